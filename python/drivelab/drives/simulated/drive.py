@@ -36,6 +36,7 @@ from drivelab.memory import available_bytes, lacking, peak_bytes
 from drivelab.units import format_duration_ns, format_size
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
+from drivelab.workloads.side_by_side import SideBySide
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.trace import Trace
 from drivelab.workloads.whole_pass import WholePass
@@ -427,6 +428,8 @@ def _needed_bytes(state_bytes: int) -> int:
 
 def _only_finds_what_was_there(workload: Workload) -> bool:
     """Tell whether reads of it, if it has any, find what was there before."""
+    if isinstance(workload, SideBySide):
+        return any(_only_finds_what_was_there(each.workload) for each in workload.parts)
     if isinstance(workload, Characteristics):
         return workload.write_ratio < 1.0
     if isinstance(workload, Stimuli):

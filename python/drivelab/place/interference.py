@@ -1,0 +1,94 @@
+"""What workloads do to each other on a drive, and what that says of any group of them.
+
+Measured are each workload alone and every two side by side. A group is predicted from these: the
+mean latency of a workload grows by the factors by which each neighbour makes it grow, so queues
+grow faster than in proportion; its 99 % latency by what each neighbour adds, as stragglers of one
+neighbour and of another seldom meet in one request; and what waits for the drive keeps the share of
+its rate that each neighbour leaves. Groups of one and of two are as they were measured.
+docs/place.md says how far that is off.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from drivelab.place.outcome import Outcome
+
+if TYPE_CHECKING:
+    from drivelab.place.plan import Offer
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What the workloads of a plan do on one kind of drive, by their places in the plan.
+
+    Attributes
+    ----------
+    offer
+        The kind of drive, how many there are, what one costs.
+    capacity_bytes
+        Of one.
+    tried
+        What each did alone, of those that fit.
+    alone
+        Those that one such drive can hold: it keeps up with them.
+    beside
+        Of pairs that it can hold what the first did beside the second.
+    utilisation
+        The share of what the drive could serve of a workload that it asks for; 0 where it waits
+        for the drive.
+    """
+
+    offer: Offer
+    capacity_bytes: int
+    tried: Mapping[int, Outcome]
+    alone: Mapping[int, Outcome]
+    beside: Mapping[tuple[int, int], Outcome]
+    utilisation: Mapping[int, float]
+
+    def can_share(self, one: int, other: int) -> bool:
+        """Tell whether two workloads may lie on one drive, whatever their bounds say."""
+        return (one, other) in self.beside
+
+    def growth(self, at: int, other: int) -> float:
+        """Give how many times as long a neighbour makes requests take in the mean, at least 1."""
+        ratio = self.beside[at, other].latency_ns_mean / self.alone[at].latency_ns_mean
+        return max(1.0, ratio)
+
+    def added_ns(self, at: int, other: int) -> float:
+        """Give what a neighbour adds to the 99 % latency, at least 0."""
+        return max(0.0, self.beside[at, other].latency_ns_p99 - self.alone[at].latency_ns_p99)
+
+    def kept(self, at: int, other: int, rate: str) -> float:
+        """Give the share of a rate that a neighbour leaves, at most 1."""
+        before: float = getattr(self.alone[at], rate)
+        left: float = getattr(self.beside[at, other], rate)
+        return min(1.0, max(left / before, 1e-9)) if before else 1.0
+
+    def predicted(self, at: int, group: Collection[int]) -> Outcome:
+        """Give what a workload does in a group whose pairs all may share a drive."""
+        own = self.alone[at]
+        others = [other for other in group if other != at]
+        return Outcome(
+            own.latency_ns_mean * math.prod(self.growth(at, other) for other in others),
+            own.latency_ns_p99 + sum(self.added_ns(at, other) for other in others),
+            own.iops * math.prod(self.kept(at, other, "iops") for other in others),
+            own.bytes_per_second
+            * math.prod(self.kept(at, other, "bytes_per_second") for other in others),
+        )
+
+    def used(self, group: Collection[int]) -> float:
+        """Give the utilisation by a group."""
+        return sum(self.utilisation[at] for at in group)
+
+    def may_hold(self, group: Collection[int], sizes: Mapping[int, int]) -> bool:
+        """Tell whether a group fits, and every two of it may share a drive."""
+        return (
+            all(at in self.alone for at in group)
+            and sum(sizes[at] for at in group) <= self.capacity_bytes
+            and all(self.can_share(*pair) for pair in combinations(sorted(group), 2))
+        )

@@ -1,0 +1,175 @@
+"""Trying groups of workloads on a drive of the pool; what was tried is kept, and not tried again.
+
+A group is measured under random numbers that are keyed by what it is. So a plan that changes its
+bounds, its prices or one of its workloads finds all other groups as they were.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from drivelab.drives.measurement import Measurement
+from drivelab.place.kind import PLACEMENT, PLANNED, stored_groups
+from drivelab.place.outcome import Outcome, outcomes_of
+from drivelab.runs.executor import DriveExecutor
+from drivelab.runs.header import drive_header, this_start
+from drivelab.runs.progress import Progress
+from drivelab.runs.run import Run
+from drivelab.workloads.side_by_side import SideBySide
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from drivelab.drives.plan import MeasurementPlan
+    from drivelab.drives.protocol import Drive
+    from drivelab.place.plan import Demand
+    from drivelab.place.window import Window
+
+#: Places of workloads in the plan, in order, and how many copies of it run.
+Group = tuple[tuple[int, ...], int]
+
+
+class Bench:
+    """One kind of drive, and everything that was tried on it.
+
+    Parameters
+    ----------
+    drive
+        Where to try.
+    demands
+        The workloads of the plan.
+    window
+        How long each group runs.
+    plan
+        The seed, and what writes find.
+    path
+        The run's folder; ``None`` keeps nothing.
+    command
+        The command line that goes on with it.
+    progress
+        Whether it is shown.
+    """
+
+    def __init__(
+        self,
+        drive: Drive,
+        demands: Sequence[Demand],
+        window: Window,
+        plan: MeasurementPlan,
+        path: Path | None = None,
+        *,
+        command: str | None = None,
+        progress: bool = True,
+    ) -> None:
+        self.drive = drive
+        self.tried = 0
+        self._demands = tuple(demands)
+        self._window = window
+        self._plan = plan
+        self._path = path
+        self._command = command
+        self._progress = progress
+        self._found: dict[int, Measurement] = {}
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Of one such drive."""
+        return self.drive.capacity_bytes
+
+    def check(self, group: Group) -> None:
+        """Raise `CannotAnswerError` when the drive cannot run a group."""
+        self.drive.check(self._workload(group))
+
+    def outcomes(self, group: Group) -> dict[int, Outcome]:
+        """Give what each workload of a group that was tried did, by its place in the plan."""
+        workload = self._workload(group)
+        found = outcomes_of(self._found[_index(workload)], [self._demands[at] for at in group[0]])
+        return dict(zip(group[0], found, strict=True))
+
+    def try_all(self, groups: Iterable[Group], what: str) -> None:
+        """Try groups that were not tried yet.
+
+        Parameters
+        ----------
+        groups
+            Any.
+        what
+            They are, in the plural, for the progress.
+
+        Raises
+        ------
+        RunError
+            When a measurement fails; those before it are kept.
+        KeyboardInterrupt, TerminatedError
+            When it is stopped, with a text that says how to go on.
+        """
+        asked = {_index(each): each for each in map(self._workload, groups)}
+        missing = [pair for pair in asked.items() if pair[0] not in self._found]
+        if not missing:
+            return
+        origin = this_start(self._command)
+        header = {
+            "kind": PLACEMENT.command,
+            "drive": drive_header(self.drive),
+            "plan": self._plan.to_json(),
+            "origin": origin,
+        }
+        with Run(
+            PLACEMENT,
+            self._path,
+            header,
+            is_real=False,
+            start=origin,
+            command=self._command,
+            leave=self.drive.leave,
+        ) as run:
+            if run.is_kept:
+                kept = stored_groups(run.store)
+                self._found |= {at: kept[at] for at, each in missing if _is_of(kept, at, each)}
+            run.carry_out(lambda run: self._measure(run, missing, what))
+
+    def _measure(self, run: Run, asked: Sequence[tuple[int, SideBySide]], what: str) -> None:
+        missing = [pair for pair in asked if pair[0] not in self._found]
+        if not missing:
+            return
+        if run.is_kept:
+            run.tell({PLANNED: run.stored + len(missing)})
+        bar = Progress(
+            len(asked),
+            len(asked) - len(missing),
+            f"{what} on {self.drive.name}",
+            shown=self._progress,
+            paused_seconds=lambda: run.paused_seconds,
+        )
+        answers = run.measure(missing, self._plan, DriveExecutor(self.drive))
+        with closing(answers), bar:
+            for answer in answers:
+                if isinstance(answer, Measurement):
+                    self._found[answer.index] = answer
+                    self.tried += 1
+                    bar.advance()
+
+    def _workload(self, group: Group) -> SideBySide:
+        places, copies = group
+        parts, start = [], 0
+        for at in places:
+            part = self._demands[at].part
+            parts.append(replace(part, start_bytes=start, copies=copies))
+            start += part.size_bytes
+        window = self._window.for_copies(copies)
+        return SideBySide(tuple(parts), window.duration_ns, window.warmup_ns, window.requests)
+
+
+def _index(workload: SideBySide) -> int:
+    """Give the key of a group's random numbers, and its place in the journal."""
+    text = json.dumps(workload.to_json(), sort_keys=True)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:5], "big")
+
+
+def _is_of(kept: dict[int, Measurement], index: int, workload: SideBySide) -> bool:
+    return index in kept and kept[index].workload == workload

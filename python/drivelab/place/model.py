@@ -1,0 +1,390 @@
+"""The placement as a mixed-integer linear program, solved by HiGHS.
+
+::
+
+    x[w, i] = 1     workload w lies on drive i         each workload on one
+    y[i]    = 1     drive i is used                    capacity, price, watts, utilisation
+    l[w]            mean latency of w                  at least its tangents, see below
+
+A bound on a mean latency is linear in logarithms: ``log L(w, i) + sum of log growth(w, v) x[v, i]
+<= log bound``, where ``x[w, i] = 1``. One on a 99 % latency is linear as it is, one on a rate in
+logarithms. The mean latency itself grows as an exponential of such a sum, which is convex: where it
+is to be least, tangents stand below it, and HiGHS pushes it down on them.
+
+Drives of one kind are alike, so they are numbered by the first workload that each holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.place.bound import Bound, Forbidden
+from drivelab.place.program import Program
+
+if TYPE_CHECKING:
+    from drivelab.place.interference import Behaviour
+    from drivelab.place.plan import Demand, PlacementPlan
+
+#: Streams of one run of a simulated drive.
+_MOST_STREAMS: Final = 64
+#: Between tangents, in logarithms of the latency: 0.5 % below it at most.
+_TANGENT_STEP: Final = 0.2
+_LONGEST_GROWTH: Final = math.log(1000.0)
+_RATES: Final = ("iops", "bytes_per_second")
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One drive that is used.
+
+    Attributes
+    ----------
+    drive
+        The place of its kind in the plan.
+    group
+        The places of its workloads.
+    """
+
+    drive: int
+    group: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """An answer of the program.
+
+    Attributes
+    ----------
+    placed
+        The drives that are used, in the order of the plan.
+    value
+        Of the objective.
+    gap
+        How much less the objective may still be, as a share; 0 where it is the least.
+    slack
+        By how much the bound that may be relaxed is: a factor of it, or a number of drives.
+    """
+
+    placed: tuple[Placed, ...]
+    value: float
+    gap: float = 0.0
+    slack: float = 0.0
+
+
+class Model:
+    """The program of a plan.
+
+    Parameters
+    ----------
+    plan
+        What is asked.
+    behaviours
+        Of each kind of drive, in the order of the plan.
+    forbidden
+        Groups that must not lie together.
+    relaxed
+        A bound that may be as far off as is needed; its slack is then the objective.
+    without
+        Bounds that are left out.
+    """
+
+    def __init__(
+        self,
+        plan: PlacementPlan,
+        behaviours: Sequence[Behaviour],
+        forbidden: Sequence[Forbidden] = (),
+        *,
+        relaxed: Bound | None = None,
+        without: Sequence[Bound] = (),
+    ) -> None:
+        self._plan = plan
+        self._behaviours = behaviours
+        self._relaxed = relaxed
+        self._without = set(without)
+        self._forbidden = forbidden
+        self._program = Program()
+        self._latency: dict[int, float] | None = None
+        self._slack = None if relaxed is None else self._program.variable(0.0, math.inf)
+        #: By kind of drive its drives: of each the variable that says whether it is used, and one
+        #: for each workload that it may hold.
+        self._drives: list[list[tuple[int, dict[int, int]]]] = []
+        for place, behaviour in enumerate(behaviours):
+            self._drives.append(self._drives_of(place, behaviour))
+        self._assign()
+        for place, behaviour in enumerate(behaviours):
+            for used, holds in self._drives[place]:
+                self._constrain(behaviour, used, holds)
+        self._limit()
+        self._forbid()
+
+    def solve(self, objective: str, time_limit: float | None = None) -> Solution | None:
+        """Solve it.
+
+        Parameters
+        ----------
+        objective
+            ``cost``, ``watts``, ``latency``, ``slack`` or ``drives``, how many are used.
+        time_limit
+            Seconds; what was found by then is given with its gap.
+
+        Returns
+        -------
+        Solution or None
+            Nothing where there is no solution.
+        """
+        answer = self._program.minimise(self._objective(objective), time_limit)
+        if answer is None:
+            return None
+        placed = [
+            Placed(place, tuple(at for at in sorted(holds) if answer.values[holds[at]] > 0.5))
+            for place, drives in enumerate(self._drives)
+            for used, holds in drives
+            if answer.values[used] > 0.5
+        ]
+        slack = 0.0 if self._slack is None else float(answer.values[self._slack])
+        placed = [each for each in placed if each.group]
+        return Solution(tuple(placed), answer.value, answer.gap, slack)
+
+    def keep_at_most(self, objective: str, value: float) -> None:
+        """Hold an objective to what was found for it, so that another one can be least."""
+        self._program.at_most(self._objective(objective), value)
+
+    # --- variables ---------------------------------------------------------------------
+
+    def _drives_of(self, place: int, behaviour: Behaviour) -> list[tuple[int, dict[int, int]]]:
+        able = sorted(behaviour.alone)
+        most = behaviour.offer.at_most
+        is_endless = self._relaxed == Bound("drives", place) or Bound("drives", place) in (
+            self._without
+        )
+        count = min(len(able), len(able) if is_endless else most)
+        drives: list[tuple[int, dict[int, int]]] = []
+        for number in range(count):
+            used = self._program.binary()
+            # Drive n begins with the n-th workload or a later one.
+            holds = {at: self._program.binary() for at in able[number:]}
+            drives.append((used, holds))
+            for variable in holds.values():
+                self._program.at_most({variable: 1.0, used: -1.0}, 0.0)
+            if number:
+                before_used, before = drives[number - 1]
+                self._program.at_most({used: 1.0, before_used: -1.0}, 0.0)
+                for at, variable in holds.items():
+                    earlier = {before[each]: -1.0 for each in before if each < at}
+                    self._program.at_most({variable: 1.0, **earlier}, 0.0)
+        if self._relaxed == Bound("drives", place) and self._slack is not None:
+            extra = {used: 1.0 for used, _ in drives}
+            self._program.at_most({**extra, self._slack: -1.0}, float(most))
+        return drives
+
+    def _assign(self) -> None:
+        for at in range(len(self._plan.demands)):
+            places = [holds[at] for drives in self._drives for _, holds in drives if at in holds]
+            self._program.equal(dict.fromkeys(places, 1.0), 1.0)
+
+    # --- what holds of each drive ------------------------------------------------------
+
+    def _constrain(self, behaviour: Behaviour, used: int, holds: Mapping[int, int]) -> None:
+        demands = self._plan.demands
+        program = self._program
+        room = {
+            variable: demands[at].size_bytes / behaviour.capacity_bytes
+            for at, variable in holds.items()
+        }
+        program.at_most({**room, used: -1.0}, 0.0)
+        streams = {
+            variable: float(len(demands[at].part.stream_names())) for at, variable in holds.items()
+        }
+        program.at_most(streams, float(_MOST_STREAMS))
+        self._limit_utilisation(behaviour, holds)
+        for at, variable in holds.items():
+            for other, beside in holds.items():
+                if other > at and not behaviour.can_share(at, other):
+                    program.at_most({variable: 1.0, beside: 1.0}, 1.0)
+            self._bound(behaviour, at, holds)
+
+    def _limit_utilisation(self, behaviour: Behaviour, holds: Mapping[int, int]) -> None:
+        bound = Bound("utilisation")
+        if bound in self._without:
+            return
+        shares = {variable: behaviour.utilisation[at] for at, variable in holds.items()}
+        limit = self._plan.utilisation_at_most
+        if self._relaxed == bound and self._slack is not None:
+            shares[self._slack] = -limit
+        self._program.at_most(shares, limit)
+
+    def _bound(self, behaviour: Behaviour, at: int, holds: Mapping[int, int]) -> None:
+        for name, value in self._plan.demands[at].bounds.given().items():
+            bound = Bound(name, at)  # type: ignore[arg-type]
+            if bound in self._without:
+                continue
+            own, added = self._terms(behaviour, at, holds, name, value)
+            # Where it does not lie here nothing is asked: 0 instead of what is over at most.
+            most = max(0.0, own + sum(added.values()))
+            row = dict(added)
+            row[holds[at]] = row.get(holds[at], 0.0) + most
+            if self._relaxed == bound and self._slack is not None:
+                row[self._slack] = -1.0
+            self._program.at_most(row, most - own)
+
+    def _terms(
+        self, behaviour: Behaviour, at: int, holds: Mapping[int, int], name: str, value: float
+    ) -> tuple[float, dict[int, float]]:
+        """Give by how much a bound is missed alone, and what each neighbour adds to that."""
+        own: float = getattr(behaviour.alone[at], name)
+        others = {
+            other: variable
+            for other, variable in holds.items()
+            if other != at and behaviour.can_share(at, other)
+        }
+        if name == "latency_ns_p99":
+            return own / value - 1, {
+                variable: behaviour.added_ns(at, other) / value
+                for other, variable in others.items()
+            }
+        if name == "latency_ns_mean":
+            return math.log(own / value), {
+                variable: math.log(behaviour.growth(at, other))
+                for other, variable in others.items()
+            }
+        return math.log(value / max(own, 1e-9)), {
+            variable: -math.log(behaviour.kept(at, other, name))
+            for other, variable in others.items()
+        }
+
+    # --- what holds of all of them -----------------------------------------------------
+
+    def _limit(self) -> None:
+        for what, limit in (
+            ("cost", self._plan.cost_at_most),
+            ("watts", self._plan.watts_at_most),
+        ):
+            bound = Bound(what)  # type: ignore[arg-type]
+            if limit is None or bound in self._without:
+                continue
+            row = self._sum(what)
+            if self._relaxed == bound and self._slack is not None:
+                row[self._slack] = -limit
+            self._program.at_most(row, limit)
+
+    def _sum(self, what: str) -> dict[int, float]:
+        name = "price" if what == "cost" else what
+        return {
+            used: 1.0 if what == "drives" else float(getattr(behaviour.offer, name) or 0.0)
+            for behaviour, drives in zip(self._behaviours, self._drives, strict=True)
+            for used, _ in drives
+        }
+
+    def _forbid(self) -> None:
+        for each in self._forbidden:
+            hard = {bound for bound in each.broken if bound not in self._without}
+            if not hard:
+                continue
+            is_soft = hard == {self._relaxed}
+            for _, holds in self._drives[each.drive]:
+                if not all(at in holds for at in each.group):
+                    continue
+                row = {holds[at]: 1.0 for at in each.group}
+                most = float(len(each.group) - 1)
+                if is_soft and self._slack is not None and self._relaxed is not None:
+                    row[self._slack] = -1.0 / max(
+                        slack_of(self._relaxed, each.broken[self._relaxed]), 1e-6
+                    )
+                self._program.at_most(row, most)
+
+    # --- objectives --------------------------------------------------------------------
+
+    def _objective(self, name: str) -> dict[int, float]:
+        if name == "slack" and self._slack is not None:
+            return {self._slack: 1.0}
+        if name == "latency":
+            if self._latency is None:
+                self._latency = self._latencies()
+            return self._latency
+        return self._sum(name)
+
+    def _latencies(self) -> dict[int, float]:
+        """Give the mean latency of all requests in ms, as a sum over the workloads."""
+        weights = request_shares(self._plan.demands, self._behaviours)
+        found: dict[int, float] = {}
+        for at, weight in enumerate(weights):
+            latency = self._program.variable(0.0, math.inf)
+            found[latency] = weight
+            for behaviour, drives in zip(self._behaviours, self._drives, strict=True):
+                for _, holds in drives:
+                    if at in holds:
+                        self._tangents(behaviour, at, holds, latency)
+        return found
+
+    def _tangents(
+        self, behaviour: Behaviour, at: int, holds: Mapping[int, int], latency: int
+    ) -> None:
+        alone_ms = behaviour.alone[at].latency_ns_mean / 1e6
+        growth = {
+            variable: math.log(behaviour.growth(at, other))
+            for other, variable in holds.items()
+            if other != at and behaviour.can_share(at, other)
+        }
+        end = min(sum(growth.values()), _LONGEST_GROWTH)
+        for step in range(int(end / _TANGENT_STEP) + 2):
+            point = step * _TANGENT_STEP
+            slope = alone_ms * math.exp(point)
+            # l >= slope (1 + sum - point), where it lies here; l >= 0 elsewhere.
+            most = slope * max(0.0, 1 - point + sum(growth.values()))
+            row = {variable: slope * each for variable, each in growth.items()}
+            row[latency] = -1.0
+            row[holds[at]] = row.get(holds[at], 0.0) + most
+            self._program.at_most(row, most - slope * (1 - point))
+
+
+def slack_of(bound: Bound, factor: float) -> float:
+    """Give the slack that stands for being so many times as far as allowed."""
+    is_logarithm = bound.what == "latency_ns_mean" or bound.what in _RATES
+    return math.log(factor) if is_logarithm else factor - 1
+
+
+def relaxed_value(bound: Bound, value: float, slack: float) -> float:
+    """Give what a bound has to be at least, or at most, so that there is a solution."""
+    if bound.what == "latency_ns_mean":
+        return value * math.exp(slack)
+    if bound.what in _RATES:
+        return value * math.exp(-slack)
+    return value + round(slack) if bound.what == "drives" else value * (1 + slack)
+
+
+def request_shares(demands: Sequence[Demand], behaviours: Sequence[Behaviour]) -> list[float]:
+    """Give the share of all requests that each workload sends.
+
+    What waits for the drive counts as it does alone on the drive that is best for it.
+    """
+    rates = [
+        each.rate_iops
+        or max((one.alone[at].iops for one in behaviours if at in one.alone), default=0.0)
+        for at, each in enumerate(demands)
+    ]
+    total = sum(rates)
+    return [rate / total for rate in rates] if total else [0.0 for _ in rates]
+
+
+def mean_latency_ns(
+    demands: Sequence[Demand], behaviours: Sequence[Behaviour], placed: Sequence[Placed]
+) -> float:
+    """Give the predicted mean latency of all requests."""
+    shares = request_shares(demands, behaviours)
+    return sum(
+        shares[at] * behaviours[each.drive].predicted(at, each.group).latency_ns_mean
+        for each in placed
+        for at in each.group
+    )
+
+
+def totals(plan: PlacementPlan, placed: Sequence[Placed]) -> dict[str, Any]:
+    """Give what the drives cost that are used, and what they draw; `None` where it is not known."""
+    offers = [plan.offers[each.drive] for each in placed]
+    return {
+        "cost": sum(each.price or 0.0 for each in offers) if plan.has_prices else None,
+        "watts": sum(each.watts or 0.0 for each in offers) if plan.has_watts else None,
+    }

@@ -1,0 +1,220 @@
+"""Placing: try, solve, simulate what was decided, forbid what broke a bound, solve again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from drivelab.place.bound import Bound, Forbidden
+from drivelab.place.model import Model, Placed, Solution, mean_latency_ns
+from drivelab.place.obstacles import Obstacle, obstacles_alone, obstacles_together
+from drivelab.place.trials import behaviour_of, refuse_fresh
+
+if TYPE_CHECKING:
+    from drivelab.place.interference import Behaviour
+    from drivelab.place.measured import Bench
+    from drivelab.place.outcome import Outcome
+    from drivelab.place.plan import PlacementPlan
+
+#: Of the second objective, which decides between placements that are alike in the first.
+_MOST_ASSIGNMENTS: Final = 600
+_SLACK: Final = 1e-6
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A drive that is used, and what its workloads do there.
+
+    Attributes
+    ----------
+    placed
+        Its kind and its workloads.
+    predicted, simulated
+        What each workload does by its place in the plan, as the program counted with, and all of
+        them together on the simulated drive.
+    broken
+        Of each workload the bounds that do not hold in the simulation.
+    """
+
+    placed: Placed
+    predicted: dict[int, Outcome]
+    simulated: dict[int, Outcome]
+    broken: dict[int, dict[str, tuple[float, float]]]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What came of a plan.
+
+    Attributes
+    ----------
+    plan
+        What was asked.
+    behaviours
+        Of each kind of drive.
+    drives
+        That are used, in the order of the plan; empty where there is no placement.
+    value, gap
+        Of the objective, and how much less it may still be, as a share.
+    rounds
+        How often the program was solved.
+    forbidden
+        Groups that broke a bound on the way.
+    obstacles
+        What is in the way where there is no placement.
+    """
+
+    plan: PlacementPlan
+    behaviours: tuple[Behaviour, ...]
+    drives: tuple[Shared, ...] = ()
+    value: float = 0.0
+    gap: float = 0.0
+    rounds: int = 0
+    forbidden: tuple[Forbidden, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is a placement, and every bound holds in the simulation."""
+        return bool(self.drives) and not any(each.broken for each in self.drives)
+
+    @property
+    def latency_ns_mean(self) -> float:
+        """Mean latency of all requests, simulated."""
+        done = [one for each in self.drives for one in each.simulated.values()]
+        served = sum(one.iops for one in done)
+        return sum(one.iops * one.latency_ns_mean for one in done) / served if served else 0.0
+
+
+def place(
+    plan: PlacementPlan,
+    benches: Sequence[Bench],
+    *,
+    rounds: int,
+    time_limit: float | None = None,
+) -> Placement:
+    """Place the workloads of a plan.
+
+    Parameters
+    ----------
+    plan
+        What is asked.
+    benches
+        A drive of each kind, in the order of the plan.
+    rounds
+        How often the program is solved at most: a group that breaks a bound when it is simulated
+        is forbidden, and the next round does without it.
+    time_limit
+        Seconds for each solution.
+
+    Raises
+    ------
+    CannotAnswerError
+        When a drive cannot run a workload at all.
+    RunError
+        When a measurement or the solver fails.
+    """
+    for bench in benches:
+        refuse_fresh(bench, plan.demands)
+    behaviours = tuple(
+        behaviour_of(bench, offer, plan.demands)
+        for bench, offer in zip(benches, plan.offers, strict=True)
+    )
+    alone = obstacles_alone(plan, behaviours)
+    if alone:
+        return Placement(plan, behaviours, obstacles=tuple(alone))
+    forbidden: list[Forbidden] = []
+    for number in range(1, rounds + 1):
+        solution = solved(plan, behaviours, forbidden, time_limit)
+        if solution is None:
+            found = obstacles_together(plan, behaviours, forbidden, time_limit)
+            return Placement(
+                plan,
+                behaviours,
+                rounds=number,
+                forbidden=tuple(forbidden),
+                obstacles=tuple(found),
+            )
+        drives = _simulated(plan, behaviours, benches, solution.placed)
+        broken = [each for each in drives if each.broken]
+        if not broken or number == rounds:
+            break
+        forbidden += [_forbid(each) for each in broken]
+    return Placement(
+        plan,
+        behaviours,
+        drives,
+        solution.value,
+        solution.gap,
+        number,
+        tuple(forbidden),
+    )
+
+
+def solved(
+    plan: PlacementPlan,
+    behaviours: Sequence[Behaviour],
+    forbidden: Sequence[Forbidden] = (),
+    time_limit: float | None = None,
+) -> Solution | None:
+    """Solve the program: what is asked for is least, and then what nobody asked for.
+
+    Of placements that cost the same the one with the least mean latency is taken, and of those with
+    the same mean latency the cheapest, unless there are very many.
+    """
+    model = Model(plan, behaviours, forbidden)
+    first = model.solve(plan.objective, time_limit)
+    if first is None or len(plan.demands) * sum(_drives(plan)) > _MOST_ASSIGNMENTS:
+        return first
+    second = "latency" if plan.objective != "latency" else "cost"
+    if second == "cost" and not plan.has_prices:
+        second = "drives"
+    model.keep_at_most(plan.objective, first.value + _SLACK * max(1.0, abs(first.value)))
+    better = model.solve(second, time_limit)
+    placed = first.placed if better is None else better.placed
+    value = first.value
+    if plan.objective == "latency":
+        value = mean_latency_ns(plan.demands, behaviours, placed) / 1e6
+    return Solution(placed, value, first.gap)
+
+
+def _drives(plan: PlacementPlan) -> list[int]:
+    return [min(each.at_most, len(plan.demands)) for each in plan.offers]
+
+
+def _simulated(
+    plan: PlacementPlan,
+    behaviours: Sequence[Behaviour],
+    benches: Sequence[Bench],
+    placed: Sequence[Placed],
+) -> tuple[Shared, ...]:
+    """Simulate what lies together on each drive."""
+    for kind, bench in enumerate(benches):
+        groups = [(each.group, 1) for each in placed if each.drive == kind]
+        bench.try_all(groups, "drives as they are used")
+    found = []
+    for each in placed:
+        done = benches[each.drive].outcomes((each.group, 1))
+        predicted = {at: behaviours[each.drive].predicted(at, each.group) for at in each.group}
+        broken = {at: bad for at, one in done.items() if (bad := _broken(plan, at, one))}
+        found.append(Shared(each, predicted, done, broken))
+    return tuple(found)
+
+
+def _broken(plan: PlacementPlan, at: int, one: Outcome) -> dict[str, tuple[float, float]]:
+    found = one.broken(plan.demands[at])
+    rate = plan.demands[at].rate_iops
+    if not one.keeps_up and rate is not None:
+        found["demand"] = (rate, one.iops)
+    return found
+
+
+def _forbid(each: Shared) -> Forbidden:
+    broken: dict[Bound, float] = {}
+    for at, bounds in each.broken.items():
+        for name, (asked, found) in bounds.items():
+            is_most = name.startswith("latency")
+            factor = found / asked if is_most else asked / max(found, 1e-9)
+            broken[Bound(name, at)] = max(1.0, factor)  # type: ignore[arg-type]
+    return Forbidden(each.placed.drive, each.placed.group, broken)
