@@ -94,6 +94,12 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             "choose vector-search --drives sim:bench-64gib,sim:enterprise-tlc-pcie4",
             libraries="models",
         ),
+        Command(
+            "place",
+            "which drives to use for several workloads, and what goes where",
+            "place plan.toml --out placement",
+            libraries="models",
+        ),
     ),
     "Model and predict": (
         Command(

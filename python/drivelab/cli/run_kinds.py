@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from drivelab.campaign.kind import CAMPAIGN
 from drivelab.choose.kind import CHOICE
 from drivelab.errors import UsageError
+from drivelab.place.kind import PLACEMENT
 from drivelab.profile.kind import PROFILE
 from drivelab.pts.kind import TEST
 from drivelab.runs.header import command_of
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from drivelab.runs.kind import RunKind
     from drivelab.store import RunStore
 
-RUN_KINDS: Final = {kind.command: kind for kind in (CAMPAIGN, TEST, PROFILE, CHOICE)}
+RUN_KINDS: Final = {kind.command: kind for kind in (CAMPAIGN, TEST, PROFILE, CHOICE, PLACEMENT)}
 
 
 def kind_of_run(store: RunStore) -> RunKind:

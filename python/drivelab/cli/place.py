@@ -1,0 +1,174 @@
+"""Place several workloads on a pool of drives: which drives to use, and what goes where.
+
+PLAN.toml names the workloads, how much room and which latencies they need, and the drives that
+there are with their prices. Workloads are tried on simulated drives, each alone and every two side
+by side; a solver then finds the placement with the least cost, mean latency or power. At last all
+workloads of a drive are simulated together, and the bounds are judged by that.
+
+Exit code 1: no placement meets every bound; the bounds in the way are told.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.arguments import add_json, seed, whole_number
+from drivelab.cli.outputs import add_force
+from drivelab.cli.terminal import in_lines, show
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from drivelab.outputs import OutputFolder
+    from drivelab.place.measured import Bench
+    from drivelab.place.placing import Placement
+    from drivelab.place.plan import PlacementPlan
+    from drivelab.place.window import Window
+
+_USUAL_ROUNDS: Final = 20
+_MOST_ROUNDS: Final = 1000
+_EXIT_NOT_PLACED: Final = 1
+_WRITTEN: Final = ("report", "tables", "result")
+#: Below --out, where the run of each kind of drive lies.
+RUNS: Final = "drives"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab place`."""
+    from drivelab.cli.arguments import duration
+
+    parser.add_argument("plan", metavar="PLAN.toml", nargs="?", type=Path, help="what to place")
+    parser.add_argument(
+        "--example", action="store_true", help="print a plan to begin with, and do nothing else"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="write a report and its tables here, and keep every measurement [nothing]",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=duration,
+        metavar="TIME",
+        help="simulated time of each measurement [so long that the slowest workload counts 2000 "
+        "requests]",
+    )
+    parser.add_argument(
+        "--rounds",
+        type=whole_number(1, _MOST_ROUNDS),
+        default=_USUAL_ROUNDS,
+        metavar="N",
+        help="solve at most so often; a group of workloads that breaks a bound in the simulation "
+        f"is forbidden in the next round [{_USUAL_ROUNDS}]",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=duration,
+        metavar="TIME",
+        help="stop the solver after so long, and say how much better the answer may still be "
+        "[no limit]",
+    )
+    parser.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+    )
+    parser.add_argument(
+        "--workers",
+        type=whole_number(1, 1024),
+        metavar="N",
+        help="worker threads; results are the same for any number [one per core]",
+    )
+    add_force(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Try, solve, simulate, write and print."""
+    from drivelab.place.plan_file import example_text, read_plan
+
+    if args.example:
+        if args.plan is not None:
+            raise UsageError("--example prints a plan and reads none: leave out the plan's name")
+        print(example_text(), end="")
+        return 0
+    if args.plan is None:
+        raise UsageError(
+            "name a plan, as `drivelab place plan.toml`; `drivelab place --example > plan.toml` "
+            "writes one to begin with"
+        )
+    plan = read_plan(args.plan)
+    from drivelab.place.window import window_for
+
+    window = window_for(plan.demands, args.seconds)
+    folder = None if args.out is None else _folder(args)
+    placement = _placed(args, plan, window)
+    _tell(args, placement, window, folder)
+    return 0 if placement.drives else _EXIT_NOT_PLACED
+
+
+def _folder(args: argparse.Namespace) -> OutputFolder:
+    from drivelab.outputs import OutputFolder
+    from drivelab.report.saved import refuse_folder
+
+    folder = OutputFolder(args.out, f"the placement of {args.plan.name}", force=args.force)
+    refuse_folder(folder, folders=[RUNS])
+    return folder
+
+
+def _placed(args: argparse.Namespace, plan: PlacementPlan, window: Window) -> Placement:
+    from contextlib import ExitStack
+
+    from drivelab.drives.naming import open_simulated
+    from drivelab.place.placing import place
+    from drivelab.runs.stopping import how_to_go_on, told_when_stopped
+
+    with ExitStack() as stack, told_when_stopped(lambda: f"; {how_to_go_on(args.command)}"):
+        benches = [
+            _bench(
+                args, stack.enter_context(open_simulated(each.drive, varies=False)), plan, window
+            )
+            for each in plan.offers
+        ]
+        return place(plan, benches, rounds=args.rounds, time_limit=args.time_limit)
+
+
+def _bench(args: argparse.Namespace, drive: Any, plan: PlacementPlan, window: Window) -> Bench:
+    import re
+
+    from drivelab.drives.plan import MeasurementPlan
+    from drivelab.place.measured import Bench
+
+    how = MeasurementPlan(
+        seed=args.seed, warmup_requests=0, writes="sustained", workers=args.workers
+    )
+    words = re.sub(r"[^A-Za-z0-9]+", "-", drive.name).strip("-") or "drive"
+    path = None if args.out is None else args.out / RUNS / words
+    return Bench(drive, plan.demands, window, how, path, command=args.command)
+
+
+def _tell(
+    args: argparse.Namespace,
+    placement: Placement,
+    window: Window,
+    folder: OutputFolder | None,
+) -> None:
+    from drivelab.place.answer import answer_of
+    from drivelab.place.exhibits import placement_report
+    from drivelab.report.written import write_report
+
+    name = args.plan.name
+    answer = answer_of(placement, name, args.seed, window.seconds)
+    written = {}
+    if folder is not None:
+        report = placement_report(placement, name, args.seed, window.seconds)
+        written = write_report(report, folder)
+    answer |= {each: str(written[each]) if each in written else None for each in _WRITTEN}
+    if args.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        from drivelab.cli.place_text import text
+
+        show(text(in_lines(answer), placement))

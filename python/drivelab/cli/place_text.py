@@ -1,0 +1,80 @@
+"""A placement as text: what goes where, what it costs, what holds; or what is in the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from drivelab.exhibits.quantities import latency_text, share_text
+from drivelab.place.exhibits import bounds_text
+from drivelab.place.words import drive_names, obstacle_texts, total_text
+from drivelab.plain_text import escaped
+from drivelab.report.terminal import aligned
+from drivelab.units import format_iops
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from drivelab.place.placing import Placement
+
+
+def text(answer: Mapping[str, Any], placement: Placement) -> str:
+    """Write what was found.
+
+    Parameters
+    ----------
+    answer
+        What ``--json`` prints, each text in one line.
+    placement
+        Behind it.
+    """
+    if placement.drives:
+        lines = _placed(answer, placement)
+    else:
+        lines = [answer["headline"], *map(escaped, obstacle_texts(placement))]
+    written = [answer[name] for name in ("report", "tables", "result") if answer[name]]
+    lines += ["", *(f"wrote {name}" for name in written)] if written else []
+    return "\n".join(lines)
+
+
+def _placed(answer: Mapping[str, Any], placement: Placement) -> list[str]:
+    # A bound that is broken comes before everything else.
+    broken = [] if placement.holds else [answer["headline"], *answer["cautions"], ""]
+    lines = [*broken, *_workloads(placement), "", *_drives(answer, placement), ""]
+    if not broken:
+        lines += [answer["headline"], *answer["cautions"]]
+    return [*lines, answer["proof"], *([answer["agreement"]] if answer["agreement"] else [])]
+
+
+def _workloads(placement: Placement) -> list[str]:
+    plan = placement.plan
+    names = drive_names(plan, [each.placed for each in placement.drives])
+    rows = [["drive", "workload", "mean latency", "predicted", "99 % latency", "predicted"]]
+    rows[0] += ["throughput", "bounds"]
+    for name, each in zip(names, placement.drives, strict=True):
+        for number, at in enumerate(each.placed.group):
+            done, said = each.simulated[at], each.predicted[at]
+            rows.append(
+                [
+                    "" if number else escaped(name),
+                    escaped(plan.demands[at].name),
+                    latency_text(done.latency_ns_mean),
+                    latency_text(said.latency_ns_mean),
+                    latency_text(done.latency_ns_p99),
+                    latency_text(said.latency_ns_p99),
+                    format_iops(done.iops),
+                    bounds_text(each, at, plan.demands[at].bounds.given()),
+                ]
+            )
+    return aligned(rows, left=2)
+
+
+def _drives(answer: Mapping[str, Any], placement: Placement) -> list[str]:
+    rows = [["drive", "price", "watts", "room", "utilisation"]]
+    for each in answer["drives"]:
+        price, watts = (
+            "" if each[key] is None else f"{each[key]:,.6g}" for key in ("price", "watts")
+        )
+        room = share_text(each["size_bytes"] / each["capacity_bytes"])
+        rows.append([each["drive"], price, watts, room, share_text(each["utilisation_ratio"])])
+    total = total_text(placement.plan, [each.placed for each in placement.drives])
+    return [*aligned(rows, left=1), total]

@@ -1,0 +1,252 @@
+"""What a placement found, in sentences: what it is least in, what holds, what is in the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.exhibits.quantities import latency_text, listed, share_text
+from drivelab.place.model import totals
+from drivelab.units import format_iops, format_rate, format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.place.model import Placed
+    from drivelab.place.obstacles import Obstacle
+    from drivelab.place.placing import Placement, Shared
+    from drivelab.place.plan import PlacementPlan
+
+#: Bounds of a workload: what they are of, and the key of the plan.
+_NOUNS: Final = {
+    "latency_ns_mean": ("mean latency", "latency_ms_mean_at_most"),
+    "latency_ns_p99": ("99 % latency", "latency_ms_p99_at_most"),
+    "iops": ("throughput", "iops_at_least"),
+    "bytes_per_second": ("bandwidth", "mb_per_second_at_least"),
+}
+#: Fewer requests say little of the slowest one in a hundred.
+_FEW_REQUESTS: Final = 1000
+
+
+def amount_text(value: float | None) -> str:
+    """Write a price or watts: four digits, or all before the point."""
+    if value is None:
+        return "\N{EN DASH}"
+    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.4g}"
+
+
+def value_text(name: str, value: float) -> str:
+    """Write what a bound is of."""
+    if name.startswith("latency"):
+        return latency_text(value)
+    return format_rate(value) if name == "bytes_per_second" else format_iops(value)
+
+
+def drive_names(plan: PlacementPlan, placed: Sequence[Placed]) -> list[str]:
+    """Call each drive that is used: several of a kind have numbers."""
+    kinds = [each.drive for each in placed]
+    names = []
+    for place, kind in enumerate(kinds):
+        name = plan.offers[kind].drive
+        number = kinds[: place + 1].count(kind)
+        names.append(f"{name} #{number}" if kinds.count(kind) > 1 else name)
+    return names
+
+
+def pool_text(plan: PlacementPlan, placed: Sequence[Placed]) -> str:
+    """Count the drives that are used: ``2 sim:x25m and 1 sim:sas-15k``."""
+    kinds = [each.drive for each in placed]
+    counted = {plan.offers[kind].drive: kinds.count(kind) for kind in kinds}
+    return listed([f"{count} {name}" for name, count in counted.items()])
+
+
+def total_text(plan: PlacementPlan, placed: Sequence[Placed]) -> str:
+    """Say how many drives are used, what they cost and draw."""
+    sums = totals(plan, placed)
+    parts = [f"{len(placed)} drive{'s' if len(placed) > 1 else ''}"]
+    parts += [] if sums["cost"] is None else [f"price {amount_text(sums['cost'])}"]
+    parts += [] if sums["watts"] is None else [f"{amount_text(sums['watts'])} W"]
+    return ", ".join(parts)
+
+
+def broken_texts(placement: Placement) -> list[str]:
+    """Say which bounds do not hold in the simulation, a sentence each."""
+    placed = [each.placed for each in placement.drives]
+    said = []
+    for name, each in zip(drive_names(placement.plan, placed), placement.drives, strict=True):
+        for at, bounds in each.broken.items():
+            demand = placement.plan.demands[at].name
+            said += [
+                f"{demand} on {name}: {broken_text(what, asked, found)}."
+                for what, (asked, found) in bounds.items()
+            ]
+    return said
+
+
+def broken_text(what: str, asked: float, found: float) -> str:
+    """Say that a bound does not hold."""
+    if what == "demand":
+        return (
+            f"{asked:,.0f} requests a second arrive and {found:,.0f} are served, so they queue up"
+        )
+    noun, key = _NOUNS[what]
+    side = "at most" if key.endswith("at_most") else "at least"
+    return (
+        f"the {noun} is {value_text(what, found)}, and allowed is {side} {value_text(what, asked)}"
+    )
+
+
+def headline(placement: Placement) -> str:
+    """Say in a sentence or two what came of it."""
+    plan = placement.plan
+    if not placement.drives:
+        return "No placement meets every bound."
+    placed = [each.placed for each in placement.drives]
+    sums = totals(plan, placed)
+    least = {
+        "cost": f"The least cost is {amount_text(sums['cost'])}",
+        "watts": f"The least power is {amount_text(sums['watts'])} W",
+        "latency": f"The least mean latency is {latency_text(placement.latency_ns_mean)}",
+    }[plan.objective]
+    if placement.holds:
+        held = "Every bound holds where the workloads of each drive are simulated together."
+    else:
+        count = len(broken_texts(placement))
+        bounds = "1 bound does" if count == 1 else f"{count} bounds do"
+        held = f"{bounds} not hold where the workloads of each drive are simulated together."
+        return f"{held} {least}, with {pool_text(plan, placed)}."
+    return f"{least}, with {pool_text(plan, placed)}. {held}"
+
+
+def proof_text(placement: Placement) -> str:
+    """Say what is known of other placements, and how it was come by."""
+    noun = {"cost": "cheaper", "watts": "more sparing", "latency": "quicker"}
+    parts = []
+    if placement.gap > 0:
+        parts.append(
+            "The solver stopped at its time limit: the least may be up to "
+            f"{share_text(placement.gap)} lower."
+        )
+    else:
+        parts.append(
+            f"By what pairs of workloads do to each other no {noun[placement.plan.objective]} "
+            "placement meets every bound."
+        )
+    count = len(placement.forbidden)
+    if count:
+        groups = "1 group" if count == 1 else f"{count} groups"
+        parts.append(
+            f"It took {placement.rounds} rounds: {groups} of workloads broke a bound when they "
+            "were simulated together."
+        )
+    return " ".join(parts)
+
+
+def agreement_text(placement: Placement) -> str | None:
+    """Say how far predictions are from the simulation; nothing where no three share a drive."""
+    shared = [each for each in placement.drives if len(each.placed.group) > 2]
+    if not shared:
+        return None
+    errors = [
+        (abs(error), error, at)
+        for each in shared
+        for at in each.placed.group
+        if (error := error_of(each, at, "latency_ns_mean")) is not None
+    ]
+    if not errors:
+        return None
+    size, error, at = max(errors)
+    side = "above" if error > 0 else "below"
+    return (
+        f"Predicted mean latencies are within {share_text(size)} of the simulated ones where "
+        f"three or more share a drive; furthest is {placement.plan.demands[at].name}, predicted "
+        f"{share_text(size)} {side}."
+    )
+
+
+def error_of(shared: Shared, at: int, name: str) -> float | None:
+    """Give by how much a prediction is too high, as a share of what was simulated."""
+    predicted: float = getattr(shared.predicted[at], name)
+    simulated: float = getattr(shared.simulated[at], name)
+    return predicted / simulated - 1 if simulated else None
+
+
+def few_texts(placement: Placement) -> list[str]:
+    """Say which workloads counted so few requests that their percentiles are rough."""
+    return [
+        f"{placement.plan.demands[at].name} counted {one.requests:,} requests: its 99 % latency is "
+        "rough. --seconds makes every measurement longer."
+        for each in placement.drives
+        for at, one in each.simulated.items()
+        if one.requests < _FEW_REQUESTS
+    ]
+
+
+def obstacle_texts(placement: Placement) -> list[str]:
+    """Say what is in the way, a sentence each; the first says how they go together."""
+    found = placement.obstacles
+    said = [obstacle_text(placement.plan, each) for each in found]
+    if not found:
+        return ["No bound was found that is in the way by itself."]
+    if any(each.placed and each.what != "together" for each in found):
+        if len(found) == 1:
+            return ["One bound is in the way:", *said]
+        return ["Any one of these bounds is in the way; one of them has to give:", *said]
+    return said
+
+
+def obstacle_text(plan: PlacementPlan, one: Obstacle) -> str:
+    """Say one obstacle."""
+    if one.what in _NOUNS and one.of is not None:
+        return _bound_text(plan, one)
+    drive = "" if one.drive is None else plan.offers[one.drive].drive
+    if one.what == "together":
+        cost = "" if not plan.has_prices else f" costs {amount_text(one.least)}:"
+        return (
+            "No bound alone is in the way. With as many drives as it takes the cheapest placement"
+            f"{cost or ' is'} {pool_text(plan, one.placed)}."
+        )
+    if one.what == "cost":
+        return (
+            f"cost_at_most = {amount_text(one.asked)}: the cheapest placement costs "
+            f"{amount_text(one.least)}."
+        )
+    if one.what == "watts":
+        return (
+            f"watts_at_most = {amount_text(one.asked)}: the most sparing placement draws "
+            f"{amount_text(one.least)} W."
+        )
+    if one.what == "drives":
+        return f"{drive}: at_most = {one.asked:.0f}; with {one.least:.0f} there is a placement."
+    if one.of is None:
+        return f"utilisation_at_most = {one.asked:g}: {one.least:.2g} would do."
+    name = plan.demands[one.of].name
+    if one.what == "utilisation":
+        return (
+            f"{name} alone takes {share_text(one.least)} of what {drive} could serve of it, and "
+            f"utilisation_at_most is {share_text(one.asked)}."
+        )
+    if one.what == "size":
+        return (
+            f"{name} takes {format_size(round(one.asked))} of a drive, and the largest of the "
+            f"pool, {drive}, has {format_size(round(one.least))}."
+        )
+    return (
+        f"No drive of the pool keeps up with {name}: {one.asked:,.0f} requests a second arrive, "
+        f"and {drive} serves the most, {one.least:,.0f}."
+    )
+
+
+def _bound_text(plan: PlacementPlan, one: Obstacle) -> str:
+    noun, key = _NOUNS[one.what]
+    name = plan.demands[one.of or 0].name
+    is_most = key.endswith("at_most")
+    asked, least = (value_text(one.what, each) for each in (one.asked, one.least))
+    bound = f"the {noun} of {name} ({'at most' if is_most else 'at least'} {asked}, {key})"
+    if one.drive is not None:
+        best = "least" if is_most else "most"
+        drive = plan.offers[one.drive].drive
+        return (
+            f"No drive of the pool meets the bound on {bound}, even alone: the {best} is {least}, "
+            f"on {drive}."
+        )
+    return f"The bound on {bound}: with {least} there is a placement."
