@@ -1,4 +1,4 @@
-"""The page of a placement: what lies where, how full drives are, what was predicted and what came."""
+"""The page of a placement: what lies where, how full drives are, what was predicted."""
 
 from __future__ import annotations
 
@@ -34,11 +34,14 @@ _PREDICTED: Final = (
 )
 _USED: Final = (
     "Utilisation: the share that a drive's workloads take of what it could serve of each alone, "
-    "added up. Workloads that wait for the drive take what is left and count as nothing. The dashed "
-    "line is the bound."
+    "added up. Workloads that wait for the drive take what is left and count as nothing. The "
+    "dashed line is the bound."
 )
 _ROOM: Final = "Room: the share of the drive's capacity that its workloads take."
-_ALONE: Final = "What every workload did alone on each kind of drive. The 99 % latencies are of all its requests."
+_ALONE: Final = (
+    "What every workload did alone on each kind of drive. The 99 % latencies are of all its "
+    "requests."
+)
 
 
 def placement_report(placement: Placement, name: str, seed: int, seconds: float) -> Report:

@@ -124,8 +124,21 @@ def place(
     alone = obstacles_alone(plan, behaviours)
     if alone:
         return Placement(plan, behaviours, obstacles=tuple(alone))
+    return _rounds(plan, benches, behaviours, rounds, time_limit)
+
+
+def _rounds(
+    plan: PlacementPlan,
+    benches: Sequence[Bench],
+    behaviours: tuple[Behaviour, ...],
+    rounds: int,
+    time_limit: float | None,
+) -> Placement:
+    """Solve until every bound holds in the simulation, nothing is left, or it was often enough."""
     forbidden: list[Forbidden] = []
-    for number in range(1, rounds + 1):
+    number = 0
+    while True:
+        number += 1
         solution = solved(plan, behaviours, forbidden, time_limit)
         if solution is None:
             found = obstacles_together(plan, behaviours, forbidden, time_limit)
@@ -139,17 +152,9 @@ def place(
         drives = _simulated(plan, behaviours, benches, solution.placed)
         broken = [each for each in drives if each.broken]
         if not broken or number == rounds:
-            break
-        forbidden += [_forbid(each) for each in broken]
-    return Placement(
-        plan,
-        behaviours,
-        drives,
-        solution.value,
-        solution.gap,
-        number,
-        tuple(forbidden),
-    )
+            value, gap = solution.value, solution.gap
+            return Placement(plan, behaviours, drives, value, gap, number, tuple(forbidden))
+        forbidden += map(_forbid, broken)
 
 
 def solved(

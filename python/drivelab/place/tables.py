@@ -45,7 +45,7 @@ def workload_table(placement: Placement) -> Table:
 
 
 def drive_table(placement: Placement) -> Table:
-    """Give a row a drive that is used: its workloads, what it costs, how full and how busy it is."""
+    """Give a row a drive that is used: its workloads, its costs, how full and busy it is."""
     plan = placement.plan
     names = drive_names(plan, [each.placed for each in placement.drives])
     rows: list[tuple[Cell, ...]] = []

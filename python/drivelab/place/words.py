@@ -178,48 +178,40 @@ def few_texts(placement: Placement) -> list[str]:
         for each in placement.drives
         for at, one in each.simulated.items()
         if one.requests < _FEW_REQUESTS
+        and placement.plan.demands[at].bounds.latency_ns_p99 is not None
     ]
-
-
-def obstacle_texts(placement: Placement) -> list[str]:
-    """Say what is in the way, a sentence each; the first says how they go together."""
-    found = placement.obstacles
-    said = [obstacle_text(placement.plan, each) for each in found]
-    if not found:
-        return ["No bound was found that is in the way by itself."]
-    if any(each.placed and each.what != "together" for each in found):
-        if len(found) == 1:
-            return ["One bound is in the way:", *said]
-        return ["Any one of these bounds is in the way; one of them has to give:", *said]
-    return said
 
 
 def obstacle_text(plan: PlacementPlan, one: Obstacle) -> str:
     """Say one obstacle."""
-    if one.what in _NOUNS and one.of is not None:
-        return _bound_text(plan, one)
-    drive = "" if one.drive is None else plan.offers[one.drive].drive
     if one.what == "together":
         cost = "" if not plan.has_prices else f" costs {amount_text(one.least)}:"
         return (
             "No bound alone is in the way. With as many drives as it takes the cheapest placement"
             f"{cost or ' is'} {pool_text(plan, one.placed)}."
         )
+    if one.what == "drives" or one.of is None:
+        return _whole_text(plan, one)
+    return _bound_text(plan, one) if one.what in _NOUNS else _workload_text(plan, one)
+
+
+def _whole_text(plan: PlacementPlan, one: Obstacle) -> str:
+    """Say a bound of the whole, or of how many drives there are."""
+    asked, least = amount_text(one.asked), amount_text(one.least)
     if one.what == "cost":
-        return (
-            f"cost_at_most = {amount_text(one.asked)}: the cheapest placement costs "
-            f"{amount_text(one.least)}."
-        )
+        return f"cost_at_most = {asked}: the cheapest placement costs {least}."
     if one.what == "watts":
-        return (
-            f"watts_at_most = {amount_text(one.asked)}: the most sparing placement draws "
-            f"{amount_text(one.least)} W."
-        )
-    if one.what == "drives":
-        return f"{drive}: at_most = {one.asked:.0f}; with {one.least:.0f} there is a placement."
-    if one.of is None:
-        return f"utilisation_at_most = {one.asked:g}: {one.least:.2g} would do."
-    name = plan.demands[one.of].name
+        return f"watts_at_most = {asked}: the most sparing placement draws {least} W."
+    if one.what == "utilisation":
+        return f"utilisation_at_most = {one.asked:g}: with {one.least:.2g} there is a placement."
+    drive = "" if one.drive is None else plan.offers[one.drive].drive
+    return f"{drive}: at_most = {asked}; with {least} there is a placement."
+
+
+def _workload_text(plan: PlacementPlan, one: Obstacle) -> str:
+    """Say why no drive can hold a workload, whatever its bounds are."""
+    name = plan.demands[one.of or 0].name
+    drive = "" if one.drive is None else plan.offers[one.drive].drive
     if one.what == "utilisation":
         return (
             f"{name} alone takes {share_text(one.least)} of what {drive} could serve of it, and "
