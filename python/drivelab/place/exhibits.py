@@ -235,7 +235,7 @@ def _alone(placement: Placement) -> Page:
                     latency_text(one.latency_ns_mean),
                     latency_text(one.latency_ns_p99),
                     format_iops(one.iops),
-                    share_text(used) if used is not None and is_open else NOTHING,
+                    share_text(used) if used and is_open else NOTHING,
                     said,
                 )
             )

@@ -182,6 +182,19 @@ def few_texts(placement: Placement) -> list[str]:
     ]
 
 
+def obstacle_texts(placement: Placement) -> list[str]:
+    """Say what is in the way, a sentence each; the first says how they go together."""
+    found = placement.obstacles
+    said = [obstacle_text(placement.plan, each) for each in found]
+    if not found:
+        return ["No bound was found that is in the way by itself."]
+    if any(each.placed and each.what != "together" for each in found):
+        if len(found) == 1:
+            return ["One bound is in the way:", *said]
+        return ["Any one of these bounds is in the way; changing one of them is enough:", *said]
+    return said
+
+
 def obstacle_text(plan: PlacementPlan, one: Obstacle) -> str:
     """Say one obstacle."""
     if one.what == "together":
