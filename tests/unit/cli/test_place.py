@@ -1,0 +1,173 @@
+"""`drivelab place`: workloads tried, placed, simulated together, kept, gone on with."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from drivelab.cli import main as cli
+from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.place.plan_file import read_plan
+
+SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
+SETTLING = f"sim:{Path(__file__).parents[2] / 'settling_drive.toml'}"
+#: Four workloads that one small drive serves, and two kinds of drives.
+PLAN = f"""
+cost_at_most = 200
+[[workload]]
+name = "web"
+rate_iops = 2000
+size = "256MiB"
+latency_ms_mean_at_most = 2
+[[workload]]
+name = "mail"
+rate_iops = 1000
+read_size = "16KiB"
+size = "256MiB"
+[[workload]]
+name = "scan"
+rate_mb_per_second = 20
+read_random = 0.0
+read_size = "64KiB"
+size = "256MiB"
+latency_ms_p99_at_most = 20
+[[workload]]
+name = "log"
+rate_iops = 20
+write_ratio = 1.0
+write_random = 0.0
+size = "64MiB"
+[[drive]]
+name = "{SMALL}"
+at_most = 2
+price = 60
+watts = 3
+[[drive]]
+name = "{SETTLING}"
+price = 100
+watts = 5
+"""
+SHORT = ("--seconds", "0.5")
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plan.toml").write_text(PLAN)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, Any]:
+    assert cli.main(["place", "plan.toml", *SHORT, *words, "--json"]) == code
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert cli.main(["place", *words]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+def test_the_example_is_a_plan(capsys) -> None:
+    assert cli.main(["place", "--example"]) == 0
+    Path("example.toml").write_text(capsys.readouterr().out)
+    assert len(read_plan(Path("example.toml")).demands) == 4
+
+
+def test_four_workloads_share_a_drive_and_do_what_was_predicted(capsys) -> None:
+    found = answer(capsys)
+    assert (found["is_placed"], found["holds"]) == (True, True)
+    assert (found["cost"], found["watts"], found["objective"]) == (60.0, 3.0, "cost")
+    assert [each["drive"] for each in found["drives"]] == [SMALL]
+    assert found["drives"][0]["workloads"] == "web, mail, scan, log"
+    assert {each["workload"] for each in found["workloads"]} == {"web", "mail", "scan", "log"}
+    for each in found["workloads"]:
+        # Pairs tell the mean latency of four; in 0.5 s few requests are counted of the log.
+        ratio = each["predicted_latency_ns_mean"] / each["simulated_latency_ns_mean"]
+        assert 0.7 < ratio < 1.4, each
+        assert each["simulated_iops"] == pytest.approx(each["rate_iops"], rel=0.4)
+        assert each["holds"]
+
+
+def test_seeds_and_threads(capsys) -> None:
+    first = answer(capsys, "--workers", "1")
+    assert answer(capsys) == first
+    assert answer(capsys, "--seed", "1")["workloads"] != first["workloads"]
+
+
+def test_it_goes_on_and_another_bound_measures_only_what_is_new(
+    capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = answer(capsys, "--out", "out")
+    assert len(list(Path("out/drives").iterdir())) == 2
+    page = Path("out/report.html").read_text()
+    assert "Where the workloads of plan.toml go" in page
+    assert json.loads(Path("out/result.json").read_text()).items() <= first.items()
+    with Path("out/data/workloads.csv").open() as file:
+        assert [row["workload"] for row in csv.DictReader(file)] == ["web", "mail", "scan", "log"]
+
+    def nothing(*_: Any, **__: Any) -> None:
+        raise AssertionError("all of it was measured")
+
+    monkeypatch.setattr(SimulatedDrive, "measure", nothing)
+    Path("plan.toml").write_text(PLAN.replace("cost_at_most = 200", 'objective = "watts"'))
+    again = answer(capsys, "--out", "out")
+    assert again["workloads"] == first["workloads"]
+    assert Path("out/report.html").read_text() != page
+    assert cli.main(["runs", "list", "out/drives", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["runs"]
+    assert {one["state"] for one in told} == {"complete"}
+
+
+def test_no_placement_names_the_bound(capsys) -> None:
+    Path("plan.toml").write_text(PLAN.replace("cost_at_most = 200", "cost_at_most = 30"))
+    assert cli.main(["place", "plan.toml", *SHORT, "--out", "out"]) == 1
+    text = capsys.readouterr().out
+    assert text.startswith("No placement meets every bound.\n")
+    assert "cost_at_most = 30: the cheapest placement costs 60." in text
+    assert "No placement" in Path("out/report.html").read_text()
+    found = answer(capsys, "--out", "out", code=1)
+    assert found["is_placed"] is False
+    assert found["obstacles"][0]["what"] == "cost"
+    assert found["obstacles"][0]["least"] == pytest.approx(60.0)
+
+
+def test_the_terminal_says_what_goes_where(capsys) -> None:
+    assert cli.main(["place", "plan.toml", *SHORT]) == 0
+    text = capsys.readouterr().out
+    assert "drive " in text.splitlines()[0]
+    assert "holds: mean at most 2.00 ms" in text
+    assert "1 drive, price 60, 3 W" in text
+    assert "The least cost is 60, with 1 " in text
+
+
+def test_mistakes_are_one_line(capsys) -> None:
+    assert "name a plan, as `drivelab place plan.toml`" in refused(capsys)
+    assert "leave out the plan's name" in refused(capsys, "plan.toml", "--example")
+    assert "there is no file none.toml; `drivelab place --example" in refused(capsys, "none.toml")
+    assert "1 to 1000" in refused(capsys, "plan.toml", "--rounds", "0")
+    Path("plan.toml").write_text("cost = 3\n" + PLAN)
+    assert "plan.toml: unknown key 'cost'; allowed: obj" in refused(capsys, "plan.toml")
+    Path("mine").mkdir()
+    Path("mine/letter.txt").write_text("mine")
+    Path("plan.toml").write_text(PLAN)
+    assert "letter.txt, which no report made" in refused(capsys, "plan.toml", "--out", "mine")
+
+
+def test_a_workload_larger_than_any_drive(capsys) -> None:
+    Path("plan.toml").write_text(PLAN.replace('size = "64MiB"', 'size = "1TB"'))
+    found = answer(capsys, code=1)
+    assert [one["what"] for one in found["obstacles"]] == ["size"]
+    assert found["headline"] == "No placement meets every bound."
+    assert "log takes 931.3 GiB of a drive" in found["obstacles"][0]["text"]
+
+
+def test_a_fresh_drive_has_nothing_to_read(capsys) -> None:
+    Path("plan.toml").write_text(PLAN.replace(SETTLING, "sim:x25m-fob"))
+    assert "workload 'web': sim:x25m-fob is fresh" in refused(capsys, "plan.toml")

@@ -1,0 +1,97 @@
+"""Placing on drives that do what a test says: rounds, what is forbidden, what breaks at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+import pytest
+from made_placement import demand, outcome, plan
+
+from drivelab.place.measured import Bench, Group
+from drivelab.place.outcome import Outcome
+from drivelab.place.placing import place
+from drivelab.place.plan import Offer, PlacementPlan
+from drivelab.place.words import broken_texts, headline, proof_text
+
+#: What each of a group does, by how many there are.
+Rule = Callable[[int], float]
+
+
+class MadeBench:
+    """A drive of 8 GiB on which the latency of each workload follows from how many share it."""
+
+    capacity_bytes = 8 * 2**30
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.tried: list[Group] = []
+
+    def check(self, group: Group) -> None:
+        """Take any."""
+
+    def try_all(self, groups: Iterable[Group], what: str) -> None:
+        self.tried += groups
+
+    def outcomes(self, group: Group) -> dict[int, Outcome]:
+        assert group in self.tried
+        places, copies = group
+        # Four times the load is still served, more is not.
+        if copies > 4:
+            slow = outcome(1e9, iops=5000.0)
+            return {at: Outcome(1e9, 1e9, 5000.0, slow.bytes_per_second, False) for at in places}
+        return {at: outcome(self.rule(len(places)), iops=1000.0 * copies) for at in places}
+
+
+def placed(rule: Rule, rounds: int = 20, **values: Any) -> tuple[Any, MadeBench]:
+    demands = [demand(name, latency_ns_mean=2e5) for name in "abcd"]
+    asked: PlacementPlan = plan(demands, [Offer("sim:x", 4, 50.0, 2.0)], **values)
+    bench = MadeBench(rule)
+    return place(asked, [cast("Bench", bench)], rounds=rounds), bench
+
+
+def test_all_lie_on_one_drive_where_they_do_not_disturb_each_other() -> None:
+    found, bench = placed(lambda count: 1e5 * 1.01**count, utilisation_at_most=0.8)
+    assert [each.placed.group for each in found.drives] == [(0, 1, 2, 3)]
+    assert (found.value, found.rounds, found.holds) == (50.0, 1, True)
+    assert found.behaviours[0].utilisation == dict.fromkeys(range(4), 0.2) or found.drives
+    # Alone, at several times the load, in pairs and as they are used.
+    assert sum(len(places) == 2 for places, _ in bench.tried) == 6
+    assert ((0, 1, 2, 3), 1) in bench.tried
+
+
+def test_a_group_that_breaks_a_bound_is_forbidden_in_the_next_round() -> None:
+    # Pairs say nothing of what three do.
+    found, _ = placed(lambda count: 1e5 if count < 3 else 5e5, utilisation_at_most=1.0)
+    assert sorted(len(each.placed.group) for each in found.drives) == [2, 2]
+    assert found.holds
+    assert found.rounds > 1
+    assert all(len(each.group) > 2 for each in found.forbidden)
+    assert "rounds" in proof_text(found)
+    assert headline(found).endswith(
+        "Every bound holds where the workloads of each drive are simulated together."
+    )
+
+
+def test_what_is_broken_after_the_last_round_is_said_first() -> None:
+    found, _ = placed(lambda count: 1e5 if count < 3 else 5e5, rounds=1, utilisation_at_most=1.0)
+    assert not found.holds
+    assert headline(found).startswith("4 bounds do not hold where the workloads of each drive")
+    assert broken_texts(found)[0] == (
+        "a on sim:x: the mean latency is 500 µs, and allowed is at most 200 µs."
+    )
+
+
+def test_where_nothing_is_left_the_bound_is_relaxed_as_far_as_was_simulated() -> None:
+    found, _ = placed(
+        lambda count: 1e5 if count < 3 else 5e5, utilisation_at_most=1.0, cost_at_most=60.0
+    )
+    assert found.drives == ()
+    told = {one.what: one.least for one in found.obstacles}
+    assert told["cost"] == pytest.approx(100.0)
+
+
+def test_the_load_of_a_workload_is_found_by_copies() -> None:
+    found, bench = placed(lambda count: 1e5)
+    assert found.behaviours[0].utilisation == pytest.approx(dict.fromkeys(range(4), 0.2))
+    assert {copies for _, copies in bench.tried} == {1, 4, 16}
