@@ -19,6 +19,7 @@ NAMES: Final = (
     "class_file",
     "power_log",
     "prices",
+    "placement_plan",
     "mqsim",
     "side_file",
     "state_file",

@@ -95,12 +95,19 @@ def _of_kind(where: str, kind: str, entry: Mapping[str, Any]) -> str:
 
 def _scenario(entry: Mapping[str, Any], where: str, folder: Path) -> Scenario:
     name = text(entry["scenario"], f"{where}: scenario")
-    if scenario_file(name) is not None and (folder / name).exists():
-        name = str(folder / name)
     try:
+        if scenario_file(name) is not None and (folder / name).exists():
+            name = str(folder / name)
         return read_scenario(name)
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from error
+    except OSError as error:
+        # A name that no file can have.
+        reason = error.strerror or str(error)
+        raise UsageError(
+            f"{where}: there is no scenario {shown(name)}: {reason}; `drivelab scenarios` lists "
+            "those of the package"
+        ) from error
 
 
 def _trace(entry: Mapping[str, Any], where: str, folder: Path) -> Trace:
