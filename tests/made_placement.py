@@ -33,6 +33,7 @@ def behaviour(
     *,
     growth: Mapping[tuple[int, int], float] | None = None,
     conflicts: Sequence[tuple[int, int]] = (),
+    drive: int = 0,
 ) -> Behaviour:
     """Give a kind of drive.
 
@@ -46,6 +47,8 @@ def behaviour(
         By what a neighbour multiplies latencies; 1.2 unless said.
     conflicts
         Pairs that it cannot hold.
+    drive
+        Its place in the plan.
     """
     growth = growth or {}
     beside = {}
@@ -61,7 +64,7 @@ def behaviour(
                 one.bytes_per_second / factor,
             )
     used = {at: (utilisation or {}).get(at, 0.1) for at in alone}
-    return Behaviour(offer, gib * GIB, alone, alone, beside, used)
+    return Behaviour(drive, offer, gib * GIB, alone, alone, beside, used)
 
 
 def plan(demands: Sequence[Demand], offers: Sequence[Offer], **values: Any) -> PlacementPlan:

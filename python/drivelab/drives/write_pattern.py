@@ -53,7 +53,7 @@ def write_pattern(workload: Workload) -> WritePattern | None:
     was left.
     """
     if isinstance(workload, SideBySide):
-        found = [write_pattern(each.workload) for each in workload.parts]
+        found = [workload.after, *(write_pattern(each.workload) for each in workload.parts)]
         return next((each for each in reversed(PIECE_BYTES) if each in found), None)
     if not isinstance(workload, Characteristics) or not workload.write_ratio:
         return None

@@ -215,13 +215,16 @@ def _alone(placement: Placement) -> Page:
     rows: list[tuple[Cell, ...]] = []
     groups = []
     demands = placement.plan.demands
-    for behaviour in placement.behaviours:
-        groups.append((behaviour.offer.drive, len(demands)))
+    for drive, offer in enumerate(placement.plan.offers):
+        groups.append((offer.drive, len(demands)))
+        of_drive = [each for each in placement.behaviours if each.drive == drive]
         for at, demand in enumerate(demands):
-            one = behaviour.tried.get(at)
-            if one is None:
+            # As its own writes leave the drive.
+            behaviour = next((each for each in of_drive if at in each.tried), None)
+            if behaviour is None:
                 rows.append((demand.name, *[NOTHING] * 4, "does not fit"))
                 continue
+            one = behaviour.tried[at]
             used = behaviour.utilisation.get(at)
             is_open = demand.rate_iops is not None
             said = "keeps up" if one.keeps_up else "does not keep up"

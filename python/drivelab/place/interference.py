@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from drivelab.place.outcome import Outcome
 
 if TYPE_CHECKING:
+    from drivelab.drives.write_pattern import WritePattern
     from drivelab.place.plan import Offer
 
 
@@ -26,12 +27,20 @@ if TYPE_CHECKING:
 class Behaviour:
     """What the workloads of a plan do on one kind of drive, by their places in the plan.
 
+    How a drive behaves depends on what it has been written with. Workloads that write in order find
+    a drive clean as long as none beside them writes at random. So a kind of drive has a behaviour
+    for each kind of writing of the plan, and the one for writes in order holds no others.
+
     Attributes
     ----------
+    drive
+        The place of the kind of drive in the plan.
     offer
         The kind of drive, how many there are, what one costs.
     capacity_bytes
         Of one.
+    after
+        The kind of writing that came before; ``None`` where each group finds what it leaves itself.
     tried
         What each did alone, of those that fit.
     alone
@@ -43,12 +52,14 @@ class Behaviour:
         for the drive.
     """
 
+    drive: int
     offer: Offer
     capacity_bytes: int
     tried: Mapping[int, Outcome]
     alone: Mapping[int, Outcome]
     beside: Mapping[tuple[int, int], Outcome]
     utilisation: Mapping[int, float]
+    after: WritePattern | None = None
 
     def can_share(self, one: int, other: int) -> bool:
         """Tell whether two workloads may lie on one drive, whatever their bounds say."""

@@ -10,10 +10,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from drivelab.drives.measurement import Measurement
+from drivelab.drives.write_pattern import WritePattern, write_pattern
 from drivelab.place.kind import PLACEMENT, PLANNED, stored_groups
 from drivelab.place.outcome import Outcome, outcomes_of
 from drivelab.runs.executor import DriveExecutor
@@ -30,8 +31,24 @@ if TYPE_CHECKING:
     from drivelab.place.plan import Demand
     from drivelab.place.window import Window
 
-#: Places of workloads in the plan, in order, and how many copies of it run.
-Group = tuple[tuple[int, ...], int]
+
+@dataclass(frozen=True)
+class Group:
+    """Workloads that run side by side.
+
+    Attributes
+    ----------
+    places
+        In the plan, in order.
+    copies
+        Of each of them.
+    after
+        A kind of writing that came before, where it leaves more behind than their own.
+    """
+
+    places: tuple[int, ...]
+    copies: int = 1
+    after: WritePattern | None = None
 
 
 class Bench:
@@ -88,8 +105,9 @@ class Bench:
     def outcomes(self, group: Group) -> dict[int, Outcome]:
         """Give what each workload of a group that was tried did, by its place in the plan."""
         workload = self._workload(group)
-        found = outcomes_of(self._found[_index(workload)], [self._demands[at] for at in group[0]])
-        return dict(zip(group[0], found, strict=True))
+        demands = [self._demands[at] for at in group.places]
+        found = outcomes_of(self._found[_index(workload)], demands)
+        return dict(zip(group.places, found, strict=True))
 
     def try_all(self, groups: Iterable[Group], what: str) -> None:
         """Try groups that were not tried yet.
@@ -155,14 +173,15 @@ class Bench:
                     bar.advance()
 
     def _workload(self, group: Group) -> SideBySide:
-        places, copies = group
         parts, start = [], 0
-        for at in places:
+        for at in group.places:
             part = self._demands[at].part
-            parts.append(replace(part, start_bytes=start, copies=copies))
+            parts.append(replace(part, start_bytes=start, copies=group.copies))
             start += part.size_bytes
-        window = self._window.for_copies(copies)
-        return SideBySide(tuple(parts), window.duration_ns, window.warmup_ns, window.requests)
+        window = self._window.for_copies(group.copies)
+        made = SideBySide(tuple(parts), window.duration_ns, window.warmup_ns, window.requests)
+        # What their own writes leave is the same, whoever says it.
+        return made if write_pattern(made) == group.after else replace(made, after=group.after)
 
 
 def _index(workload: SideBySide) -> int:

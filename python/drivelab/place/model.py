@@ -17,7 +17,7 @@ Drives of one kind are alike, so they are numbered by the first workload that ea
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,10 +46,13 @@ class Placed:
         The place of its kind in the plan.
     group
         The places of its workloads.
+    behaviour
+        The place of the behaviour that they were counted with.
     """
 
     drive: int
     group: tuple[int, ...]
+    behaviour: int
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class Model:
     plan
         What is asked.
     behaviours
-        Of each kind of drive, in the order of the plan.
+        Of the kinds of drives, in the order of the plan.
     forbidden
         Groups that must not lie together.
     relaxed
@@ -108,11 +111,12 @@ class Model:
         self._program = Program()
         self._latency: dict[int, float] | None = None
         self._slack = None if relaxed is None else self._program.variable(0.0, math.inf)
-        #: By kind of drive its drives: of each the variable that says whether it is used, and one
+        #: By behaviour its drives: of each the variable that says whether it is used, and one
         #: for each workload that it may hold.
         self._drives: list[list[tuple[int, dict[int, int]]]] = []
-        for place, behaviour in enumerate(behaviours):
-            self._drives.append(self._drives_of(place, behaviour))
+        for behaviour in behaviours:
+            self._drives.append(self._drives_of(behaviour))
+        self._count_drives()
         self._assign()
         for place, behaviour in enumerate(behaviours):
             for used, holds in self._drives[place]:
@@ -139,7 +143,7 @@ class Model:
         if answer is None:
             return None
         placed = [
-            Placed(place, tuple(at for at in sorted(holds) if answer.values[holds[at]] > 0.5))
+            self._placed(place, tuple(at for at in sorted(holds) if answer.values[holds[at]] > 0.5))
             for place, drives in enumerate(self._drives)
             for used, holds in drives
             if answer.values[used] > 0.5
@@ -152,15 +156,24 @@ class Model:
         """Hold an objective to what was found for it, so that another one can be least."""
         self._program.at_most(self._objective(objective), value)
 
+    def _placed(self, place: int, group: tuple[int, ...]) -> Placed:
+        """Give a drive that is used, by the first behaviour that may hold its workloads."""
+        drive = self._behaviours[place].drive
+        sizes = {at: each.size_bytes for at, each in enumerate(self._plan.demands)}
+        first = next(
+            number
+            for number, each in enumerate(self._behaviours)
+            if number == place or (each.drive == drive and each.may_hold(group, sizes))
+        )
+        return Placed(drive, group, first)
+
     # --- variables ---------------------------------------------------------------------
 
-    def _drives_of(self, place: int, behaviour: Behaviour) -> list[tuple[int, dict[int, int]]]:
+    def _drives_of(self, behaviour: Behaviour) -> list[tuple[int, dict[int, int]]]:
         able = sorted(behaviour.alone)
-        most = behaviour.offer.at_most
-        is_endless = self._relaxed == Bound("drives", place) or Bound("drives", place) in (
-            self._without
-        )
-        count = min(len(able), len(able) if is_endless else most)
+        bound = Bound("drives", behaviour.drive)
+        is_endless = bound == self._relaxed or bound in self._without
+        count = len(able) if is_endless else min(len(able), behaviour.offer.at_most)
         drives: list[tuple[int, dict[int, int]]] = []
         for number in range(count):
             used = self._program.binary()
@@ -175,10 +188,23 @@ class Model:
                 for at, variable in holds.items():
                     earlier = {before[each]: -1.0 for each in before if each < at}
                     self._program.at_most({variable: 1.0, **earlier}, 0.0)
-        if self._relaxed == Bound("drives", place) and self._slack is not None:
-            extra = {used: 1.0 for used, _ in drives}
-            self._program.at_most({**extra, self._slack: -1.0}, float(most))
         return drives
+
+    def _count_drives(self) -> None:
+        """Hold each kind of drive to as many as there are."""
+        for place, offer in enumerate(self._plan.offers):
+            bound = Bound("drives", place)
+            if bound in self._without:
+                continue
+            row = {
+                used: 1.0
+                for behaviour, drives in zip(self._behaviours, self._drives, strict=True)
+                for used, _ in drives
+                if behaviour.drive == place
+            }
+            if self._relaxed == bound and self._slack is not None:
+                row[self._slack] = -1.0
+            self._program.at_most(row, float(offer.at_most))
 
     def _assign(self) -> None:
         for at in range(len(self._plan.demands)):
@@ -284,9 +310,7 @@ class Model:
             if not hard:
                 continue
             is_soft = hard == {self._relaxed}
-            for _, holds in self._drives[each.drive]:
-                if not all(at in holds for at in each.group):
-                    continue
+            for holds in self._holding(each):
                 row = {holds[at]: 1.0 for at in each.group}
                 most = float(len(each.group) - 1)
                 if is_soft and self._slack is not None and self._relaxed is not None:
@@ -294,6 +318,12 @@ class Model:
                         slack_of(self._relaxed, each.broken[self._relaxed]), 1e-6
                     )
                 self._program.at_most(row, most)
+
+    def _holding(self, one: Forbidden) -> Iterator[dict[int, int]]:
+        """Give the drives of a kind that may hold a whole group."""
+        for behaviour, drives in zip(self._behaviours, self._drives, strict=True):
+            if behaviour.drive == one.drive:
+                yield from (holds for _, holds in drives if all(at in holds for at in one.group))
 
     # --- objectives --------------------------------------------------------------------
 
@@ -375,7 +405,7 @@ def mean_latency_ns(
     """Give the predicted mean latency of all requests."""
     shares = request_shares(demands, behaviours)
     return sum(
-        shares[at] * behaviours[each.drive].predicted(at, each.group).latency_ns_mean
+        shares[at] * behaviours[each.behaviour].predicted(at, each.group).latency_ns_mean
         for each in placed
         for at in each.group
     )

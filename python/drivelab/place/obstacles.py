@@ -66,12 +66,12 @@ def _holds(plan: PlacementPlan, behaviour: Behaviour, at: int) -> bool:
 
 
 def _largest(behaviours: Sequence[Behaviour]) -> tuple[float, int]:
-    return max((float(each.capacity_bytes), -place) for place, each in enumerate(behaviours))
+    return max((float(each.capacity_bytes), -each.drive) for each in behaviours)
 
 
 def _why(plan: PlacementPlan, behaviours: Sequence[Behaviour], at: int) -> list[Obstacle]:
     demand = plan.demands[at]
-    tried = [(place, each) for place, each in enumerate(behaviours) if at in each.tried]
+    tried = [(each.drive, each) for each in behaviours if at in each.tried]
     if not tried:
         capacity, place = _largest(behaviours)
         return [Obstacle("size", at, float(demand.size_bytes), capacity, -place)]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from drivelab.place.bound import Bound, Forbidden
+from drivelab.place.measured import Group
 from drivelab.place.model import Model, Placed, Solution, mean_latency_ns
 from drivelab.place.obstacles import Obstacle, obstacles_alone, obstacles_together
-from drivelab.place.trials import behaviour_of, refuse_fresh
+from drivelab.place.trials import behaviours_of, refuse_fresh
 
 if TYPE_CHECKING:
     from drivelab.place.interference import Behaviour
@@ -52,7 +53,7 @@ class Placement:
     plan
         What was asked.
     behaviours
-        Of each kind of drive.
+        Of the kinds of drives.
     drives
         That are used, in the order of the plan; empty where there is no placement.
     value, gap
@@ -118,8 +119,9 @@ def place(
     for bench in benches:
         refuse_fresh(bench, plan.demands)
     behaviours = tuple(
-        behaviour_of(bench, offer, plan.demands)
-        for bench, offer in zip(benches, plan.offers, strict=True)
+        behaviour
+        for drive, bench in enumerate(benches)
+        for behaviour in behaviours_of(bench, drive, plan.offers[drive], plan.demands)
     )
     alone = obstacles_alone(plan, behaviours)
     if alone:
@@ -196,12 +198,12 @@ def _simulated(
 ) -> tuple[Shared, ...]:
     """Simulate what lies together on each drive."""
     for kind, bench in enumerate(benches):
-        groups = [(each.group, 1) for each in placed if each.drive == kind]
+        groups = [Group(each.group) for each in placed if each.drive == kind]
         bench.try_all(groups, "drives as they are used")
     found = []
     for each in placed:
-        done = benches[each.drive].outcomes((each.group, 1))
-        predicted = {at: behaviours[each.drive].predicted(at, each.group) for at in each.group}
+        done = benches[each.drive].outcomes(Group(each.group))
+        predicted = {at: behaviours[each.behaviour].predicted(at, each.group) for at in each.group}
         broken = {at: bad for at, one in done.items() if (bad := _broken(plan, at, one))}
         found.append(Shared(each, predicted, done, broken))
     return tuple(found)

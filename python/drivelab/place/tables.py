@@ -50,7 +50,7 @@ def drive_table(placement: Placement) -> Table:
     names = drive_names(plan, [each.placed for each in placement.drives])
     rows: list[tuple[Cell, ...]] = []
     for name, each in zip(names, placement.drives, strict=True):
-        behaviour = placement.behaviours[each.placed.drive]
+        behaviour = placement.behaviours[each.placed.behaviour]
         group = each.placed.group
         rows.append(
             (
@@ -78,12 +78,18 @@ def pair_table(placement: Placement) -> Table:
         drive = behaviour.offer.drive
         for at, one in sorted(behaviour.tried.items()):
             used = behaviour.utilisation.get(at)
-            rows.append((drive, names[at], None, used, *_values(one), int(one.keeps_up)))
+            how = (drive, behaviour.after)
+            rows.append((*how, names[at], None, used, *_values(one), int(one.keeps_up)))
         for (at, other), one in sorted(behaviour.beside.items()):
-            rows.append((drive, names[at], names[other], None, *_values(one), int(one.keeps_up)))
+            how = (drive, behaviour.after)
+            beside = (names[at], names[other], None)
+            rows.append((*how, *beside, *_values(one), int(one.keeps_up)))
     return Table(
         "pairs",
-        ("drive_kind", "workload", "beside", "utilisation_ratio", *_QUALITIES, "keeps_up"),
+        (
+            *("drive_kind", "written_before", "workload", "beside", "utilisation_ratio"),
+            *(*_QUALITIES, "keeps_up"),
+        ),
         tuple(rows),
     )
 

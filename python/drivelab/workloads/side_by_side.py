@@ -198,6 +198,9 @@ class SideBySide:
         Before counting begins.
     requests
         Counted requests of all that end it sooner; ``None`` for no limit.
+    after
+        A kind of writing that came before, as `drivelab.drives.write_pattern` calls it, where that
+        leaves more behind than the kind of any part.
 
     Raises
     ------
@@ -211,6 +214,7 @@ class SideBySide:
     duration_ns: int
     warmup_ns: int = 0
     requests: int | None = None
+    after: str | None = None
 
     def __post_init__(self) -> None:
         check_items("parts", self.parts, lambda each: isinstance(each, Part), "parts")
@@ -226,6 +230,8 @@ class SideBySide:
                 continue
             if not is_whole(value) or not least <= value < END:
                 raise UsageError(f"{name} is {shown(value)}; allowed: a whole number from {least}")
+        if self.after is not None and not isinstance(self.after, str):
+            raise UsageError(f"after is {shown(self.after)}; allowed: a kind of writing")
 
     @property
     def window(self) -> WindowTuple:
@@ -259,7 +265,11 @@ class SideBySide:
 
     def to_json(self) -> dict[str, Any]:
         """Return the attributes, which carry their units."""
-        limit = {} if self.requests is None else {"requests": self.requests}
+        limit = {
+            name: value
+            for name in ("requests", "after")
+            if (value := getattr(self, name)) is not None
+        }
         return {
             "parts": [each.to_json() for each in self.parts],
             "duration_ns": self.duration_ns,
@@ -270,7 +280,7 @@ class SideBySide:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> SideBySide:
         """Read what `to_json` wrote; `UsageError` for anything else."""
-        names = ("parts", "duration_ns", "warmup_ns", "requests")
+        names = ("parts", "duration_ns", "warmup_ns", "requests", "after")
         values = dict(attributes_of(data, "workloads side by side", names, names[:2]))
         if not isinstance(values["parts"], list):
             raise UsageError(f"parts is {shown(values['parts'])}; allowed: a list of parts")

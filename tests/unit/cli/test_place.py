@@ -77,7 +77,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_the_example_is_a_plan(capsys) -> None:
     assert cli.main(["place", "--example"]) == 0
     Path("example.toml").write_text(capsys.readouterr().out)
-    assert len(read_plan(Path("example.toml")).demands) == 4
+    assert len(read_plan(Path("example.toml")).demands) == 5
 
 
 def test_four_workloads_share_a_drive_and_do_what_was_predicted(capsys) -> None:

@@ -37,7 +37,8 @@ def placements(asked: PlacementPlan, behaviours: list[Behaviour]) -> Iterator[Gr
     for parts in partitions(list(range(len(asked.demands)))):
         for kinds in product(range(len(behaviours)), repeat=len(parts)):
             placed = [
-                Placed(kind, tuple(sorted(each))) for kind, each in zip(kinds, parts, strict=True)
+                Placed(kind, tuple(sorted(each)), kind)
+                for kind, each in zip(kinds, parts, strict=True)
             ]
             if allowed(asked, behaviours, placed):
                 yield placed
@@ -90,7 +91,7 @@ def random_problem(seed: int, objective: Objective) -> tuple[PlacementPlan, list
         for name in "abc"
     ]
     behaviours = []
-    for offer in offers:
+    for drive, offer in enumerate(offers):
         held = [at for at in range(count) if draw.random() < 0.9]
         alone = {at: outcome(draw.uniform(0.8e5, 2e5), iops=draw.uniform(500, 1500)) for at in held}
         growth = {
@@ -101,7 +102,15 @@ def random_problem(seed: int, objective: Objective) -> tuple[PlacementPlan, list
             pair for pair in product(held, repeat=2) if pair[0] < pair[1] and draw.random() < 0.15
         ]
         behaviours.append(
-            behaviour(offer, draw.randint(5, 14), alone, used, growth=growth, conflicts=conflicts)
+            behaviour(
+                offer,
+                draw.randint(5, 14),
+                alone,
+                used,
+                growth=growth,
+                conflicts=conflicts,
+                drive=drive,
+            )
         )
     limits = {
         "cost_at_most": draw.choice([None, 120.0]),
@@ -142,10 +151,11 @@ def test_of_placements_that_cost_the_same_the_quickest_is_taken() -> None:
     slow = {0: outcome(3e5), 1: outcome(3e5)}
     quick = {0: outcome(1e5), 1: outcome(1e5)}
     solution = solved(
-        plan(demands, [offer, other]), [behaviour(offer, 9, slow), behaviour(other, 9, quick)]
+        plan(demands, [offer, other]),
+        [behaviour(offer, 9, slow), behaviour(other, 9, quick, drive=1)],
     )
     assert solution is not None
-    assert solution.placed == (Placed(1, (0, 1)),)
+    assert solution.placed == (Placed(1, (0, 1), 1),)
 
 
 def test_a_forbidden_group_and_whoever_holds_it_is_left_out() -> None:

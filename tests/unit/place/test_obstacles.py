@@ -20,7 +20,7 @@ QUICK = Offer("sim:quick", 2, 90.0, 6.0)
 def pool(cheap_ns: float = 4e5, quick_ns: float = 1e5, **how: Any) -> list[Behaviour]:
     return [
         behaviour(CHEAP, 4, {0: outcome(cheap_ns), 1: outcome(cheap_ns)}, **how),
-        behaviour(QUICK, 4, {0: outcome(quick_ns), 1: outcome(quick_ns)}, **how),
+        behaviour(QUICK, 4, {0: outcome(quick_ns), 1: outcome(quick_ns)}, drive=1, **how),
     ]
 
 
@@ -68,7 +68,7 @@ def test_a_workload_larger_than_any_drive() -> None:
     asked = plan([demand("web", 9), demand("log")], [CHEAP, QUICK])
     behaviours = [
         behaviour(CHEAP, 4, {1: outcome(1e5)}),
-        behaviour(QUICK, 6, {1: outcome(1e5)}),
+        behaviour(QUICK, 6, {1: outcome(1e5)}, drive=1),
     ]
     assert told(asked, behaviours) == [
         "web takes 9 GiB of a drive, and the largest of the pool, sim:quick, has 6 GiB."
@@ -78,7 +78,7 @@ def test_a_workload_larger_than_any_drive() -> None:
 def test_a_workload_that_no_drive_keeps_up_with() -> None:
     asked = plan([demand("web", rate_iops=1e5)], [CHEAP])
     slow = outcome(1e8, iops=9000.0)
-    one = Behaviour(CHEAP, 2**33, {0: slow}, {}, {}, {})
+    one = Behaviour(0, CHEAP, 2**33, {0: slow}, {}, {}, {})
     assert told(asked, [one]) == [
         "No drive of the pool keeps up with web: 100,000 requests a second arrive, and sim:cheap "
         "serves the most, 9,000."
@@ -98,7 +98,7 @@ def test_two_bounds_that_no_drive_meets_together() -> None:
     asked = plan([demand("web", latency_ns_mean=2e5, iops=3000.0)], [CHEAP, QUICK])
     behaviours = [
         behaviour(CHEAP, 4, {0: outcome(4e5, iops=5000.0)}),
-        behaviour(QUICK, 4, {0: outcome(1e5, iops=1000.0)}),
+        behaviour(QUICK, 4, {0: outcome(1e5, iops=1000.0)}, drive=1),
     ]
     said = told(asked, behaviours)
     assert len(said) == 2

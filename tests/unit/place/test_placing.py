@@ -35,7 +35,7 @@ class MadeBench:
 
     def outcomes(self, group: Group) -> dict[int, Outcome]:
         assert group in self.tried
-        places, copies = group
+        places, copies = group.places, group.copies
         # Four times the load is still served, more is not.
         if copies > 4:
             slow = outcome(1e9, iops=5000.0)
@@ -56,8 +56,8 @@ def test_all_lie_on_one_drive_where_they_do_not_disturb_each_other() -> None:
     assert (found.value, found.rounds, found.holds) == (50.0, 1, True)
     assert found.behaviours[0].utilisation == dict.fromkeys(range(4), 0.2) or found.drives
     # Alone, at several times the load, in pairs and as they are used.
-    assert sum(len(places) == 2 for places, _ in bench.tried) == 6
-    assert ((0, 1, 2, 3), 1) in bench.tried
+    assert sum(len(each.places) == 2 for each in bench.tried) == 6
+    assert Group((0, 1, 2, 3)) in bench.tried
 
 
 def test_a_group_that_breaks_a_bound_is_forbidden_in_the_next_round() -> None:
@@ -94,4 +94,4 @@ def test_where_nothing_is_left_the_bound_is_relaxed_as_far_as_was_simulated() ->
 def test_the_load_of_a_workload_is_found_by_copies() -> None:
     found, bench = placed(lambda count: 1e5)
     assert found.behaviours[0].utilisation == pytest.approx(dict.fromkeys(range(4), 0.2))
-    assert {copies for _, copies in bench.tried} == {1, 4, 16}
+    assert {each.copies for each in bench.tried} == {1, 4, 16}

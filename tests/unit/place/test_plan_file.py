@@ -25,18 +25,18 @@ def read(folder: Path, text: str) -> PlacementPlan:
 
 def test_the_example_says_what_is_placed_where(tmp_path: Path) -> None:
     plan = read(tmp_path, example_text())
-    assert [each.name for each in plan.demands] == ["database", "web", "log", "backup"]
-    database, web, log, backup = plan.demands
+    assert [each.name for each in plan.demands] == [*("database", "web", "log", "cache", "backup")]
+    database, web, log, _, backup = plan.demands
     assert database.size_bytes == database.part.workload.footprint_bytes
     assert database.bounds == Bounds(latency_ns_p99=8e6)
     assert web.part.workload == Characteristics(read_size=16384)
-    assert (web.rate_iops, web.size_bytes) == (4000.0, 10 * 10**9)
-    assert web.describe() == "reads of 16 KiB at random, 4,000 a second"
+    assert (web.rate_iops, web.size_bytes) == (1500.0, 10 * 10**9)
+    assert web.describe() == "reads of 16 KiB at random, 1,500 a second"
     assert not log.part.is_poisson
     assert backup.rate_iops is None
     assert backup.bounds == Bounds(bytes_per_second=50e6)
-    assert (plan.objective, plan.cost_at_most, plan.watts_at_most) == ("cost", 1000.0, None)
-    assert plan.offers[0] == Offer("sim:bench-64gib", 4, 90.0, 4.0)
+    assert (plan.objective, plan.cost_at_most, plan.watts_at_most) == ("cost", 400.0, None)
+    assert plan.offers[0] == Offer("sim:bench-64gib", 2, 90.0, 4.0)
 
 
 def test_prices_come_from_a_table_beside_the_plan(tmp_path: Path) -> None:
