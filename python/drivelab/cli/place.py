@@ -5,7 +5,7 @@ there are with their prices. Workloads are tried on simulated drives, each alone
 by side; a solver then finds the placement with the least cost, mean latency or power. At last all
 workloads of a drive are simulated together, and the bounds are judged by that.
 
-Exit code 1: no placement meets every bound; the bounds in the way are told.
+Exit code 1: no placement meets every bound, and the answer names the bounds that are in the way.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _USUAL_ROUNDS: Final = 20
 _MOST_ROUNDS: Final = 1000
-_EXIT_NOT_PLACED: Final = 1
+_EXIT_NOT_HELD: Final = 1
 _WRITTEN: Final = ("report", "tables", "result")
 #: Below --out, where the run of each kind of drive lies.
 RUNS: Final = "drives"
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     folder = None if args.out is None else _folder(args)
     placement = _placed(args, plan, window)
     _tell(args, placement, window, folder)
-    return 0 if placement.drives else _EXIT_NOT_PLACED
+    return 0 if placement.holds else _EXIT_NOT_HELD
 
 
 def _folder(args: argparse.Namespace) -> OutputFolder:

@@ -112,6 +112,7 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("--drives", "sim:bench-64gib,sim:low-latency,sim:enterprise-tlc-pcie4"),
         *("--prices", "prices.csv", "--out", "chosen"),
     ],
+    "place": ["place", "crowded.toml", "--seconds", "0.2", "--out", "placed"],
     # Outside what was measured, or the list of warnings would be empty.
     "predict": ["predict", "run", "--queue-depth", "5000"],
     "trace info": ["trace", "info", "small.blkparse", "--on-bad", "skip"],
@@ -141,6 +142,11 @@ ALSO: dict[str, list[list[str]]] = {
             *("choose", "--trace", "small.blkparse", "--on-bad", "skip", "--fit", "wrap"),
             *("--drives", "sim:x25m,sim:spinpoint-m7"),
         ]
+    ],
+    # Pairs do not show that three are too many: a bound that is broken, and then no placement.
+    "place": [
+        ["place", "tight.toml", "--seconds", "0.2", "--rounds", "1"],
+        ["place", "tight.toml", "--seconds", "0.2"],
     ],
     "simulate": [
         ["simulate", "sim:x25m", "--trace", "trace.log", "--interval", "1ms"],
@@ -198,6 +204,14 @@ sim:bench-64gib,40,3
 sim:low-latency,400,9
 sim:enterprise-tlc-pcie4,300,14
 """
+
+# Three workloads that one small drive serves, slowly.
+CROWDED = "".join(
+    f'[[workload]]\nname = "{name}"\nrate_iops = 10_000\nsize = "256MiB"\n'
+    "latency_ms_mean_at_most = {bound}\n"
+    for name in "abc"
+)
+CROWDED += f'[[drive]]\nname = "{SMALL_DRIVE}"\nprice = 60\nwatts = 3\n'
 
 DEVICE = BlockDevice(
     name="sdz",
@@ -261,6 +275,9 @@ def finished_run(tmp_path_factory) -> Path:
     assert cli.main(words) == 0
     blkparse_file(folder)
     (folder / "prices.csv").write_text(PRICES)
+    for name, bound in (("crowded", 50), ("tight", 0.15)):
+        plan_text = f"utilisation_at_most = 1.0\n{CROWDED.replace('{bound}', str(bound))}"
+        (folder / f"{name}.toml").write_text(plan_text)
     (folder / "metered.toml").write_text(METERED)
     (folder / "figured.toml").write_text(FIGURED)
     (folder / "trace.log").write_text(TRACE)
@@ -303,13 +320,13 @@ def test_printed_keys_are_the_documented_ones(
     monkeypatch.setitem(papers.PAPERS, "boito2015", lambda _: boito2015.reproduce(**FEW))
     monkeypatch.setitem(papers.PAPERS, "huang2011", small_huang2011)
     monkeypatch.setitem(papers.PAPERS, "snia2010", lambda _: reproduction_of(made_study.study()))
-    # Nobody measured the small drive in a paper: its claims may fail.
-    cut_short = {"reproduce boito2015", "reproduce huang2011"}
+    # Nobody measured the small drive in a paper: its claims may fail. Some plans have no placement.
+    cut_short = {"reproduce boito2015", "reproduce huang2011", "place"}
     allowed = {0, 1} if command in cut_short else {0}
     assert cli.main([*COMMAND_LINES[command], "--json"]) in allowed
     printed = set(printed_keys(json.loads(capsys.readouterr().out)))
     for words in ALSO.get(command, ()):
-        assert cli.main([*words, "--json"]) == 0
+        assert cli.main([*words, "--json"]) in allowed
         printed |= set(printed_keys(json.loads(capsys.readouterr().out)))
         printed -= OF_ONE_KIND
     assert printed == documented_keys(command)

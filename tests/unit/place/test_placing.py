@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import pytest
-from made_placement import demand, outcome, plan
+from made_placement import behaviour, demand, outcome, plan
 
 from drivelab.place.measured import Bench, Group
 from drivelab.place.outcome import Outcome
-from drivelab.place.placing import place
-from drivelab.place.plan import Offer, PlacementPlan
+from drivelab.place.placing import place, solved
+from drivelab.place.plan import Bounds, Demand, Offer, PlacementPlan
+from drivelab.place.trials import behaviours_of
 from drivelab.place.words import broken_texts, headline, proof_text
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.side_by_side import Part
 
 #: What each of a group does, by how many there are.
 Rule = Callable[[int], float]
@@ -95,3 +98,49 @@ def test_the_load_of_a_workload_is_found_by_copies() -> None:
     found, bench = placed(lambda count: 1e5)
     assert found.behaviours[0].utilisation == pytest.approx(dict.fromkeys(range(4), 0.2))
     assert {each.copies for each in bench.tried} == {1, 4, 16}
+
+
+def writer(name: str, *, in_order: bool) -> Demand:
+    """Give writes of 4 KiB, in order or at random."""
+    workload = Characteristics(write_ratio=1.0, write_random=float(not in_order))
+    return Demand(Part(name, workload, 2**30, rate_iops=1000.0), Bounds())
+
+
+def test_a_kind_of_drive_behaves_as_the_writes_on_it_leave_it() -> None:
+    # Reads, writes in order, writes at random.
+    demands = [demand("web"), writer("log", in_order=True), writer("pages", in_order=False)]
+    bench = MadeBench(lambda count: 1e5)
+    clean, written = behaviours_of(cast("Bench", bench), 3, Offer("sim:x", 1), demands)
+    assert (clean.drive, clean.after, sorted(clean.alone)) == (3, None, [0, 1])
+    assert (written.drive, written.after, sorted(written.alone)) == (
+        3,
+        "small at random",
+        [0, 1, 2],
+    )
+    assert written.utilisation == pytest.approx(dict.fromkeys(range(3), 0.2))
+    after = [each for each in bench.tried if each.after is not None]
+    # Loads of what was tried on a clean drive are known.
+    assert [each.places for each in after if each.copies == 1] == [
+        *((0,), (1,), (2,)),
+        *((0, 1), (0, 2), (1, 2)),
+    ]
+    assert {each.places for each in after if each.copies > 1} == {(2,)}
+
+
+def test_a_group_without_random_writes_is_counted_as_on_a_clean_drive() -> None:
+    demands = [demand("web"), writer("log", in_order=True), writer("pages", in_order=False)]
+    offer = Offer("sim:x", 3, 50.0, 2.0)
+    clean = behaviour(offer, 2, {at: outcome(1e5) for at in (0, 1)})
+    written = behaviour(offer, 2, {at: outcome(9e5) for at in range(3)})
+    solution = solved(plan(demands, [offer]), [clean, written])
+    assert solution is not None
+    # The drive holds two of the three, and two of them leave it clean.
+    assert [(each.group, each.behaviour) for each in solution.placed] == [((0, 1), 0), ((2,), 1)]
+
+
+def test_all_behaviours_of_a_kind_share_its_drives() -> None:
+    demands = [demand("web"), writer("log", in_order=True), writer("pages", in_order=False)]
+    offer = Offer("sim:x", 1, 50.0, 2.0)
+    clean = behaviour(offer, 2, {at: outcome(1e5) for at in (0, 1)})
+    written = behaviour(offer, 2, {at: outcome(9e5) for at in range(3)})
+    assert solved(plan(demands, [offer]), [clean, written]) is None

@@ -112,6 +112,10 @@ def test_writes_find_what_the_worst_of_them_leaves() -> None:
     assert write_pattern(beside(Part("reads", READS, MIB))) is None
     assert write_pattern(beside(log)) == "in order"
     assert write_pattern(beside(pages, log)) == "small at random"
+    # What came before counts where it leaves more behind.
+    assert write_pattern(beside(log, after="small at random")) == "small at random"
+    assert write_pattern(beside(pages, after="in order")) == "small at random"
+    assert SideBySide.from_json(beside(log, after="in order").to_json()).after == "in order"
 
 
 @pytest.mark.parametrize(
@@ -148,6 +152,7 @@ def test_an_impossible_part_is_refused(values: dict[str, Any], said: str) -> Non
         ((Part("a", READS, MIB), Part("a", READS, MIB)), {}, "two parts are called 'a'"),
         ((Part("a", READS, MIB),), {"duration_ns": 0}, "duration_ns is 0; allowed"),
         ((Part("a", READS, MIB),), {"requests": 0}, "requests is 0; allowed"),
+        ((Part("a", READS, MIB),), {"after": 3}, "after is 3; allowed: a kind of writing"),
     ],
 )
 def test_impossible_parts_are_refused(
