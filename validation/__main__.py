@@ -21,6 +21,7 @@ from validation.fuzzing import fuzzing
 from validation.huang2011 import huang2011
 from validation.models import file_accuracy, simulated_accuracy
 from validation.oracles import simulator_oracles
+from validation.placement import placement
 from validation.profile_speed import profile_speed
 from validation.profiles import profiles
 from validation.published import published_figures, simulated_figures, sources_of_values
@@ -54,6 +55,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "models": simulated_accuracy,
     "coverage": simulated_coverage,
     "few": few_measurements,
+    "placement": placement,
     "file": file_accuracy,
     "job": main_job_speed,
     "profile": profile_speed,

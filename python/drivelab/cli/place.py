@@ -126,12 +126,10 @@ def _placed(args: argparse.Namespace, plan: PlacementPlan, window: Window) -> Pl
     from drivelab.runs.stopping import how_to_go_on, told_when_stopped
 
     with ExitStack() as stack, told_when_stopped(lambda: f"; {how_to_go_on(args.command)}"):
-        benches = [
-            _bench(
-                args, stack.enter_context(open_simulated(each.drive, varies=False)), plan, window
-            )
-            for each in plan.offers
-        ]
+        benches = []
+        for each in plan.offers:
+            drive = stack.enter_context(open_simulated(each.drive, varies=False))
+            benches.append(stack.enter_context(_bench(args, drive, plan, window)))
         return place(plan, benches, rounds=args.rounds, time_limit=args.time_limit)
 
 

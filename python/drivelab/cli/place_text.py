@@ -42,7 +42,7 @@ def _placed(answer: Mapping[str, Any], placement: Placement) -> list[str]:
     lines = [*broken, *_workloads(placement), "", *_drives(answer, placement), ""]
     if not broken:
         lines += [answer["headline"], *answer["cautions"]]
-    return [*lines, answer["proof"], *([answer["agreement"]] if answer["agreement"] else [])]
+    return [*lines, *(answer[each] for each in ("proof", "agreement") if answer[each])]
 
 
 def _workloads(placement: Placement) -> list[str]:

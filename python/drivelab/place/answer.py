@@ -48,7 +48,7 @@ def answer_of(placement: Placement, name: str, seed: int, seconds: float) -> dic
         "is_placed": is_placed,
         "holds": placement.holds,
         "headline": headline(placement),
-        "proof": proof_text(placement) if is_placed else None,
+        "proof": proof_text(placement) if placement.holds else None,
         "agreement": agreement_text(placement),
         "cautions": [*broken_texts(placement), *few_texts(placement)],
         "cost": sums["cost"] if is_placed else None,

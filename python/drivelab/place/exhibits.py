@@ -71,7 +71,7 @@ def _obstacles(placement: Placement) -> Page:
 def _placement(placement: Placement) -> Page:
     exhibits: list[Exhibit] = [
         Text((headline(placement),), leads=True),
-        Text((proof_text(placement),)),
+        *([Text((proof_text(placement),))] if placement.holds else []),
         _where(placement),
         _used(placement),
     ]
@@ -182,8 +182,8 @@ def _agreement(placement: Placement) -> Page:
     table = Table(
         "predicted",
         (
-            *("workload", "neighbours", "mean, predicted", "mean, simulated", "off"),
-            *("99 %, predicted", "99 %, simulated", "off by"),
+            *("workload", "neighbours", "mean, predicted", "mean, simulated", "mean, off"),
+            *("99 %, predicted", "99 %, simulated", "99 %, off"),
         ),
         tuple(rows),
         note=_PREDICTED,

@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.write_pattern import WritePattern, write_pattern
 from drivelab.place.kind import PLACEMENT, PLANNED, stored_groups
@@ -51,7 +52,7 @@ class Group:
     after: WritePattern | None = None
 
 
-class Bench:
+class Bench(ClosedOnExit):
     """One kind of drive, and everything that was tried on it.
 
     Parameters
@@ -92,6 +93,7 @@ class Bench:
         self._command = command
         self._progress = progress
         self._found: dict[int, Measurement] = {}
+        self._run: Run | None = None
 
     @property
     def capacity_bytes(self) -> int:
@@ -130,26 +132,37 @@ class Bench:
         missing = [pair for pair in asked.items() if pair[0] not in self._found]
         if not missing:
             return
-        origin = this_start(self._command)
-        header = {
-            "kind": PLACEMENT.command,
-            "drive": drive_header(self.drive),
-            "plan": self._plan.to_json(),
-            "origin": origin,
-        }
-        with Run(
-            PLACEMENT,
-            self._path,
-            header,
-            is_real=False,
-            start=origin,
-            command=self._command,
-            leave=self.drive.leave,
-        ) as run:
-            if run.is_kept:
-                kept = stored_groups(run.store)
-                self._found |= {at: kept[at] for at, each in missing if _is_of(kept, at, each)}
-            run.carry_out(lambda run: self._measure(run, missing, what))
+        run = self._opened()
+        if run.is_kept:
+            kept = stored_groups(run.store)
+            self._found |= {at: kept[at] for at, each in missing if _is_of(kept, at, each)}
+        run.carry_out(lambda run: self._measure(run, missing, what))
+
+    def close(self) -> None:
+        """Give up the run."""
+        if self._run is not None:
+            self._run.close()
+
+    def _opened(self) -> Run:
+        """Give the run, which stays open: all that is tried by one command is one start of it."""
+        if self._run is None:
+            origin = this_start(self._command)
+            header = {
+                "kind": PLACEMENT.command,
+                "drive": drive_header(self.drive),
+                "plan": self._plan.to_json(),
+                "origin": origin,
+            }
+            self._run = Run(
+                PLACEMENT,
+                self._path,
+                header,
+                is_real=False,
+                start=origin,
+                command=self._command,
+                leave=self.drive.leave,
+            )
+        return self._run
 
     def _measure(self, run: Run, asked: Sequence[tuple[int, SideBySide]], what: str) -> None:
         missing = [pair for pair in asked if pair[0] not in self._found]

@@ -113,7 +113,10 @@ def headline(placement: Placement) -> str:
         count = len(broken_texts(placement))
         bounds = "1 bound does" if count == 1 else f"{count} bounds do"
         held = f"{bounds} not hold where the workloads of each drive are simulated together."
-        return f"{held} {least}, with {pool_text(plan, placed)}."
+        return (
+            f"{held} That is the placement of the last round, on {pool_text(plan, placed)}; more "
+            "--rounds look for another one."
+        )
     return f"{least}, with {pool_text(plan, placed)}. {held}"
 
 
