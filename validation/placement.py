@@ -102,11 +102,12 @@ def section_of(
 ) -> Section:
     """Say what came of plans, and how far predictions were off."""
     section = Section("Placements on a pool of drives", "python -m validation placement")
+    pool = ", ".join(f"{each.at_most} {each.drive}" for each in _POOL)
     section.say(
-        f"{len(found)} random plans of {_WORKLOADS} workloads on a pool of "
-        f"{', '.join(f'{each.at_most} {each.drive}' for each in _POOL)}, least cost, bounds of mean "
-        "latency. Compared is every workload that shares a drive with two others or more, also in "
-        "groups that were then forbidden: predicted from pairs, over simulated together, less 1."
+        f"{len(found)} random plans of {_WORKLOADS} workloads on a pool of {pool}, least cost, "
+        "bounds of mean latency. Compared is every workload that shares a drive with two others or "
+        "more, also in groups that were then forbidden: predicted from pairs, over simulated "
+        "together, less 1."
     )
     rows = []
     for quality, values in errors.items():
