@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.write_pattern import WritePattern, write_pattern
+from drivelab.errors import RunError, UsageError
 from drivelab.place.kind import PLACEMENT, PLANNED, stored_groups
 from drivelab.place.outcome import Outcome, outcomes_of
 from drivelab.runs.executor import DriveExecutor
@@ -178,12 +179,18 @@ class Bench(ClosedOnExit):
             paused_seconds=lambda: run.paused_seconds,
         )
         answers = run.measure(missing, self._plan, DriveExecutor(self.drive))
-        with closing(answers), bar:
-            for answer in answers:
-                if isinstance(answer, Measurement):
-                    self._found[answer.index] = answer
-                    self.tried += 1
-                    bar.advance()
+        try:
+            with closing(answers), bar:
+                for answer in answers:
+                    if isinstance(answer, Measurement):
+                        self._found[answer.index] = answer
+                        self.tried += 1
+                        bar.advance()
+        except UsageError as error:
+            raise RunError(
+                f"{what} on {self.drive.name}: {error}; or give --seconds a shorter time, in which "
+                "less piles up"
+            ) from error
 
     def _workload(self, group: Group) -> SideBySide:
         parts, start = [], 0
@@ -191,7 +198,9 @@ class Bench(ClosedOnExit):
             part = self._demands[at].part
             parts.append(replace(part, start_bytes=start, copies=group.copies))
             start += part.size_bytes
-        window = self._window.for_copies(group.copies)
+        window = self._window
+        if group.copies > 1:
+            window = window.for_copies(self._demands[group.places[0]])
         made = SideBySide(tuple(parts), window.duration_ns, window.warmup_ns, window.requests)
         # What their own writes leave is the same, whoever says it.
         return made if write_pattern(made) == group.after else replace(made, after=group.after)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from operator import mul
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from drivelab.workloads.characteristics import Characteristics
@@ -81,6 +82,19 @@ class Demand:
         rates = [each.described()["rate_iops"] for each in workload.streams()]
         return None if None in rates else float(sum(rates))
 
+    @cached_property
+    def request_bytes(self) -> float:
+        """Bytes of a request, the mean; of a scenario that of all its streams, by their rates."""
+        workload = self.part.workload
+        if isinstance(workload, Characteristics):
+            return workload.mean_request_bytes
+        if isinstance(workload, Trace):
+            return _bytes_of(workload) / max(1, sum(workload.commands.values()))
+        told = [each.described() for each in workload.streams()]
+        weights = [each["rate_iops"] or 1.0 for each in told]
+        sizes = [Characteristics(*each["workload"]).mean_request_bytes for each in told]
+        return sum(map(mul, weights, sizes)) / sum(weights)
+
     @property
     def lasting_ns(self) -> int | None:
         """How long it takes where it ends by itself at its own times; else ``None``."""
@@ -94,6 +108,10 @@ class Demand:
             return workload.describe()
         said = workload.describe().rpartition(", ")[0]
         return f"{said}, {self.part.rate_iops:,.6g} a second"
+
+
+def _bytes_of(trace: Trace) -> int:
+    return sum(size for *_, size in trace.requests) if trace.facts is None else trace.facts.bytes
 
 
 @dataclass(frozen=True)

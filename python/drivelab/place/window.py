@@ -16,6 +16,8 @@ from drivelab.place.plan import Demand
 _LEAST_REQUESTS: Final = 2000
 #: Arrivals of all workloads together; what is overrun keeps so many waiting.
 _MOST_REQUESTS: Final = 400_000
+#: And the bytes of their requests: a drive that is overrun has as many pages under way.
+_MOST_BYTES: Final = 4 << 30
 _LEAST_SECONDS: Final = 0.5
 _WARMUP_SHARE: Final = 0.1
 
@@ -45,9 +47,13 @@ class Window:
         """Before counting begins."""
         return round(self.seconds * 1e9 * _WARMUP_SHARE)
 
-    def for_copies(self, copies: int) -> Window:
-        """Give the window for so many times the load: what is overrun keeps the rest waiting."""
-        return self if copies == 1 else Window(self.seconds, self.requests // 4)
+    def for_copies(self, demand: Demand) -> Window:
+        """Give the window for many times the load of a workload.
+
+        What is overrun by then serves a fourth of it, and keeps the rest waiting.
+        """
+        most = min(self.requests, round(_MOST_BYTES / demand.request_bytes))
+        return Window(self.seconds, max(1, most // 4))
 
 
 def window_for(demands: Sequence[Demand], seconds: float | None = None) -> Window:
@@ -58,8 +64,8 @@ def window_for(demands: Sequence[Demand], seconds: float | None = None) -> Windo
     demands
         All of the plan.
     seconds
-        As asked for; else so long that the slowest workload counts 2,000 requests, unless the
-        others then come to more than 400,000. A trace is never outlasted.
+        As asked for; else so long that the slowest workload counts 2,000 requests, unless all
+        together then come to more than 400,000 or 4 GiB. A trace is never outlasted.
     """
     rates = [each.rate_iops for each in demands if each.rate_iops is not None]
     wanted = seconds
@@ -67,7 +73,8 @@ def window_for(demands: Sequence[Demand], seconds: float | None = None) -> Windo
         wanted = max((_LEAST_REQUESTS / rate for rate in rates), default=_LEAST_SECONDS)
         wanted = max(wanted, _LEAST_SECONDS)
         if rates:
-            wanted = min(wanted, _MOST_REQUESTS / sum(rates))
+            arriving = sum(each.request_bytes * (each.rate_iops or 0.0) for each in demands)
+            wanted = min(wanted, _MOST_REQUESTS / sum(rates), _MOST_BYTES / arriving)
     lasting = [each.lasting_ns for each in demands if each.lasting_ns is not None]
     if lasting:
         wanted = min(wanted, min(lasting) / 1e9 / (1 + _WARMUP_SHARE))

@@ -1,0 +1,66 @@
+"""How long workloads are tried: long enough for the slowest, and no more than a drive can hold."""
+
+from __future__ import annotations
+
+import pytest
+from made_placement import demand
+
+from drivelab.place.plan import Bounds, Demand
+from drivelab.place.window import window_for
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.scenario import Scenario
+from drivelab.workloads.side_by_side import Part
+from drivelab.workloads.trace import Trace
+
+MIB = 2**20
+
+
+def arriving(rate_iops: float, size: int) -> Demand:
+    part = Part("a", Characteristics(read_size=size), 1024 * MIB, rate_iops=rate_iops)
+    return Demand(part, Bounds())
+
+
+@pytest.mark.parametrize(
+    ("demands", "seconds"),
+    [
+        # The slowest counts 2,000 requests.
+        ([arriving(100, 4096), arriving(1000, 4096)], 20.0),
+        # But no less than half a second.
+        ([arriving(90_000, 4096)], 0.5),
+        ([demand("waits", rate_iops=None)], 0.5),
+        # All together are 400,000 requests at most, and 4 GiB.
+        ([arriving(10, 4096), arriving(39_990, 4096)], 10.0),
+        ([arriving(10, MIB), arriving(1014, MIB)], 4.0),
+        # A trace is over a tenth after what is counted.
+        ([Demand(Part("t", Trace(((0, "read", 0, 512), (2_200_000_000, "read", 0, 512))), MIB),
+                 Bounds())], 2.0),
+    ],
+)  # fmt: skip
+def test_how_long_a_measurement_is(demands: list[Demand], seconds: float) -> None:
+    window = window_for(demands)
+    assert window.seconds == pytest.approx(seconds)
+    assert window.warmup_ns == pytest.approx(window.duration_ns / 10, abs=1)
+
+
+def test_what_is_asked_for_is_taken_unless_a_trace_is_shorter() -> None:
+    assert window_for([arriving(1, 4096)], 3.0).seconds == 3.0
+    trace = Trace(((0, "read", 0, 512), (1_100_000_000, "read", 0, 512)))
+    assert window_for([Demand(Part("t", trace, MIB), Bounds())], 3.0).seconds == pytest.approx(1.0)
+
+
+def test_of_copies_so_much_is_counted_that_what_waits_has_room() -> None:
+    window = window_for([arriving(1000, MIB)])
+    assert window.for_copies(arriving(1000, MIB)).requests == 1024
+    assert window.for_copies(arriving(1000, 4096)).requests == 100_000
+
+
+def test_the_mean_size_of_requests() -> None:
+    mixed = Characteristics(write_ratio=0.25, read_size=4096, write_size=8192)
+    assert Demand(Part("a", mixed, MIB), Bounds()).request_bytes == 5120
+    text = (
+        '[[stream]]\nname="a"\nrate_iops=300\nrange_bytes=1048576\n'
+        '[[stream]]\nname="b"\nrate_iops=100\nread_size_bytes=8192\nrange_bytes=1048576\n'
+    )
+    assert Demand(Part("a", Scenario(text), MIB), Bounds()).request_bytes == 5120
+    trace = Trace(((0, "read", 0, 512), (5, "write", 0, 1536)))
+    assert Demand(Part("a", trace, MIB), Bounds()).request_bytes == 1024
