@@ -26,7 +26,7 @@ class Obstacle:
     ----------
     what
         As `drivelab.place.bound.Bound`; also ``size``, of a workload that no drive can hold, and
-        ``together``, where no bound alone is in the way.
+        ``together``, where changing one bound is not enough.
     of
         The place of the workload or of the kind of drive.
     asked, least

@@ -203,7 +203,7 @@ def obstacle_text(plan: PlacementPlan, one: Obstacle) -> str:
     if one.what == "together":
         cost = "" if not plan.has_prices else f" costs {amount_text(one.least)}:"
         return (
-            "No bound alone is in the way. With as many drives as it takes the cheapest placement"
+            "Changing one bound is not enough. With as many drives as it takes the cheapest placement"
             f"{cost or ' is'} {pool_text(plan, one.placed)}."
         )
     if one.what == "drives" or one.of is None:

@@ -147,7 +147,7 @@ def test_several_bounds_at_once() -> None:
     asked = plan(demands, [CHEAP], cost_at_most=50.0)
     behaviours = pool()[:1]
     assert told(asked, behaviours) == [
-        "No bound alone is in the way. With as many drives as it takes the cheapest placement "
+        "Changing one bound is not enough. With as many drives as it takes the cheapest placement "
         "costs 80: 2 sim:cheap."
     ]
 
