@@ -203,8 +203,8 @@ def obstacle_text(plan: PlacementPlan, one: Obstacle) -> str:
     if one.what == "together":
         cost = "" if not plan.has_prices else f" costs {amount_text(one.least)}:"
         return (
-            "Changing one bound is not enough. With as many drives as it takes the cheapest placement"
-            f"{cost or ' is'} {pool_text(plan, one.placed)}."
+            "Changing one bound is not enough. With as many drives as it takes the cheapest "
+            f"placement{cost or ' is'} {pool_text(plan, one.placed)}."
         )
     if one.what == "drives" or one.of is None:
         return _whole_text(plan, one)
