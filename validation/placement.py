@@ -123,8 +123,8 @@ def section_of(
     rounds = max(each.rounds for each in found)
     forbidden = sum(len(each.forbidden) for each in found)
     section.say(
-        f"Groups that broke a bound when they were simulated, and were forbidden: {forbidden}. Most "
-        f"rounds of a plan: {rounds}."
+        f"Groups that broke a bound when they were simulated, and were forbidden: {forbidden}. "
+        f"Most rounds of a plan: {rounds}."
     )
     held = sum(each.holds for each in found)
     section.claim(
