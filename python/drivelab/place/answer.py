@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.place import tables
-from drivelab.place.model import totals
+from drivelab.place.solution import totals
 from drivelab.place.words import (
     agreement_text,
     broken_texts,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from drivelab.place.plan import PlacementPlan
@@ -20,6 +21,8 @@ What = Literal[
     "bytes_per_second",
     "demand",
 ]
+
+_RATES: Final = ("iops", "bytes_per_second")
 
 
 @dataclass(frozen=True)
@@ -72,3 +75,18 @@ class Forbidden:
     drive: int
     group: tuple[int, ...]
     broken: dict[Bound, float]
+
+
+def slack_of(bound: Bound, factor: float) -> float:
+    """Give the slack that stands for being so many times as far as allowed."""
+    is_logarithm = bound.what == "latency_ns_mean" or bound.what in _RATES
+    return math.log(factor) if is_logarithm else factor - 1
+
+
+def relaxed_value(bound: Bound, value: float, slack: float) -> float:
+    """Give what a bound has to be at least, or at most, so that there is a solution."""
+    if bound.what == "latency_ns_mean":
+        return value * math.exp(slack)
+    if bound.what in _RATES:
+        return value * math.exp(-slack)
+    return value + round(slack) if bound.what == "drives" else value * (1 + slack)

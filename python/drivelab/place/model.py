@@ -18,63 +18,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from drivelab.place.bound import Bound, Forbidden
+from drivelab.place.bound import Bound, Forbidden, slack_of
 from drivelab.place.program import Program
+from drivelab.place.solution import Placed, Solution, request_shares
 
 if TYPE_CHECKING:
     from drivelab.place.interference import Behaviour
-    from drivelab.place.plan import Demand, PlacementPlan
+    from drivelab.place.plan import PlacementPlan
 
 #: Streams of one run of a simulated drive.
 _MOST_STREAMS: Final = 64
 #: Between tangents, in logarithms of the latency: 0.5 % below it at most.
 _TANGENT_STEP: Final = 0.2
 _LONGEST_GROWTH: Final = math.log(1000.0)
-_RATES: Final = ("iops", "bytes_per_second")
-
-
-@dataclass(frozen=True)
-class Placed:
-    """One drive that is used.
-
-    Attributes
-    ----------
-    drive
-        The place of its kind in the plan.
-    group
-        The places of its workloads.
-    behaviour
-        The place of the behaviour that they were counted with.
-    """
-
-    drive: int
-    group: tuple[int, ...]
-    behaviour: int
-
-
-@dataclass(frozen=True)
-class Solution:
-    """An answer of the program.
-
-    Attributes
-    ----------
-    placed
-        The drives that are used, in the order of the plan.
-    value
-        Of the objective.
-    gap
-        How much less the objective may still be, as a share; 0 where it is the least.
-    slack
-        By how much the bound that may be relaxed is: a factor of it, or a number of drives.
-    """
-
-    placed: tuple[Placed, ...]
-    value: float
-    gap: float = 0.0
-    slack: float = 0.0
 
 
 class Model:
@@ -368,53 +326,3 @@ class Model:
             row[latency] = -1.0
             row[holds[at]] = row.get(holds[at], 0.0) + most
             self._program.at_most(row, most - slope * (1 - point))
-
-
-def slack_of(bound: Bound, factor: float) -> float:
-    """Give the slack that stands for being so many times as far as allowed."""
-    is_logarithm = bound.what == "latency_ns_mean" or bound.what in _RATES
-    return math.log(factor) if is_logarithm else factor - 1
-
-
-def relaxed_value(bound: Bound, value: float, slack: float) -> float:
-    """Give what a bound has to be at least, or at most, so that there is a solution."""
-    if bound.what == "latency_ns_mean":
-        return value * math.exp(slack)
-    if bound.what in _RATES:
-        return value * math.exp(-slack)
-    return value + round(slack) if bound.what == "drives" else value * (1 + slack)
-
-
-def request_shares(demands: Sequence[Demand], behaviours: Sequence[Behaviour]) -> list[float]:
-    """Give the share of all requests that each workload sends.
-
-    What waits for the drive counts as it does alone on the drive that is best for it.
-    """
-    rates = [
-        each.rate_iops
-        or max((one.alone[at].iops for one in behaviours if at in one.alone), default=0.0)
-        for at, each in enumerate(demands)
-    ]
-    total = sum(rates)
-    return [rate / total for rate in rates] if total else [0.0 for _ in rates]
-
-
-def mean_latency_ns(
-    demands: Sequence[Demand], behaviours: Sequence[Behaviour], placed: Sequence[Placed]
-) -> float:
-    """Give the predicted mean latency of all requests."""
-    shares = request_shares(demands, behaviours)
-    return sum(
-        shares[at] * behaviours[each.behaviour].predicted(at, each.group).latency_ns_mean
-        for each in placed
-        for at in each.group
-    )
-
-
-def totals(plan: PlacementPlan, placed: Sequence[Placed]) -> dict[str, Any]:
-    """Give what the drives cost that are used, and what they draw; `None` where it is not known."""
-    offers = [plan.offers[each.drive] for each in placed]
-    return {
-        "cost": sum(each.price or 0.0 for each in offers) if plan.has_prices else None,
-        "watts": sum(each.watts or 0.0 for each in offers) if plan.has_watts else None,
-    }

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from drivelab.place.bound import Bound, Forbidden, relaxable
-from drivelab.place.model import Model, Placed, relaxed_value, totals
+from drivelab.place.bound import Bound, Forbidden, relaxable, relaxed_value
+from drivelab.place.model import Model
+from drivelab.place.solution import Placed, totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

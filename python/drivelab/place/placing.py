@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.place.bound import Bound, Forbidden
 from drivelab.place.measured import Group
-from drivelab.place.model import Model, Placed, Solution, mean_latency_ns
+from drivelab.place.model import Model
 from drivelab.place.obstacles import Obstacle, obstacles_alone, obstacles_together
+from drivelab.place.solution import Placed, Solution, mean_latency_ns
 from drivelab.place.trials import behaviours_of, refuse_fresh
 
 if TYPE_CHECKING:

@@ -93,7 +93,8 @@ class Demand:
         told = [each.described() for each in workload.streams()]
         weights = [each["rate_iops"] or 1.0 for each in told]
         sizes = [Characteristics(*each["workload"]).mean_request_bytes for each in told]
-        return sum(map(mul, weights, sizes)) / sum(weights)
+        total: float = sum(map(mul, weights, sizes))
+        return total / sum(weights)
 
     @property
     def lasting_ns(self) -> int | None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from drivelab.exhibits.quantities import latency_text, listed, share_text
-from drivelab.place.model import totals
+from drivelab.place.solution import totals
 from drivelab.units import format_iops, format_rate, format_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.place.model import Placed
     from drivelab.place.obstacles import Obstacle
     from drivelab.place.placing import Placement, Shared
     from drivelab.place.plan import PlacementPlan
+    from drivelab.place.solution import Placed
 
 #: Bounds of a workload: what they are of, and the key of the plan.
 _NOUNS: Final = {

@@ -12,10 +12,11 @@ from made_placement import behaviour, demand, outcome, plan
 
 from drivelab.place.bound import Bound, Forbidden
 from drivelab.place.interference import Behaviour
-from drivelab.place.model import Model, Placed, mean_latency_ns, totals
+from drivelab.place.model import Model
 from drivelab.place.outcome import Outcome
 from drivelab.place.placing import solved
 from drivelab.place.plan import Objective, Offer, PlacementPlan
+from drivelab.place.solution import Placed, mean_latency_ns, totals
 
 Groups = list[Placed]
 
