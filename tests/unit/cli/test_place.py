@@ -11,6 +11,7 @@ import pytest
 
 from drivelab.cli import main as cli
 from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.place.measured import Bench
 from drivelab.place.plan_file import read_plan
 
 SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
@@ -172,3 +173,42 @@ def test_a_workload_larger_than_any_drive(capsys) -> None:
 def test_a_fresh_drive_has_nothing_to_read(capsys) -> None:
     Path("plan.toml").write_text(PLAN.replace(SETTLING, "sim:x25m-fob"))
     assert "workload 'web': sim:x25m-fob is fresh" in refused(capsys, "plan.toml")
+
+
+def test_a_trace_and_a_scenario_have_their_places_too(capsys) -> None:
+    lines = (f"0,{8 * at},4096,{'w' if at % 3 else 'r'},{at / 500}\n" for at in range(600))
+    Path("mail.spc").write_text("".join(lines))
+    Path("logs.toml").write_text(
+        '[[stream]]\nname = "a"\nrate_iops = 200\nwrite_ratio = 1.0\nrange_bytes = 1048576\n'
+        '[[stream]]\nname = "b"\nqueue_depth = 1\nrange_offset_bytes = 1048576\n'
+        "range_bytes = 1048576\n"
+    )
+    Path("plan.toml").write_text(
+        'objective = "latency"\n'
+        '[[workload]]\nname = "mail"\ntrace = "mail.spc"\nlatency_ms_p99_at_most = 50\n'
+        '[[workload]]\nname = "logs"\nscenario = "logs.toml"\niops_at_least = 300\n'
+        f'[[drive]]\nname = "{SMALL}"\n'
+    )
+    found = answer(capsys)
+    mail, logs = found["workloads"]
+    assert (mail["rate_iops"], logs["rate_iops"]) == (pytest.approx(500, rel=0.01), None)
+    assert (mail["size_bytes"], logs["size_bytes"]) == (599 * 4096 + 4096, 2 * 2**20)
+    assert mail["simulated_iops"] == pytest.approx(500, rel=0.05)
+    assert logs["simulated_iops"] > 300
+    assert found["cost"] is None
+    assert found["latency_ns_mean"] > 0
+
+
+def test_a_stopped_placement_goes_on(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Bench.try_all
+
+    def stopped(self: Bench, groups: Any, what: str) -> None:
+        if what == "pairs of workloads":
+            raise KeyboardInterrupt
+        plain(self, groups, what)
+
+    monkeypatch.setattr(Bench, "try_all", stopped)
+    assert cli.main(["place", "plan.toml", *SHORT, "--out", "out"]) == 130
+    assert "go on with: drivelab place plan.toml" in capsys.readouterr().err
+    monkeypatch.setattr(Bench, "try_all", plain)
+    assert answer(capsys, "--out", "out")["holds"]

@@ -85,7 +85,8 @@ def test_a_trace_lies_where_it_is_placed(drive: SimulatedDrive) -> None:
     placed = Part("old", LIST, MIB, 3 * MIB)
     [stream] = placed.streams()
     assert stream.described()["range"] == (3 * MIB, MIB)
-    [one] = drive.measure([(0, beside(placed, warmup_ns=0))], MeasurementPlan())
+    # More requests than there are do not end it.
+    [one] = drive.measure([(0, beside(placed, warmup_ns=0, requests=9))], MeasurementPlan())
     [found] = one.streams
     assert found.write is not None
     assert found.read is not None

@@ -45,6 +45,10 @@ def planned_window(workload: Workload, streams: list[Stream], plan: MeasurementP
     """Return when counting begins and ends of a measurement: see `drivelab.drives.plan`."""
     warmup, warmup_ns, requests, duration_ns, *_ = _own_window(workload)
     counts = [each.requests for each in streams]
+    if isinstance(workload, SideBySide) and None not in counts:
+        # Lists alone are over by themselves, however many requests would end it sooner.
+        total = sum(each or 0 for each in counts)
+        requests = total if requests is None else min(requests, total)
     if requests is None and None not in counts:
         requests = sum(each or 0 for each in counts) - warmup
     if requests is None and duration_ns is None and not (warmup or warmup_ns):
