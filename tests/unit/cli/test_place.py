@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from drivelab.cli import main as cli
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.place.measured import Bench
-from drivelab.place.plan_file import read_plan
+from drivelab.place.plan_file import example_text, read_plan
 
 SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 SETTLING = f"sim:{Path(__file__).parents[2] / 'settling_drive.toml'}"
@@ -212,3 +213,16 @@ def test_a_stopped_placement_goes_on(capsys, monkeypatch: pytest.MonkeyPatch) ->
     assert "go on with: drivelab place plan.toml" in capsys.readouterr().err
     monkeypatch.setattr(Bench, "try_all", plain)
     assert answer(capsys, "--out", "out")["holds"]
+
+
+def test_the_page_of_documentation_shows_what_is_printed(capsys) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "place.md").read_text()
+    placed, refused_alone, dear = re.findall(r"```text\n(.*?)```", page, re.S)
+    for text, change, code in (
+        (placed, ("", ""), 0),
+        (refused_alone, ("latency_ms_p99_at_most = 3\n", "latency_ms_p99_at_most = 0.1\n"), 1),
+        (dear, ("cost_at_most = 400 ", "cost_at_most = 150 "), 1),
+    ):
+        Path("plan.toml").write_text(example_text().replace(*change))
+        assert cli.main(["place", "plan.toml", "--out", "out"]) == code
+        assert capsys.readouterr().out.partition("\nwrote ")[0] == text
