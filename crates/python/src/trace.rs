@@ -51,6 +51,7 @@ fn trace_formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         dict.set_item("queue_events", format.holds.queue_events)?;
         dict.set_item("process", format.holds.process)?;
         dict.set_item("other_operations", format.holds.other_operations)?;
+        dict.set_item("has_address_unit", format.has_address_unit)?;
         dict.set_item("is_written", WRITTEN_FORMATS.contains(&format.name))?;
         Ok(dict)
     });

@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 #: A request may come behind so many later ones.
 SORT_WINDOW: Final = 4096
 
-# Formats whose addresses count something that a trace does not tell, or may be told wrongly.
-_WITH_ADDRESS_UNIT: Final = frozenset(
-    {"disksim", "fiu", "mqsim", "parquet", "spc", "tencent", "vscsi", "vscsi-text"}
-)
 # So many requests are looked at before signals are, and whoever watches.
 _STEP: Final = 1 << 20
 # More devices are counted, not named.
@@ -96,7 +92,8 @@ class RecordedFiles:
                 f"{self.name} is of the format {format_name}; only Parquet has columns to map: "
                 "leave --column out"
             )
-        if self.sector_bytes is not None and format_name not in _WITH_ADDRESS_UNIT:
+        with_unit = {each["name"] for each in _core.trace_formats() if each["has_address_unit"]}
+        if self.sector_bytes is not None and format_name not in with_unit:
             raise UsageError(
                 f"{self.name} is of the format {format_name}, whose unit of addresses is known: "
                 "leave --address-unit out"

@@ -180,6 +180,10 @@ def test_formats_are_told() -> None:
     formats = {each["name"]: each for each in _core.trace_formats()}
     assert {"spc", "msr", "blktrace", "vscsi", "parquet"} <= set(formats)
     assert formats["blkparse"]["queue_events"]
+    assert not formats["msr"]["has_address_unit"]
+    assert {name for name, each in formats.items() if each["has_address_unit"]} == {
+        *("spc", "tencent", "fiu", "disksim", "mqsim", "vscsi", "vscsi-text", "parquet")
+    }
     assert [name for name, each in formats.items() if each["is_written"]] == [
         "spc",
         "fio-iolog",

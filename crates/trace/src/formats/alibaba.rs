@@ -20,6 +20,7 @@ pub(super) const FORMAT: Format = Format {
     layout: "device,operation (R or W),offset (bytes),size (bytes),time (us)",
     holds: Holds::DEVICES,
     place: "line",
+    has_address_unit: false,
     recognise: |head| head.most(|line| comma_line(line, &CELLS, More::Refused)),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(MICROSECOND_NS);

@@ -35,6 +35,7 @@ pub(super) const FORMAT: Format = Format {
         other_operations: true,
     },
     place: "line",
+    has_address_unit: false,
     recognise: |head| head.most(fits),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(SECOND_NS);

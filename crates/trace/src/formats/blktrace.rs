@@ -33,6 +33,7 @@ pub(super) const FORMAT: Format = Format {
         other_operations: true,
     },
     place: "byte",
+    has_address_unit: false,
     recognise: |head| {
         let first = head.bytes.first_chunk::<4>();
         first.is_some_and(|bytes| {

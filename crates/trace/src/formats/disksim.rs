@@ -16,6 +16,7 @@ pub(super) const FORMAT: Format = Format {
     layout: "time (ms, with a point) device LBA (512 B) sectors (512 B) flags (bit 0: read)",
     holds: Holds::DEVICES,
     place: "line",
+    has_address_unit: true,
     recognise: |head| head.any_holds(b'.') && head.most(fits),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(MILLISECOND_NS);

@@ -30,6 +30,7 @@ pub(super) const FORMAT: Format = Format {
         ..Holds::DEVICES
     },
     place: "line",
+    has_address_unit: false,
     recognise: |head| version(head.first_line()).is_some(),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(MICROSECOND_NS);

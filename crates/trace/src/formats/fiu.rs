@@ -29,6 +29,7 @@ pub(super) const FORMAT: Format = Format {
         ..Holds::DEVICES
     },
     place: "line",
+    has_address_unit: true,
     recognise: |head| head.most(|line| blank_line(line, &CELLS, More::Allowed)),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(1);

@@ -33,6 +33,7 @@ pub(super) const FORMAT: Format = Format {
     layout: "time (s),Read or Write,size (bytes),tier,key,phase; or lines of JSON with these keys",
     holds: Holds::DEVICES,
     place: "line",
+    has_address_unit: false,
     recognise: |head| {
         head.most(|line| comma_line(line, &CELLS, More::Refused) || json(line).is_some())
     },

@@ -71,6 +71,9 @@ pub struct Format {
     pub holds: Holds,
     /// What its positions count: `line` (from 1), `row` (from 1) or `byte`.
     pub place: &'static str,
+    /// Whether its addresses count something that a trace does not tell, or may tell wrongly, so
+    /// that their unit can be given.
+    pub has_address_unit: bool,
     pub(crate) recognise: fn(&Head<'_>) -> bool,
     pub(crate) open: Open,
 }

@@ -15,6 +15,7 @@ pub(super) const FORMAT: Format = Format {
     layout: "time (ns) device LBA (512 B) sectors (512 B) type (0 write, 1 read)",
     holds: Holds::DEVICES,
     place: "line",
+    has_address_unit: true,
     recognise: |head| !head.any_holds(b'.') && head.most(fits),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(1);

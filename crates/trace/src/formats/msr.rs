@@ -26,6 +26,7 @@ pub(super) const FORMAT: Format = Format {
         ..Holds::DEVICES
     },
     place: "line",
+    has_address_unit: false,
     recognise: |head| head.most(fits),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(TICK_NS);

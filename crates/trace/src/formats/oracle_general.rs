@@ -16,6 +16,7 @@ pub(super) const FORMAT: Format = Format {
     layout: "records of 24 bytes: time (s), object, size (bytes), next access",
     holds: Holds::NOTHING_MORE,
     place: "byte",
+    has_address_unit: false,
     recognise: |head| is_oracle(head.bytes),
     open: |inputs, _| {
         Err(TraceError::Refused {

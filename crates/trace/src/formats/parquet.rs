@@ -39,6 +39,7 @@ pub(super) const FORMAT: Format = Format {
         other_operations: true,
     },
     place: "row",
+    has_address_unit: true,
     recognise: |head| head.bytes.starts_with(MAGIC),
     open: |inputs, options| {
         inputs

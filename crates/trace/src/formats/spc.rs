@@ -21,6 +21,7 @@ pub(super) const FORMAT: Format = Format {
     layout: "ASU,LBA (512 B),size (bytes),operation (R or W),time (s)[,more]",
     holds: Holds::DEVICES,
     place: "line",
+    has_address_unit: true,
     recognise: |head| head.most(|line| comma_line(line, &CELLS, More::Allowed)),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(SECOND_NS);

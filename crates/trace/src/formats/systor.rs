@@ -24,6 +24,7 @@ pub(super) const FORMAT: Format = Format {
         ..Holds::DEVICES
     },
     place: "line",
+    has_address_unit: false,
     recognise: |head| head.most(|line| comma_line(line, &CELLS, More::Refused)),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(SECOND_NS);

@@ -21,6 +21,7 @@ pub(super) const FORMAT: Format = Format {
     layout: "time (s),offset (512 B),size (512 B),type (0 read, 1 write),volume",
     holds: Holds::DEVICES,
     place: "line",
+    has_address_unit: true,
     recognise: |head| head.most(|line| comma_line(line, &CELLS, More::Refused)),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(SECOND_NS);

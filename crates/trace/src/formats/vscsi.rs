@@ -30,6 +30,7 @@ pub(super) const FORMAT: Format = Format {
         ..Holds::NOTHING_MORE
     },
     place: "byte",
+    has_address_unit: true,
     recognise: |head| version(head.bytes).is_some(),
     open: |inputs, options| {
         Ok(inputs

@@ -26,6 +26,7 @@ pub(super) const FORMAT: Format = Format {
         ..Holds::NOTHING_MORE
     },
     place: "line",
+    has_address_unit: true,
     recognise: |head| head.most(fits),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(SECOND_NS);
