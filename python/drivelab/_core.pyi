@@ -194,6 +194,10 @@ class Completions:
     """What fio's latency log says, in the order of completion; `RunError` for anything else."""
 
     def __init__(self, log: bytes) -> None: ...
+    @staticmethod
+    def merged(logs: list[Completions]) -> Completions:
+        """Return those of several logs of one start of fio, in the order of their times."""
+
     def __len__(self) -> int: ...
     @property
     def end_ns(self) -> int:
@@ -204,6 +208,37 @@ class Completions:
 
     def operation(self, direction: str) -> dict[str, Any] | None:
         """Return what `OperationResult` takes of all reads or writes; `None` without any."""
+
+class RecordedSegments:
+    """A recorded trace in pieces for fio, with a cursor: what lies before it has completed."""
+
+    @property
+    def clock_ns(self) -> int:
+        """How long what completed took, without the pauses between segments."""
+
+    def next(self, commands: int, span_ns: int) -> tuple[int, int, int] | None:
+        """Go on to at most so many commands, of so much time, or `None` at the end.
+
+        Returns how many they are, the flushes among them, and ns until the last is due.
+        """
+
+    def timed_iologs(self, file_name: str, jobs: int, lead_ms: int) -> list[bytes]:
+        """Return what each of several jobs sends at its times, from `lead_ms` after their start."""
+
+    def closed_iolog(self, file_name: str) -> bytes:
+        """Return what one job with a queue sends as it is answered."""
+
+    def complete(self, logs: list[Completions], lead_ms: int) -> None:
+        """Take the log of each job; `RunError` when it did not send what it was given."""
+
+    def complete_closed(self, log: Completions, queue_depth: int) -> None:
+        """Take the log of the one job; `RunError` when it did not send what it was given."""
+
+    def operation(self, direction: str) -> dict[str, Any] | None:
+        """Return what `OperationResult` takes of all reads or writes; `None` without any."""
+
+    def lateness(self) -> dict[str, Any] | None:
+        """Return what `Lateness` takes of all of them, each at least so late; `None` of none."""
 
 class CompletionWindow:
     """The window in which completions count, and what counted.
@@ -604,7 +639,8 @@ TRACE_OPERATIONS: list[str]
 def trace_formats() -> list[dict[str, Any]]:
     """Return every format of traces: its name, title, layout, what its records tell.
 
-    ``place`` says what positions in it count: ``line``, ``row`` or ``byte``.
+    ``place`` says what positions in it count: ``line``, ``row`` or ``byte``; ``has_address_unit``
+    whether the unit of its addresses can be given.
     """
 
 TRACE_FITS: list[str]
@@ -648,6 +684,7 @@ class SurveyedTrace:
 
         ``format``, ``requests``, ``commands`` by kind, ``bytes``, ``span_ns``, ``devices`` with
         their requests, ``rounded``, ``cut``, ``left_out``, ``skipped``, ``largest_bytes``,
+        ``alignment_bytes`` of which all places and sizes are multiples (0 of flushes alone),
         ``depth_mean`` and ``depth_max`` where asked for, ``cautions``, ``content`` by which the
         requests are known, ``end_bytes`` that it takes of a drive.
         """
@@ -657,6 +694,11 @@ class SurveyedTrace:
 
         With a depth at most so many are outstanding.
         """
+
+    def segments(
+        self, range_start: int, range_bytes: int, *, speed: float | None, depth: int
+    ) -> RecordedSegments:
+        """Return the same in pieces for fio, which keeps one depth, on a part of a drive."""
 
 class TraceReader:
     """A block trace, read as a stream: memory does not grow with it.

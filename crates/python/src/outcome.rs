@@ -224,7 +224,7 @@ fn stream_dict<'py>(py: Python<'py>, stream: &StreamOutcome) -> PyResult<Bound<'
 }
 
 /// How late requests were sent, under the names of `Lateness`.
-fn lateness_dict<'py>(py: Python<'py>, lateness: &Histogram) -> PyResult<Bound<'py, PyDict>> {
+pub fn lateness_dict<'py>(py: Python<'py>, lateness: &Histogram) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("requests", lateness.count())?;
     dict.set_item("late_ns_mean", lateness.mean_ns().unwrap_or(0.0))?;

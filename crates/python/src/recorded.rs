@@ -8,11 +8,12 @@ use drivelab_replay::{
 };
 use drivelab_request::CommandKind;
 use drivelab_trace::{Given, Operation, Record};
-use drivelab_workload::{SharedSource, Source, Stream};
+use drivelab_workload::{PacedSource, SharedSource, Source, Stream};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::errors::usage_error;
+use crate::replay::RecordedSegments;
 use crate::stream::PyStream;
 use crate::trace::{ReadingOptions, trace_error};
 
@@ -150,6 +151,30 @@ impl SurveyedTrace {
     /// answered; with a depth at most so many at once.
     #[pyo3(signature = (name, *, speed, depth))]
     fn stream(&self, name: &str, speed: Option<f64>, depth: Option<u32>) -> PyResult<PyStream> {
+        let replay = self.replay(speed, depth)?;
+        let source = Source::Paced(SharedSource(Arc::new(replay)));
+        Ok(Stream::new(name, source).into())
+    }
+
+    /// The same in pieces for fio, which keeps one depth, on a drive's part of a beginning and so
+    /// many bytes.
+    #[pyo3(signature = (range_start, range_bytes, *, speed, depth))]
+    fn segments(
+        &self,
+        range_start: u64,
+        range_bytes: u64,
+        speed: Option<f64>,
+        depth: u32,
+    ) -> PyResult<RecordedSegments> {
+        let replay = self.replay(speed, Some(depth))?;
+        let is_timed = replay.pace.is_timed();
+        let reader = replay.open((range_start, range_bytes));
+        Ok(RecordedSegments::of(reader.map_err(usage_error)?, is_timed))
+    }
+}
+
+impl SurveyedTrace {
+    fn replay(&self, speed: Option<f64>, depth: Option<u32>) -> PyResult<Replay> {
         let pace = match speed {
             Some(speed) if speed.is_finite() && speed > 0.0 => Pace::Recorded {
                 speed,
@@ -170,14 +195,12 @@ impl SurveyedTrace {
                 "the recorded depth was not looked for; give a depth",
             ));
         }
-        let replay = Replay {
+        Ok(Replay {
             origin: self.origin.clone(),
             surveyed: Arc::clone(&self.surveyed),
             pace,
             wraps: self.fit == Fit::Wrap,
-        };
-        let source = Source::Paced(SharedSource(Arc::new(replay)));
-        Ok(Stream::new(name, source).into())
+        })
     }
 }
 
@@ -200,6 +223,7 @@ fn facts_dict<'py>(py: Python<'py>, facts: &Facts) -> PyResult<Bound<'py, PyDict
     dict.set_item("left_out", facts.left_out)?;
     dict.set_item("skipped", facts.skipped)?;
     dict.set_item("largest_bytes", facts.largest_bytes)?;
+    dict.set_item("alignment_bytes", facts.alignment_bytes)?;
     dict.set_item("depth_mean", facts.depth.map(|(mean, _)| mean))?;
     dict.set_item("depth_max", facts.depth.map(|(_, most)| most))?;
     dict.set_item("cautions", &facts.cautions)?;

@@ -1,13 +1,16 @@
 //! Request streams in pieces for fio, and what fio says of every request.
 
+use std::sync::{Mutex, PoisonError};
+
 use drivelab_request::{Counted, HalfWidth, Nanos, WindowPlan};
-use drivelab_workload::{QueueEnds, completions, count};
+use drivelab_workload::{PacedReader, QueueEnds, RecordedSegment, SegmentEnd, completions, count};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::batch_means::{batches_dict, stopped_by};
 use crate::errors::{run_error, usage_error};
 use crate::histogram::operation_dict;
+use crate::outcome::lateness_dict;
 use crate::stream::{PassTuple, pass_of};
 use crate::workload::{CharacteristicsTuple, Columns, columns, from_tuple};
 
@@ -15,6 +18,7 @@ use crate::workload::{CharacteristicsTuple, Columns, columns, from_tuple};
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RequestStream>()?;
     module.add_class::<Completions>()?;
+    module.add_class::<RecordedSegments>()?;
     module.add_class::<CompletionWindow>()
 }
 
@@ -89,6 +93,17 @@ struct Completions {
 
 #[pymethods]
 impl Completions {
+    /// Those of several logs of one start of fio, in the order of their times.
+    #[staticmethod]
+    fn merged(py: Python<'_>, logs: Vec<PyRef<'_, Self>>) -> Self {
+        let mut all: Vec<_> = logs
+            .iter()
+            .flat_map(|log| log.all.iter().copied())
+            .collect();
+        py.detach(|| all.sort_by_key(|completion| completion.at_ns));
+        Self { all }
+    }
+
     #[new]
     fn new(py: Python<'_>, log: &[u8]) -> PyResult<Self> {
         py.detach(|| completions(log))
@@ -231,5 +246,128 @@ impl CompletionWindow {
             .window
             .counted(crate::closed_form::direction_named(direction)?);
         operation_dict(py, counted.bytes, &counted.latency)
+    }
+}
+
+/// A recorded trace in pieces for fio, with a cursor: what lies before it has completed.
+#[pyclass(module = "drivelab._core")]
+pub struct RecordedSegments {
+    // One thread at a time; the lock tells the compiler.
+    segments: Mutex<drivelab_workload::RecordedSegments>,
+    /// The one that was given out last.
+    current: Option<RecordedSegment>,
+}
+
+impl RecordedSegments {
+    /// Those of a reader, at their times or in a closed loop.
+    pub fn of(reader: Box<dyn PacedReader>, is_timed: bool) -> Self {
+        Self {
+            segments: Mutex::new(drivelab_workload::RecordedSegments::new(reader, is_timed)),
+            current: None,
+        }
+    }
+
+    fn segments(&mut self) -> &mut drivelab_workload::RecordedSegments {
+        self.segments
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn current(&self) -> PyResult<&RecordedSegment> {
+        let none = || usage_error("there is no segment to send");
+        self.current.as_ref().ok_or_else(none)
+    }
+}
+
+#[pymethods]
+impl RecordedSegments {
+    /// Goes to the next: its commands, the flushes among them, and ns until the last is due; none
+    /// at the end.
+    fn next(
+        &mut self,
+        py: Python<'_>,
+        commands: usize,
+        span_ns: u64,
+    ) -> PyResult<Option<(usize, u64, u64)>> {
+        let end = SegmentEnd { commands, span_ns };
+        let segments = self.segments();
+        let next = py.detach(|| segments.next(end)).map_err(run_error)?;
+        self.current = next;
+        let told =
+            |segment: &RecordedSegment| (segment.len(), segment.flushes(), segment.span_ns());
+        Ok(self.current.as_ref().map(told))
+    }
+
+    /// The iologs of so many jobs that send it at its times.
+    fn timed_iologs<'py>(
+        &self,
+        py: Python<'py>,
+        file_name: &str,
+        jobs: usize,
+        lead_ms: u64,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let segment = self.current()?;
+        let texts = py
+            .detach(|| segment.timed_iologs(file_name, jobs, lead_ms))
+            .map_err(usage_error)?;
+        Ok(texts.iter().map(|text| PyBytes::new(py, text)).collect())
+    }
+
+    /// The iolog of a job that sends it as it is answered.
+    fn closed_iolog<'py>(&self, py: Python<'py>, file_name: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let segment = self.current()?;
+        let text = py
+            .detach(|| segment.closed_iolog(file_name))
+            .map_err(usage_error)?;
+        Ok(PyBytes::new(py, &text))
+    }
+
+    /// Takes the log of each job of `timed_iologs`.
+    fn complete(
+        &mut self,
+        py: Python<'_>,
+        logs: Vec<PyRef<'_, Completions>>,
+        lead_ms: u64,
+    ) -> PyResult<()> {
+        let jobs: Vec<_> = logs.iter().map(|log| log.all.as_slice()).collect();
+        let segment = self.current()?.clone();
+        let segments = self.segments();
+        py.detach(|| segments.complete(&segment, lead_ms, &jobs))
+            .map_err(run_error)
+    }
+
+    /// Takes the log of the job of `closed_iolog`.
+    fn complete_closed(
+        &mut self,
+        py: Python<'_>,
+        log: &Completions,
+        queue_depth: usize,
+    ) -> PyResult<()> {
+        let segment = self.current()?.clone();
+        let segments = self.segments();
+        py.detach(|| segments.complete_closed(&segment, queue_depth, &log.all))
+            .map_err(run_error)
+    }
+
+    #[getter]
+    fn clock_ns(&mut self) -> u64 {
+        self.segments().clock_ns()
+    }
+
+    fn operation<'py>(
+        &mut self,
+        py: Python<'py>,
+        direction: &str,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let direction = crate::closed_form::direction_named(direction)?;
+        let counted = self.segments().counted(direction);
+        operation_dict(py, counted.bytes, &counted.latency)
+    }
+
+    /// By how much reads and writes were late, where there were any.
+    fn lateness<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let lateness = self.segments().lateness();
+        let known = lateness.count() > 0;
+        known.then(|| lateness_dict(py, lateness)).transpose()
     }
 }

@@ -47,6 +47,8 @@ pub struct Facts {
     pub skipped: u64,
     /// The largest command, bytes.
     pub largest_bytes: u64,
+    /// The largest power of two of which all their places and sizes are multiples.
+    pub alignment_bytes: u64,
     /// Requests whose response time is unknown.
     pub without_response: u64,
     /// How many requests were outstanding in the recording when one arrived, itself among them:
@@ -78,6 +80,8 @@ pub struct Survey {
     depth_sum: u64,
     depth_most: u32,
     fingerprint: Fingerprint,
+    /// Bits that are set in any beginning or end.
+    places: u64,
     facts: Facts,
 }
 
@@ -103,6 +107,7 @@ impl Survey {
             depth_sum: 0,
             depth_most: 0,
             fingerprint: Fingerprint::default(),
+            places: 0,
         })
     }
 
@@ -148,6 +153,7 @@ impl Survey {
         facts.bytes = facts.bytes.saturating_add(sent.end - sent.start);
         let largest = (sent.end - sent.start).min(MAX_REQUEST_BYTES.into());
         facts.largest_bytes = facts.largest_bytes.max(largest);
+        self.places |= sent.start | sent.end;
         facts.without_response += u64::from(record.response_ns == UNKNOWN);
         let device = record.device as usize;
         if device >= facts.devices.len() {
@@ -221,6 +227,7 @@ impl Survey {
             device.name = name;
         }
         facts.fingerprint = self.fingerprint.0;
+        facts.alignment_bytes = self.places & self.places.wrapping_neg();
         let layout = match self.fit {
             Fit::Scale => Layout::in_regions(self.touched),
             fit => Layout::in_rows(fit, &facts.devices)?,

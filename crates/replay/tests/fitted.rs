@@ -132,6 +132,7 @@ fn what_is_no_whole_sectors_is_sent_as_the_sectors_that_hold_it() {
         (replay.surveyed.facts.rounded, replay.surveyed.facts.bytes),
         (2, 2048)
     );
+    assert_eq!(replay.surveyed.facts.alignment_bytes, 512);
 }
 
 #[test]
@@ -145,6 +146,7 @@ fn a_request_larger_than_a_command_is_sent_in_pieces() {
         (2, 1, [4, 0, 0, 0])
     );
     assert_eq!((facts.largest_bytes, facts.bytes), (1 << 26, size + 4096));
+    assert_eq!(facts.alignment_bytes, 4096);
     let read = read(&replay, 1 << 30).unwrap();
     let sent: Vec<_> = read
         .iter()

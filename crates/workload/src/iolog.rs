@@ -10,8 +10,10 @@
 //! Version 2 has no times, unlike version 3: fio sends each request as soon as
 //! its queue has room, which is the closed loop that a stream means. Every fio
 //! since 2.0 reads it.
-
-use std::io::Write;
+//!
+//! Requests that have times come behind a line `wait`, whose number fio takes for the ms since it
+//! started its jobs. That is a clock: who was late sends the next in time. In version 3 each time
+//! counts from when the request before was sent, so that every delay adds to all later ones.
 
 use drivelab_request::{Direction, Request};
 use thiserror::Error;
@@ -30,6 +32,66 @@ pub struct IologNameError {
     pub name: String,
 }
 
+/// An iolog of one file that is being written.
+#[derive(Debug)]
+pub struct Iolog {
+    name: String,
+    text: Vec<u8>,
+}
+
+impl Iolog {
+    /// Begins one for the file called `name`.
+    ///
+    /// # Errors
+    ///
+    /// [`IologNameError`] when fio would read another name.
+    pub fn new(name: &str) -> Result<Self, IologNameError> {
+        let readable = (1..=MAX_NAME_BYTES).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_graphic());
+        let name = name.to_owned();
+        if !readable {
+            return Err(IologNameError { name });
+        }
+        let text = format!("fio version 2 iolog\n{name} add\n{name} open\n").into_bytes();
+        Ok(Self { name, text })
+    }
+
+    /// Adds a request.
+    pub fn request(&mut self, request: Request) {
+        let action = match request.direction {
+            Direction::Read => b" read " as &[u8],
+            Direction::Write => b" write ",
+        };
+        self.line(action, request.offset_bytes, request.size_bytes.into());
+    }
+
+    /// Adds a flush of the file.
+    pub fn flush(&mut self) {
+        self.line(b" sync ", 0, 0);
+    }
+
+    /// What follows is not sent before so many ms have passed since fio started its jobs.
+    pub fn wait(&mut self, until_ms: u64) {
+        self.line(b" wait ", until_ms, 0);
+    }
+
+    /// All of it.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.text
+    }
+
+    fn line(&mut self, action: &[u8], first: u64, second: u64) {
+        let text = &mut self.text;
+        text.extend_from_slice(self.name.as_bytes());
+        text.extend_from_slice(action);
+        decimal(text, first);
+        text.push(b' ');
+        decimal(text, second);
+        text.push(b'\n');
+    }
+}
+
 /// The iolog of `requests` to the file called `name`.
 ///
 /// # Errors
@@ -39,28 +101,11 @@ pub fn iolog(
     name: &str,
     requests: impl IntoIterator<Item = Request>,
 ) -> Result<Vec<u8>, IologNameError> {
-    let readable = (1..=MAX_NAME_BYTES).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_graphic());
-    if !readable {
-        let name = name.to_owned();
-        return Err(IologNameError { name });
-    }
-    let mut text = Vec::new();
-    // Writing to a vector does not fail.
-    let _ = write!(text, "fio version 2 iolog\n{name} add\n{name} open\n");
+    let mut text = Iolog::new(name)?;
     for request in requests {
-        let direction = match request.direction {
-            Direction::Read => " read ",
-            Direction::Write => " write ",
-        };
-        text.extend_from_slice(name.as_bytes());
-        text.extend_from_slice(direction.as_bytes());
-        decimal(&mut text, request.offset_bytes);
-        text.push(b' ');
-        decimal(&mut text, u64::from(request.size_bytes));
-        text.push(b'\n');
+        text.request(request);
     }
-    Ok(text)
+    Ok(text.into_bytes())
 }
 
 fn decimal(text: &mut Vec<u8>, mut value: u64) {

@@ -21,6 +21,7 @@ mod mixture;
 mod paced;
 mod permutation;
 mod random;
+mod recorded_segments;
 mod replay;
 mod stimulus;
 mod stream;
@@ -31,12 +32,13 @@ pub use characteristics::{
     Characteristics, CharacteristicsError, MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES,
 };
 pub use generator::Generator;
-pub use iolog::{IologNameError, iolog};
+pub use iolog::{Iolog, IologNameError, iolog};
 pub use keyed_content::{KEY_BYTES, KeyedContent, KeyedContentError, Tally};
 pub use latency_log::{Completion, LatencyLogError, completions};
 pub use paced::{Paced, PacedReader, PacedSource, SharedSource};
 pub use permutation::Permutation;
 pub use random::{Chance, Share, keyed_rng, uniform_below};
+pub use recorded_segments::{RecordedSegment, RecordedSegments, SegmentEnd};
 pub use replay::{QueueEnds, ReplayError, RequestStream, count};
 pub use stimulus::{Loop, MAX_THREADS, Stimulus};
 pub use stream::{Key, Requests, Source, Stream, WriteMode};

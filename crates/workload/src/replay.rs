@@ -110,40 +110,60 @@ impl RequestStream {
     /// one of them and no other; the cursor then stays.
     pub fn complete(&mut self, completions: &[Completion]) -> Result<(), ReplayError> {
         let mut generator = self.generator.clone();
-        let mut in_flight: FxHashMap<(Direction, u64, u32), usize> = FxHashMap::default();
-        let mut depth = 0;
-        for (index, done) in completions.iter().enumerate() {
-            let key = (done.direction, done.offset_bytes, done.size_bytes);
-            while depth < self.queue_depth && !in_flight.contains_key(&key) {
-                *in_flight
-                    .entry(key_of(generator.next_request()))
-                    .or_default() += 1;
-                depth += 1;
-            }
-            match in_flight.get_mut(&key) {
-                Some(1) => drop(in_flight.remove(&key)),
-                Some(count) => *count -= 1,
-                None => {
-                    return Err(ReplayError::Foreign {
-                        number: index + 1,
-                        direction: done.direction,
-                        offset_bytes: done.offset_bytes,
-                        size_bytes: done.size_bytes,
-                    });
-                }
-            }
-            depth -= 1;
-        }
-        // The smallest, so that the message does not depend on the map's order.
-        if let Some(&(direction, offset_bytes, _)) = in_flight.keys().min() {
-            return Err(ReplayError::Lost {
-                direction,
-                offset_bytes,
-            });
-        }
+        let requests = std::iter::from_fn(|| Some(generator.next_request()));
+        check_closed(requests, self.queue_depth, completions)?;
         self.generator = generator;
         self.position += completions.len() as u64;
         Ok(())
+    }
+}
+
+/// Holds completions, in their order, against the requests of a closed loop.
+///
+/// # Errors
+///
+/// [`ReplayError`] when these are not the first of `requests`, every one of them and no other, in
+/// an order that so deep a queue allows.
+pub(crate) fn check_closed(
+    mut requests: impl Iterator<Item = Request>,
+    queue_depth: usize,
+    completions: &[Completion],
+) -> Result<(), ReplayError> {
+    let mut in_flight: FxHashMap<(Direction, u64, u32), usize> = FxHashMap::default();
+    let mut depth = 0;
+    for (index, done) in completions.iter().enumerate() {
+        let key = (done.direction, done.offset_bytes, done.size_bytes);
+        while depth < queue_depth && !in_flight.contains_key(&key) {
+            let Some(request) = requests.next() else {
+                break;
+            };
+            *in_flight.entry(key_of(request)).or_default() += 1;
+            depth += 1;
+        }
+        match in_flight.get_mut(&key) {
+            Some(1) => drop(in_flight.remove(&key)),
+            Some(count) => *count -= 1,
+            None => return Err(foreign(index, done)),
+        }
+        depth -= 1;
+    }
+    // The smallest, so that the message does not depend on the map's order.
+    if let Some(&(direction, offset_bytes, _)) = in_flight.keys().min() {
+        return Err(ReplayError::Lost {
+            direction,
+            offset_bytes,
+        });
+    }
+    Ok(())
+}
+
+/// The completion at `index`, which the stream does not hold there.
+pub(crate) const fn foreign(index: usize, done: &Completion) -> ReplayError {
+    ReplayError::Foreign {
+        number: index + 1,
+        direction: done.direction,
+        offset_bytes: done.offset_bytes,
+        size_bytes: done.size_bytes,
     }
 }
 

@@ -28,7 +28,7 @@ from drivelab.workloads.recorded import (
 )
 
 if TYPE_CHECKING:
-    from drivelab._core import SurveyedTrace
+    from drivelab._core import RecordedSegments, SurveyedTrace
 
 #: ns from the beginning, what is asked (``read``, ``write``, ``trim``, ``flush``), offset and
 #: size in bytes; a flush concerns the whole drive, and its offset and size are 0.
@@ -163,6 +163,17 @@ class Trace:
         object.__setattr__(self, "_surveyed", found)
         return found
 
+    def _unchanged(self) -> SurveyedTrace:
+        found = self._survey()
+        if self.files is not None and self.facts is not None:
+            content = found.facts()["content"]
+            if content != self.facts.content:
+                raise UsageError(
+                    f"{self.files.paths[0]} holds other requests than it did ({content} instead of "
+                    f"{self.facts.content}); name the file that was replayed, or begin anew"
+                )
+        return found
+
     def streams(self) -> list[Stream]:
         """Return it as a drive takes it: one stream.
 
@@ -177,18 +188,32 @@ class Trace:
 
     def paced_stream(self) -> Stream:
         """Return it as one stream that may lie anywhere on a drive; raises as `streams` does."""
-        found = self._survey()
-        if self.files is not None and self.facts is not None:
-            content = found.facts()["content"]
-            if content != self.facts.content:
-                raise UsageError(
-                    f"{self.files.paths[0]} holds other requests than it did ({content} instead of "
-                    f"{self.facts.content}); name the file that was replayed, or begin anew"
-                )
+        found = self._unchanged()
         depth = self.depth
         if depth is None and self.files is None:
             depth = MAX_QUEUE_DEPTH
         return found.stream(STREAM, speed=self.speed, depth=depth)
+
+    def on_real_drive(self, capacity_bytes: int, depth: int) -> RecordedSegments:
+        """Return it as fio takes it, in pieces: at most `depth` are outstanding.
+
+        Raises
+        ------
+        UsageError
+            When it does not fit into so many bytes, or a file holds other requests than when the
+            workload was made.
+        """
+        return self._unchanged().segments(0, capacity_bytes, speed=self.speed, depth=depth)
+
+    @property
+    def largest_bytes(self) -> int:
+        """The largest command."""
+        return int(self._survey().facts()["largest_bytes"])
+
+    @property
+    def alignment_bytes(self) -> int:
+        """The largest power of two of which the places and sizes of all commands are multiples."""
+        return int(self._survey().facts()["alignment_bytes"])
 
     @property
     def footprint_bytes(self) -> int | None:
