@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from drivelab._core import HISTOGRAM_BINS, histogram_percentile
 from drivelab.errors import RunError, UsageError
@@ -118,7 +118,10 @@ class FlushResult(OperationResult):
     least_bytes: ClassVar[int] = 0
 
 
-def added_up(parts: Sequence[OperationResult | None]) -> OperationResult | None:
+_Result = TypeVar("_Result", bound=OperationResult)
+
+
+def added_up(parts: Sequence[_Result | None]) -> _Result | None:
     """Add up what one direction did in several streams; ``None`` where it did nothing in any."""
     done = [part for part in parts if part is not None]
     if len(done) < 2:
@@ -129,7 +132,7 @@ def added_up(parts: Sequence[OperationResult | None]) -> OperationResult | None:
         for number, count in part.histogram.items():
             histogram[number] = histogram.get(number, 0) + count
     requests = sum(part.requests for part in done)
-    return OperationResult(
+    return type(done[0])(
         requests=requests,
         bytes=sum(part.bytes for part in done),
         latency_ns_mean=sum(part.latency_ns_mean * part.requests for part in done) / requests,

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from drivelab.drives.real.fio.engine import check_depth
-from drivelab.drives.real.fio.job import MAX_BUFFER_BYTES
+from drivelab.drives.real.fio.job import MAX_BUFFER_BYTES, MAX_QUEUE_DEPTH
 from drivelab.drives.real.fio.passes import check_pass
+from drivelab.drives.real.fio.replay_asked import check_replay, looks_like
 from drivelab.drives.real.fio.step import check_stimuli, senders
 from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.stimuli import Stimuli
+from drivelab.workloads.trace import Trace
 from drivelab.workloads.whole_pass import WholePass
 
 if TYPE_CHECKING:
     from drivelab.workloads.workload import Workload
-
-# From 1024 on the latency log of fio 3.33 fails, and few queues of the kernel are deeper.
-MAX_QUEUE_DEPTH: Final = 1023
 
 
 def requests_of(workload: Workload, name: str) -> Characteristics:
@@ -26,6 +25,8 @@ def requests_of(workload: Workload, name: str) -> Characteristics:
         return workload.characteristics()
     if isinstance(workload, Characteristics):
         return workload
+    if isinstance(workload, Trace):
+        return looks_like(workload, name)
     if isinstance(workload, Stimuli):
         raise CannotAnswerError(f"{name} is asked for stimuli in a session, step by step")
     raise CannotAnswerError(
@@ -50,6 +51,9 @@ def check_on_drive(
     UsageError
         When no drive of this size could be asked for it.
     """
+    if isinstance(workload, Trace):
+        check_replay(workload, name, capacity_bytes, block_bytes, write_refusal)
+        return
     if isinstance(workload, WholePass):
         check_pass(workload, name, capacity_bytes)
     requests = requests_of(workload, name)
@@ -75,7 +79,14 @@ def check_with_engine(
 ) -> None:
     """Raise as `check_on_drive`, and where fio's I/O engine cannot keep so many requests."""
     check_on_drive(workload, name, capacity_bytes, block_bytes, write_refusal)
-    check_depth(engine, name, requests_of(workload, name).queue_depth)
+    check_kept_depth(engine, name, workload)
+
+
+def check_kept_depth(engine: str, name: str, workload: Workload) -> None:
+    """Raise where fio's I/O engine cannot keep as many requests in flight as a workload has."""
+    # Jobs at recorded times send one request each, past the engine.
+    if not (isinstance(workload, Trace) and workload.speed is not None):
+        check_depth(engine, name, requests_of(workload, name).queue_depth)
 
 
 def check_possible(workload: Characteristics, capacity_bytes: int) -> None:
@@ -111,6 +122,10 @@ def check_step(
     write_refusal: str | None = None,
 ) -> None:
     """Raise when fio cannot send a step of a session: as `check_with_engine`, of stimuli too."""
+    if isinstance(work, Trace):
+        raise CannotAnswerError(
+            f"a trace is no step on {name}, a real drive: `drivelab measure` replays it by itself"
+        )
     if not isinstance(work, Stimuli):
         check_with_engine(
             work, name, capacity_bytes, block_bytes, engine=engine, write_refusal=write_refusal

@@ -20,14 +20,21 @@ from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.real.block_devices import THIS_MACHINE, SystemRoots
 from drivelab.drives.real.direct_io import direct_block_bytes
-from drivelab.drives.real.fio.asked import check_on_drive, check_with_engine, requests_of
+from drivelab.drives.real.fio.asked import (
+    check_kept_depth,
+    check_on_drive,
+    check_with_engine,
+    requests_of,
+)
 from drivelab.drives.real.fio.buffers import buffers_with
 from drivelab.drives.real.fio.content import keeps_buffers
-from drivelab.drives.real.fio.engine import check_depth, find_engine
+from drivelab.drives.real.fio.engine import find_engine
 from drivelab.drives.real.fio.files import FioFiles
 from drivelab.drives.real.fio.measurement import FioSetup, measure_with_fio
 from drivelab.drives.real.fio.passes import check_pass_plan, pass_with_fio
 from drivelab.drives.real.fio.program import FioProgram, find_fio
+from drivelab.drives.real.fio.replay import ReplayWatch, replay_with_fio
+from drivelab.drives.real.fio.replay_asked import check_replay_plan
 from drivelab.drives.real.fio.session import FioSession
 from drivelab.drives.real.fio.settling import Settling
 from drivelab.drives.real.made_file import Written
@@ -40,6 +47,7 @@ from drivelab.drives.real.write_cache import CacheState
 from drivelab.errors import RunError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
+from drivelab.workloads.trace import Trace
 from drivelab.workloads.whole_pass import WholePass
 from drivelab.workloads.workload import Workload
 
@@ -96,6 +104,8 @@ class FioDrive(ClosedOnExit):
                     name, target.descriptor, target.capacity_bytes, program, slack_seconds
                 )
         self.engine = engine
+        #: Told now and then which share of a trace's replay is over.
+        self.watch: ReplayWatch | None = None
         self._files = FioFiles()
         self._settling = Settling(self.session())
 
@@ -177,13 +187,20 @@ class FioDrive(ClosedOnExit):
             self.check(workload)
             requests = requests_of(workload, self.name)
             self._settling.before(workload, plan, writes=requests.write_ratio > 0)
-            is_pass = isinstance(workload, WholePass)
-            holding = plan.holding(ends_by_itself=is_pass)
+            is_pass, is_trace = isinstance(workload, WholePass), isinstance(workload, Trace)
+            holding = plan.holding(ends_by_itself=is_pass or is_trace)
             if is_pass:
                 check_pass_plan(holding, self.name)
-            with self._prepared(requests, USUAL if is_pass else plan.content) as setup:
+            if is_trace:
+                check_replay_plan(holding, self.name)
+            written = _written(workload, requests, USUAL if is_pass else plan.content)
+            with self._prepared(written) as setup:
                 if isinstance(workload, WholePass):
                     measured = pass_with_fio(setup, index, workload, holding)
+                elif isinstance(workload, Trace):
+                    measured = replay_with_fio(
+                        setup, index, workload, holding, name=self.name, watch=self.watch
+                    )
                 else:
                     measured = measure_with_fio(setup, index, requests, holding)
             yield measured
@@ -204,11 +221,11 @@ class FioDrive(ClosedOnExit):
         self.target.close()
 
     @contextlib.contextmanager
-    def _prepared(self, workload: Characteristics, content: str) -> Iterator[FioSetup]:
+    def _prepared(self, written: Written | None) -> Iterator[FioSetup]:
         """Check before and after that the target is there and may be used; say what runs."""
         target = self.target
         target.check_present()
-        with self._told_when_gone(), writing(target, _written(workload, content)):
+        with self._told_when_gone(), writing(target, written):
             clear_caches(target)
             yield FioSetup(
                 program=self.program,
@@ -232,11 +249,14 @@ class FioDrive(ClosedOnExit):
             raise
 
 
-def _written(workload: Characteristics, content: str) -> Written | None:
-    if workload.write_ratio == 0:
+def _written(workload: Workload, requests: Characteristics, content: str) -> Written | None:
+    if requests.write_ratio == 0:
         return None
-    largest = max(workload.read_size, workload.write_size)
-    return Written(content, (workload.queue_depth, largest) if keeps_buffers(content) else None)
+    largest = max(requests.read_size, requests.write_size)
+    # Jobs of a trace at its times fill their buffers anew.
+    is_timed = isinstance(workload, Trace) and workload.speed is not None
+    keeps = keeps_buffers(content) and not is_timed
+    return Written(content, (requests.queue_depth, largest) if keeps else None)
 
 
 def clear_caches(target: Target) -> None:
@@ -306,7 +326,7 @@ def open_real_drive(
             check_on_drive(workload, name, size, block, None)
         engine = find_engine(name, file.descriptor, size, program, SLACK_SECONDS)
         for workload in intended:
-            check_depth(engine, name, requests_of(workload, name).queue_depth)
+            check_kept_depth(engine, name, workload)
         if before_filling is not None:
             before_filling(size, block, engine)
 

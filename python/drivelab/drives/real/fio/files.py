@@ -26,12 +26,18 @@ from drivelab.errors import RunError
 
 _PREFIX: Final = "drivelab-fio-"
 _LOG_PREFIX: Final = "segment"
-# What fio 3.25 and later append for the only job's latency log.
-_LOG_SUFFIX: Final = "_lat.1.log"
+# What fio 3.25 and later append for logs of latencies, and of their parts, of a job from 1 on.
+_LOG_SUFFIX: Final = "_lat.{job}.log"
+_UNREAD_SUFFIX: Final = "_clat.{job}.log"
 
 
 class FioFiles(ClosedOnExit):
-    """The iolog and the latency log of one fio after another. Close them.
+    """The iologs and the latency logs of one fio after another. Close them.
+
+    Parameters
+    ----------
+    jobs
+        How many jobs a fio has at most, each with an iolog and a log of its own.
 
     Raises
     ------
@@ -39,63 +45,70 @@ class FioFiles(ClosedOnExit):
         When there is no place for them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, jobs: int = 1) -> None:
+        self._iologs: list[int] = []
+        self._logs: list[int] = []
         with contextlib.ExitStack() as undo:
             try:
                 self._folder, lock = _locked_folder()
                 undo.callback(_remove, self._folder, lock)
                 self._lock = lock
-                self._iolog = os.memfd_create("drivelab-iolog", os.MFD_CLOEXEC)
-                undo.callback(os.close, self._iolog)
-                self.log_descriptor = os.memfd_create("drivelab-latency", os.MFD_CLOEXEC)
-                undo.callback(os.close, self.log_descriptor)
-                link = self._folder / f"{_LOG_PREFIX}{_LOG_SUFFIX}"
-                link.symlink_to(_inherited(self.log_descriptor))
+                for job in range(1, jobs + 1):
+                    self._iologs.append(_in_memory(undo, "drivelab-iolog"))
+                    self._logs.append(_in_memory(undo, "drivelab-latency"))
+                    self._link(_LOG_SUFFIX, job, _inherited(self._logs[-1]))
+                    self._link(_UNREAD_SUFFIX, job, os.devnull)
             except OSError as error:
                 raise RunError(
                     f"fio's logs have no place in {tempfile.gettempdir()}: {error.strerror}"
                 ) from error
             self._undo = undo.pop_all()
 
+    def _link(self, suffix: str, job: int, to: str) -> None:
+        (self._folder / f"{_LOG_PREFIX}{suffix.format(job=job)}").symlink_to(to)
+
     @property
     def iolog(self) -> str:
-        """The iolog as fio names it."""
-        return _inherited(self._iolog)
+        """The first job's iolog as fio names it."""
+        return self.iologs[0]
+
+    @property
+    def iologs(self) -> list[str]:
+        """Each job's iolog as fio names it."""
+        return [_inherited(descriptor) for descriptor in self._iologs]
 
     @property
     def log_prefix(self) -> str:
-        """The latency log as fio is told of it."""
+        """The latency logs as fio is told of them."""
         return str(self._folder / _LOG_PREFIX)
+
+    @property
+    def log_descriptors(self) -> list[int]:
+        """The latency logs, one a job."""
+        return list(self._logs)
 
     @property
     def descriptors(self) -> list[int]:
         """What fio has to inherit."""
-        return [self._iolog, self.log_descriptor]
+        return [*self._iologs, *self._logs]
 
     @contextlib.contextmanager
-    def holding(self, iolog: bytes) -> Iterator[None]:
-        """Keep this iolog, and whatever log is written meanwhile, as long as the block lasts."""
+    def holding(self, *iologs: bytes) -> Iterator[None]:
+        """Keep each job's iolog, and whatever log is written meanwhile, while the block lasts."""
         try:
-            self._write(iolog)
-            del iolog  # kept once is enough
+            for descriptor, iolog in zip(self._iologs, iologs, strict=False):
+                _write(descriptor, iolog)
+            del iologs  # kept once is enough
             yield
         finally:
             for descriptor in self.descriptors:
                 os.ftruncate(descriptor, 0)
 
-    def _write(self, iolog: bytes) -> None:
-        view = memoryview(iolog)
-        try:
-            while view:
-                view = view[os.pwrite(self._iolog, view, len(iolog) - len(view)) :]
-        except OSError as error:
-            raise RunError(f"no memory for fio's iolog: {error.strerror}") from error
-
-    def latency_log(self) -> bytes:
-        """Read what fio wrote."""
+    def latency_log(self, job: int = 0) -> bytes:
+        """Read what fio's job of this place wrote."""
         parts = []
         size = 0
-        while part := os.pread(self.log_descriptor, 2**24, size):
+        while part := os.pread(self._logs[job], 2**24, size):
             parts.append(part)
             size += len(part)
         return b"".join(parts)
@@ -103,6 +116,21 @@ class FioFiles(ClosedOnExit):
     def close(self) -> None:
         """Forget everything; may be called again."""
         self._undo.close()
+
+
+def _in_memory(undo: contextlib.ExitStack, name: str) -> int:
+    descriptor = os.memfd_create(name, os.MFD_CLOEXEC)
+    undo.callback(os.close, descriptor)
+    return descriptor
+
+
+def _write(descriptor: int, iolog: bytes) -> None:
+    view = memoryview(iolog)
+    try:
+        while view:
+            view = view[os.pwrite(descriptor, view, len(iolog) - len(view)) :]
+    except OSError as error:
+        raise RunError(f"no memory for fio's iolog: {error.strerror}") from error
 
 
 def _inherited(descriptor: int) -> str:

@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
 #: fio keeps one buffer a request in flight: of memory at most so much.
 MAX_BUFFER_BYTES: Final = 2**30
+# From 1024 on the latency log of fio 3.33 fails, and few queues of the kernel are deeper.
+MAX_QUEUE_DEPTH: Final = 1023
 # fio takes 1024 to 1048576, which is more than `fio_pace` sends at once.
-_LEAST_LOG_ENTRIES: Final = 1024
+LEAST_LOG_ENTRIES: Final = 1024
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def segment_options(
         "randrepeat=0",
         f"randseed={buffer_seed if mark is None else mark.randseed}",
         f"write_lat_log={log_prefix}",
-        f"log_entries={max(_LEAST_LOG_ENTRIES, segment.requests)}",
+        f"log_entries={max(LEAST_LOG_ENTRIES, segment.requests)}",
         "log_offset=1",
         "disable_slat=1",
         "disable_clat=1",

@@ -28,10 +28,10 @@ from drivelab.errors import RunError
 from drivelab.workloads.characteristics import Characteristics
 
 # fio's start, and per request reading the iolog and writing the log, ten times over.
-_START_SECONDS: Final = 3.0
-_SECONDS_A_REQUEST: Final = 1e-5
+START_SECONDS: Final = 3.0
+SECONDS_A_REQUEST: Final = 1e-5
 # A line of the latency log is 30 to 60 bytes.
-_LOG_BYTES_A_REQUEST: Final = 120
+LOG_BYTES_A_REQUEST: Final = 120
 # Segments that counted nothing although their window was open.
 _MOST_IDLE_SEGMENTS: Final = 3
 
@@ -168,10 +168,10 @@ def run_segment(
             options,
             deadline_seconds=segment.seconds
             + setup.slack_seconds
-            + _START_SECONDS
-            + segment.requests * _SECONDS_A_REQUEST,
+            + START_SECONDS
+            + segment.requests * SECONDS_A_REQUEST,
             descriptors=[*{setup.descriptor, *setup.locks}, *files.descriptors],
-            log=(files.log_descriptor, (segment.requests + 1000) * _LOG_BYTES_A_REQUEST),
+            log=(files.log_descriptors, (segment.requests + 1000) * LOG_BYTES_A_REQUEST),
         )
         completions = Completions(files.latency_log())
     return completions, check_segment(output.report, output.remarks, segment, completions)

@@ -15,8 +15,9 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from drivelab.bounded_json import UnreadableJsonError, end_of_json, parse_json
@@ -112,7 +113,9 @@ def run_fio(
     *,
     deadline_seconds: float,
     descriptors: Sequence[int] = (),
-    log: tuple[int, int] | None = None,
+    log: tuple[Sequence[int], int] | None = None,
+    watch: Callable[[], None] | None = None,
+    patience_seconds: float | None = None,
 ) -> FioOutput:
     """Run one fio job and return its JSON.
 
@@ -127,7 +130,12 @@ def run_fio(
     descriptors
         Open files that fio inherits.
     log
-        The descriptor of a file that fio writes, and the bytes that it may grow to.
+        Descriptors of files that fio writes, and the bytes that they may grow to together.
+    watch
+        Called several times a second while fio runs.
+    patience_seconds
+        When it is not done by its deadline, it may go on as long as it reads or writes anything
+        within so much time.
 
     Raises
     ------
@@ -150,7 +158,8 @@ def run_fio(
     except OSError as error:
         raise RunError(f"{program.path} does not start: {error.strerror}") from error
     try:
-        output, complaints = _collect(process, deadline_seconds, log)
+        deadline = _Deadline(process.pid, deadline_seconds, patience_seconds)
+        output, complaints = _collect(process, deadline, log, watch)
     finally:
         _end_group(process)
     before, report, after = _split(output)
@@ -164,11 +173,45 @@ def run_fio(
     return FioOutput(report, remarks)
 
 
+class _Deadline:
+    """When a program has to be done, or to show that it still does something."""
+
+    def __init__(self, pid: int, seconds: float, patience_seconds: float | None) -> None:
+        self._pid = pid
+        self._patience = patience_seconds
+        self._started = time.monotonic()
+        self._ends = self._started + seconds
+        self._calls: str | None = None
+
+    def check(self, now: float) -> None:
+        """Raise `FioHungError` when it is over."""
+        if now <= self._ends:
+            return
+        calls = None if self._patience is None else _calls_of(self._pid)
+        if calls == self._calls:
+            raise FioHungError(
+                f"fio was not done {now - self._started:.0f} s after its start and was killed: "
+                "the drive does not answer, or fio hangs"
+            )
+        self._calls, self._ends = calls, now + (self._patience or 0.0)
+
+
+def _calls_of(pid: int) -> str | None:
+    """Say how many reads and writes a program's threads have finished; `None` if nobody knows."""
+    try:
+        lines = Path(f"/proc/{pid}/io").read_text().splitlines()
+    except OSError:
+        return None
+    return " ".join(line for line in lines if line.startswith("sysc"))
+
+
 def _collect(
-    process: subprocess.Popen[bytes], deadline_seconds: float, log: tuple[int, int] | None
+    process: subprocess.Popen[bytes],
+    deadline: _Deadline,
+    log: tuple[Sequence[int], int] | None,
+    watch: Callable[[], None] | None,
 ) -> tuple[str, str]:
     """Read standard output and error until both end or the program did."""
-    deadline = time.monotonic() + deadline_seconds
     ended_at: float | None = None
     pipes = (pipe for pipe in (process.stdout, process.stderr) if pipe is not None)
     texts = {pipe.fileno(): bytearray() for pipe in pipes}
@@ -181,13 +224,11 @@ def _collect(
                 ended_at = now
             if ended_at is not None and now > ended_at + _LAST_WORDS_SECONDS:
                 break  # a child of fio's holds its output open
-            if ended_at is None and now > deadline:
-                raise FioHungError(
-                    f"fio was not done {deadline_seconds:.0f} s after its start and was killed: "
-                    "the drive does not answer, or fio hangs"
-                )
-            if log is not None and os.fstat(log[0]).st_size > log[1]:
-                raise RunError(f"fio's latency log grew past {log[1]} bytes; it was killed")
+            if ended_at is None:
+                deadline.check(now)
+            _check_log(log)
+            if watch is not None:
+                watch()
             # Without output left, only the program's end is waited for.
             for key, _ in selector.select(_LOOK_SECONDS if selector.get_map() else 0.01):
                 part = os.read(key.fd, 2**16)
@@ -200,6 +241,11 @@ def _collect(
                 )
     output, complaints = (bytes(text).decode(errors="replace") for text in texts.values())
     return output, complaints
+
+
+def _check_log(log: tuple[Sequence[int], int] | None) -> None:
+    if log is not None and sum(os.fstat(each).st_size for each in log[0]) > log[1]:
+        raise RunError(f"fio's latency log grew past {log[1]} bytes; it was killed")
 
 
 def _ended_with_us() -> list[str]:

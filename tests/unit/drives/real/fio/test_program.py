@@ -206,7 +206,24 @@ def test_an_endless_log_is_an_error(install: Callable[..., Path], tmp_path: Path
     body = f"while True:\n    open({log.name!r}, 'a').write('x' * 1000)\n"
     program = FioProgram(str(install(body)), "fio-3.33")
     with log, pytest.raises(RunError, match="latency log grew past 5000 bytes"):
-        run_fio(program, [], deadline_seconds=600, log=(log.fileno(), 5000))
+        run_fio(program, [], deadline_seconds=600, log=([log.fileno()], 5000))
+
+
+def test_a_slow_fio_goes_on_as_long_as_it_writes(
+    install: Callable[..., Path], tmp_path: Path
+) -> None:
+    body = (
+        f"f = os.open({str(tmp_path / 'out')!r}, os.O_CREAT | os.O_WRONLY)\n"
+        "for _ in range(60):\n    time.sleep(0.05)\n    os.write(f, b'x')\n"
+    )
+    slow = FioProgram(str(install(body + printing('{"jobs": []}'))), "fio-3.33")
+    patient: dict[str, Any] = {"deadline_seconds": 1.0, "patience_seconds": 1.0}
+    assert run_fio(slow, [], **patient).report == {"jobs": []}
+    with pytest.raises(FioHungError, match="not done 1 s after its start"):
+        run_fio(slow, [], deadline_seconds=1.0)
+    silent = FioProgram(str(install("time.sleep(60)\n")), "fio-3.33")
+    with pytest.raises(FioHungError, match="not done 2 s after its start"):
+        run_fio(silent, [], **patient)
 
 
 def test_children_of_a_fio_that_ended_are_ended(

@@ -402,7 +402,7 @@ def test_the_header_says_what_the_kernel_knows(session: Any) -> None:
 
 
 def test_what_fio_cannot_do_in_a_step_is_refused_in_a_line(session: Any) -> None:
-    with pytest.raises(CannotAnswerError, match=r"a trace cannot be sent to .* a simulated one"):
+    with pytest.raises(CannotAnswerError, match=r"a trace is no step on .*: `drivelab measure`"):
         session.check(Trace(((0, "read", 0, 4096),)))
     scenario = Scenario('requests = 1\n[[stream]]\nname = "one"\nqueue_depth = 1')
     with pytest.raises(CannotAnswerError, match=r"a scenario cannot be sent to .* a simulated one"):

@@ -1,0 +1,294 @@
+"""A recorded trace on a real drive: fio sends the commands that the core reads, a segment each.
+
+::
+
+    at recorded times   each of N jobs sends every N-th request, one after the other (psync), behind
+                        a wait until its millisecond: at most N are outstanding
+    as fast as possible one job with a queue of N (`fio.job`), nothing waits
+
+Why jobs: a queue of fio before 3.36 does not look for completions while it waits for a time, and
+calls that latency. Why waits and not the times of its third iolog: they count from when the request
+before was sent, so a request that is late makes all later ones late, and each adds a microsecond.
+
+A segment ends in a pause of the recording. Its requests complete before the next fio starts; the
+clock stands still meanwhile, and what the last one completed too late for, is sent late.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from drivelab._core import Completions, RecordedSegments
+from drivelab.drives.lateness import Lateness
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.operation_result import FlushResult, OperationResult, added_up
+from drivelab.drives.real.fio.content import filled_content
+from drivelab.drives.real.fio.files import FioFiles
+from drivelab.drives.real.fio.job import (
+    LEAST_LOG_ENTRIES,
+    Segment,
+    buffer_seed,
+    segment_options,
+)
+from drivelab.drives.real.fio.measurement import (
+    LOG_BYTES_A_REQUEST,
+    SECONDS_A_REQUEST,
+    START_SECONDS,
+    FioSetup,
+)
+from drivelab.drives.real.fio.pace import LONGEST_SECONDS, MOST_REQUESTS
+from drivelab.drives.real.fio.program import FioOutput, run_fio
+from drivelab.drives.real.fio.replay_asked import looks_like
+from drivelab.drives.real.fio.result import check_segment, field_of, histogram_of
+from drivelab.drives.stream_result import StreamResult
+from drivelab.errors import RunError
+from drivelab.workloads.trace import STREAM
+
+if TYPE_CHECKING:
+    from drivelab.drives.plan import MeasurementPlan
+    from drivelab.workloads.characteristics import Characteristics
+    from drivelab.workloads.trace import Trace
+
+#: The longest segment: a drive that went silent is noticed when it should have ended.
+MOST_SECONDS: Final = 600.0
+_LEAD_MS: Final = 200.0
+_LEAD_MS_A_JOB: Final = 2.0
+_LEAD_MS_A_REQUEST: Final = 0.005
+_LEAD_MS_A_BYTE: Final = 1e-5
+
+#: Told now and then which share of a replay is over.
+ReplayWatch = Callable[[float], None]
+
+
+@dataclass
+class _Replay:
+    """A replay under way."""
+
+    setup: FioSetup
+    index: int
+    trace: Trace
+    requests: Characteristics
+    plan: MeasurementPlan
+    watch: ReplayWatch | None
+    segments: RecordedSegments
+    lasting_ns: int = 0
+    sent: int = 0
+    done: int = 0
+    flushed: FlushResult | None = None
+
+    @property
+    def has_flushes(self) -> bool:
+        return bool(self.trace.commands.get("flush"))
+
+    def run(self) -> None:
+        while True:
+            span_ns = round(MOST_SECONDS * 1e9)
+            found = self.segments.next(MOST_REQUESTS, span_ns)
+            if found is None:
+                return
+            commands, flushes, self.lasting_ns = found
+            segment = Segment(commands - flushes, self.lasting_ns / 1e9)
+            if self.trace.speed is not None:
+                self._send_timed(segment, flushes)
+            elif segment.requests:
+                self._send_closed(segment)
+            self.sent += commands
+            self.done += 1
+
+    def _send_timed(self, segment: Segment, flushes: int) -> None:
+        setup = self.setup
+        jobs = min(self.requests.queue_depth, max(1, segment.requests))
+        lead_ms = round(
+            _LEAD_MS
+            + jobs * (_LEAD_MS_A_JOB + self.requests.write_size * _LEAD_MS_A_BYTE)
+            + segment.requests * _LEAD_MS_A_REQUEST
+        )
+        name = f"/proc/self/fd/{setup.descriptor}"
+        iologs = self.segments.timed_iologs(name, jobs, lead_ms)
+        lasting = replace(segment, seconds=segment.seconds + lead_ms / 1e3)
+        with FioFiles(jobs) as files, files.holding(*iologs):
+            del iologs
+            output = self._run(self._timed_options(files, segment.requests), files, lasting)
+            logs = [Completions(files.latency_log(job)) for job in range(jobs)]
+        if segment.requests:
+            check_segment(output.report, output.remarks, segment, Completions.merged(logs))
+        flushed = self._take_flushes(output)
+        if flushed != flushes:
+            raise RunError(f"fio sent {flushed} flushes of {flushes}")
+        self.segments.complete(logs, lead_ms)
+
+    def _timed_options(self, files: FioFiles, requests: int) -> list[str]:
+        """Write the options of one job for each of the files' iologs, without leading dashes."""
+        iologs = files.iologs
+        seed = buffer_seed(self.plan.seed, self.index, self.sent)
+        jobs = (
+            # Each with data of its own.
+            (f"name=segment{job}", f"read_iolog={iolog}", f"randseed={seed + job}")
+            for job, iolog in enumerate(iologs)
+        )
+        return [
+            *(["readonly"] if self.requests.write_ratio == 0 else []),
+            "ioengine=psync",
+            "allow_file_create=0",
+            "direct=1",
+            "thread",
+            "invalidate=1",
+            *filled_content(self.plan.content, self.setup.mark),
+            "randrepeat=0",
+            f"write_lat_log={files.log_prefix}",
+            f"log_entries={max(LEAST_LOG_ENTRIES, math.ceil(requests / len(iologs)))}",
+            "log_offset=1",
+            "disable_slat=1",
+            # Beside it fio does not time flushes.
+            *([] if self.has_flushes else ["disable_clat=1"]),
+            "lat_percentiles=1",
+            "clat_percentiles=0",
+            "disk_util=0",
+            "group_reporting",
+            "output-format=json+",
+            "eta=never",
+            *(option for job in jobs for option in job),
+        ]
+
+    def _send_closed(self, segment: Segment) -> None:
+        setup, files = self.setup, self.setup.files
+        segment = replace(segment, seconds=LONGEST_SECONDS)
+        options = segment_options(
+            self.requests,
+            segment,
+            engine=setup.engine,
+            iolog=files.iolog,
+            log_prefix=files.log_prefix,
+            buffer_seed=buffer_seed(self.plan.seed, self.index, self.sent),
+            content=self.plan.content,
+            mark=setup.mark,
+        )
+        if self.has_flushes:
+            options.remove("disable_clat=1")
+        name = f"/proc/self/fd/{setup.descriptor}"
+        with files.holding(self.segments.closed_iolog(name)):
+            output = self._run(options, files, segment)
+            completions = Completions(files.latency_log())
+        check_segment(output.report, output.remarks, segment, completions)
+        self._take_flushes(output)
+        self.segments.complete_closed(completions, self.requests.queue_depth)
+
+    def _run(self, options: list[str], files: FioFiles, segment: Segment) -> FioOutput:
+        setup = self.setup
+        return run_fio(
+            setup.program,
+            options,
+            deadline_seconds=segment.seconds
+            + setup.slack_seconds
+            + START_SECONDS
+            + segment.requests * SECONDS_A_REQUEST,
+            descriptors=[*{setup.descriptor, *setup.locks}, *files.descriptors],
+            log=(files.log_descriptors, (segment.requests + 1000) * LOG_BYTES_A_REQUEST),
+            watch=self._watcher(segment),
+            # A drive that is too slow for recorded times is late, and does not hang.
+            patience_seconds=None if self.trace.speed is None else setup.slack_seconds,
+        )
+
+    def _take_flushes(self, output: FioOutput) -> int:
+        """Count the flushes that fio sent, and say how many they are."""
+        if not self.has_flushes:
+            return 0
+        job = field_of(field_of(output.report, "jobs", list), 0, dict)
+        found = field_of(field_of(job, "sync", dict), "lat_ns", dict)
+        count: int = field_of(found, "N", int)
+        if count:
+            this = FlushResult(
+                requests=count,
+                bytes=0,
+                latency_ns_mean=float(field_of(found, "mean", (int, float))),
+                latency_ns_min=field_of(found, "min", int),
+                latency_ns_max=field_of(found, "max", int),
+                histogram=histogram_of(field_of(found, "bins", dict), "flush"),
+            )
+            self.flushed = added_up([self.flushed, this])
+        return count
+
+    def _watcher(self, lasting: Segment) -> Callable[[], None] | None:
+        """Tell the share of the trace that is over, while fio sends a segment that takes so long.
+
+        As fast as possible that is known between segments alone.
+        """
+        watch, whole_ns = self.watch, self.trace.lasting_ns
+        if watch is None:
+            return None
+        if whole_ns is None:
+            commands = sum(self.trace.commands.values())
+            return lambda: watch(self.sent / commands)
+        before_ns, ends = self.segments.clock_ns, time.monotonic() + lasting.seconds
+
+        def tell() -> None:
+            left_ns = max(0.0, ends - time.monotonic()) * 1e9
+            over_ns = before_ns + max(0.0, self.lasting_ns - left_ns)
+            watch(min(1.0, over_ns / max(1, whole_ns)))
+
+        return tell
+
+
+def replay_with_fio(
+    setup: FioSetup,
+    index: int,
+    trace: Trace,
+    plan: MeasurementPlan,
+    *,
+    name: str,
+    watch: ReplayWatch | None = None,
+) -> Measurement:
+    """Replay a trace.
+
+    Parameters
+    ----------
+    setup
+        How and where.
+    index
+        Of the measurement; with the plan's seed the key of its data.
+    trace
+        One that the drive accepts.
+    plan
+        What written data look like.
+    name
+        The drive as the user named it.
+    watch
+        Told now and then which share is over.
+
+    Raises
+    ------
+    RunError
+        When fio fails, hangs, or sends other requests than those of the trace.
+    UsageError
+        When the trace is not what it was any more.
+    """
+    requests = looks_like(trace, name)
+    segments = trace.on_real_drive(setup.capacity_bytes, requests.queue_depth)
+    replay = _Replay(setup, index, trace, requests, plan, watch, segments)
+    replay.run()
+    done = {each: segments.operation(each) for each in ("read", "write")}
+    read, write = (None if each is None else OperationResult(**each) for each in done.values())
+    late = segments.lateness()
+    duration_ns = max(1, segments.clock_ns)
+    stream = StreamResult(
+        STREAM,
+        duration_ns,
+        read,
+        write,
+        flush=replay.flushed,
+        lateness=None if late is None else Lateness(**late),
+    )
+    return Measurement(
+        index=index,
+        workload=trace,
+        duration_ns=duration_ns,
+        read=read,
+        write=write,
+        extra={"segments": replay.done, "queue_depth": requests.queue_depth},
+        stopped_by="requests",
+        streams=(stream,),
+    )
