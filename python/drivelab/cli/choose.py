@@ -250,7 +250,7 @@ def _check_before(alone: Sequence[argparse.Namespace], workload: Workload) -> tu
     Returns
     -------
     tuple
-        The simulated drives that vary from run to run.
+        The drives that vary from run to run: real ones, and simulated ones that say so.
     """
     from drivelab.drives.naming import kind_of, preview_real_drive
 
@@ -270,6 +270,7 @@ def _check_before(alone: Sequence[argparse.Namespace], workload: Workload) -> tu
                 size_bytes=one.size,
                 keep=one.keep,
             ).check(workload)
+            varying.append(one.drive)
             continue
         with open_named(one) as drive:
             drive.check(workload)

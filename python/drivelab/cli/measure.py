@@ -19,6 +19,7 @@ from drivelab.cli.drive_options import (
     plan_of,
     refuse_options_without_effect,
 )
+from drivelab.cli.replay_progress import check_replayed_whole, replay_told
 from drivelab.cli.terminal import in_lines, show
 from drivelab.cli.trace_options import add_trace, counted_whole, measured_trace_of
 from drivelab.drives.write_pattern import WRITES
@@ -53,8 +54,10 @@ def run(args: argparse.Namespace) -> int:
     workload = _workload_of(args)
     if isinstance(workload, Trace):
         plan = counted_whole(plan)
+        check_replayed_whole(args.drive, plan)
     with open_named(args, [workload]) as drive:
-        (measurement,) = measured_in_order(drive, [workload], plan)
+        with replay_told(drive, workload):
+            (measurement,) = measured_in_order(drive, [workload], plan)
         drive_name, kind = drive.name, drive.kind
         variability: str | None = getattr(drive, "variability", None)
         preset = drive.identity().get("preset", {})
@@ -71,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
         rows = measurement_rows(measurement, in_lines(drive_name), kind, variability)
         if isinstance(workload, Trace):
-            rows = _with_notes(rows, workload, measurement)
+            rows = _with_notes(rows, workload, measurement, kind)
         burst = burst_text(measurement, preset, plan.to_json())
         if burst is not None:
             rows.append(("a burst", burst))
@@ -90,10 +93,10 @@ def _workload_of(args: argparse.Namespace) -> Characteristics | Trace:
 
 
 def _with_notes(
-    rows: Sequence[tuple[str, str]], trace: Trace, measurement: Measurement
+    rows: Sequence[tuple[str, str]], trace: Trace, measurement: Measurement, kind: str
 ) -> list[tuple[str, str]]:
     """Say first that a replay was late, and below the workload what is special about it."""
-    from drivelab.cli.trace_text import trace_notes
+    from drivelab.cli.trace_text import fio_notes, trace_notes
 
     # Where it only reads and writes, all of it was said above.
     if not any(each.trim or each.flush for each in measurement.streams):
@@ -102,6 +105,8 @@ def _with_notes(
     cautions = [("caution", caution) for each in late if (caution := each.caution())]
     after = next(place for place, (label, _) in enumerate(rows) if label == "workload") + 1
     notes = [("", in_lines(note)) for note in trace_notes(trace)]
+    if kind == "real":
+        notes += [("", note) for note in fio_notes(trace, measurement)]
     notes += [("sent late", each.describe()) for each in late]
     return [*cautions, *rows[:after], *notes, *rows[after:]]
 

@@ -55,7 +55,7 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
         type=whole_number(1, MAX_QUEUE_DEPTH),
         metavar="N",
         help="most requests outstanding; a request that is due meanwhile is sent late "
-        f"[{USUAL_TRACE_DEPTH}; with --speed max as many as were recorded]",
+        f"[{USUAL_TRACE_DEPTH}, on a real drive 64; with --speed max as many as were recorded]",
     )
     group.add_argument(
         "--fit",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
+    from drivelab.drives.measurement import Measurement
     from drivelab.workloads.trace import Trace
 
 _MOST_NAMED: Final = 4
@@ -44,4 +45,26 @@ def trace_notes(trace: Trace) -> list[str]:
         notes.append(f"recorded addresses reach to {format_size(facts.end_bytes)}")
     if trace.fit == "scale":
         notes.append(f"touched regions take {format_size(facts.end_bytes)}")
+    return notes
+
+
+def fio_notes(trace: Trace, measurement: Measurement) -> list[str]:
+    """Say what of a trace a real drive was sent otherwise than a simulated one, a sentence each."""
+    depth = round(measurement.extra["queue_depth"])
+    segments = round(measurement.extra["segments"])
+    notes = []
+    if trace.speed is not None:
+        notes.append(
+            f"{depth} jobs of fio sent one request at a time each, at its millisecond; how late it "
+            "was is told up to 1 ms too short"
+        )
+    elif trace.depth is None and trace.facts is not None:
+        notes.append(
+            f"fio keeps one depth: {depth} outstanding, the mean of the recorded ones, which reach "
+            f"{trace.facts.depth_max:,}"
+        )
+    if segments > 1:
+        notes.append(
+            f"sent in {segments} segments; the drive rested between them, which does not count"
+        )
     return notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -239,10 +240,6 @@ def test_a_drive_that_is_too_small_names_fit(capsys) -> None:
         ([*TRACE, "--speed", "max"], "give a depth"),
         ([*DRIVES, "--speed", "2x"], "--speed is for a trace: name its files with --trace FILE"),
         (["--trace", "none.spc", *DRIVES], "none.spc"),
-        (
-            ["--trace", "a.spc", "--drives", f"{SMALL},./b.bin"],
-            "a trace cannot be sent to ./b.bin, a real drive",
-        ),
     ],
 )
 def test_mistakes_are_one_line(capsys, words: list[str], said: str) -> None:
@@ -255,3 +252,15 @@ def test_a_rate_is_for_replays_without_times(capsys) -> None:
     assert "--rate says nothing of a trace at its recorded times" in refused(capsys, *words)
     found = answer(capsys, *words, "--speed", "max", "--depth", "4")
     assert found["cheapest"].startswith("5,000 IOPS cost least with sim:")
+
+
+def test_a_real_drive_is_replayed_as_often_as_it_takes(
+    require_tool: Callable[[str], Path], drive_folder: Path, capsys
+) -> None:
+    require_tool("fio")
+    real = str(drive_folder / "chosen.bin")
+    words = ["--trace", "a.spc", "--drives", f"{SMALL},{real}", "--size", "32MiB"]
+    found = answer(capsys, *words, "--repetitions", "2")
+    assert [one["kind"] for one in found["drives"] if one["drive"] == real] == ["real"]
+    said = shown(capsys, *words, "--repetitions", "2")
+    assert f"2 on each drive that varies from run to run ({real}), one on any other" in said

@@ -1,0 +1,96 @@
+"""A trace replayed on a real file by the command line: what is told first, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.made_trace import msr_file
+
+from drivelab.cli import main as cli
+
+
+@pytest.fixture
+def file(require_tool: Callable[[str], Path], drive_folder: Path) -> str:
+    require_tool("fio")
+    return str(drive_folder / "told.bin")
+
+
+def said(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> tuple[str, str]:
+    assert cli.main([*words]) == code
+    told = capsys.readouterr()
+    return told.out, told.err
+
+
+def spc_file(folder: Path, lines: list[str]) -> str:
+    path = folder / "a.spc"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return str(path)
+
+
+def test_a_replay_says_how_long_it_takes_and_how_it_was_sent(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = spc_file(tmp_path, [f"0,{8 * k},4096,{'rw'[k % 2]},{k / 100}" for k in range(21)])
+    words = ["measure", file, "--size", "8MiB", "--trace", trace, "--speed", "2x", "--depth", "5"]
+    out, err = said(capsys, 0, *words)
+    assert f"replaying the trace on {file}, which takes 100 ms; Ctrl-C ends it" in err
+    assert "5 jobs of fio sent one request at a time each" in out
+    assert "sent late" in out
+    out, _ = said(capsys, 0, *words, "--json")
+    told = json.loads(out)
+    assert (told["kind"], told["requests"], told["stopped_by"]) == ("real", 21, "requests")
+    assert (told["read"]["requests"], told["write"]["requests"]) == (11, 10)
+    assert told["lateness"]["requests"] == 21
+    assert told["trace"]["speed"] == 2.0
+    assert told["extra"] == {"queue_depth": 5, "segments": 1}
+    assert not Path(file).exists()
+
+
+def test_a_late_replay_says_so_first(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = spc_file(tmp_path, [f"0,0,{4 << 20},r,0.0" for _ in range(60)])
+    out, _ = said(capsys, 0, "measure", file, "--size", "8MiB", "--trace", trace, "--depth", "1")
+    assert out.startswith("caution ")
+    assert "did not keep up with the recorded times" in " ".join(out.split())
+
+
+def test_the_depth_that_fio_keeps_is_told(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = str(msr_file(tmp_path))
+    words = ["measure", file, "--size", "8MiB", "--trace", trace, "--speed", "max"]
+    out, err = said(capsys, 0, *words)
+    assert "as fast as it answers" in err
+    told = " ".join(out.split())
+    assert "fio keeps one depth: 2 outstanding, the mean of the recorded ones" in told
+
+
+_FAR, _NEAR = "0,999999,512,r,0", "0,0,512,r,0"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([_FAR], "give --fit wrap or --fit scale, or a larger drive"),
+        ([_NEAR, "--depth", "300"], "give --depth 256 or less"),
+        ([_NEAR, "--seconds", "1s"], "leave seconds out"),
+        ([_NEAR, "--warmup", "1s"], "--warmup has no effect on a trace"),
+    ],
+)
+def test_what_cannot_be_replayed_makes_no_file(
+    file: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    expected: str,
+) -> None:
+    line, *options = words
+    trace = spc_file(tmp_path, [line])
+    out, err = said(capsys, 2, "measure", file, "--size", "8MiB", "--trace", trace, *options)
+    assert out == ""
+    assert expected in err
+    assert not Path(file).exists()
