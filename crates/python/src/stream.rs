@@ -156,6 +156,8 @@ impl PyStream {
                 ends.max()
             }
             Source::Paced(source) => source.0.end_bytes().or(of_range),
+            // What lies beyond a range begins again at its start.
+            Source::Windows(_) => of_range,
         }
     }
 
@@ -215,6 +217,7 @@ impl PyStream {
                 dict.set_item("listed", listed)?;
                 (None, None)
             }
+            Source::Windows(_) => (None, None),
         };
         let source = match &stream.source {
             Source::Closed(_) => "closed",
@@ -224,6 +227,7 @@ impl PyStream {
             Source::Open { .. } => "fixed",
             Source::Timed(_) => "listed",
             Source::Paced(_) => "recorded",
+            Source::Windows(_) => "windows",
         };
         let characteristics = match requests {
             Some(Requests::Characteristics(workload)) => Some(to_tuple(workload)),

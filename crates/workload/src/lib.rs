@@ -26,6 +26,7 @@ mod replay;
 mod stimulus;
 mod stream;
 mod whole_pass;
+mod windows;
 
 pub use arrivals::Arrivals;
 pub use characteristics::{
@@ -43,3 +44,7 @@ pub use replay::{QueueEnds, ReplayError, RequestStream, count};
 pub use stimulus::{Loop, MAX_THREADS, Stimulus};
 pub use stream::{Key, Requests, Source, Stream, WriteMode};
 pub use whole_pass::WholePass;
+pub use windows::{
+    Gap, Kind, MOST_CLASSES, MOST_REGIONS, MOST_VALUES, MOST_WINDOWS, Pairs, Place, Region, Window,
+    WindowedRequests, Windows, WindowsError,
+};

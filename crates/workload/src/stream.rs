@@ -4,7 +4,8 @@
 //!   Stream ─┬─ source ─┬─ Closed: drawn requests, each completion sends the next
 //!           │          ├─ Open:   drawn requests, sent at drawn times
 //!           │          ├─ Timed:  commands with the times at which they are sent
-//!           │          └─ Paced:  commands read from elsewhere, each with when it may be sent
+//!           │          ├─ Paced:  commands read from elsewhere, each with when it may be sent
+//!           │          └─ Windows: drawn window by window, at drawn times
 //!           └─ where, what the data looks like, how writes are sent, who goes first
 //! ```
 //!
@@ -17,6 +18,7 @@ use drivelab_request::{Command, Content};
 
 use crate::{
     Characteristics, CharacteristicsError, Generator, Loop, SharedSource, Stimulus, WholePass,
+    Windows,
 };
 
 /// Requests that belong together: one program of the host.
@@ -76,6 +78,8 @@ pub enum Source {
     /// Commands are read from elsewhere while they are sent: at their times, and no more at once
     /// than each of them says.
     Paced(SharedSource),
+    /// They arrive window by window, until the run ends.
+    Windows(Arc<Windows>),
 }
 
 /// Requests that are drawn.
@@ -167,7 +171,7 @@ impl Stream {
             }
             Source::Timed(commands) => Some(commands.len() as u64),
             Source::Paced(source) => Some(source.0.commands().iter().sum()),
-            Source::Closed(_) | Source::Open { .. } => None,
+            Source::Closed(_) | Source::Open { .. } | Source::Windows(_) => None,
         }
     }
 
@@ -184,6 +188,7 @@ impl Stream {
                 let commands: u64 = source.0.commands().iter().sum();
                 source.0.bytes() as f64 / commands.max(1) as f64
             }
+            Source::Windows(windows) => windows.mean_bytes(),
         }
     }
 

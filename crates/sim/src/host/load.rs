@@ -6,13 +6,16 @@
 //!   Stream ───> loop: generator, arrivals    at drawn times, for ever
 //!   Stream ───> loop: commands               at their own times
 //!   Stream ───> loop: commands read          at their own times, so many at once ([`super::paced`])
+//!   Stream ───> loop: windows                at drawn times, window by window
 //! ```
 
 use std::sync::Arc;
 
 use drivelab_ftl::{Firmware, Lpn};
 use drivelab_request::{Command, CommandKind, Content, Direction, Histogram, Nanos, Request};
-use drivelab_workload::{Arrivals, Generator, Key, Loop, Requests, Source, Stream, WriteMode};
+use drivelab_workload::{
+    Arrivals, Generator, Key, Loop, Requests, Source, Stream, WindowedRequests, WriteMode,
+};
 
 use super::paced::PacedFeed;
 use super::shares::{SHARES, Share};
@@ -114,6 +117,7 @@ fn check(stream: &Stream, host: Host) -> Result<(), String> {
         Source::Timed(commands) => commands.iter().any(|c| c.kind == CommandKind::Trim),
         Source::Paced(source) => source.0.commands()[CommandKind::Trim.index()] > 0,
         Source::Closed(_) | Source::Open { .. } => stream.writes == WriteMode::Trim,
+        Source::Windows(_) => false,
     };
     if has_trims && !host.takes_trims {
         return Err(
@@ -125,7 +129,7 @@ fn check(stream: &Stream, host: Host) -> Result<(), String> {
         Source::Closed(requests) | Source::Open { requests, .. } => {
             check_end(requests, host.capacity_bytes)
         }
-        Source::Timed(_) => Ok(()),
+        Source::Timed(_) | Source::Windows(_) => Ok(()),
         Source::Paced(source) => match source.0.end_bytes() {
             Some(end) if end > host.capacity_bytes => Err(format!(
                 "its addresses reach to {end} bytes, and the drive has {}; have them fitted to the \
@@ -206,6 +210,13 @@ fn running(stream: &Stream, key: Key, capacity_bytes: u64) -> Result<Vec<Running
             let feed = PacedFeed::open(&*source.0, range)?;
             Ok(vec![one(Feed::Paced(Box::new(feed)), 0)])
         }
+        Source::Windows(windows) => {
+            let range = stream.range.unwrap_or((0, capacity_bytes));
+            let drawn = WindowedRequests::new(windows, range, (key.seed, key.of_stream()));
+            let mut drawn = drawn.map_err(|error| error.to_string())?;
+            let first = drawn.next_command();
+            Ok(vec![one(Feed::Windowed(Box::new((drawn, first))), 0)])
+        }
     }
 }
 
@@ -255,6 +266,8 @@ enum Feed {
     Timed(Arc<[Command]>, usize),
     /// Read from elsewhere.
     Paced(Box<PacedFeed>),
+    /// Drawn window by window, and the next of them.
+    Windowed(Box<(WindowedRequests, Command)>),
 }
 
 /// Requests drawn ahead, a batch at a time.
@@ -337,7 +350,7 @@ impl Running {
                 let (first, end) = drawn.generator.range();
                 first >= start && end <= start + length
             }
-            Feed::Timed(..) | Feed::Paced(_) => false,
+            Feed::Timed(..) | Feed::Paced(_) | Feed::Windowed(_) => false,
         };
         Self {
             stream: stream.name.clone(),
@@ -420,6 +433,12 @@ impl Running {
                 self.is_held = feed.holds_back(outstanding);
                 return Some(command);
             }
+            Feed::Windowed(feed) => {
+                let mut command = feed.1;
+                feed.1 = feed.0.next_command();
+                command.content = self.content;
+                return Some(command);
+            }
         };
         let mut command = if self.writes_per_flush > 0 && self.until_flush == 0 {
             self.until_flush = self.writes_per_flush;
@@ -450,6 +469,7 @@ impl Running {
             Feed::Timed(commands, next) => commands.get(*next).map(|c| c.arrival.0),
             Feed::Paced(_) if self.is_held => None,
             Feed::Paced(feed) => feed.next_arrival(),
+            Feed::Windowed(feed) => Some(feed.1.arrival.0),
         }
     }
 
@@ -485,7 +505,7 @@ impl Running {
     pub fn lateness(&mut self) -> Option<&mut Histogram> {
         match &mut self.feed {
             Feed::Paced(feed) => feed.lateness.as_mut(),
-            Feed::Drawn(..) | Feed::Timed(..) => None,
+            Feed::Drawn(..) | Feed::Timed(..) | Feed::Windowed(_) => None,
         }
     }
 
@@ -493,7 +513,7 @@ impl Running {
     pub fn failure(&self) -> Option<&str> {
         match &self.feed {
             Feed::Paced(feed) => feed.failure.as_deref(),
-            Feed::Drawn(..) | Feed::Timed(..) => None,
+            Feed::Drawn(..) | Feed::Timed(..) | Feed::Windowed(_) => None,
         }
     }
 

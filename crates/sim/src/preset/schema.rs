@@ -49,6 +49,12 @@ pub(crate) enum Rule {
         least: u64,
         most: u64,
     },
+    /// An array, which may be empty.
+    Several {
+        most_entries: usize,
+        least: u64,
+        most: u64,
+    },
     /// Whole sectors, in bytes.
     Sectors {
         least: u64,
@@ -354,6 +360,11 @@ impl Rule {
             } => format!(
                 "an integer from {least} to {most}, or an array of 1 to {most_entries} of them"
             ),
+            Self::Several {
+                most_entries,
+                least,
+                most,
+            } => format!("an array of at most {most_entries} integers from {least} to {most}"),
             Self::Sectors { least, most } => {
                 format!("a multiple of {SECTOR_BYTES} from {least} to {most}")
             }
@@ -391,6 +402,19 @@ impl Rule {
                 },
                 Value::Integers(values),
             ) => values.len() <= most_entries && Self::Integers { least, most }.admits(value),
+            (
+                Self::Several {
+                    most_entries,
+                    least,
+                    most,
+                },
+                Value::Integers(values),
+            ) => {
+                let fits = |&value: &i64| {
+                    u64::try_from(value).is_ok_and(|value| (least..=most).contains(&value))
+                };
+                values.len() <= most_entries && values.iter().all(fits)
+            }
             (Self::Sectors { least, most }, Value::Integer(value)) => u64::try_from(*value)
                 .is_ok_and(|value| {
                     value.is_multiple_of(SECTOR_BYTES.into()) && (least..=most).contains(&value)

@@ -20,6 +20,8 @@
 //! requests_csv = "backup.csv"
 //! ```
 //!
+//! A stream may also be drawn window by window (`windowed.rs`).
+//!
 //! The caller reads files; here are only texts, those of the package's own scenarios among them. Unknown keys and impossible values are
 //! errors that name the line, the key and what is allowed.
 
@@ -27,6 +29,7 @@ mod error;
 mod read;
 mod table;
 mod timed;
+mod windowed;
 
 use drivelab_request::{Nanos, WindowPlan};
 use drivelab_workload::Stream;

@@ -8,6 +8,7 @@ use super::Scenario;
 use super::error::{ScenarioError, Spot};
 use super::table::{REQUEST, SCENARIO, STREAM, Table, array};
 use super::timed::{command_of, commands_of_csv, out_of_order};
+use super::windowed::{TABLES, windows_of};
 use crate::host::MOST_STREAMS;
 use crate::preset::document::line_at;
 
@@ -24,7 +25,15 @@ const GENERATED: [&str; 9] = [
     "writes_per_flush",
 ];
 /// A stream's requests come from one of these.
-const SOURCES: [&str; 4] = ["queue_depth", "rate_iops", "requests_csv", "request"];
+const SOURCES: [&str; 5] = [
+    "queue_depth",
+    "rate_iops",
+    "requests_csv",
+    "request",
+    "window",
+];
+/// Tables that may stand in a stream.
+const NESTED: [&str; 5] = ["request", "kind", "gap", "region", "window"];
 
 pub(super) fn files(text: &str) -> Vec<String> {
     let Ok(document) = DeTable::parse(text) else {
@@ -54,7 +63,7 @@ pub(super) fn read(
         message: error.message().lines().collect::<Vec<_>>().join("; "),
     })?;
     let table = document.get_ref();
-    let whole = Table::read(table, text, 1, SCENARIO, Some("stream"))?;
+    let whole = Table::read(table, text, 1, SCENARIO, &["stream"])?;
     let tables = array(table, "stream", text)?;
     if tables.is_empty() || tables.len() > MOST_STREAMS {
         let count = tables.len();
@@ -92,7 +101,7 @@ fn stream_of(
     text: &str,
     file: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Stream, ScenarioError> {
-    let table = Table::read(stream, text, line, STREAM, Some("request"))?;
+    let table = Table::read(stream, text, line, STREAM, &NESTED)?;
     let name = table.text("name").ok_or_else(|| table.missing("name"))?;
     let source = source_of(&table, stream, text, file)?;
     let range = range_of(&table)?;
@@ -138,7 +147,8 @@ fn source_of(
         };
         let reason = format!(
             "{found} where the stream's requests come from; give one of queue_depth (a \
-             closed loop), rate_iops (an open loop), requests_csv or [[stream.request]] tables"
+             closed loop), rate_iops (an open loop), requests_csv, [[stream.request]] or [[stream.window]] \
+             tables"
         );
         return Err(table.unfitting("name", reason));
     };
@@ -154,7 +164,23 @@ fn source_of(
     if source != "queue_depth" {
         refuse(&["share"], "is for streams with queue_depth")?;
     }
+    if source != "window"
+        && let Some(found) = TABLES.iter().find(|key| named(key))
+    {
+        let reason = format!("[[stream.{found}]] is for streams with [[stream.window]]; remove it");
+        return Err(table.unfitting("name", reason));
+    }
     match source {
+        "window" => {
+            refuse(
+                &GENERATED,
+                "has no effect on requests that are drawn by windows",
+            )?;
+            Ok(Source::Windows(windows_of(
+                stream,
+                (text, table.spot.line),
+            )?))
+        }
         "queue_depth" => Ok(Source::Closed(characteristics_of(table).into())),
         "rate_iops" => Ok(Source::Open {
             requests: characteristics_of(table).into(),
@@ -207,7 +233,7 @@ fn timed(
     let mut commands = Vec::new();
     let mut last = Nanos::ZERO;
     for (request, line) in array(stream, "request", text)? {
-        let request = Table::read(request, text, line, REQUEST, None)?;
+        let request = Table::read(request, text, line, REQUEST, &[])?;
         let command = command_of(&request)?;
         if command.arrival < last {
             return Err(out_of_order(&request));

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use drivelab_request::{Content, SECTOR_BYTES};
-use drivelab_workload::{Arrivals, MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES};
+use drivelab_workload::{
+    Arrivals, MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, MOST_REGIONS, MOST_VALUES, Place,
+};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -26,7 +28,7 @@ const REQUEST_SIZE: Rule = Rule::Sectors {
     least: SECTOR_BYTES as u64,
     most: MAX_REQUEST_BYTES as u64,
 };
-const GAP: Rule = Rule::Sectors {
+const GAP_BYTES: Rule = Rule::Sectors {
     least: 0,
     most: LARGEST_BYTES,
 };
@@ -62,11 +64,11 @@ pub(super) const STREAM: &[(&str, Rule)] = &[
     ("write_size_bytes", REQUEST_SIZE),
     ("read_random", RATIO),
     ("write_random", RATIO),
-    ("read_stride_bytes", GAP),
-    ("write_stride_bytes", GAP),
+    ("read_stride_bytes", GAP_BYTES),
+    ("write_stride_bytes", GAP_BYTES),
     ("writes_as", Rule::Word(WRITES_AS)),
     ("writes_per_flush", integer(1, u32::MAX as u64)),
-    ("range_offset_bytes", GAP),
+    ("range_offset_bytes", GAP_BYTES),
     (
         "range_bytes",
         Rule::Sectors {
@@ -86,11 +88,66 @@ pub(super) const STREAM: &[(&str, Rule)] = &[
     ),
 ];
 
+/// Numbers and counts in turn: a pair for each of so many regions.
+const PAIRS: Rule = Rule::Several {
+    most_entries: 2 * MOST_REGIONS,
+    least: 0,
+    most: u32::MAX as u64,
+};
+const fn several(least: u64, most: u64) -> Rule {
+    Rule::Several {
+        most_entries: MOST_VALUES,
+        least,
+        most,
+    }
+}
+
+/// Keys of a kind of requests.
+pub(super) const KIND: &[(&str, Rule)] = &[
+    ("action", Rule::Word(&["read", "write"])),
+    ("place", Rule::Word(Place::NAMES)),
+    ("group", integer(0, 1023)),
+    (
+        "sizes_bytes",
+        several(SECTOR_BYTES as u64, MAX_REQUEST_BYTES as u64),
+    ),
+    ("ranks", several(0, 8191)),
+    ("distances_bytes", several(0, LARGEST_BYTES)),
+    (
+        "grid_bytes",
+        Rule::Sectors {
+            least: SECTOR_BYTES as u64,
+            most: MAX_REQUEST_BYTES as u64,
+        },
+    ),
+    ("grid_offset_bytes", GAP_BYTES),
+    ("kinds_after", PAIRS),
+    ("gaps_before", PAIRS),
+];
+
+/// Keys of a class of gaps.
+pub(super) const GAP: &[(&str, Rule)] =
+    &[("gaps_ns", several(0, LONGEST_NS)), ("gaps_after", PAIRS)];
+
+/// Keys of a region.
+pub(super) const REGION: &[(&str, Rule)] = &[
+    ("range_offset_bytes", GAP_BYTES),
+    ("range_bytes", GAP_BYTES),
+];
+
+/// Keys of a window.
+pub(super) const WINDOW: &[(&str, Rule)] = &[
+    ("duration_ns", integer(1, LONGEST_NS)),
+    ("kinds", PAIRS),
+    ("gaps", PAIRS),
+    ("regions", PAIRS),
+];
+
 /// Keys of a timed request, and the columns of a file of them.
 pub(super) const REQUEST: &[(&str, Rule)] = &[
     ("at_ns", integer(0, LONGEST_NS)),
     ("action", Rule::Word(ACTIONS)),
-    ("offset_bytes", GAP),
+    ("offset_bytes", GAP_BYTES),
     ("size_bytes", REQUEST_SIZE),
     ("forced", Rule::Boolean),
 ];
@@ -104,18 +161,18 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Checks every key but `nested`, the array of tables that may stand inside.
+    /// Checks every key but `nested`, the arrays of tables that may stand inside.
     pub fn read(
         table: &'a DeTable<'_>,
         text: &str,
         line: usize,
         keys: &'static [(&'static str, Rule)],
-        nested: Option<&str>,
+        nested: &[&str],
     ) -> Result<Self, ScenarioError> {
         let mut values = BTreeMap::new();
         for (key, value) in table {
             let name: &str = key.get_ref();
-            if nested == Some(name) {
+            if nested.contains(&name) {
                 continue;
             }
             let line = line_at(text, key.span().start);
@@ -137,6 +194,16 @@ impl<'a> Table<'a> {
     pub fn integer(&self, key: &str) -> Option<u64> {
         match self.values.get(key) {
             Some((Value::Integer(value), _)) => u64::try_from(*value).ok(),
+            _ => None,
+        }
+    }
+
+    pub fn integers(&self, key: &str) -> Option<Vec<u64>> {
+        match self.values.get(key) {
+            // None is below 0, by its rule.
+            Some((Value::Integers(values), _)) => {
+                Some(values.iter().map(|&value| value as u64).collect())
+            }
             _ => None,
         }
     }
@@ -192,11 +259,11 @@ pub(super) fn check(
     key: &str,
     value: &Value,
     spot: &Spot,
-    nested: Option<&str>,
+    nested: &[&str],
 ) -> Result<(), ScenarioError> {
     let Some((_, rule)) = keys.iter().find(|(name, _)| *name == key) else {
         let names = keys.iter().map(|(name, _)| (*name).to_owned());
-        let tables = nested.map(|name| format!("[[{name}]]"));
+        let tables = nested.iter().map(|name| format!("[[{name}]]"));
         return Err(ScenarioError::UnknownKey {
             spot: spot.clone(),
             key: key.escape_debug().to_string(),

@@ -175,7 +175,7 @@ fn row_of<'a>(columns: &[&'a str], line: &str, spot: Spot) -> Result<Table<'a>, 
                 Value::Integer,
             ),
         };
-        check(REQUEST, column, &value, &spot, None)?;
+        check(REQUEST, column, &value, &spot, &[])?;
         values.insert(column, (value, spot.line));
     }
     Ok(Table {

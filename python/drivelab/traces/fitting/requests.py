@@ -1,0 +1,162 @@
+"""The reads and writes of a trace in memory, as a drive is sent them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drivelab._core import TRACE_OPERATIONS
+from drivelab.errors import UsageError
+from drivelab.traces.source import BATCH, refuse_without_requests
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from drivelab.traces.source import Told
+    from drivelab.workloads.recorded import RecordedFiles
+
+SECTOR_BYTES: Final = 512
+#: What several devices are rounded up to before the next is laid behind them.
+REGION_BYTES: Final = 1 << 20
+#: A larger request is sent as several.
+_MOST_REQUEST_BYTES: Final = 64 << 20
+#: They are held in memory, some hundred bytes each.
+MOST_REQUESTS: Final = 10_000_000
+
+_Int = "NDArray[np.int64]"
+_TYPES: Final = {
+    "arrival_ns": np.uint64,
+    "device": np.uint32,
+    "operation": np.uint8,
+    "offset_bytes": np.uint64,
+    "size_bytes": np.uint64,
+}
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Reads and writes in order of arrival, on one drive.
+
+    Attributes
+    ----------
+    arrival_ns, offset_bytes, size_bytes
+        When after the first request, where, and how much, in whole sectors.
+    action
+        0 for a read, 1 for a write.
+    left_out
+        Trims, flushes and other operations that are not among them.
+    format
+        Of the files.
+    cautions
+        What speaks against the trace's units; a sentence each.
+    """
+
+    arrival_ns: NDArray[np.int64]
+    offset_bytes: NDArray[np.int64]
+    size_bytes: NDArray[np.int64]
+    action: NDArray[np.int64]
+    left_out: int
+    format: str
+    cautions: tuple[str, ...]
+
+    @property
+    def end_bytes(self) -> int:
+        """Bytes that they take of a drive, from its first on."""
+        return int((self.offset_bytes + self.size_bytes).max())
+
+
+def read_requests(source: RecordedFiles, told: Told | None = None) -> Requests:
+    """Read the reads and writes of a trace.
+
+    Raises
+    ------
+    UsageError
+        When it is no trace, is too long, or has too little to be fitted to.
+    RunError
+        When a file cannot be read on.
+    """
+    reader = source.open()
+    parts: dict[str, list[NDArray[Any]]] = {name: [] for name in _TYPES}
+    count = 0
+    while (batch := reader.next_batch(BATCH)) is not None:
+        for name, kind in _TYPES.items():
+            parts[name].append(np.frombuffer(batch[name], kind))
+        count += len(parts["operation"][-1])
+        if count > MOST_REQUESTS:
+            raise UsageError(
+                f"{source.name} has more than {MOST_REQUESTS:,} requests; cut a part out of it with "
+                "`drivelab trace cut`, and fit that"
+            )
+        if told is not None:
+            told(count)
+    checks = reader.checks()
+    refuse_without_requests(reader, checks)
+    columns = {name: np.concatenate(part) for name, part in parts.items()}
+    kept = columns["operation"] < 2
+    if TRACE_OPERATIONS[:2] != ["read", "write"] or not kept.any():
+        raise UsageError(f"{source.name} has no reads and no writes; name a trace that has some")
+    columns = {name: column[kept].astype(np.int64) for name, column in columns.items()}
+    columns["arrival_ns"] -= columns["arrival_ns"][0]
+    _refuse_too_little(source.name, columns["arrival_ns"])
+    offsets, sizes = _in_sectors(_on_one_drive(columns), columns["size_bytes"])
+    place, offsets, sizes = _in_pieces(offsets, sizes)
+    return Requests(
+        columns["arrival_ns"][place],
+        offsets,
+        sizes,
+        columns["operation"][place],
+        int((~kept).sum()),
+        str(checks["format"]),
+        tuple(str(each["sentence"] if isinstance(each, dict) else each[1]) for each in _cautions(checks)),
+    )
+
+
+def _cautions(checks: dict[str, Any]) -> list[Any]:
+    return list(checks.get("cautions", ()))
+
+
+def _refuse_too_little(name: str, arrival_ns: NDArray[np.int64]) -> None:
+    if len(arrival_ns) == 1:
+        raise UsageError(f"{name} has one read or write; a fit needs two or more, at two times")
+    if arrival_ns[-1] == 0:
+        raise UsageError(
+            f"all {len(arrival_ns):,} requests of {name} arrive at the same time, so nothing says how "
+            "fast they come; name a trace whose clock tells them apart"
+        )
+
+
+def _on_one_drive(columns: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Lay devices one after the other, in the order of their first requests."""
+    offsets, device = columns["offset_bytes"].copy(), columns["device"]
+    ends = offsets + columns["size_bytes"]
+    base = 0
+    for each in dict.fromkeys(device.tolist()):
+        mine = device == each
+        offsets[mine] += base
+        base += -(-int(ends[mine].max()) // REGION_BYTES) * REGION_BYTES
+    return offsets
+
+
+def _in_sectors(
+    offsets: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    begins = offsets // SECTOR_BYTES * SECTOR_BYTES
+    ends = -(-(offsets + sizes) // SECTOR_BYTES) * SECTOR_BYTES
+    return begins, ends - begins
+
+
+def _in_pieces(
+    offsets: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
+    """Cut what is too large for one request; give also which request each piece is of."""
+    pieces = -(-sizes // _MOST_REQUEST_BYTES)
+    place = np.repeat(np.arange(len(sizes)), pieces)
+    number = np.arange(len(place)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    skipped = number * _MOST_REQUEST_BYTES
+    return (
+        place,
+        offsets[place] + skipped,
+        np.minimum(sizes[place] - skipped, _MOST_REQUEST_BYTES),
+    )

@@ -1,0 +1,74 @@
+"""A fit as a scenario: TOML, each value with its source."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Final
+
+from drivelab.units import format_duration_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from drivelab.traces.fitting.tables import Fitted, Gap, Kind, Pairs, Window
+    from drivelab.traces.fitting.regions import Region
+
+#: What its stream is called unless it has another name.
+NAME: Final = "fitted"
+_PAIRS: Final = ("kinds_after", "gaps_before", "gaps_after", "kinds", "gaps", "regions")
+_ABOUT: Final = """\
+# A scenario that was fitted to a recorded trace: docs/scenarios.md says what the keys mean.
+#
+# It holds kinds of requests, classes of gaps, regions, and how many of each a window has; no request
+# of the trace, no time and no address. Behind the last window the first comes again, so it can run
+# for any time.
+"""
+
+
+def scenario_text(fitted: Fitted, name: str = NAME) -> str:
+    """Write a fit as a scenario whose stream has a name."""
+    source = f"trace: fitted to a trace of {fitted.requests:,} requests"
+    lasting = sum(window.duration_ns for window in fitted.windows)
+    lines = [
+        _ABOUT,
+        f'summary = "fitted to a trace of {fitted.requests:,} requests over '
+        f'{format_duration_ns(fitted.span_ns)}"',
+        f"duration_ns = {_digits(lasting)}  # {source}",
+        f"interval_ns = {_digits(fitted.window_ns)}  # assumed: the windows that it was fitted by",
+        "",
+        "[[stream]]",
+        f'name = "{name}"',
+    ]
+    tables: list[tuple[str, Kind | Gap | Region | Window]] = [
+        *(("kind", each) for each in fitted.kinds),
+        *(("gap", each) for each in fitted.gaps),
+        *(("region", each) for each in fitted.regions),
+        *(("window", each) for each in fitted.windows),
+    ]
+    for table, each in tables:
+        lines += ["", f"[[stream.{table}]]"]
+        lines += [f"{line}  # {source}" for line in _values(each)]
+    return "\n".join(lines) + "\n"
+
+
+def _values(table: Kind | Gap | Region | Window) -> Iterator[str]:
+    for each in fields(table):
+        value = getattr(table, each.name)
+        if value == ():
+            continue
+        if each.name in _PAIRS:
+            value = _flat(value)
+        if isinstance(value, tuple):
+            yield f"{each.name} = [{', '.join(map(_digits, value))}]"
+        elif isinstance(value, int):
+            yield f"{each.name} = {_digits(value)}"
+        else:
+            yield f'{each.name} = "{value}"'
+
+
+def _flat(pairs: Pairs) -> tuple[int, ...]:
+    return tuple(number for pair in pairs for number in pair)
+
+
+def _digits(number: int) -> str:
+    return f"{number:_}"
