@@ -3,7 +3,7 @@
 use drivelab_request::Nanos;
 use drivelab_sim::host::plan::window_of;
 use drivelab_sim::scenario::Scenario;
-use drivelab_workload::{Arrivals, Key, Source};
+use drivelab_workload::{Arrivals, Key, Source, WindowedRequests};
 
 use crate::{Reader, texts, told};
 
@@ -49,6 +49,21 @@ fn check(data: &[u8]) {
                 requests
             }
             Source::Paced(_) => unreachable!("a scenario names no trace"),
+            Source::Windows(windows) => {
+                let mut drawn = match WindowedRequests::new(&windows, (start, length), (0, 0)) {
+                    Ok(drawn) => drawn,
+                    Err(error) => return told(&error),
+                };
+                let mut last = Nanos::ZERO;
+                for _ in 0..DRAWN {
+                    let next = drawn.next_command();
+                    assert!(next.arrival >= last, "an arrival before the last");
+                    let end = next.offset_bytes + u64::from(next.size_bytes);
+                    assert!(next.offset_bytes >= start && end <= start + length);
+                    last = next.arrival;
+                }
+                continue;
+            }
             Source::Timed(commands) => {
                 assert!(commands.is_sorted_by_key(|command| command.arrival));
                 continue;
@@ -83,7 +98,15 @@ fn seeds() -> Vec<Vec<u8>> {
                 range_offset_bytes = 4096\nrange_bytes = 1048576\nwrites_as = \"trim\"\n\
                 [[stream]]\nname = \"b\"\nqueue_depth = 4\nshare = 0.5\npriority = 1\n\
                 read_stride_bytes = 4096\nread_random = 0.5\nwrites_per_flush = 3\n";
+    let windows = "duration_ns = 1000\n[[stream]]\nname = \"w\"\n[[stream.kind]]\naction = \"read\"\n\
+                   place = \"next\"\nsizes_bytes = [4096]\nranks = [0, 1]\nkinds_after = [1, 3]\n\
+                   [[stream.kind]]\naction = \"write\"\nplace = \"behind\"\ngroup = 1\n\
+                   sizes_bytes = [512, 8192]\ndistances_bytes = [512, 65536]\ngrid_bytes = 512\n\
+                   [[stream.gap]]\ngaps_ns = [0, 100]\n[[stream.region]]\n\
+                   range_offset_bytes = 0\nrange_bytes = 1048576\n[[stream.window]]\n\
+                   duration_ns = 900\nkinds = [0, 5, 1, 2]\ngaps = [0, 7]\nregions = [0, 1]\n";
     vec![
+        windows.as_bytes().to_vec(),
         format!("{burst}\0{few}").into_bytes(),
         format!("{backup}\0{few}").into_bytes(),
         listed.as_bytes().to_vec(),

@@ -5,3 +5,4 @@ mod generator;
 mod replay;
 mod stimulus;
 mod whole_pass;
+mod windows;

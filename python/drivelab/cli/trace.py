@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drivelab.cli import trace_characterize, trace_convert, trace_cut, trace_info
+from drivelab.cli import trace_characterize, trace_convert, trace_cut, trace_fit, trace_info
 from drivelab.cli.arguments import add_actions
 from drivelab.errors import UsageError
 
@@ -41,6 +41,7 @@ _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
         "everything about a trace, as a whole and by window; --out writes a report",
     ),
     "convert": (trace_convert, "write a trace in another format"),
+    "fit": (trace_fit, "write a scenario that asks a drive for what a trace asked for"),
     "cut": (trace_cut, "write a part of a trace: a span of time, a device, reads or writes"),
 }
 

@@ -25,7 +25,6 @@ _MOST_REQUEST_BYTES: Final = 64 << 20
 #: They are held in memory, some hundred bytes each.
 MOST_REQUESTS: Final = 10_000_000
 
-_Int = "NDArray[np.int64]"
 _TYPES: Final = {
     "arrival_ns": np.uint64,
     "device": np.uint32,
@@ -109,12 +108,8 @@ def read_requests(source: RecordedFiles, told: Told | None = None) -> Requests:
         columns["operation"][place],
         int((~kept).sum()),
         str(checks["format"]),
-        tuple(str(each["sentence"] if isinstance(each, dict) else each[1]) for each in _cautions(checks)),
+        tuple(str(sentence) for _, sentence in checks["cautions"]),
     )
-
-
-def _cautions(checks: dict[str, Any]) -> list[Any]:
-    return list(checks.get("cautions", ()))
 
 
 def _refuse_too_little(name: str, arrival_ns: NDArray[np.int64]) -> None:

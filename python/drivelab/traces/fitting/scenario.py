@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
@@ -27,7 +28,7 @@ _ABOUT: Final = """\
 
 def scenario_text(fitted: Fitted, name: str = NAME) -> str:
     """Write a fit as a scenario whose stream has a name."""
-    source = f"trace: fitted to a trace of {fitted.requests:,} requests"
+    source = f"trace: fitted to {fitted.requests:,} requests"
     lasting = sum(window.duration_ns for window in fitted.windows)
     lines = [
         _ABOUT,
@@ -37,7 +38,7 @@ def scenario_text(fitted: Fitted, name: str = NAME) -> str:
         f"interval_ns = {_digits(fitted.window_ns)}  # assumed: the windows that it was fitted by",
         "",
         "[[stream]]",
-        f'name = "{name}"',
+        f"name = {json.dumps(name, ensure_ascii=False)}",
     ]
     tables: list[tuple[str, Kind | Gap | Region | Window]] = [
         *(("kind", each) for each in fitted.kinds),
