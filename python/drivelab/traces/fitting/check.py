@@ -83,10 +83,19 @@ def requests_as_trace(requests: Requests) -> Trace:
     return Trace(tuple(rows), depth=_DEPTH, fit="wrap")
 
 
-def windows_on(drive: str, workload: Workload, window_ns: int, seed: int = 0) -> dict[int, Any]:
-    """Run a workload; give requests, bytes and the sum of their latencies by window."""
+def windows_on(
+    drive: str,
+    workload: Workload,
+    window_ns: int,
+    seed: int = 0,
+    *,
+    seconds: float | None = None,
+) -> dict[int, Any]:
+    """Run a workload, for as long as it says; give requests, bytes and latency by window."""
     with open_simulated(drive) as opened:
-        told = opened.simulate(workload, seed=seed, interval_seconds=window_ns / 1e9).values
+        told = opened.simulate(
+            workload, seed=seed, seconds=seconds, interval_seconds=window_ns / 1e9
+        ).values
     found: dict[int, Any] = {}
     for row in told["series"]["rows"]:
         if row["requests"]:
