@@ -45,6 +45,6 @@ pub use stimulus::{Loop, MAX_THREADS, Stimulus};
 pub use stream::{Key, Requests, Source, Stream, WriteMode};
 pub use whole_pass::WholePass;
 pub use windows::{
-    Gap, Kind, MOST_CLASSES, MOST_REGIONS, MOST_VALUES, MOST_WINDOWS, Pairs, Place, Region, Window,
-    WindowedRequests, Windows, WindowsError,
+    Gap, Kind, MOST_CLASSES, MOST_REGIONS, MOST_VALUES, MOST_WINDOWS, Pairs, Place, Region, Train,
+    Window, WindowedRequests, Windows, WindowsError,
 };

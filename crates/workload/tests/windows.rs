@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use drivelab_request::{Command, CommandKind, Direction};
 use drivelab_workload::{
-    Gap, Kind, Pairs, Place, Region, Window, WindowedRequests, Windows, WindowsError,
+    Gap, Kind, Pairs, Place, Region, Train, Window, WindowedRequests, Windows, WindowsError,
 };
 
 const DRIVE: (u64, u64) = (0, 1 << 30);
@@ -42,10 +42,12 @@ fn windows() -> Windows {
             Gap {
                 gaps_ns: vec![0, 1000],
                 gaps_after: pairs(&[0, 9, 1, 1]),
+                begins_train: false,
             },
             Gap {
                 gaps_ns: vec![100_000, 1_000_000, 9_000_000],
                 gaps_after: Pairs::default(),
+                begins_train: true,
             },
         ],
         regions: vec![
@@ -58,12 +60,14 @@ fn windows() -> Windows {
                 bytes: 1 << 20,
             },
         ],
+        trains: Vec::new(),
         windows: vec![
             Window {
                 duration_ns: 1_000_000_000,
                 kinds: pairs(&[0, 10, 1, 90, 2, 20]),
                 gaps: pairs(&[0, 100, 1, 20]),
                 regions: pairs(&[0, 12, 1, 18]),
+                trains: Pairs::default(),
             },
             Window {
                 duration_ns: 500_000_000,
@@ -74,6 +78,7 @@ fn windows() -> Windows {
                 kinds: pairs(&[2, 8]),
                 gaps: pairs(&[1, 8]),
                 regions: pairs(&[1, 8]),
+                trains: Pairs::default(),
             },
         ],
     }
@@ -113,7 +118,10 @@ fn every_window_has_the_requests_that_it_says_at_times_inside_it() {
 #[test]
 fn streams_go_on_and_regions_are_hit_as_often_as_is_said() {
     let sent = first(&windows(), 1, 128);
-    let reads: Vec<&Command> = sent.iter().filter(|c| c.kind == CommandKind::Read).collect();
+    let reads: Vec<&Command> = sent
+        .iter()
+        .filter(|c| c.kind == CommandKind::Read)
+        .collect();
     let mut ends = Vec::new();
     let mut in_order = 0;
     for read in &reads {
@@ -173,11 +181,42 @@ fn what_comes_again_was_there_before() {
     assert!(repeated >= 105, "{repeated}");
 }
 
+/// Twenty trains of six requests: all gaps of a train are short, those between are long.
+#[test]
+fn requests_come_in_the_trains_that_are_counted() {
+    let mut in_trains = windows();
+    in_trains.trains = vec![Train { lengths: vec![6] }];
+    in_trains.windows[0].trains = pairs(&[0, 20]);
+    let sent = first(&in_trains, 5, 120);
+    let mut lengths = vec![1];
+    for pair in sent.windows(2) {
+        if pair[1].arrival.0 - pair[0].arrival.0 > 20_000 {
+            lengths.push(0);
+        }
+        *lengths.last_mut().unwrap() += 1;
+    }
+    assert_eq!(lengths, vec![6; 20]);
+}
+
 #[test]
 fn what_cannot_be_is_refused_in_a_line() {
     type Change = fn(&mut Windows);
-    let cases: [(Change, &str); 8] = [
-        (|w| w.kinds.clear(), "there are 0 kinds of requests; allowed: 1 to 64"),
+    let cases: [(Change, &str); 10] = [
+        (
+            |w| w.windows[2].trains = pairs(&[0, 1]),
+            "trains of window 2 names train 0",
+        ),
+        (
+            |w| {
+                w.trains = vec![Train { lengths: vec![1] }];
+                w.windows[2].trains = pairs(&[0, 9]);
+            },
+            "window 2 has 9 trains and 8 requests",
+        ),
+        (
+            |w| w.kinds.clear(),
+            "there are 0 kinds of requests; allowed: 1 to 64",
+        ),
         (
             |w| w.windows[0].kinds = pairs(&[5, 120]),
             "kinds of window 0 names kind 5; allowed: 0 to 2",

@@ -33,7 +33,7 @@ const SOURCES: [&str; 5] = [
     "window",
 ];
 /// Tables that may stand in a stream.
-const NESTED: [&str; 5] = ["request", "kind", "gap", "region", "window"];
+const NESTED: [&str; 6] = ["request", "kind", "gap", "region", "train", "window"];
 
 pub(super) fn files(text: &str) -> Vec<String> {
     let Ok(document) = DeTable::parse(text) else {

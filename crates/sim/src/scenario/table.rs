@@ -141,6 +141,7 @@ pub(super) const WINDOW: &[(&str, Rule)] = &[
     ("kinds", PAIRS),
     ("gaps", PAIRS),
     ("regions", PAIRS),
+    ("trains", PAIRS),
 ];
 
 /// Keys of a timed request, and the columns of a file of them.

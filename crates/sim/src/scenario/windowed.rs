@@ -22,14 +22,14 @@
 use std::sync::Arc;
 
 use drivelab_request::Direction;
-use drivelab_workload::{Gap, Kind, Pairs, Place, Region, Window, Windows};
+use drivelab_workload::{Gap, Kind, Pairs, Place, Region, Train, Window, Windows};
 use toml::de::DeTable;
 
 use super::error::{ScenarioError, Spot};
-use super::table::{GAP, KIND, REGION, Table, WINDOW, array};
+use super::table::{GAP, KIND, REGION, TRAIN, Table, WINDOW, array};
 
 /// Tables that such a stream consists of.
-pub(super) const TABLES: [&str; 4] = ["kind", "gap", "region", "window"];
+pub(super) const TABLES: [&str; 5] = ["kind", "gap", "region", "train", "window"];
 
 pub(super) fn windows_of(
     stream: &DeTable<'_>,
@@ -39,6 +39,7 @@ pub(super) fn windows_of(
         kinds: Vec::new(),
         gaps: Vec::new(),
         regions: Vec::new(),
+        trains: Vec::new(),
         windows: Vec::new(),
     };
     for (table, line) in array(stream, "kind", text)? {
@@ -50,6 +51,7 @@ pub(super) fn windows_of(
         windows.gaps.push(Gap {
             gaps_ns: required(&table, "gaps_ns")?,
             gaps_after: pairs(&table, "gaps_after")?,
+            begins_train: table.is_set("begins_train"),
         });
     }
     for (table, line) in array(stream, "region", text)? {
@@ -60,6 +62,11 @@ pub(super) fn windows_of(
             bytes: number("range_bytes")?,
         });
     }
+    for (table, line) in array(stream, "train", text)? {
+        let table = Table::read(table, text, line, TRAIN, &[])?;
+        let lengths = narrow(required(&table, "lengths")?);
+        windows.trains.push(Train { lengths });
+    }
     for (table, line) in array(stream, "window", text)? {
         let table = Table::read(table, text, line, WINDOW, &[])?;
         let duration = table.integer("duration_ns");
@@ -68,6 +75,7 @@ pub(super) fn windows_of(
             kinds: pairs(&table, "kinds")?,
             gaps: pairs(&table, "gaps")?,
             regions: pairs(&table, "regions")?,
+            trains: pairs(&table, "trains")?,
         });
     }
     windows
@@ -95,8 +103,6 @@ fn kind_of(table: &Table<'_>) -> Result<Kind, ScenarioError> {
         };
         return Err(table.unfitting("distances_bytes", reason.to_owned()));
     }
-    // All within 32 bits, by their rules.
-    let narrow = |values: Vec<u64>| values.into_iter().map(|value| value as u32).collect();
     Ok(Kind {
         direction,
         place,
@@ -113,15 +119,18 @@ fn kind_of(table: &Table<'_>) -> Result<Kind, ScenarioError> {
     })
 }
 
+/// All within 32 bits, by their rules.
+fn narrow(values: Vec<u64>) -> Vec<u32> {
+    values.into_iter().map(|value| value as u32).collect()
+}
+
 fn required(table: &Table<'_>, key: &str) -> Result<Vec<u64>, ScenarioError> {
     table.integers(key).ok_or_else(|| table.missing(key))
 }
 
 /// Numbers and counts in turn; none where the key is missing.
 fn pairs(table: &Table<'_>, key: &str) -> Result<Pairs, ScenarioError> {
-    let flat: Vec<u32> = (table.integers(key).unwrap_or_default().into_iter())
-        .map(|value| value as u32)
-        .collect();
+    let flat = narrow(table.integers(key).unwrap_or_default());
     Pairs::of_flat(&flat).ok_or_else(|| {
         let reason = format!("{key} has an odd number of values; write which, how often, in turn");
         table.unfitting(key, reason)

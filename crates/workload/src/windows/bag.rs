@@ -60,7 +60,7 @@ impl Urn {
             .extend(filled.map(|(which, count)| (which as usize, f64::from(count))));
     }
 
-    /// Takes one out, likelier by `weight`; `None` when nothing is left.
+    /// Takes one out, likelier by `weight`; `None` when nothing is left that has any.
     pub fn draw(
         &mut self,
         rng: &mut Xoshiro256PlusPlus,
@@ -72,9 +72,12 @@ impl Urn {
             sum += left * weight(which);
             self.weights.push(sum);
         }
+        if sum <= 0.0 {
+            return None;
+        }
         let reached = uniform(rng) * sum;
         let found = self.weights.iter().position(|&end| reached < end);
-        let place = found.unwrap_or(self.left.len().checked_sub(1)?);
+        let place = found.unwrap_or(self.left.len() - 1);
         let (which, left) = self.left.get_mut(place)?;
         let which = *which;
         *left -= 1.0;

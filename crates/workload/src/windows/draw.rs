@@ -8,7 +8,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::bag::{Bag, Urn, uniform};
 use super::lift::Lift;
 use super::places::Places;
-use super::{Kind, Place, Windows, WindowsError};
+use super::trains::beginnings;
+use super::{Kind, Pairs, Place, Windows, WindowsError};
 use crate::random::{keyed_rng, uniform_below};
 
 /// The stream number of these draws under a measurement's key.
@@ -40,8 +41,11 @@ pub struct WindowedRequests {
     kinds_after: Lift,
     gaps_before: Lift,
     gaps_after: Lift,
+    /// Of a kind: whether it goes on in a train, or begins one.
+    begins: Lift,
     drawn: Vec<Drawn>,
     gap_bags: Vec<Bag>,
+    train_bags: Vec<Bag>,
     /// By [`Direction::index`].
     places: [Places; 2],
     regions: Urn,
@@ -95,6 +99,10 @@ impl WindowedRequests {
             gap_bags: (windows.gaps.iter())
                 .map(|gap| Bag::new(gap.gaps_ns.len() - 1))
                 .collect(),
+            train_bags: (windows.trains.iter())
+                .map(|train| Bag::new(train.lengths.len()))
+                .collect(),
+            begins: Lift::new(beginning(windows).iter(), 2),
             places: [places.clone(), places],
             regions: Urn::default(),
             last: (0, 0, 0),
@@ -143,13 +151,23 @@ impl WindowedRequests {
         let (mut kinds, mut gaps) = (Urn::default(), Urn::default());
         kinds.fill(window.kinds.iter());
         gaps.fill(window.gaps.iter());
-        for _ in 0..window.kinds.sum() {
+        let count = window.kinds.sum();
+        let (trains, bags) = (&windows.trains, &mut self.train_bags);
+        let begins = beginnings(trains, window, count, bags, &mut self.rng);
+        for place in 0..count as usize {
+            let begin = begins.get(place).copied();
             let after = self.kinds_after.row(self.last.0);
-            let Some(kind) = kinds.draw(&mut self.rng, |kind| after[kind]) else {
+            let likelier = |kind| begin.map_or(1.0, |b| self.begins.row(kind)[usize::from(b)]);
+            let weight = |kind| after[kind] * likelier(kind);
+            let Some(kind) = kinds.draw(&mut self.rng, weight) else {
                 break;
             };
             let (before, after) = (self.gaps_before.row(kind), self.gaps_after.row(self.last.1));
-            let Some(gap) = gaps.draw(&mut self.rng, |gap| before[gap] * after[gap]) else {
+            let weight = |gap: usize| before[gap] * after[gap];
+            let fits = |gap: usize| begin.is_none_or(|b| windows.gaps[gap].begins_train == b);
+            let fitting = |gap| if fits(gap) { weight(gap) } else { 0.0 };
+            let drawn = gaps.draw(&mut self.rng, fitting);
+            let Some(gap) = drawn.or_else(|| gaps.draw(&mut self.rng, weight)) else {
                 break;
             };
             (self.last.0, self.last.1) = (kind, gap);
@@ -258,4 +276,21 @@ impl WindowedRequests {
         let last = (length - bytes) / sector * sector;
         start + folded.min(last)
     }
+}
+
+/// How often each kind goes on in a train and begins one: it does so by the gaps before it.
+fn beginning(windows: &Windows) -> Vec<Pairs> {
+    let of_kind = |kind: &Kind| {
+        let mut counts = [0_u32; 2];
+        for (gap, count) in kind.gaps_before.iter() {
+            let begins = windows
+                .gaps
+                .get(gap as usize)
+                .is_some_and(|g| g.begins_train);
+            let sum = &mut counts[usize::from(begins)];
+            *sum = sum.saturating_add(count);
+        }
+        Pairs::of_flat(&[0, counts[0], 1, counts[1]]).unwrap_or_default()
+    };
+    windows.kinds.iter().map(of_kind).collect()
 }

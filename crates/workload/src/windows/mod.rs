@@ -9,6 +9,9 @@
 //!   kind ── read or write, sizes, and where ──> next to a stream, again, near it, or in a region
 //! ```
 //!
+//! Where a window counts trains, requests come in so many of them: each begins after a long gap and
+//! goes on after short ones. How long bursts are decides how long a drive's queue becomes.
+//!
 //! So the requests and bytes of a window are nearly those that it says, whatever the seed, and
 //! only order, places and times are random. Behind the last window the first comes again; streams
 //! and history go on. What a fitted trace holds is this and nothing else.
@@ -17,6 +20,7 @@ mod bag;
 mod draw;
 mod lift;
 mod places;
+mod trains;
 
 use drivelab_request::{Direction, SECTOR_BYTES};
 use thiserror::Error;
@@ -116,6 +120,15 @@ pub struct Gap {
     pub gaps_ns: Vec<u64>,
     /// How often a gap of a class came after this one.
     pub gaps_after: Pairs,
+    /// Whether a train begins after it, where windows count trains.
+    pub begins_train: bool,
+}
+
+/// A class of trains: requests that come one shortly after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Train {
+    /// How many requests they have, each as often.
+    pub lengths: Vec<u32>,
 }
 
 /// A part of the drive.
@@ -138,6 +151,8 @@ pub struct Window {
     pub gaps: Pairs,
     /// How many of those that go to a region go to which.
     pub regions: Pairs,
+    /// How many trains of each class they form; none where gaps follow each other as they may.
+    pub trains: Pairs,
 }
 
 /// Windows and what they are drawn from.
@@ -149,6 +164,8 @@ pub struct Windows {
     pub gaps: Vec<Gap>,
     /// Regions, in order of their offsets.
     pub regions: Vec<Region>,
+    /// Classes of trains; none where no window counts any.
+    pub trains: Vec<Train>,
     /// In order of time.
     pub windows: Vec<Window>,
 }
@@ -196,6 +213,18 @@ pub enum WindowsError {
         /// Requests by gaps.
         gaps: u64,
     },
+    /// A window of more trains than requests.
+    #[error(
+        "window {window} has {trains} trains and {requests} requests; allowed: at most as many"
+    )]
+    Trains {
+        /// Its number.
+        window: usize,
+        /// How many trains.
+        trains: u64,
+        /// How many requests.
+        requests: u64,
+    },
     /// A window of too many requests.
     #[error(
         "window {window} has {requests} requests; allowed: at most {MOST_WINDOW_REQUESTS}; use \
@@ -239,6 +268,19 @@ impl Windows {
             gap.gaps_after.within(table, "gap", self.gaps.len())?;
         }
         self.validate_regions()?;
+        if self.trains.len() > MOST_CLASSES {
+            count("classes of trains", self.trains.len(), MOST_CLASSES)?;
+        }
+        for (number, train) in self.trains.iter().enumerate() {
+            let is_length = |length: &u32| (1..=MOST_WINDOW_REQUESTS as u32).contains(length);
+            let lengths = &train.lengths;
+            if !(1..MOST_VALUES).contains(&lengths.len()) || !lengths.iter().all(is_length) {
+                return Err(WindowsError::Table {
+                    table: format!("lengths of train {number}"),
+                    allowed: format!("1 to {} numbers, each 1 or more", MOST_VALUES - 1),
+                });
+            }
+        }
         for (number, window) in self.windows.iter().enumerate() {
             self.validate_window(number, window)?;
         }
@@ -310,7 +352,18 @@ impl Windows {
         window.gaps.within(of("gaps"), "gap", self.gaps.len())?;
         let regions = self.regions.len();
         window.regions.within(of("regions"), "region", regions)?;
+        window
+            .trains
+            .within(of("trains"), "train", self.trains.len())?;
         let (kinds, gaps) = (window.kinds.sum(), window.gaps.sum());
+        let trains = window.trains.sum();
+        if trains > kinds {
+            return Err(WindowsError::Trains {
+                window: number,
+                trains,
+                requests: kinds,
+            });
+        }
         if kinds > MOST_WINDOW_REQUESTS {
             return Err(WindowsError::Crowded {
                 window: number,

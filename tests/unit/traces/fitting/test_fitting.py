@@ -55,9 +55,9 @@ def bursts_and_streams() -> Requests:
     ends = [0, 1 << 30]
     for second in range(20):
         for _ in range(30 if second % 4 else 8):
-            at = second + float(rng.random()) * 0.95
+            at = second + float(rng.random()) * 0.9
             for _ in range(int(rng.integers(4, 20))):
-                at += 5e-5
+                at += 4e-4
                 program = int(rng.integers(2))
                 rows.append((at, "r", ends[program], 65_536))
                 ends[program] += 65_536
@@ -202,7 +202,7 @@ GOOD = ["0,0,4096,r,0.0", "0,8,4096,r,1.0"]
     [
         (ONE, [], "has one read or write; a fit needs two or more, at two times"),
         (TIES, [], "all 3 requests of a.spc arrive at the same time"),
-        (FAR_APART, ["--window", "1s"], "more than the 2,000 that a scenario may have; use longer"),
+        (FAR_APART, ["--window", "1s"], "more than the 2,000 that a scenario may have; use a longer"),
         (GOOD, ["--window", "10ns"], "--window is shorter than 1us"),
         (GOOD, ["--name", ""], "is no name; give a word"),
         (GOOD, ["-o", "a.txt"], "a.txt would be TOML; let its name end in .toml"),

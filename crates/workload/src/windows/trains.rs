@@ -1,0 +1,63 @@
+//! How the requests of a window are grouped into trains.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::bag::{Bag, uniform};
+use super::{Train, Window};
+use crate::random::uniform_below;
+
+/// Tells of each of a window's requests whether a train begins with it; nothing where it counts
+/// none. Lengths are drawn by class, put in a random order, and stretched until they are `requests`.
+pub(super) fn beginnings(
+    trains: &[Train],
+    window: &Window,
+    requests: u64,
+    bags: &mut [Bag],
+    rng: &mut Xoshiro256PlusPlus,
+) -> Vec<bool> {
+    let mut lengths: Vec<u64> = Vec::new();
+    for (class, count) in window.trains.iter() {
+        let class = class as usize;
+        let table = &trains[class].lengths;
+        lengths.extend((0..count).map(|_| u64::from(table[bags[class].draw(rng)])));
+    }
+    if lengths.is_empty() {
+        return Vec::new();
+    }
+    for last in (1..lengths.len()).rev() {
+        lengths.swap(last, uniform_below(rng, last as u64 + 1) as usize);
+    }
+    stretch(&mut lengths, requests, rng);
+    let mut begins = vec![false; requests as usize];
+    let mut at = 0;
+    for length in lengths {
+        if let Some(begin) = begins.get_mut(at as usize) {
+            *begin = true;
+        }
+        at += length;
+    }
+    begins
+}
+
+/// Makes lengths, of which there are no more than `goal`, sum up to it.
+fn stretch(lengths: &mut [u64], goal: u64, rng: &mut Xoshiro256PlusPlus) {
+    let sum: u64 = lengths.iter().sum();
+    let factor = goal as f64 / sum.max(1) as f64;
+    if sum != goal {
+        for length in lengths.iter_mut() {
+            // Up or down at random, so that short ones keep their mean.
+            *length = ((*length as f64 * factor + uniform(rng)) as u64).max(1);
+        }
+    }
+    let mut sum: u64 = lengths.iter().sum();
+    while sum != goal {
+        let one = &mut lengths[uniform_below(rng, lengths.len() as u64) as usize];
+        if sum < goal {
+            *one += 1;
+            sum += 1;
+        } else if *one > 1 {
+            *one -= 1;
+            sum -= 1;
+        }
+    }
+}
