@@ -52,7 +52,7 @@ _UNITS: Final = {"k": 1 << 10, "m": 1 << 20}
 
 
 def made_trace() -> Iterator[str]:
-    """Yield lines of a trace: users who come back, whose cache is read layer by layer, and grows."""
+    """Yield lines of a trace: users come back, their cache is read layer by layer, and grows."""
     rng = np.random.default_rng(1)
     yield "Timestamp,Operation,Object_Size_Bytes,Tier,Key,Phase"
     sizes = rng.choice(_BLOCK_BYTES, _USERS, p=(0.6, 0.3, 0.1))

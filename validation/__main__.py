@@ -30,6 +30,7 @@ from validation.published_table import table_text
 from validation.snia2010 import coughlin2010, steady_state_rule
 from validation.speed import main_job_speed, simulator_speed
 from validation.steady_state import steady_state
+from validation.synthesis import synthesis
 from validation.variability import variability
 from validation.yoo2014 import yoo2014
 
@@ -52,6 +53,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "oracles": simulator_oracles,
     "fuzzing": fuzzing,
     "collection": collection,
+    "synthesis": synthesis,
     "models": simulated_accuracy,
     "coverage": simulated_coverage,
     "few": few_measurements,

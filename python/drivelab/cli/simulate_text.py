@@ -76,7 +76,9 @@ def stream_text(plan: Values) -> str:
     plan
         As `drivelab._core.Stream.described` gives it.
     """
-    if plan["workload"] is None:
+    if plan["source"] == "windows":
+        said = "requests drawn window by window"
+    elif plan["workload"] is None:
         counts = {name: count for name, count in plan["listed"].items() if count}
         kinds = [PLURALS[name] if count > 1 else name for name, count in counts.items()]
         parts = [f"{count:,} {kind}" for count, kind in zip(counts.values(), kinds, strict=True)]

@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="DRIVE",
-        help="run the trace and the scenario on this simulated drive, and say how much they differ; "
-        "may be given several times",
+        help="run the trace and the scenario on this simulated drive, and say how much they "
+        "differ; may be given several times",
     )
     add_force(group)
     add_json(parser)

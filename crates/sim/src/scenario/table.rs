@@ -126,8 +126,14 @@ pub(super) const KIND: &[(&str, Rule)] = &[
 ];
 
 /// Keys of a class of gaps.
-pub(super) const GAP: &[(&str, Rule)] =
-    &[("gaps_ns", several(0, LONGEST_NS)), ("gaps_after", PAIRS)];
+pub(super) const GAP: &[(&str, Rule)] = &[
+    ("gaps_ns", several(0, LONGEST_NS)),
+    ("gaps_after", PAIRS),
+    ("begins_train", Rule::Boolean),
+];
+
+/// Keys of a class of trains.
+pub(super) const TRAIN: &[(&str, Rule)] = &[("lengths", several(1, 4_000_000))];
 
 /// Keys of a region.
 pub(super) const REGION: &[(&str, Rule)] = &[

@@ -112,11 +112,13 @@ def compared(drive: str, recorded: Mapping[int, Any], made: Mapping[int, Any]) -
     theirs = np.array(list(recorded.values()))
     latency = (ours[:, 2] / np.maximum(ours[:, 0], 1)) / (theirs[:, 2] / theirs[:, 0]) - 1
     rates = ours[:, :2] / theirs[:, :2] - 1
+    throughput, bandwidth = np.median(np.abs(rates), axis=0)
     return Check(
         drive,
         len(theirs),
         float(np.median(np.abs(latency))),
-        *(float(each) for each in np.median(np.abs(rates), axis=0)),
+        float(throughput),
+        float(bandwidth),
         float(np.quantile(np.abs(latency), 0.9)),
         float(np.median(latency)),
         float(theirs[:, 2].sum() / theirs[:, 0].sum()),

@@ -85,8 +85,8 @@ def kinds_of(requests: Requests, placed: Placed) -> Kinds:
     of_request = of_request.reshape(-1)
     logs = np.bincount(of_request, np.log2(requests.size_bytes)) / counts
     all_kinds = [
-        _Kind(*(int(each) for each in column), float(log))
-        for column, log in zip(found.T, logs, strict=True)
+        _Kind(action, place, size_class, part, float(log))
+        for (action, place, size_class, part), log in zip(found.T.tolist(), logs, strict=True)
     ]
     leaders = _joined(all_kinds, counts.astype(np.float64))
     kept, numbers = np.unique(leaders, return_inverse=True)

@@ -57,7 +57,7 @@ class Placed:
 
 
 def size_classes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number classes of sizes: common ones by themselves, others by powers of two."""
+    """Give each size a class: a common one its own, others one by powers of two."""
     known, counts = np.unique(sizes, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:_MOST_COMMON]
     common = [known[each] for each in order if counts[each] >= _COMMON_SHARE * len(sizes)]

@@ -49,9 +49,7 @@ def regions_of(offsets: NDArray[np.int64], end_bytes: int) -> tuple[Region, ...]
     return tuple(regions)
 
 
-def region_numbers(
-    regions: tuple[Region, ...], offsets: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def region_numbers(regions: tuple[Region, ...], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Give the region in which each of the offsets lies that they were made of."""
     begins = np.array([each.range_offset_bytes for each in regions])
     return np.asarray(np.searchsorted(begins, offsets, "right") - 1, np.int64)

@@ -11,18 +11,18 @@ from drivelab.units import format_duration_ns
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from drivelab.traces.fitting.tables import Fitted, Gap, Kind, Pairs, Window
     from drivelab.traces.fitting.regions import Region
+    from drivelab.traces.fitting.tables import Fitted, Gap, Kind, Pairs, Train, Window
 
 #: What its stream is called unless it has another name.
 NAME: Final = "fitted"
-_PAIRS: Final = ("kinds_after", "gaps_before", "gaps_after", "kinds", "gaps", "regions")
+_PAIRS: Final = ("kinds_after", "gaps_before", "gaps_after", "kinds", "gaps", "regions", "trains")
 _ABOUT: Final = """\
 # A scenario that was fitted to a recorded trace: docs/scenarios.md says what the keys mean.
 #
-# It holds kinds of requests, classes of gaps, regions, and how many of each a window has; no request
-# of the trace, no time and no address. Behind the last window the first comes again, so it can run
-# for any time.
+# It holds kinds of requests, classes of gaps and of trains, regions, and how many of each a window
+# has; no request of the trace, no time and no address. Behind the last window the first comes
+# again, so it can run for any time.
 """
 
 
@@ -40,10 +40,11 @@ def scenario_text(fitted: Fitted, name: str = NAME) -> str:
         "[[stream]]",
         f"name = {json.dumps(name, ensure_ascii=False)}",
     ]
-    tables: list[tuple[str, Kind | Gap | Region | Window]] = [
+    tables: list[tuple[str, Kind | Gap | Region | Train | Window]] = [
         *(("kind", each) for each in fitted.kinds),
         *(("gap", each) for each in fitted.gaps),
         *(("region", each) for each in fitted.regions),
+        *(("train", each) for each in fitted.trains),
         *(("window", each) for each in fitted.windows),
     ]
     for table, each in tables:
@@ -52,7 +53,7 @@ def scenario_text(fitted: Fitted, name: str = NAME) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _values(table: Kind | Gap | Region | Window) -> Iterator[str]:
+def _values(table: Kind | Gap | Region | Train | Window) -> Iterator[str]:
     for each in fields(table):
         value = getattr(table, each.name)
         if value == ():
@@ -61,6 +62,8 @@ def _values(table: Kind | Gap | Region | Window) -> Iterator[str]:
             value = _flat(value)
         if isinstance(value, tuple):
             yield f"{each.name} = [{', '.join(map(_digits, value))}]"
+        elif isinstance(value, bool):
+            yield f"{each.name} = {str(value).lower()}"
         elif isinstance(value, int):
             yield f"{each.name} = {_digits(value)}"
         else:

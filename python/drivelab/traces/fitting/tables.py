@@ -33,6 +33,10 @@ GAP_BOUNDS_NS: Final = (
 MOST_WINDOWS: Final = 2_000
 #: Simulated time ends then, and so does a scenario.
 _LONGEST_NS: Final = 1 << 49
+#: A train goes on after gaps below this: a drive is then still busy with what came before.
+TRAIN_GAP_NS: Final = 2_000_000
+#: Classes of trains double their length in so many steps.
+_TRAIN_STEPS: Final = 2
 _MOST_WINDOW_REQUESTS: Final = 4_000_000
 _GRID_BYTES: Final = 4096
 #: So many of a kind's offsets lie on a grid that is kept.
@@ -67,6 +71,14 @@ class Gap:
 
     gaps_ns: tuple[int, ...]
     gaps_after: Pairs
+    begins_train: bool
+
+
+@dataclass(frozen=True)
+class Train:
+    """A class of trains: requests that come one shortly after the other."""
+
+    lengths: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -77,6 +89,7 @@ class Window:
     kinds: Pairs
     gaps: Pairs
     regions: Pairs
+    trains: Pairs
 
 
 @dataclass(frozen=True)
@@ -85,7 +98,7 @@ class Fitted:
 
     Attributes
     ----------
-    kinds, gaps, regions, windows
+    kinds, gaps, regions, trains, windows
         What requests are drawn from.
     requests, span_ns, window_ns
         Of the trace, and how long its windows are.
@@ -94,6 +107,7 @@ class Fitted:
     kinds: tuple[Kind, ...]
     gaps: tuple[Gap, ...]
     regions: tuple[Region, ...]
+    trains: tuple[Train, ...]
     windows: tuple[Window, ...]
     requests: int
     span_ns: int
@@ -109,7 +123,7 @@ class Fitted:
             each = value if isinstance(value, tuple) else vars(value).values()
             return sum(size(one) for one in each)
 
-        return size(self.kinds) + size(self.gaps) + size(self.regions) + size(self.windows)
+        return size((self.kinds, self.gaps, self.regions, self.trains, self.windows))
 
 
 def fit(requests: Requests, window_ns: int) -> Fitted:
@@ -131,10 +145,12 @@ def fit(requests: Requests, window_ns: int) -> Fitted:
     regions = regions_of(requests.offset_bytes[is_drawn], requests.end_bytes)
     region = region_numbers(regions, requests.offset_bytes[is_drawn])
     count = int(window[-1]) + 1
+    train = _trains(window, gap_ns)
     rows = zip(
         _counted(window, kinds.of_request, count),
         _counted(window, gap_class, count),
         _counted(window[is_drawn], region, count),
+        _counted(window[train.begins], train.of_each, count),
         strict=True,
     )
     last_ns = span_ns - (count - 1) * window_ns
@@ -142,6 +158,7 @@ def fit(requests: Requests, window_ns: int) -> Fitted:
         tuple(_kinds(requests, where, kinds, gap_class)),
         tuple(_gaps(gap_ns, gap_class)),
         regions,
+        train.classes,
         tuple(
             Window(window_ns if number < count - 1 else last_ns, *row)
             for number, row in enumerate(rows)
@@ -175,9 +192,7 @@ def _check_windows(span_ns: int, window_ns: int, window: NDArray[np.int64]) -> N
         )
 
 
-def _counted(
-    rows: NDArray[np.int64], columns: NDArray[np.int64], count: int
-) -> Sequence[Pairs]:
+def _counted(rows: NDArray[np.int64], columns: NDArray[np.int64], count: int) -> Sequence[Pairs]:
     """Count each column of each row."""
     most = int(columns.max()) + 1 if len(columns) else 1
     found, counts = np.unique(rows * most + columns, return_counts=True)
@@ -223,9 +238,33 @@ def _gaps(gap_ns: NDArray[np.int64], gap_class: NDArray[np.int64]) -> Sequence[G
     count = int(gap_class.max()) + 1
     after = _counted(gap_class[:-1], gap_class[1:], count)
     return [
-        Gap(_bounds(gap_ns[gap_class == number], _GAP_CELLS), after[number])
+        Gap(
+            _bounds(gap_ns[gap_class == number], _GAP_CELLS),
+            after[number],
+            bool(gap_ns[gap_class == number].min() >= TRAIN_GAP_NS),
+        )
         for number in range(count)
     ]
+
+
+@dataclass(frozen=True)
+class _Trains:
+    """With which requests trains begin, of which class each is, and the classes."""
+
+    begins: NDArray[np.intp]
+    of_each: NDArray[np.int64]
+    classes: tuple[Train, ...]
+
+
+def _trains(window: NDArray[np.int64], gap_ns: NDArray[np.int64]) -> _Trains:
+    """Find the trains; one that goes on in the next window counts there as another."""
+    is_first = (gap_ns >= TRAIN_GAP_NS) | (np.diff(window, prepend=-1) > 0)
+    begins = np.flatnonzero(is_first)
+    lengths = np.diff(begins, append=len(gap_ns))
+    steps = np.floor(np.log2(lengths) * _TRAIN_STEPS + 1e-9)
+    of_each = np.unique(steps, return_inverse=True)[1].astype(np.int64)
+    classes = [Train(_cells(lengths[of_each == each])) for each in range(int(of_each.max()) + 1)]
+    return _Trains(begins, of_each, tuple(classes))
 
 
 def _cells(values: NDArray[np.int64]) -> tuple[int, ...]:

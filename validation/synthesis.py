@@ -1,0 +1,121 @@
+"""Fitted scenarios beside the traces that they were fitted to, by window."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from drivelab.traces.fitting.check import Check, compared, requests_as_trace, windows_on
+from drivelab.traces.fitting.requests import read_requests
+from drivelab.traces.fitting.scenario import scenario_text
+from drivelab.traces.fitting.tables import fit
+from drivelab.workloads.recorded import RecordedFiles
+from drivelab.workloads.scenario import Scenario
+from validation.document import Section
+
+#: Names the folder of the public traces; they are no part of the project.
+FOLDER: Final = "DRIVELAB_TRACES"
+#: File, what it is, and its windows in seconds.
+_TRACES: Final = (
+    ("DTRS100M.trace.zst", "Microsoft DTRS", 60),
+    ("cloudPhysicsIO.vscsi.zst", "CloudPhysics", 60),
+    ("WebSearch1_prefix.derived.spc.zst", "UMass WebSearch1, its first minute", 1),
+    ("Financial1_first10k.derived.spc.zst", "UMass Financial1, 10,000 requests", 10),
+)
+_DRIVES: Final = (
+    *("sim:x25m", "sim:spinpoint-m7", "sim:array-x25m", "sim:enterprise-tlc-pcie4"),
+)
+_MOST: Final = 0.1
+#: What is known to miss the 10 %, and why; a miss that is not among them fails.
+_MISSES: Final = {
+    ("DTRS100M.trace.zst", "sim:spinpoint-m7"): "a minute has some 250 requests, of which some 20 "
+    "seek: the latency of a minute hangs on how far",
+    ("Financial1_first10k.derived.spc.zst", "sim:spinpoint-m7"): "22 volumes: which of the disk's "
+    "16 cached segments a read finds depends on the order in which volumes take turns",
+    ("Financial1_first10k.derived.spc.zst", "sim:enterprise-tlc-pcie4"): "four tenths of the "
+    "reads are answered from the write buffer, depending on when the same place was written",
+}
+
+
+def synthesis() -> Section:
+    """Fit a scenario to each trace, and run both on each drive."""
+    command = f"{FOLDER}=FOLDER .venv/bin/python -m validation synthesis"
+    section = Section("Scenarios fitted to traces", command)
+    folder = os.environ.get(FOLDER)
+    missing = [name for name, *_ in _TRACES if not folder or not (Path(folder) / name).is_file()]
+    if folder is None or missing:
+        section.say(
+            f"Not run: {FOLDER} names no folder with {', '.join(missing)}. The traces are public, and "
+            "no part of the project."
+        )
+        return section
+    section.say(
+        "`drivelab trace fit` writes a scenario; the trace and the scenario run on the same "
+        "simulated drive. Differences are those of a window's mean latency, requests a second and "
+        "bytes a second, over those of the trace: the median over the windows, and for latency "
+        "what nine of ten windows stay below. The last column is how much two runs of the "
+        "scenario with different seeds differ in latency: no scenario can be nearer than that to "
+        "all runs of a workload. Where a drive cannot keep up, windows after the trace's end are "
+        "compared too."
+    )
+    for name, title, seconds in _TRACES:
+        _compare(section, Path(folder) / name, title, seconds * 1_000_000_000)
+    return section
+
+
+def _compare(section: Section, path: Path, title: str, window_ns: int) -> None:
+    requests = read_requests(RecordedFiles((str(path),)))
+    fitted = fit(requests, window_ns)
+    scenario = Scenario(scenario_text(fitted))
+    trace = requests_as_trace(requests)
+    section.say(
+        f"{title}: {fitted.requests:,} requests, {len(fitted.windows)} windows of "
+        f"{window_ns // 1_000_000_000} s, fitted by {fitted.numbers:,} numbers."
+    )
+    rows = []
+    for drive in _DRIVES:
+        recorded = windows_on(drive, trace, window_ns)
+        made = [windows_on(drive, scenario, window_ns, seed) for seed in (0, 1)]
+        found = compared(drive, recorded, made[0])
+        between = compared(drive, made[0], made[1])
+        rows.append((drive, *_cells(found), _percent(between.latency_difference)))
+        _claim(section, path.name, title, found)
+    section.tabulate(
+        ("drive", "latency", "9 of 10", "requests/s", "bytes/s", "two seeds"),
+        rows,
+    )
+    for drive in _DRIVES:
+        if reason := _MISSES.get((path.name, drive)):
+            section.say(f"{drive} is off by more than {_MOST:.0%}: {reason}.")
+
+
+def _claim(section: Section, name: str, title: str, found: Check) -> None:
+    rates = max(found.throughput_difference, found.bandwidth_difference)
+    section.claim(
+        f"{title}, {found.drive}: requests and bytes a second at most {_MOST:.0%} off; found "
+        f"{_percent(rates)}",
+        holds=rates <= _MOST,
+    )
+    if (name, found.drive) not in _MISSES:
+        section.claim(
+            f"{title}, {found.drive}: latency at most {_MOST:.0%} off; found "
+            f"{_percent(found.latency_difference)}",
+            holds=found.latency_difference <= _MOST,
+        )
+
+
+def _cells(found: Check) -> tuple[str, ...]:
+    return tuple(
+        _percent(each)
+        for each in (
+            found.latency_difference,
+            found.latency_difference_p90,
+            found.throughput_difference,
+            found.bandwidth_difference,
+        )
+    )
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * ratio:.1f} %"
