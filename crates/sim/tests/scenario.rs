@@ -224,6 +224,121 @@ fn a_stream_that_does_not_fit_the_drive_is_refused() {
     }
 }
 
+const WINDOWS: &str = r#"
+duration_ns = 2_000_000
+[[stream]]
+name = "scans"
+[[stream.kind]]
+action = "read"
+place = "region"
+sizes_bytes = [8192]
+kinds_after = [1, 9]
+[[stream.kind]]
+action = "read"
+place = "next"
+sizes_bytes = [8192]
+[[stream.gap]]
+gaps_ns = [1000, 2000]
+[[stream.gap]]
+gaps_ns = [50_000, 90_000]
+begins_train = true
+[[stream.region]]
+range_offset_bytes = 0
+range_bytes = 1_048_576
+[[stream.train]]
+lengths = [8, 12]
+[[stream.window]]
+duration_ns = 1_000_000
+kinds = [0, 10, 1, 90]
+gaps = [0, 90, 1, 10]
+regions = [0, 10]
+trains = [0, 10]
+"#;
+
+#[test]
+fn windows_are_drawn_as_they_are_said_and_run() {
+    let scenario = read(WINDOWS).unwrap();
+    let Source::Windows(windows) = &scenario.streams[0].source else {
+        panic!("{:?}", scenario.streams[0].source);
+    };
+    assert_eq!((windows.kinds.len(), windows.trains.len()), (2, 1));
+    assert!(windows.gaps[1].begins_train);
+    assert_eq!(scenario.streams[0].mean_bytes(), 8192.0);
+    assert_eq!(scenario.streams[0].commands(), None);
+    let mut drawn =
+        drivelab_workload::WindowedRequests::new(windows, (0, 1 << 20), (0, 0)).unwrap();
+    let late = (0..200).map(|_| drawn.next_command().arrival.0);
+    // Two windows of 100 requests each.
+    assert_eq!(late.filter(|&at| at >= 1_000_000).count(), 100);
+}
+
+#[test]
+fn windows_that_cannot_be_are_one_line() {
+    let cases = [
+        (
+            "kinds = [0, 10, 1, 90]",
+            "kinds = [0, 10, 1]",
+            "kinds has an odd number of values",
+        ),
+        (
+            "kinds = [0, 10, 1, 90]",
+            "kinds = [0, 10, 2, 90]",
+            "names kind 2; allowed: 0 to 1",
+        ),
+        (
+            "gaps = [0, 90, 1, 10]",
+            "gaps = [0, 90]",
+            "100 requests by kinds and 90 by gaps",
+        ),
+        (
+            "place = \"next\"",
+            "place = \"near\"",
+            "allowed: \"next\" or \"next_of_any\" or",
+        ),
+        (
+            "place = \"next\"",
+            "place = \"ahead\"",
+            "a request ahead or behind needs distances_bytes",
+        ),
+        (
+            "sizes_bytes = [8192]\nkinds",
+            "sizes_bytes = [100]\nkinds",
+            "sizes_bytes",
+        ),
+        ("action = \"read\"\n", "", "action is missing"),
+        ("duration_ns = 1_000_000\n", "", "duration_ns is missing"),
+        (
+            "lengths = [8, 12]",
+            "lengths = []",
+            "lengths of train 0 is not possible",
+        ),
+        (
+            "name = \"scans\"",
+            "name = \"scans\"\nwrite_ratio = 1",
+            "has no effect on requests",
+        ),
+        (
+            "name = \"scans\"",
+            "name = \"scans\"\nqueue_depth = 1",
+            "queue_depth and window say",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        assert!(WINDOWS.contains(from), "{from}");
+        let told = read(&WINDOWS.replacen(from, to, 1)).unwrap_err();
+        assert!(
+            told.contains(expected) && !told.contains('\n'),
+            "{told:?} lacks {expected:?}"
+        );
+    }
+    let alone = stream("queue_depth = 1\n[[stream.train]]\nlengths = [1]");
+    let told = read(&alone).unwrap_err();
+    assert!(
+        told.contains("[[stream.train]] is for streams with [[stream.window]]"),
+        "{told}"
+    );
+}
+
 #[test]
 fn whatever_cannot_be_meant_is_one_line_that_says_what_can() {
     let request = |lines: &str| stream(&format!("[[stream.request]]\n{lines}"));
