@@ -67,7 +67,10 @@ def check(
         When there is no such simulated drive.
     """
     trace = Trace.of_files(source, depth=_DEPTH, fit="wrap")
-    recorded = windows_on(drive, trace, window_ns, seed)
+    # Both end at the same time, also where the drive has fallen behind.
+    duration_ns = scenario.window[3]
+    seconds = None if duration_ns is None else duration_ns / 1e9
+    recorded = windows_on(drive, trace, window_ns, seed, seconds=seconds)
     return compared(drive, recorded, windows_on(drive, scenario, window_ns, seed))
 
 

@@ -117,11 +117,11 @@ def test_regions_hold_all_places_and_leave_gaps_out() -> None:
     assert covered < (1 << 28) + (1 << 38) + (64 << 20)
 
 
-@pytest.mark.parametrize(("drive", "most"), [("sim:x25m", 0.1), ("sim:spinpoint-m7", 0.3)])
+@pytest.mark.parametrize(("drive", "most"), [("sim:x25m", 0.15), ("sim:spinpoint-m7", 0.3)])
 def test_a_scenario_does_to_a_drive_what_its_trace_does(
     trace: Requests, drive: str, most: float
 ) -> None:
-    # A drive of flash: the 10 %. A disk: a window of some 300 requests hangs on few seeks.
+    # A second has some 30 bursts, which meet by chance; on a disk it hangs on a few seeks too.
     scenario = Scenario(scenario_text(fit(trace, WINDOW_NS)))
     recorded = windows_on(drive, requests_as_trace(trace), WINDOW_NS)
     found = compared(drive, recorded, windows_on(drive, scenario, WINDOW_NS))
@@ -173,7 +173,7 @@ def test_the_command_writes_what_simulate_runs(tmp_path: Path, capsys, monkeypat
     assert cli.main([*asked, "--check", "sim:bench-64gib"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("wrote mine.toml: ")
-    assert "11 windows of 10 s" in out
+    assert "11 windows of 10.0 s" in out
     assert re.search(r"sim:bench-64gib +[\d.]+ % +[\d.]+ % +[\d.]+ % +at most \d+ %", out)
     assert cli.main(["simulate", "sim:bench-64gib", "--scenario", "mine.toml", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -209,7 +209,7 @@ GOOD = ["0,0,4096,r,0.0", "0,8,4096,r,1.0"]
             "more than the 2,000 that a scenario may have; use a longer",
         ),
         (GOOD, ["--window", "10ns"], "--window is shorter than 1us"),
-        (GOOD, ["--name", ""], "is no name; give a word"),
+        (GOOD, ["--name", "a\nb"], "is no name; give a word"),
         (GOOD, ["-o", "a.txt"], "a.txt would be TOML; let its name end in .toml"),
         (GOOD, ["-o", "none/a.toml"], "there is no folder none"),
         (GOOD, ["--check", "sim:nonesuch"], "nonesuch"),
