@@ -45,8 +45,8 @@ def synthesis() -> Section:
     missing = [name for name, *_ in _TRACES if not folder or not (Path(folder) / name).is_file()]
     if folder is None or missing:
         section.say(
-            f"Not run: {FOLDER} names no folder with {', '.join(missing)}. The traces are public, and "
-            "no part of the project."
+            f"Not run: {FOLDER} names no folder with {', '.join(missing)}. The traces are public, "
+            "and no part of the project."
         )
         return section
     section.say(
