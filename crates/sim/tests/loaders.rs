@@ -190,6 +190,7 @@ fn check_scenario(text: &str, csv: &str) {
                 assert!(Arrivals::RATES.contains(rate_iops));
             }
             Source::Paced(_) => unreachable!("a scenario names no trace"),
+            Source::Windows(windows) => assert!(windows.validate().is_ok()),
             Source::Timed(commands) => {
                 assert!(!commands.is_empty() && commands.is_sorted_by_key(|c| c.arrival));
                 for command in commands.iter() {
