@@ -100,9 +100,15 @@ def run(args: argparse.Namespace) -> int:
             "writes one to begin with"
         )
     plan = read_plan(args.plan)
-    from drivelab.place.window import window_for
+    from drivelab.place.window import refuse_short, window_for
 
+    if args.seconds is not None and args.seconds <= 0:
+        raise UsageError("--seconds is 0; allowed: more than 0, such as 20s")
     window = window_for(plan.demands, args.seconds)
+    try:
+        refuse_short(plan.demands, window)
+    except UsageError as error:
+        raise UsageError(f"{args.plan}: {error}") from error
     folder = None if args.out is None else _folder(args)
     placement = _placed(args, plan, window)
     _tell(args, placement, window, folder)

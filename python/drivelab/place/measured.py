@@ -11,18 +11,22 @@ import json
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.write_pattern import WritePattern, write_pattern
-from drivelab.errors import RunError, UsageError
+from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.exhibits.quantities import listed
 from drivelab.place.kind import PLACEMENT, PLANNED, stored_groups
-from drivelab.place.outcome import Outcome, outcomes_of
+from drivelab.place.outcome import FEWEST_EXPECTED, Outcome, outcomes_of
+from drivelab.place.window import MOST_REQUESTS, refuse_short, seconds_text
 from drivelab.runs.executor import DriveExecutor
 from drivelab.runs.header import drive_header, this_start
 from drivelab.runs.progress import Progress
 from drivelab.runs.run import Run
+from drivelab.units import format_duration_ns
+from drivelab.workloads.given import shown
 from drivelab.workloads.side_by_side import SideBySide
 
 if TYPE_CHECKING:
@@ -32,6 +36,11 @@ if TYPE_CHECKING:
     from drivelab.drives.protocol import Drive
     from drivelab.place.plan import Demand
     from drivelab.place.window import Window
+
+#: No trace takes so long: 11 days.
+_LONGEST_NS: Final = 10**15
+#: How the core ends what it says of a window in which nothing was counted.
+_LONGER: Final = "measure longer"
 
 
 @dataclass(frozen=True)
@@ -109,8 +118,14 @@ class Bench(ClosedOnExit):
         """Give what each workload of a group that was tried did, by its place in the plan."""
         workload = self._workload(group)
         demands = [self._demands[at] for at in group.places]
-        found = outcomes_of(self._found[_index(workload)], demands)
-        return dict(zip(group.places, found, strict=True))
+        measurement = self._found[_index(workload)]
+        found: dict[int, Outcome] = {}
+        for at, one in zip(group.places, outcomes_of(measurement, demands), strict=True):
+            if one is None:
+                demand = self._demands[at]
+                raise CannotAnswerError(self._nothing_counted(demand, demands, measurement))
+            found[at] = one
+        return found
 
     def try_all(self, groups: Iterable[Group], what: str) -> None:
         """Try groups that were not tried yet.
@@ -129,7 +144,28 @@ class Bench(ClosedOnExit):
         KeyboardInterrupt, TerminatedError
             When it is stopped, with a text that says how to go on.
         """
-        asked = {_index(each): each for each in map(self._workload, groups)}
+        self._try(map(self._workload, groups), what)
+
+    def fit_window(self) -> None:
+        """Shorten the window to the traces that are sent as fast as this drive answers.
+
+        How long one takes is measured; beside others it takes longer.
+        """
+        made = [
+            SideBySide((replace(each.part, start_bytes=0),), _LONGEST_NS, 0, MOST_REQUESTS)
+            for each in self._demands
+            if each.ends_unknown and each.size_bytes <= self.capacity_bytes
+        ]
+        self._try(made, "traces at their fastest")
+        for each in made:
+            self._window = self._window.within(self._found[_index(each)].duration_ns)
+        try:
+            refuse_short(self._demands, self._window)
+        except UsageError as error:
+            raise UsageError(f"{self.drive.name}: {error}") from error
+
+    def _try(self, workloads: Iterable[SideBySide], what: str) -> None:
+        asked = {_index(each): each for each in workloads}
         missing = [pair for pair in asked.items() if pair[0] not in self._found]
         if not missing:
             return
@@ -186,11 +222,32 @@ class Bench(ClosedOnExit):
                         self._found[answer.index] = answer
                         self.tried += 1
                         bar.advance()
-        except UsageError as error:
-            raise RunError(
-                f"{what} on {self.drive.name}: {error}; or give --seconds a shorter time, in which "
-                "less piles up"
-            ) from error
+        except (UsageError, RunError) as error:
+            text = str(error)
+            if isinstance(error, RunError) and not text.endswith(_LONGER):
+                raise
+            remedy = "; or give --seconds a shorter time, in which less piles up"
+            if text.endswith(_LONGER):
+                remedy = " by --seconds, or name a longer trace"
+            raise RunError(f"{what} on {self.drive.name}: {text}{remedy}") from error
+
+    def _nothing_counted(
+        self, demand: Demand, demands: Sequence[Demand], measurement: Measurement
+    ) -> str:
+        others = [each.name for each in demands if each is not demand]
+        beside = f"beside {listed(others)}" if others else "alone"
+        took = format_duration_ns(measurement.duration_ns)
+        why = f"which is over after {took}"
+        if measurement.stopped_by == "requests":
+            why = f"where {self._window.requests or 0:,} requests are counted within {took}"
+        longer = "name a longer trace or a higher rate"
+        if not any(each.ends_unknown or each.lasting_ns is not None for each in self._demands):
+            seconds = 2 * FEWEST_EXPECTED / (demand.rate_iops or 1.0)
+            longer = f"give --seconds {seconds_text(seconds)} or more"
+        return (
+            f"workload {shown(demand.name)} cannot be judged: it sent no request {beside} on "
+            f"{self.drive.name}, {why}; {longer}"
+        )
 
     def _workload(self, group: Group) -> SideBySide:
         parts, start = [], 0

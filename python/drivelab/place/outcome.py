@@ -23,6 +23,8 @@ _SERVED_RATIO: Final = 0.98
 _SCATTER: Final = 3.0
 #: Requests that wait for so much of the window wait in a queue that grows.
 _LONGEST_WAIT: Final = 0.05
+#: Where fewer should arrive, none may come by chance, which says nothing of the drive.
+FEWEST_EXPECTED: Final = 10.0
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ class _Streams(Completed):
         return self._operations
 
 
-def outcomes_of(measurement: Measurement, demands: Sequence[Demand]) -> list[Outcome]:
-    """Give what each workload of a group did.
+def outcomes_of(measurement: Measurement, demands: Sequence[Demand]) -> list[Outcome | None]:
+    """Give what each workload of a group did; ``None`` where it sent too little to be judged.
 
     Parameters
     ----------
@@ -84,7 +86,7 @@ def outcomes_of(measurement: Measurement, demands: Sequence[Demand]) -> list[Out
     workload = measurement.workload
     if not isinstance(workload, SideBySide):
         raise TypeError(f"{workload.describe()} is no group")
-    found = []
+    found: list[Outcome | None] = []
     for (part, mine), demand in zip(workload.shares(), demands, strict=True):
         streams = measurement.streams[mine]
         rate = None if demand.rate_iops is None else demand.rate_iops * part.copies
@@ -92,8 +94,13 @@ def outcomes_of(measurement: Measurement, demands: Sequence[Demand]) -> list[Out
     return found
 
 
-def _outcome(streams: Sequence[StreamResult], duration_ns: int, rate: float | None) -> Outcome:
+def _outcome(
+    streams: Sequence[StreamResult], duration_ns: int, rate: float | None
+) -> Outcome | None:
     done = _Streams(streams, duration_ns)
+    expected = math.inf if rate is None else rate * duration_ns / 1e9
+    if not done.requests and expected < FEWEST_EXPECTED:
+        return None
     if not done.requests:
         # Nothing came back in the whole window.
         waits = float(duration_ns)
@@ -107,7 +114,6 @@ def _outcome(streams: Sequence[StreamResult], duration_ns: int, rate: float | No
     )
     if rate is None:
         return one
-    expected = rate * duration_ns / 1e9
     least = _SERVED_RATIO - _SCATTER / math.sqrt(max(expected, 1.0))
     is_late = any(each.lateness is not None and each.lateness.was_late for each in streams)
     keeps_up = (

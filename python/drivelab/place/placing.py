@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from drivelab.errors import RunError
 from drivelab.place.bound import Bound, Forbidden
 from drivelab.place.measured import Group
 from drivelab.place.model import Model
@@ -119,6 +120,7 @@ def place(
     """
     for bench in benches:
         refuse_fresh(bench, plan.demands)
+        bench.fit_window()
     behaviours = tuple(
         behaviour
         for drive, bench in enumerate(benches)
@@ -175,11 +177,18 @@ def solved(
     first = model.solve(plan.objective, time_limit)
     if first is None or len(plan.demands) * sum(_drives(plan)) > _MOST_ASSIGNMENTS:
         return first
+    if first.gap > 0:
+        # The time was not enough for the first objective.
+        return first
     second = "latency" if plan.objective != "latency" else "cost"
     if second == "cost" and not plan.has_prices:
         second = "drives"
     model.keep_at_most(plan.objective, first.value + _SLACK * max(1.0, abs(first.value)))
-    better = model.solve(second, time_limit)
+    try:
+        better = model.solve(second, time_limit)
+    except RunError:
+        # What is the least is known; which of those alike is best is not.
+        return first
     placed = first.placed if better is None else better.placed
     value = first.value
     if plan.objective == "latency":

@@ -102,6 +102,11 @@ class Demand:
         workload = self.part.workload
         return workload.lasting_ns if isinstance(workload, Trace) else None
 
+    @property
+    def ends_unknown(self) -> bool:
+        """Whether it ends by itself, and when depends on the drive: a trace at its fastest."""
+        return isinstance(self.part.workload, Trace) and self.part.workload.speed is None
+
     def describe(self) -> str:
         """Say in a line what is sent."""
         workload = self.part.workload

@@ -1,25 +1,36 @@
 """How long workloads run when they are tried: long enough for the slowest, short enough for all.
 
 All groups run equally long, in the drive's time, so that what a workload does alone can be compared
-with what it does beside others.
+with what it does beside others. One thing ends a window sooner, unless a time was asked for: the
+requests of workloads that wait for the drive, whose pace nobody knows before.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from drivelab.errors import UsageError
 from drivelab.place.plan import Demand
+from drivelab.units import format_duration_ns
+from drivelab.workloads.given import shown
 
 #: Requests of the workload with the fewest, where the others allow it: 20 are beyond 99 %.
 _LEAST_REQUESTS: Final = 2000
 #: Arrivals of all workloads together; what is overrun keeps so many waiting.
-_MOST_REQUESTS: Final = 400_000
+MOST_REQUESTS: Final = 400_000
 #: And the bytes of their requests: a drive that is overrun has as many pages under way.
 _MOST_BYTES: Final = 4 << 30
 _LEAST_SECONDS: Final = 0.5
+#: Of what arrives at random so many come to none once in 150 times.
+_FEWEST_AT_RANDOM: Final = 5.0
 _WARMUP_SHARE: Final = 0.1
+#: Of windows in which something waits for the drive: at its pace these are many requests.
+_MOST_WARMUP_SECONDS: Final = 2.0
+#: A trace that is sent as fast as the drive answers may be over a little sooner beside others.
+_TRACE_SHARE: Final = 0.95
 
 
 @dataclass(frozen=True)
@@ -31,11 +42,18 @@ class Window:
     seconds
         Counted, in the drive's time.
     requests
-        Counted requests that end it sooner: workloads that wait for the drive may be fast.
+        Counted requests that end it sooner: workloads that wait for the drive may be fast. ``None``
+        where the time was asked for.
+    most_warmup_seconds
+        Before counting begins; ``None`` for a tenth of the window, however long that is.
+    is_of_fast_trace
+        Whether a trace that is sent as fast as the drive answers made it so short.
     """
 
     seconds: float
-    requests: int = _MOST_REQUESTS
+    requests: int | None = MOST_REQUESTS
+    most_warmup_seconds: float | None = None
+    is_of_fast_trace: bool = False
 
     @property
     def duration_ns(self) -> int:
@@ -45,15 +63,26 @@ class Window:
     @property
     def warmup_ns(self) -> int:
         """Before counting begins."""
-        return round(self.seconds * 1e9 * _WARMUP_SHARE)
+        seconds = self.seconds * _WARMUP_SHARE
+        if self.most_warmup_seconds is not None:
+            seconds = min(seconds, self.most_warmup_seconds)
+        return round(seconds * 1e9)
 
     def for_copies(self, demand: Demand) -> Window:
         """Give the window for many times the load of a workload.
 
         What is overrun by then serves a fourth of it, and keeps the rest waiting.
         """
-        most = min(self.requests, round(_MOST_BYTES / demand.request_bytes))
-        return Window(self.seconds, max(1, most // 4))
+        usual = MOST_REQUESTS if self.requests is None else self.requests
+        most = min(usual, round(_MOST_BYTES / demand.request_bytes))
+        return replace(self, requests=max(1, most // 4))
+
+    def within(self, lasting_ns: int) -> Window:
+        """Give a window that is over, with its warm-up, before a trace of this length is."""
+        seconds = _TRACE_SHARE * lasting_ns / 1e9 / (1 + _WARMUP_SHARE)
+        if seconds >= self.seconds:
+            return self
+        return replace(self, seconds=seconds, is_of_fast_trace=True)
 
 
 def window_for(demands: Sequence[Demand], seconds: float | None = None) -> Window:
@@ -74,8 +103,63 @@ def window_for(demands: Sequence[Demand], seconds: float | None = None) -> Windo
         wanted = max(wanted, _LEAST_SECONDS)
         if rates:
             arriving = sum(each.request_bytes * (each.rate_iops or 0.0) for each in demands)
-            wanted = min(wanted, _MOST_REQUESTS / sum(rates), _MOST_BYTES / arriving)
+            wanted = min(wanted, MOST_REQUESTS / sum(rates), _MOST_BYTES / arriving)
     lasting = [each.lasting_ns for each in demands if each.lasting_ns is not None]
     if lasting:
         wanted = min(wanted, min(lasting) / 1e9 / (1 + _WARMUP_SHARE))
-    return Window(max(wanted, 1e-6))
+    return Window(
+        max(wanted, 1e-6),
+        MOST_REQUESTS if seconds is None else None,
+        None if len(rates) == len(demands) else _MOST_WARMUP_SECONDS,
+    )
+
+
+def refuse_short(demands: Sequence[Demand], window: Window) -> None:
+    """Raise `UsageError` for a workload that may send nothing at all in the window."""
+    for each in demands:
+        if each.lasting_ns == 0:
+            raise UsageError(
+                f"workload {shown(each.name)}: all requests of its trace have one time, so nothing "
+                'says how fast they arrive; add speed = "max" to send them as fast as the drive '
+                "answers"
+            )
+    for each in demands:
+        # Those of a trace have their times.
+        if each.rate_iops is None or each.lasting_ns is not None:
+            continue
+        expected = each.rate_iops * window.seconds
+        if expected < (_FEWEST_AT_RANDOM if each.part.is_poisson else 1.0):
+            raise UsageError(
+                f"workload {shown(each.name)} sends about {expected:.2g} requests in the "
+                f"{format_duration_ns(window.duration_ns)} that each measurement counts, "
+                f"{_why_short(demands, window, 10 / each.rate_iops)}"
+            )
+
+
+def _why_short(demands: Sequence[Demand], window: Window, needed: float) -> str:
+    """Say what keeps a window short, and what to do about it."""
+    lasting = {each.name: each.lasting_ns for each in demands if each.lasting_ns is not None}
+    if lasting and min(lasting.values()) / 1e9 < needed:
+        shortest = min(lasting, key=lambda name: lasting[name])
+        return (
+            f"because the trace of workload {shown(shortest)} lasts "
+            f"{format_duration_ns(lasting[shortest])}; name a longer trace or a higher rate"
+        )
+    unknown = next((each for each in demands if each.ends_unknown), None)
+    if unknown is not None and window.is_of_fast_trace:
+        return (
+            f"because the trace of workload {shown(unknown.name)} is over by then on this drive; "
+            "name a longer trace or a higher rate"
+        )
+    if window.requests is None:
+        return f"as --seconds says; give --seconds {seconds_text(needed)} or more"
+    fastest = max(demands, key=lambda each: each.rate_iops or 0.0)
+    return (
+        f"because workload {shown(fastest.name)} sends {fastest.rate_iops or 0:,.0f} a second; "
+        f"give --seconds {seconds_text(needed)} or more"
+    )
+
+
+def seconds_text(seconds: float) -> str:
+    """Write a time for --seconds, rounded up."""
+    return f"{math.ceil(seconds)}s" if seconds > 1 else f"{math.ceil(seconds * 1e3)}ms"

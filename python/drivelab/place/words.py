@@ -102,10 +102,11 @@ def headline(placement: Placement) -> str:
         return "No placement meets every bound."
     placed = [each.placed for each in placement.drives]
     sums = totals(plan, placed)
+    found = " found" if placement.gap > 0 else ""
     least = {
-        "cost": f"The least cost is {amount_text(sums['cost'])}",
-        "watts": f"The least power is {amount_text(sums['watts'])} W",
-        "latency": f"The least mean latency is {latency_text(placement.latency_ns_mean)}",
+        "cost": f"The least cost{found} is {amount_text(sums['cost'])}",
+        "watts": f"The least power{found} is {amount_text(sums['watts'])} W",
+        "latency": f"The least mean latency{found} is {latency_text(placement.latency_ns_mean)}",
     }[plan.objective]
     if placement.holds:
         held = "Every bound holds where the workloads of each drive are simulated together."

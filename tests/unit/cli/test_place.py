@@ -200,6 +200,62 @@ def test_a_trace_and_a_scenario_have_their_places_too(capsys) -> None:
     assert found["latency_ns_mean"] > 0
 
 
+def two(first: str, second: str) -> None:
+    """Write a plan of two workloads on one small drive."""
+    Path("plan.toml").write_text(
+        f'objective = "latency"\n[[workload]]\n{first}\n[[workload]]\n{second}\n'
+        f'[[drive]]\nname = "{SMALL}"\n'
+    )
+
+
+def mail(count: int = 600) -> None:
+    """Write a trace."""
+    lines = (f"0,{8 * at},4096,r,{at / 500}\n" for at in range(count))
+    Path("mail.spc").write_text("".join(lines))
+
+
+MAIL = 'name = "mail"\ntrace = "mail.spc"\nspeed = "max"\ndepth = 4'
+
+
+def test_a_trace_as_fast_as_the_drive_answers(capsys) -> None:
+    mail()
+    web = 'name = "web"\nrate_iops = 2000\nsize = "64MiB"'
+    two(MAIL, web)
+    assert cli.main(["place", "plan.toml", "--json"]) == 0
+    fast, other = json.loads(capsys.readouterr().out)["workloads"]
+    # All that is counted lies within the trace, and neighbours see it to the end.
+    assert 400 < fast["requests"] < 600
+    assert fast["rate_iops"] is None
+    seconds = fast["requests"] / fast["simulated_iops"]
+    assert other["requests"] == pytest.approx(2000 * seconds, rel=0.5)
+    assert other["simulated_iops"] == pytest.approx(2000, rel=0.5)
+    two(MAIL, web.replace("2000", "0.5"))
+    said = refused(capsys, "plan.toml")
+    assert "workload 'web' sends about 0" in said
+    assert "because the trace of workload 'mail' is over by then on this drive" in said
+
+
+def test_a_workload_that_sends_nothing_beside_another_is_not_judged(capsys) -> None:
+    slow = 'name = "slow"\nrate_iops = 0.04\narrivals = "fixed"\nsize = "64MiB"'
+    scan = 'name = "scan"\nqueue_depth = 16\nsize = "64MiB"'
+    two(slow, scan)
+    said = refused(capsys, "plan.toml")
+    assert "workload 'slow' cannot be judged: it sent no request beside scan on " in said
+    assert "where 400,000 requests are counted within " in said
+    assert said.endswith("; give --seconds 500s or more\n")
+    # A time that is asked for is kept to.
+    two(slow.replace("0.04", "0.3"), scan)
+    assert cli.main(["place", "plan.toml", "--seconds", "10", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["workloads"]
+    assert found[0]["requests"] == 3
+
+
+def test_no_time_is_no_window(capsys) -> None:
+    assert "--seconds is 0; allowed: more than 0" in refused(capsys, "plan.toml", "--seconds", "0s")
+    said = refused(capsys, "plan.toml", "--seconds", "1ms")
+    assert said.startswith("drivelab: plan.toml: workload 'web' sends about 2 requests in the ")
+
+
 def test_a_stopped_placement_goes_on(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = Bench.try_all
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 from made_placement import behaviour, demand, outcome, plan
 
+from drivelab.errors import RunError
 from drivelab.place.measured import Bench, Group
+from drivelab.place.model import Model
 from drivelab.place.outcome import Outcome
 from drivelab.place.placing import place, solved
 from drivelab.place.plan import Bounds, Demand, Offer, PlacementPlan
@@ -32,6 +35,9 @@ class MadeBench:
 
     def check(self, group: Group) -> None:
         """Take any."""
+
+    def fit_window(self) -> None:
+        """Hold no trace."""
 
     def try_all(self, groups: Iterable[Group], what: str) -> None:
         self.tried += groups
@@ -98,6 +104,40 @@ def test_the_load_of_a_workload_is_found_by_copies() -> None:
     found, bench = placed(lambda count: 1e5)
     assert found.behaviours[0].utilisation == pytest.approx(dict.fromkeys(range(4), 0.2))
     assert {each.copies for each in bench.tried} == {1, 4, 16}
+
+
+class Stopped:
+    """The program, whose solver is stopped by its time limit."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, gap: float, fails: bool) -> None:
+        self.asked: list[str] = []
+        plain = Model.solve
+
+        def solve(model: Model, objective: str, time_limit: float | None = None) -> Any:
+            self.asked.append(objective)
+            if fails and len(self.asked) > 1:
+                raise RunError("the solver found no placement in time")
+            found = plain(model, objective, time_limit)  # type: ignore[arg-type]
+            return found if found is None else replace(found, gap=gap)
+
+        monkeypatch.setattr(Model, "solve", solve)
+
+
+def test_what_was_found_in_time_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The first objective is solved, and of those alike the best is not found in time.
+    stopped = Stopped(monkeypatch, gap=0.0, fails=True)
+    found, _ = placed(lambda count: 1e5, utilisation_at_most=0.8)
+    assert (found.value, found.holds, found.gap) == (50.0, True, 0.0)
+    assert stopped.asked == ["cost", "latency"]
+    assert headline(found).startswith("The least cost is 50, ")
+
+
+def test_a_solution_with_a_gap_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = Stopped(monkeypatch, gap=0.4, fails=True)
+    found, _ = placed(lambda count: 1e5, utilisation_at_most=0.8)
+    assert (found.holds, found.gap, stopped.asked) == (True, 0.4, ["cost"])
+    assert headline(found).startswith("The least cost found is 50, ")
+    assert "the least may be up to 40 % lower" in proof_text(found)
 
 
 def writer(name: str, *, in_order: bool) -> Demand:

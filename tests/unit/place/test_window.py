@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from made_placement import demand
 
+from drivelab.errors import UsageError
 from drivelab.place.plan import Bounds, Demand
-from drivelab.place.window import window_for
+from drivelab.place.window import refuse_short, window_for
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.scenario import Scenario
 from drivelab.workloads.side_by_side import Part
@@ -46,6 +47,59 @@ def test_what_is_asked_for_is_taken_unless_a_trace_is_shorter() -> None:
     assert window_for([arriving(1, 4096)], 3.0).seconds == 3.0
     trace = Trace(((0, "read", 0, 512), (1_100_000_000, "read", 0, 512)))
     assert window_for([Demand(Part("t", trace, MIB), Bounds())], 3.0).seconds == pytest.approx(1.0)
+
+
+def test_a_time_that_was_asked_for_is_not_ended_by_requests() -> None:
+    assert window_for([arriving(10, 4096)]).requests == 400_000
+    window = window_for([arriving(10, 4096)], 100.0)
+    assert window.requests is None
+    assert window.for_copies(arriving(10, 4096)).requests == 100_000
+
+
+def test_the_warm_up_is_short_where_something_waits_for_the_drive() -> None:
+    waits = demand("waits", rate_iops=None)
+    assert window_for([arriving(0.04, 4096), waits]).warmup_ns == 2_000_000_000
+    assert window_for([arriving(100, 4096), waits]).warmup_ns == 2_000_000_000
+    assert window_for([arriving(1000, 4096), waits]).warmup_ns == 200_000_000
+
+
+def test_a_window_within_a_trace_that_is_sent_as_fast_as_the_drive_answers() -> None:
+    window = window_for([demand("waits", rate_iops=None)])
+    assert window.within(10**12) == window
+    short = window.within(110_000_000)
+    assert short.duration_ns + short.warmup_ns == pytest.approx(0.95 * 110_000_000, abs=2)
+
+
+def trace_of(*times_ns: int) -> Demand:
+    return Demand(Part("t", Trace(tuple((at, "read", 0, 512) for at in times_ns)), MIB), Bounds())
+
+
+@pytest.mark.parametrize(
+    ("demands", "seconds", "said"),
+    [
+        # Many requests of another workload.
+        ([demand("slow", rate_iops=0.01), demand("fast", rate_iops=20_000.0)], None,
+         "workload 'slow' sends about 0.2 requests in the 20.0 s that each measurement counts, "
+         "because workload 'fast' sends 20,000 a second; give --seconds 1000s or more"),
+        # What was asked for.
+        ([demand("slow", rate_iops=0.1)], 20.0,
+         "workload 'slow' sends about 2 requests in the 20.0 s that each measurement counts, as "
+         "--seconds says; give --seconds 100s or more"),
+        # A trace.
+        ([demand("slow", rate_iops=1.0), trace_of(0, 2_200_000_000)], 20.0,
+         "workload 'slow' sends about 2 requests in the 2.00 s that each measurement counts, "
+         "because the trace of workload 't' lasts 2.20 s; name a longer trace or a higher rate"),
+        ([demand("slow"), trace_of(0, 0)], None,
+         "workload 't': all requests of its trace have one time, so nothing says how fast they "
+         'arrive; add speed = "max" to send them as fast as the drive answers'),
+    ],
+)  # fmt: skip
+def test_a_window_in_which_a_workload_sends_nothing_is_refused(
+    demands: list[Demand], seconds: float | None, said: str
+) -> None:
+    with pytest.raises(UsageError) as error:
+        refuse_short(demands, window_for(demands, seconds))
+    assert str(error.value) == said
 
 
 def test_of_copies_so_much_is_counted_that_what_waits_has_room() -> None:
