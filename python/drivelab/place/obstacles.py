@@ -37,6 +37,8 @@ class Obstacle:
         The kind of drive that comes closest; ``None`` of what is not of one drive.
     placed
         The placement that there would be, where one was looked for.
+    is_of_several
+        Whether another drive meets this bound and breaks another one.
     """
 
     what: str
@@ -45,6 +47,7 @@ class Obstacle:
     least: float
     drive: int | None = None
     placed: tuple[Placed, ...] = ()
+    is_of_several: bool = False
 
 
 def obstacles_alone(plan: PlacementPlan, behaviours: Sequence[Behaviour]) -> list[Obstacle]:
@@ -81,19 +84,24 @@ def _why(plan: PlacementPlan, behaviours: Sequence[Behaviour], at: int) -> list[
         served, place = max((each.tried[at].iops, -place) for place, each in tried)
         return [Obstacle("demand", at, demand.rate_iops or 0.0, served, -place)]
     closest: dict[str, Obstacle] = {}
+    broken_by: dict[int, list[Obstacle]] = {}
     for place, each in able:
         broken = each.alone[at].broken(demand)
         for name, (asked, value) in broken.items():
             _keep_best(closest, Obstacle(name, at, asked, value, place))
+            # Of a kind of drive the first behaviour counts, of what leaves the least behind.
+            one = Obstacle(name, at, asked, value, place, is_of_several=True)
+            if not any(other.what == name for other in broken_by.setdefault(place, [])):
+                broken_by[place].append(one)
         if not broken:
             used, limit = each.utilisation[at], plan.utilisation_at_most
             _keep_best(closest, Obstacle("utilisation", at, limit, used, place))
-    # What some drive holds is not in the way.
+    # What some drive holds is not in the way by itself.
     return [
         each
         for name, each in closest.items()
         if name == "utilisation" or all(name in one.alone[at].broken(demand) for _, one in able)
-    ] or list(closest.values())
+    ] or [one for each in broken_by.values() for one in each]
 
 
 def _keep_best(closest: dict[str, Obstacle], one: Obstacle) -> None:

@@ -23,8 +23,11 @@ _NOUNS: Final = {
     "iops": ("throughput", "iops_at_least"),
     "bytes_per_second": ("bandwidth", "mb_per_second_at_least"),
 }
-#: Fewer requests say little of the slowest one in a hundred.
-_FEW_REQUESTS: Final = 1000
+#: Fewer requests say little of the slowest one in a hundred; where a bound hangs on it, more count.
+_FEW_REQUESTS: Final = 500
+_FEW_FOR_BOUNDS: Final = 1000
+#: And of fewer the rate of arrivals at random is off by a tenth and more.
+_FEW_FOR_RATES: Final = 100
 
 
 def amount_text(value: float | None) -> str:
@@ -175,15 +178,24 @@ def error_of(shared: Shared, at: int, name: str) -> float | None:
 
 
 def few_texts(placement: Placement) -> list[str]:
-    """Say which workloads counted so few requests that their percentiles are rough."""
-    return [
-        f"{placement.plan.demands[at].name} counted {one.requests:,} requests: its 99 % latency is "
-        "rough. --seconds makes every measurement longer."
+    """Say which workloads counted so few requests that what is said of them is rough."""
+    demands = placement.plan.demands
+    few = {
+        demands[at].name: one.requests
         for each in placement.drives
         for at, one in each.simulated.items()
-        if one.requests < _FEW_REQUESTS
-        and placement.plan.demands[at].bounds.latency_ns_p99 is not None
-    ]
+        if one.requests
+        < (_FEW_REQUESTS if demands[at].bounds.latency_ns_p99 is None else _FEW_FOR_BOUNDS)
+    }
+    if not few:
+        return []
+    counted = listed([f"{name} {count:,}" for name, count in few.items()])
+    least = min(few.values())
+    rough = "99 % latencies" if least >= _FEW_FOR_RATES else "99 % latencies, means and rates"
+    longer = "--seconds makes every measurement longer."
+    if any(each.ends_unknown or each.lasting_ns is not None for each in demands):
+        longer = "--seconds makes every measurement longer, up to the length of the shortest trace."
+    return [f"Few requests were counted of {counted}. Their {rough} are rough. {longer}"]
 
 
 def obstacle_texts(placement: Placement) -> list[str]:
@@ -251,6 +263,11 @@ def _bound_text(plan: PlacementPlan, one: Obstacle) -> str:
     is_most = key.endswith("at_most")
     asked, least = (value_text(one.what, each) for each in (one.asked, one.least))
     bound = f"the {noun} of {name} ({'at most' if is_most else 'at least'} {asked}, {key})"
+    if one.is_of_several and one.drive is not None:
+        return (
+            f"No drive of the pool meets all bounds of {name}, even alone: on "
+            f"{plan.offers[one.drive].drive} {broken_text(one.what, one.asked, one.least)} ({key})."
+        )
     if one.drive is not None:
         best = "least" if is_most else "most"
         drive = plan.offers[one.drive].drive

@@ -100,10 +100,12 @@ def test_two_bounds_that_no_drive_meets_together() -> None:
         behaviour(CHEAP, 4, {0: outcome(4e5, iops=5000.0)}),
         behaviour(QUICK, 4, {0: outcome(1e5, iops=1000.0)}, drive=1),
     ]
-    said = told(asked, behaviours)
-    assert len(said) == 2
-    assert "the least is 400 µs, on sim:cheap" in said[0]
-    assert "the most is 1,000 IOPS, on sim:quick" in said[1]
+    assert told(asked, behaviours) == [
+        "No drive of the pool meets all bounds of web, even alone: on sim:cheap the mean latency "
+        "is 400 µs, and allowed is at most 200 µs (latency_ms_mean_at_most).",
+        "No drive of the pool meets all bounds of web, even alone: on sim:quick the throughput is "
+        "1,000 IOPS, and allowed is at least 3,000 IOPS (iops_at_least).",
+    ]
 
 
 def test_what_costs_too_much() -> None:

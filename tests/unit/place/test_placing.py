@@ -16,7 +16,7 @@ from drivelab.place.outcome import Outcome
 from drivelab.place.placing import place, solved
 from drivelab.place.plan import Bounds, Demand, Offer, PlacementPlan
 from drivelab.place.trials import behaviours_of
-from drivelab.place.words import broken_texts, headline, proof_text
+from drivelab.place.words import broken_texts, few_texts, headline, proof_text
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.side_by_side import Part
 
@@ -104,6 +104,27 @@ def test_the_load_of_a_workload_is_found_by_copies() -> None:
     found, bench = placed(lambda count: 1e5)
     assert found.behaviours[0].utilisation == pytest.approx(dict.fromkeys(range(4), 0.2))
     assert {each.copies for each in bench.tried} == {1, 4, 16}
+
+
+def test_few_requests_are_told_wherever_they_stand_behind_a_figure() -> None:
+    found, _ = placed(lambda count: 1e5, utilisation_at_most=0.8)
+    (drive,) = found.drives
+    demands = [demand(name, **({"latency_ns_p99": 1e6} if name == "b" else {})) for name in "abcd"]
+    counts = (5000, 999, 38, 500)
+    simulated = {at: replace(drive.simulated[at], requests=counts[at]) for at in range(4)}
+    few = replace(
+        found,
+        plan=plan(demands, found.plan.offers),
+        drives=(replace(drive, simulated=simulated),),
+    )
+    assert few_texts(few) == [
+        "Few requests were counted of b 999 and c 38. Their 99 % latencies, means and rates are "
+        "rough. --seconds makes every measurement longer."
+    ]
+    simulated[2] = simulated[0]
+    assert "Their 99 % latencies are rough." in few_texts(few)[0]
+    simulated[1] = simulated[0]
+    assert few_texts(few) == []
 
 
 class Stopped:
