@@ -140,17 +140,25 @@ def _placed(args: argparse.Namespace, plan: PlacementPlan, window: Window) -> Pl
 
 
 def _bench(args: argparse.Namespace, drive: Any, plan: PlacementPlan, window: Window) -> Bench:
-    import re
-
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.place.measured import Bench
 
     how = MeasurementPlan(
         seed=args.seed, warmup_requests=0, writes="sustained", workers=args.workers
     )
-    words = re.sub(r"[^A-Za-z0-9]+", "-", drive.name).strip("-") or "drive"
-    path = None if args.out is None else args.out / RUNS / words
+    path = None if args.out is None else args.out / RUNS / _folder_name(drive.name)
     return Bench(drive, plan.demands, window, how, path, command=args.command)
+
+
+def _folder_name(drive: str) -> str:
+    """Give what the folder of a drive's run is called; no two drives have the same."""
+    import hashlib
+    import re
+
+    words = re.sub(r"[^A-Za-z0-9]+", "-", drive).strip("-")
+    if drive == words.replace("-", ":", 1):
+        return words
+    return f"{words}-{hashlib.sha256(drive.encode()).hexdigest()[:8]}".lstrip("-")
 
 
 def _tell(

@@ -20,6 +20,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from drivelab._core import MOST_STREAMS
 from drivelab.place.bound import Bound, Forbidden, slack_of
 from drivelab.place.program import Program
 from drivelab.place.solution import Placed, Solution, request_shares
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from drivelab.place.interference import Behaviour
     from drivelab.place.plan import PlacementPlan
 
-#: Streams of one run of a simulated drive.
-_MOST_STREAMS: Final = 64
 #: Between tangents, in logarithms of the latency: 0.5 % below it at most.
 _TANGENT_STEP: Final = 0.2
 _LONGEST_GROWTH: Final = math.log(1000.0)
@@ -182,7 +181,7 @@ class Model:
         streams = {
             variable: float(len(demands[at].part.stream_names())) for at, variable in holds.items()
         }
-        program.at_most(streams, float(_MOST_STREAMS))
+        program.at_most(streams, float(MOST_STREAMS))
         self._limit_utilisation(behaviour, holds)
         for at, variable in holds.items():
             for other, beside in holds.items():

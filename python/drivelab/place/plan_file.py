@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from drivelab.bounded_toml import UnreadableTomlError, parse_toml
 from drivelab.drives.named_file import read_text_file
-from drivelab.drives.naming import kind_of
+from drivelab.drives.naming import kind_of, open_simulated
 from drivelab.errors import UsageError
 from drivelab.place.demand_table import demand_of
 from drivelab.place.plan import OBJECTIVES, USUAL_UTILISATION, Demand, Offer, PlacementPlan
@@ -116,12 +116,19 @@ def _offers(table: Mapping[str, Any], path: Path) -> tuple[Offer, ...]:
                 f"{path}: drive {place}: {shown(name)} is no simulated drive, and workloads are "
                 "tried together on each drive of the pool; name sim:PRESET or sim:FILE.toml"
             )
+        try:
+            open_simulated(name, varies=False).close()
+        except UsageError as error:
+            raise UsageError(f"{path}: drive {place}: {error}") from error
         names.append(name)
     _refuse_twice(names, path, "drives are called")
     prices: Mapping[str, Price] = {}
     if "prices" in table:
         source = text(table["prices"], f"{path}: prices")
-        prices = read_prices(path.parent / source, names)
+        try:
+            prices = read_prices(path.parent / source, names)
+        except UsageError as error:
+            raise UsageError(f"{path}: prices: {error}") from error
     return tuple(
         _offer(entry, name, f"{path}: drive {shown(name)}", prices.get(name))
         for entry, name in zip(entries, names, strict=True)

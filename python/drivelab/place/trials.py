@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
+from drivelab._core import MOST_STREAMS
 from drivelab.drives.write_pattern import PIECE_BYTES, write_pattern
 from drivelab.errors import CannotAnswerError
 from drivelab.place.interference import Behaviour
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 #: So many times a workload's load is tried, until a drive serves no more. What serves more than
 #: the last of them counts as used by one part in so many.
 _LOADS: Final = (4, 16, 64)
-_MOST_STREAMS: Final = 64
 
 
 def behaviours_of(
@@ -100,15 +100,21 @@ def _utilisation(
     """Give the share of what a drive serves of each workload that it asks for."""
     used = dict.fromkeys(able, 0.0)
     rates = {at: rate for at in able if (rate := demands[at].rate_iops) is not None}
-    for copies in _LOADS:
+    most = {at: MOST_STREAMS // len(demands[at].part.stream_names()) for at in rates}
+    for load in _LOADS:
+        # What has too many streams for the first load is tried at what a drive can run of it.
         groups = {
             at: Group((at,), copies, after)
             for at in rates
-            if len(demands[at].part.stream_names()) * copies <= _MOST_STREAMS
+            if (copies := min(load, most[at]) if load == _LOADS[0] else load) <= most[at]
+            and copies > 1
         }
-        bench.try_all(groups.values(), f"workloads at {copies} times")
+        bench.try_all(groups.values(), f"workloads at {load} times")
         for at, group in groups.items():
             found = bench.outcomes(group)[at]
+            if found.keeps_up and group.copies < load:
+                # So few say only that it takes little.
+                continue
             used[at] = min(1.0, rates[at] / max(found.iops, rates[at]))
             if not found.keeps_up:
                 del rates[at]

@@ -44,6 +44,11 @@ def value_text(name: str, value: float) -> str:
     return format_rate(value) if name == "bytes_per_second" else format_iops(value)
 
 
+def _rate_text(rate: float) -> str:
+    """Write requests a second: whole ones, or three digits of few."""
+    return f"{rate:,.0f}" if rate >= 99.5 else f"{rate:.3g}"
+
+
 def drive_names(plan: PlacementPlan, placed: Sequence[Placed]) -> list[str]:
     """Call each drive that is used: several of a kind have numbers."""
     kinds = [each.drive for each in placed]
@@ -89,7 +94,8 @@ def broken_text(what: str, asked: float, found: float) -> str:
     """Say that a bound does not hold."""
     if what == "demand":
         return (
-            f"{asked:,.0f} requests a second arrive and {found:,.0f} are served, so they queue up"
+            f"{_rate_text(asked)} requests a second arrive and {_rate_text(found)} are served, so "
+            "they queue up"
         )
     noun, key = _NOUNS[what]
     side = "at most" if key.endswith("at_most") else "at least"
@@ -252,8 +258,8 @@ def _workload_text(plan: PlacementPlan, one: Obstacle) -> str:
             f"pool, {drive}, has {format_size(round(one.least))}."
         )
     return (
-        f"No drive of the pool keeps up with {name}: {one.asked:,.0f} requests a second arrive, "
-        f"and {drive} serves the most, {one.least:,.0f}."
+        f"No drive of the pool keeps up with {name}: {_rate_text(one.asked)} requests a second "
+        f"arrive, and {drive} serves the most, {_rate_text(one.least)}."
     )
 
 

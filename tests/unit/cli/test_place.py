@@ -200,6 +200,26 @@ def test_a_trace_and_a_scenario_have_their_places_too(capsys) -> None:
     assert found["latency_ns_mean"] > 0
 
 
+def test_drives_whose_names_differ_in_punctuation_have_folders_of_their_own(capsys) -> None:
+    source = Path(SMALL.removeprefix("sim:")).read_text()
+    Path("my_drive.toml").write_text(source)
+    Path("my-drive.toml").write_text(source)
+    pool = '[[drive]]\nname = "sim:my_drive.toml"\n[[drive]]\nname = "sim:my-drive.toml"\n'
+    Path("plan.toml").write_text(
+        'objective = "latency"\n[[workload]]\nname = "web"\nrate_iops = 2000\n'
+        f'size = "64MiB"\n{pool}'
+    )
+    answer(capsys, "--out", "out")
+    names = sorted(each.name for each in Path("out/drives").iterdir())
+    assert len(names) == 2
+    assert all(each.startswith("sim-my-drive-toml-") for each in names)
+    Path("plan.toml").write_text(
+        Path("plan.toml").read_text().replace("sim:my_drive.toml", "sim:x25m")
+    )
+    answer(capsys, "--out", "out")
+    assert Path("out/drives/sim-x25m").is_dir()
+
+
 def two(first: str, second: str) -> None:
     """Write a plan of two workloads on one small drive."""
     Path("plan.toml").write_text(

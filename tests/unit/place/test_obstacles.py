@@ -11,7 +11,7 @@ from drivelab.place.interference import Behaviour
 from drivelab.place.obstacles import Obstacle, obstacles_alone, obstacles_together
 from drivelab.place.placing import Placement, solved
 from drivelab.place.plan import Offer, PlacementPlan
-from drivelab.place.words import headline, obstacle_text, obstacle_texts
+from drivelab.place.words import broken_text, headline, obstacle_text, obstacle_texts
 
 CHEAP = Offer("sim:cheap", 1, 40.0, 2.0)
 QUICK = Offer("sim:quick", 2, 90.0, 6.0)
@@ -83,6 +83,12 @@ def test_a_workload_that_no_drive_keeps_up_with() -> None:
         "No drive of the pool keeps up with web: 100,000 requests a second arrive, and sim:cheap "
         "serves the most, 9,000."
     ]
+
+
+def test_rates_of_less_than_one_request_a_second() -> None:
+    assert broken_text("demand", 0.4, 0.25) == (
+        "0.4 requests a second arrive and 0.25 are served, so they queue up"
+    )
 
 
 def test_a_workload_that_takes_too_much_of_every_drive() -> None:

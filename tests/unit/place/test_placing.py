@@ -18,6 +18,7 @@ from drivelab.place.plan import Bounds, Demand, Offer, PlacementPlan
 from drivelab.place.trials import behaviours_of
 from drivelab.place.words import broken_texts, few_texts, headline, proof_text
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.scenario import Scenario
 from drivelab.workloads.side_by_side import Part
 
 #: What each of a group does, by how many there are.
@@ -104,6 +105,23 @@ def test_the_load_of_a_workload_is_found_by_copies() -> None:
     found, bench = placed(lambda count: 1e5)
     assert found.behaviours[0].utilisation == pytest.approx(dict.fromkeys(range(4), 0.2))
     assert {each.copies for each in bench.tried} == {1, 4, 16}
+
+
+@pytest.mark.parametrize(
+    ("streams", "copies", "used"), [(17, {3}, 0.0), (33, set(), 0.0), (16, {4}, 0.25)]
+)
+def test_what_has_many_streams_is_tried_at_what_a_drive_runs(
+    streams: int, copies: set[int], used: float
+) -> None:
+    text = "".join(
+        f'[[stream]]\nname = "s{at}"\nrate_iops = {1000 / streams}\nrange_bytes = 1048576\n'
+        for at in range(streams)
+    )
+    one = Demand(Part("many", Scenario(text), 2**20), Bounds())
+    bench = MadeBench(lambda count: 1e5)
+    (found,) = behaviours_of(cast("Bench", bench), 0, Offer("sim:x", 1), [one])
+    assert {each.copies for each in bench.tried} - {1} == copies
+    assert found.utilisation == {0: pytest.approx(used)}
 
 
 def test_few_requests_are_told_wherever_they_stand_behind_a_figure() -> None:

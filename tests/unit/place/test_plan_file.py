@@ -132,6 +132,14 @@ def test_a_rate_in_bytes_is_one_in_requests(tmp_path: Path) -> None:
         ),
         (
             f'prices = "none.csv"\n{WEB}{DRIVE}',
+            "plan.toml: prices: there is no file ",
+        ),
+        (
+            WEB + '[[drive]]\nname = "sim:none"\n',
+            "plan.toml: drive 1: there is no drive 'sim:none'; ",
+        ),
+        (
+            f'prices = "none.csv"\n{WEB}{DRIVE}',
             "none.csv; write one with drive,price,watts",
         ),
     ],
