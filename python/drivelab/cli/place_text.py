@@ -14,7 +14,7 @@ from drivelab.units import format_iops
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from drivelab.place.placing import Placement
+    from drivelab.place.placing import Placement, Shared
 
 
 def text(answer: Mapping[str, Any], placement: Placement) -> str:
@@ -48,24 +48,33 @@ def _placed(answer: Mapping[str, Any], placement: Placement) -> list[str]:
 def _workloads(placement: Placement) -> list[str]:
     plan = placement.plan
     names = drive_names(plan, [each.placed for each in placement.drives])
-    rows = [["drive", "workload", "mean latency", "predicted", "99 % latency", "predicted"]]
-    rows[0] += ["throughput", "bounds"]
+    rows = [["workload", "mean", "predicted", "99 %", "predicted", "IOPS", "bounds"]]
+    heads = {}
     for name, each in zip(names, placement.drives, strict=True):
-        for number, at in enumerate(each.placed.group):
+        heads[len(rows)] = escaped(name)
+        for at in each.placed.group:
             done, said = each.simulated[at], each.predicted[at]
             rows.append(
                 [
-                    "" if number else escaped(name),
-                    escaped(plan.demands[at].name),
+                    f"  {escaped(plan.demands[at].name)}",
                     latency_text(done.latency_ns_mean),
                     latency_text(said.latency_ns_mean),
                     latency_text(done.latency_ns_p99),
                     latency_text(said.latency_ns_p99),
-                    format_iops(done.iops),
-                    bounds_text(each, at, plan.demands[at].bounds.given()),
+                    format_iops(done.iops).removesuffix(" IOPS"),
+                    _bounds(each, at, plan.demands[at].bounds.given()),
                 ]
             )
-    return aligned(rows, left=2)
+    # The name of a drive stands above its workloads, as wide as it is.
+    lines = []
+    for place, line in enumerate(aligned(rows, left=1)):
+        lines += [heads[place], line] if place in heads else [line]
+    return lines
+
+
+def _bounds(shared: Shared, at: int, bounds: Mapping[str, float]) -> str:
+    """Write the bounds of a workload; what is broken says so."""
+    return bounds_text(shared, at, bounds).removeprefix("holds: ")
 
 
 def _drives(answer: Mapping[str, Any], placement: Placement) -> list[str]:

@@ -144,8 +144,21 @@ def test_no_placement_names_the_bound(capsys) -> None:
 def test_the_terminal_says_what_goes_where(capsys) -> None:
     assert cli.main(["place", "plan.toml", *SHORT]) == 0
     text = capsys.readouterr().out
-    assert "drive " in text.splitlines()[0]
-    assert "holds: mean at most 2.00 ms" in text
+    lines = text.splitlines()
+    assert lines[0].split() == [
+        "workload",
+        "mean",
+        "predicted",
+        "99",
+        "%",
+        "predicted",
+        *("IOPS", "bounds"),
+    ]
+    assert lines[1] in (SMALL, SETTLING)
+    assert lines[2].startswith("  web ")
+    assert lines[2].endswith("  mean at most 2.00 ms")
+    # A terminal of 80 columns shows the rows whole.
+    assert max(map(len, lines[2:6])) <= 80
     assert "1 drive, price 60, 3 W" in text
     assert "The least cost is 60, with 1 " in text
 

@@ -40,6 +40,7 @@ _LINE_INCHES: Final = 0.145
 _LETTER_INCHES: Final = 0.074
 _TITLE_LETTER_INCHES: Final = 0.092
 _NOTE_LETTER_INCHES: Final = 0.066
+_VALUE_LETTER_INCHES: Final = 0.07
 # Half a number of the axis stands beyond its end.
 _RIGHT_INCHES: Final = 0.3
 # The axis ends there, over the largest value, which is written behind its bar.
@@ -219,9 +220,11 @@ def _draw(
             linewidth=0.8,
         )
         _draw_interval(axes, place, value, interval)
+        written = text(value)
+        end = max(value, interval[1] if interval else value)
         axes.annotate(
-            text(value),
-            (max(value, interval[1] if interval else value), place),
+            written,
+            (_clear_of(axes, figure.guides[group : group + 1], end, written), place),
             xytext=(4, 0),
             textcoords="offset points",
             verticalalignment="center",
@@ -240,6 +243,13 @@ def _draw(
         fontsize=9.5,
         fontweight="bold",
     )
+
+
+def _clear_of(axes: Axes, guides: Sequence[float], end: float, written: str) -> float:
+    """Give where a value begins behind its bar, so that no guide runs through it."""
+    inches = axes.get_window_extent().width / axes.figure.dpi
+    width = (len(written) + 1) * _VALUE_LETTER_INCHES * axes.get_xlim()[1] / inches
+    return max([end, *(guide for guide in guides if end <= guide <= end + width)])
 
 
 def _draw_interval(axes: Axes, place: int, value: float, interval: Interval) -> None:

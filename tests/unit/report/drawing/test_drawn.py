@@ -309,6 +309,19 @@ def test_a_bar_without_value_says_so() -> None:
     assert "no value" in texts(drawn(figure))
 
 
+def test_no_guide_runs_through_the_value_of_a_bar() -> None:
+    bars = (("one", (0.6,), (None,)), ("two", (0.1,), (None,)), ("three", (0.9,), (None,)))
+    figure = BarFigure("b", "B", Axis("x", quantity="share"), ("g",), bars, guides=(0.65,))
+    svg = drawn(figure).panels[0].svg
+    left = {
+        text: float(re.search(rf' x="([\d.]+)"[^>]*>{text}</text>', svg)[1])
+        for text in ("60 %", "10 %", "90 %")
+    }
+    dashed = next(line for line in re.findall(r"<path[^>]*>", svg) if "stroke-dasharray" in line)
+    guide = float(re.search(r'd="M ([\d.]+)', dashed)[1])
+    assert left["10 %"] < guide < left["60 %"] < left["90 %"]
+
+
 def test_cells_of_a_table() -> None:
     exhibit = Table(
         "t",
