@@ -110,6 +110,11 @@ class Bench(ClosedOnExit):
         """Of one such drive."""
         return self.drive.capacity_bytes
 
+    @property
+    def window(self) -> Window:
+        """How long each group runs on it."""
+        return self._window
+
     def check(self, group: Group) -> None:
         """Raise `CannotAnswerError` when the drive cannot run a group."""
         self.drive.check(self._workload(group))

@@ -254,11 +254,16 @@ def test_a_trace_as_fast_as_the_drive_answers(capsys) -> None:
     mail()
     web = 'name = "web"\nrate_iops = 2000\nsize = "64MiB"'
     two(MAIL, web)
-    assert cli.main(["place", "plan.toml", "--json"]) == 0
-    fast, other = json.loads(capsys.readouterr().out)["workloads"]
+    assert cli.main(["place", "plan.toml", "--out", "out", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    fast, other = found["workloads"]
     # All that is counted lies within the trace, and neighbours see it to the end.
     assert 400 < fast["requests"] < 600
     assert fast["rate_iops"] is None
+    assert found["seconds"] == pytest.approx(fast["requests"] / fast["simulated_iops"], rel=0.05)
+    # It goes on with the window that was found.
+    assert cli.main(["place", "plan.toml", "--out", "out", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == found
     seconds = fast["requests"] / fast["simulated_iops"]
     assert other["requests"] == pytest.approx(2000 * seconds, rel=0.5)
     assert other["simulated_iops"] == pytest.approx(2000, rel=0.5)
