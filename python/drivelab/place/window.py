@@ -28,7 +28,7 @@ _LEAST_SECONDS: Final = 0.5
 _FEWEST_AT_RANDOM: Final = 5.0
 _WARMUP_SHARE: Final = 0.1
 #: Of windows in which something waits for the drive: at its pace these are many requests.
-_MOST_WARMUP_SECONDS: Final = 2.0
+_MOST_WARMUP_SECONDS: Final = 20.0
 #: A trace that is sent as fast as the drive answers may be over a little sooner beside others.
 _TRACE_SHARE: Final = 0.95
 

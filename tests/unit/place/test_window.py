@@ -58,7 +58,7 @@ def test_a_time_that_was_asked_for_is_not_ended_by_requests() -> None:
 
 def test_the_warm_up_is_short_where_something_waits_for_the_drive() -> None:
     waits = demand("waits", rate_iops=None)
-    assert window_for([arriving(0.04, 4096), waits]).warmup_ns == 2_000_000_000
+    assert window_for([arriving(0.04, 4096), waits]).warmup_ns == 20_000_000_000
     assert window_for([arriving(100, 4096), waits]).warmup_ns == 2_000_000_000
     assert window_for([arriving(1000, 4096), waits]).warmup_ns == 200_000_000
 
