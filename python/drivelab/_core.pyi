@@ -371,26 +371,30 @@ def any_within(
 # --- queueing --------------------------------------------------------------------------
 
 def replay_loops(
-    table: NDArray[np.float64],
-    costs: list[float],
-    requests: int,
-    *,
-    units: int,
-    page_bytes: int,
-    members: int,
-    buffer_pages: int,
-    channels: int,
-    writes_in_turn: bool,
-    reads_first: bool,
-    merges: bool,
-    caches_reads: bool,
-    reads_ahead: bool,
-    duplex: bool,
+    table: NDArray[np.float64], layout: dict[str, Any], costs: list[float], requests: int
 ) -> bytes:
     """Replay about `requests` of each workload, rows of eight characteristics.
 
-    Returns float64, fifteen a row: the time from one completion to the next in ns, then how often
-    each cost is on the critical path of a request. `UsageError` for what is no drive or workload.
+    `layout` holds the fields of `drivelab.models.queueing.Layout`. Returns float64, fifteen a row:
+    the time from one completion to the next in ns, then how often each cost is on the critical path
+    of a request. `UsageError` for what is no drive or workload.
+    """
+
+def forecast_trace(
+    stream: Stream,
+    range_bytes: int,
+    layout: dict[str, Any],
+    begin: list[int],
+    costs: NDArray[np.float64],
+    window_ns: float,
+) -> bytes:
+    """Serve a trace on a queueing model of a drive of `range_bytes`.
+
+    From each of the windows `begin` on it has the next row of `costs`. Returns float64, eleven for
+    each window in which requests complete: its number, reads, writes, their bytes, requests that
+    were sent more than 1 ms late, the sums of the latencies of reads and of writes, the longest of
+    each, and the sum of how late requests were sent, in ns. `UsageError` for what is no drive, or a
+    trace that does not fit.
     """
 
 # --- csv -------------------------------------------------------------------------------

@@ -1,28 +1,19 @@
 //! Closed loops of requests over buffers of float64.
 
 use drivelab_queueing::{Layout, replay};
+use drivelab_replay::forecast;
+use drivelab_workload::Source;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::usage_error;
+use crate::stream::PyStream;
 
-/// The time of a request and the counts of its costs, row after row, as bytes of float64.
-#[pyfunction]
-#[pyo3(signature = (
-    table, costs, requests, *, units, page_bytes, members, buffer_pages, channels, writes_in_turn,
-    reads_first, merges, caches_reads, reads_ahead, duplex,
-))]
-#[expect(
-    clippy::too_many_arguments,
-    clippy::fn_params_excessive_bools,
-    reason = "keywords"
-)]
-fn replay_loops<'py>(
-    py: Python<'py>,
-    table: PyBuffer<f64>,
-    costs: Vec<f64>,
-    requests: usize,
+/// A layout by the names of its fields, as Python gives it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct GivenLayout {
     units: usize,
     page_bytes: usize,
     members: usize,
@@ -34,21 +25,37 @@ fn replay_loops<'py>(
     caches_reads: bool,
     reads_ahead: bool,
     duplex: bool,
+}
+
+impl From<GivenLayout> for Layout {
+    fn from(given: GivenLayout) -> Self {
+        Self {
+            units: given.units,
+            page_bytes: given.page_bytes,
+            members: given.members,
+            buffer_pages: given.buffer_pages,
+            channels: given.channels,
+            writes_in_turn: given.writes_in_turn,
+            reads_first: given.reads_first,
+            merges: given.merges,
+            caches_reads: given.caches_reads,
+            reads_ahead: given.reads_ahead,
+            duplex: given.duplex,
+        }
+    }
+}
+
+/// The time of a request and the counts of its costs, row after row, as bytes of float64.
+#[pyfunction]
+fn replay_loops<'py>(
+    py: Python<'py>,
+    table: PyBuffer<f64>,
+    layout: GivenLayout,
+    costs: Vec<f64>,
+    requests: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let table = table.to_vec(py)?;
-    let layout = Layout {
-        units,
-        page_bytes,
-        members,
-        buffer_pages,
-        channels,
-        writes_in_turn,
-        reads_first,
-        merges,
-        caches_reads,
-        reads_ahead,
-        duplex,
-    };
+    let layout = layout.into();
     let found = py.detach(|| replay(&table, &layout, &costs, requests));
     let found = found.map_err(usage_error)?;
     let values = found
@@ -58,7 +65,44 @@ fn replay_loops<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// Adds the function to the module.
+/// What completes of a trace in each window, row after row, as bytes of float64.
+#[pyfunction]
+fn forecast_trace<'py>(
+    py: Python<'py>,
+    stream: &PyStream,
+    range_bytes: u64,
+    layout: GivenLayout,
+    begin: Vec<u64>,
+    costs: PyBuffer<f64>,
+    window_ns: f64,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let Source::Paced(source) = &stream.stream().source else {
+        return Err(usage_error("the stream is no trace of files"));
+    };
+    let costs = costs.to_vec(py)?;
+    let layout = layout.into();
+    let found = py.detach(|| forecast(&*source.0, range_bytes, &layout, &begin, &costs, window_ns));
+    let mut bytes = Vec::new();
+    for row in found.map_err(usage_error)? {
+        let counts = [
+            row.window,
+            row.requests[0],
+            row.requests[1],
+            row.bytes[0],
+            row.bytes[1],
+            row.late,
+        ];
+        let [of_reads, of_writes] = row.latency_ns;
+        let [read_max, write_max] = row.latency_ns_max;
+        let values = counts.into_iter().map(|count| count as f64);
+        let times = [of_reads, of_writes, read_max, write_max, row.late_ns];
+        bytes.extend(values.chain(times).flat_map(f64::to_ne_bytes));
+    }
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// Adds the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(replay_loops, module)?)
+    module.add_function(wrap_pyfunction!(replay_loops, module)?)?;
+    module.add_function(wrap_pyfunction!(forecast_trace, module)?)
 }

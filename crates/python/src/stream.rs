@@ -44,6 +44,13 @@ pub struct PyStream {
     stream: Stream,
 }
 
+impl PyStream {
+    /// As the core takes it.
+    pub const fn stream(&self) -> &Stream {
+        &self.stream
+    }
+}
+
 /// Those that Python hands over.
 pub type Streams<'py> = Vec<PyRef<'py, PyStream>>;
 

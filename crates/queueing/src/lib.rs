@@ -21,12 +21,15 @@
 //! Requests are dealt evenly instead of drawn, so that a few hundred have the shares of many.
 
 mod access;
+mod drive;
 mod error;
 mod layout;
 mod moment;
+mod open;
 mod replay;
 
 pub use error::QueueingError;
 pub use layout::{Layout, MEMBER_STRIPE_BYTES};
 pub use moment::{COSTS, Cost};
+pub use open::{Answered, MOST_GAP_BYTES, OpenLoop, Request};
 pub use replay::{CHARACTERISTICS, Replayed, replay};

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use crate::QueueingError;
+
 /// How many costs there are.
 pub const COSTS: usize = 14;
 
@@ -38,6 +40,20 @@ pub enum Cost {
     ReadWaits,
 }
 
+/// Costs as they were given.
+pub fn checked_costs(costs: &[f64]) -> Result<[f64; COSTS], QueueingError> {
+    let costs: [f64; COSTS] = costs.try_into().map_err(|_| QueueingError::Length {
+        values: costs.len(),
+        expected: "one for each cost",
+    })?;
+    for (place, &value) in costs.iter().enumerate() {
+        if !(0.0..f64::INFINITY).contains(&value) {
+            return Err(QueueingError::Cost { place, value });
+        }
+    }
+    Ok(costs)
+}
+
 /// Before anything was done.
 const BEGINNING: u32 = u32::MAX;
 
@@ -53,6 +69,14 @@ impl Moment {
         ns: 0.0,
         step: BEGINNING,
     };
+
+    /// A time that nothing is known to lie behind.
+    pub const fn at(ns: f64) -> Self {
+        Self {
+            ns,
+            step: BEGINNING,
+        }
+    }
 
     /// The later of two.
     #[inline(always)]
@@ -91,19 +115,25 @@ struct Step {
 
 /// Every step of a replay.
 #[derive(Debug)]
-pub struct Log<'a> {
-    costs: &'a [f64; COSTS],
+pub struct Log {
+    costs: [f64; COSTS],
     steps: Vec<Step>,
 }
 
-impl<'a> Log<'a> {
-    pub const fn new(costs: &'a [f64; COSTS]) -> Self {
+impl Log {
+    pub const fn new(costs: [f64; COSTS]) -> Self {
         Self {
             costs,
             steps: Vec::new(),
         }
     }
 
+    /// From now on steps take so long.
+    pub const fn set_costs(&mut self, costs: [f64; COSTS]) {
+        self.costs = costs;
+    }
+
+    /// Forgets the steps, so that what critical paths are made of is not known any more.
     pub fn clear(&mut self) {
         self.steps.clear();
     }

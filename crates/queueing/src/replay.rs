@@ -3,19 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::access::{Access, Accesses};
-use crate::moment::{Log, Moment};
-use crate::{COSTS, Cost, Layout, QueueingError};
+use crate::access::Accesses;
+use crate::drive::{Drive, LINK_PAGE_BYTES};
+use crate::moment::{Moment, checked_costs};
+use crate::{COSTS, Layout, QueueingError};
 
 /// Of a workload, in the order of equation 4 of Huang et al. 2011.
 pub const CHARACTERISTICS: usize = 8;
 
-/// Units of sizes on the link.
-const LINK_PAGE_BYTES: f64 = 4096.0;
 /// Deeper loops wait at the same place.
 const MOST_DEPTH: usize = 256;
-/// Of a request; of larger ones each stands for several.
-const MOST_PAGES: u64 = 256;
 /// Of a request when this many are replayed; of larger requests fewer tell as much.
 const USUAL_PAGES: f64 = 10.0;
 
@@ -45,22 +42,14 @@ pub fn replay(
     requests: usize,
 ) -> Result<Vec<Replayed>, QueueingError> {
     layout.validate()?;
-    let costs: &[f64; COSTS] = costs.try_into().map_err(|_| QueueingError::Length {
-        values: costs.len(),
-        expected: "one for each cost",
-    })?;
-    for (place, &value) in costs.iter().enumerate() {
-        if !(0.0..f64::INFINITY).contains(&value) {
-            return Err(QueueingError::Cost { place, value });
-        }
-    }
+    let costs = checked_costs(costs)?;
     if !table.len().is_multiple_of(CHARACTERISTICS) {
         return Err(QueueingError::Length {
             values: table.len(),
             expected: "eight for each workload",
         });
     }
-    let mut drive = Drive::new(layout, costs);
+    let mut drive = Drive::new(layout, &costs);
     let rows = table.chunks_exact(CHARACTERISTICS).enumerate();
     rows.map(|(row, values)| {
         let workload = Workload::read(values).ok_or(QueueingError::Workload { row })?;
@@ -119,70 +108,7 @@ struct InFlight {
     arrived: Option<(u64, u64)>,
 }
 
-/// When each part of the drive is free.
-struct Drive<'a> {
-    layout: &'a Layout,
-    log: Log<'a>,
-    /// Of each member, to the host and to the drive.
-    links: Vec<[Moment; 2]>,
-    /// Of each unit, reads and, where they do not wait for them, programs.
-    reads: Vec<Moment>,
-    programs: Vec<Moment>,
-    channels: Vec<Moment>,
-    /// Of each unit, its channel.
-    channel_of: Vec<usize>,
-    /// Of each member, when the pages in its buffer are programmed.
-    buffers: Vec<BinaryHeap<Reverse<Moment>>>,
-    /// The unit whose turn it is.
-    turn: usize,
-    /// When the read before arrived.
-    read_before: Moment,
-    /// Of each member, when the command that is looked at is there, and its pages.
-    commands: Vec<(Moment, f64)>,
-}
-
-impl<'a> Drive<'a> {
-    fn new(layout: &'a Layout, costs: &'a [f64; COSTS]) -> Self {
-        let of = |count: usize| vec![Moment::ZERO; count];
-        Self {
-            layout,
-            log: Log::new(costs),
-            links: vec![[Moment::ZERO; 2]; layout.members],
-            reads: of(layout.units),
-            programs: of(layout.units),
-            channels: of(layout.channels),
-            channel_of: (0..layout.units)
-                .map(|unit| unit.checked_rem(layout.channels).unwrap_or(0))
-                .collect(),
-            buffers: vec![BinaryHeap::new(); layout.members],
-            turn: 0,
-            read_before: Moment::ZERO,
-            commands: vec![(Moment::ZERO, 0.0); layout.members],
-        }
-    }
-
-    fn reset(&mut self, writes: bool) {
-        self.log.clear();
-        self.links.fill([Moment::ZERO; 2]);
-        self.reads.fill(Moment::ZERO);
-        self.programs.fill(Moment::ZERO);
-        self.channels.fill(Moment::ZERO);
-        self.turn = 0;
-        self.read_before = Moment::ZERO;
-        let each = self.layout.units / self.layout.members;
-        for member in 0..self.layout.members {
-            self.buffers[member].clear();
-            // The buffer is full when a workload begins that writes.
-            let pages = if writes { self.layout.buffer_pages } else { 0 };
-            for page in 0..pages {
-                let unit = member * each + page % each;
-                let done = self.log.after(self.written(unit), Cost::Program, 1.0);
-                self.set_written(unit, done);
-                self.buffers[member].push(Reverse(done));
-            }
-        }
-    }
-
+impl Drive {
     fn replay(&mut self, workload: &Workload, requests: usize) -> Replayed {
         let &Workload {
             write_ratio, depth, ..
@@ -254,211 +180,4 @@ impl<'a> Drive<'a> {
             counts,
         }
     }
-
-    /// Puts each member's pages of a request into `commands`.
-    fn split(&mut self, first: u64, last: u64) {
-        let pages = (last - first + 1) as f64;
-        if let [only] = self.commands.as_mut_slice() {
-            only.1 = pages;
-            return;
-        }
-        for command in &mut self.commands {
-            command.1 = 0.0;
-        }
-        let (count, weight) = looked_at(first, last);
-        let (mut page, end) = (first, first + count);
-        while page < end {
-            let (member, pages) = self.layout.on_one_member(page, end);
-            self.commands[member].1 += weight * pages as f64;
-            page += pages;
-        }
-    }
-
-    /// Sends a command, and the data of a write, to every member that it concerns.
-    fn command(&mut self, at: Moment, access: &Access, written_bytes: Option<f64>) {
-        self.split(access.first, access.last);
-        let pages = (access.last - access.first + 1) as f64;
-        let way = usize::from(self.layout.duplex && written_bytes.is_some());
-        for (command, links) in self.commands.iter_mut().zip(&mut self.links) {
-            if command.1 == 0.0 {
-                continue;
-            }
-            let mut sent = at.or_later(links[way]);
-            sent = match written_bytes {
-                None => self.log.after(sent, Cost::LinkRead, 1.0),
-                Some(bytes) => {
-                    let sent = self.log.after(sent, Cost::LinkWrite, 1.0);
-                    let link_pages = bytes / LINK_PAGE_BYTES * command.1 / pages;
-                    self.log.after(sent, Cost::LinkWritePage, link_pages)
-                }
-            };
-            links[way] = sent;
-            command.0 = sent;
-        }
-    }
-
-    /// Reads the pages; returns when all are there.
-    fn read(&mut self, at: Moment, access: &Access) -> Moment {
-        self.command(at, access, None);
-        let mut done = at;
-        let (count, weight) = looked_at(access.first, access.last);
-        let mut place = self.layout.place(access.first);
-        for page in access.first..access.first + count {
-            let again = access.again && page == access.first;
-            if page > access.first {
-                place = self.layout.next_place(place, page);
-            }
-            let (member, unit) = place;
-            let arrived = self.commands[member].0;
-            if again && self.layout.caches_reads {
-                done = done.or_later(self.log.after(arrived, Cost::ReadAgain, 1.0));
-                continue;
-            }
-            let is_ahead = self.layout.reads_ahead && access.follows;
-            let begin = if is_ahead { self.read_before } else { arrived };
-            let begin = begin.or_later(self.reads[unit]);
-            let cost = if again { Cost::ReadAgain } else { Cost::Read };
-            let mut read = self.log.after(begin, cost, weight);
-            if self.layout.reads_first && self.programs[unit].ns > read.ns {
-                read = self.log.after(read, Cost::ReadWaits, 1.0);
-                self.programs[unit] = self.log.after(self.programs[unit], Cost::Read, weight);
-            }
-            self.reads[unit] = read;
-            done = done.or_later(self.channel(arrived, read, unit, weight));
-        }
-        self.read_before = at;
-        done
-    }
-
-    /// Brings the data of a read to the host.
-    fn read_data(&mut self, at: Moment, first: u64, last: u64, bytes: f64) -> Moment {
-        self.split(first, last);
-        let pages = (last - first + 1) as f64;
-        let mut done = at;
-        for (command, links) in self.commands.iter().zip(&mut self.links) {
-            if command.1 > 0.0 {
-                let link_pages = bytes / LINK_PAGE_BYTES * command.1 / pages;
-                links[0] = self
-                    .log
-                    .after(at.or_later(links[0]), Cost::LinkReadPage, link_pages);
-                done = done.or_later(links[0]);
-            }
-        }
-        self.log.after(done, Cost::PathRead, 1.0)
-    }
-
-    /// Takes the pages into the buffer; returns when the write is complete.
-    fn write(&mut self, at: Moment, access: &Access, bytes: f64) -> Moment {
-        self.command(at, access, Some(bytes));
-        self.wait_for_room();
-        let mut done = at;
-        for command in &self.commands {
-            if command.1 > 0.0 {
-                done = done.or_later(command.0);
-            }
-        }
-        let (count, weight) = looked_at(access.first, access.last);
-        let mut place = self.layout.place(access.first);
-        for page in access.first..access.first + count {
-            if page > access.first {
-                place = self.layout.next_place(place, page);
-            }
-            let programmed = self.program(access, page, place, (count, weight));
-            if self.layout.buffer_pages == 0 {
-                done = done.or_later(programmed);
-            }
-        }
-        self.log.after(done, Cost::PathWrite, 1.0)
-    }
-
-    /// Lets the command wait until the buffers have room for its pages.
-    fn wait_for_room(&mut self) {
-        let most = self.layout.buffer_pages;
-        for (command, buffer) in self.commands.iter_mut().zip(&mut self.buffers) {
-            let pages = (command.1.ceil() as usize).min(most);
-            while buffer.len() + pages > most {
-                let Some(Reverse(programmed)) = buffer.pop() else {
-                    break;
-                };
-                command.0 = command.0.or_later(programmed);
-            }
-        }
-    }
-
-    /// Programs one page of a write; returns when it is done.
-    fn program(
-        &mut self,
-        access: &Access,
-        page: u64,
-        (member, mut unit): (usize, usize),
-        (count, weight): (u64, f64),
-    ) -> Moment {
-        let (is_first, is_last) = (page == access.first, page + 1 == access.first + count);
-        let again = access.again && is_first;
-        let replaces = again && self.layout.merges;
-        if self.layout.writes_in_turn {
-            let each = self.layout.units / self.layout.members;
-            if !replaces {
-                self.turn += 1;
-            }
-            unit = member * each + self.turn % each;
-        }
-        let arrived = self.commands[member].0;
-        let arrived = self.channel(arrived, arrived, unit, weight);
-        let begin = arrived.or_later(self.written(unit));
-        let done = if again {
-            self.log.after(begin, Cost::ProgramAgain, 1.0)
-        } else {
-            let mut done = self.log.after(begin, Cost::Program, weight);
-            if access.is_random {
-                done = self.log.after(done, Cost::ProgramRandom, weight);
-            }
-            if (is_first && access.partial.0) || (is_last && access.partial.1) {
-                done = self.log.after(done, Cost::Partial, 1.0);
-            }
-            done
-        };
-        self.set_written(unit, done);
-        if !replaces && self.layout.buffer_pages > 0 {
-            self.buffers[member].push(Reverse(done));
-        }
-        done
-    }
-
-    /// When a page that is at its unit at `at` has crossed the channel too.
-    fn channel(&mut self, asked: Moment, at: Moment, unit: usize, weight: f64) -> Moment {
-        if self.channels.is_empty() {
-            return at;
-        }
-        // Promised when it is asked for, so that no page waits for one that is not there yet.
-        let place = self.channel_of[unit];
-        let begin = asked.or_later(self.channels[place]);
-        let crossed = self.log.after(begin, Cost::Channel, weight);
-        self.channels[place] = crossed;
-        at.or_later(crossed)
-    }
-
-    /// When a unit has programmed what it was given.
-    fn written(&self, unit: usize) -> Moment {
-        if self.layout.reads_first {
-            self.programs[unit]
-        } else {
-            self.reads[unit]
-        }
-    }
-
-    fn set_written(&mut self, unit: usize, done: Moment) {
-        if self.layout.reads_first {
-            self.programs[unit] = done;
-        } else {
-            self.reads[unit] = done;
-        }
-    }
-}
-
-/// How many pages of a request are looked at, and for how many each stands.
-fn looked_at(first: u64, last: u64) -> (u64, f64) {
-    let pages = last - first + 1;
-    let count = pages.min(MOST_PAGES);
-    (count, pages as f64 / count as f64)
 }

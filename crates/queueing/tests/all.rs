@@ -1,3 +1,4 @@
 //! Every test of the crate, as one program.
 
 mod loops;
+mod open;

@@ -4,7 +4,7 @@
 
 use drivelab_queueing::{COSTS, Cost, Layout, QueueingError, replay};
 
-const PLAIN: Layout = Layout {
+pub const PLAIN: Layout = Layout {
     units: 1,
     page_bytes: 4096,
     members: 1,
@@ -18,7 +18,7 @@ const PLAIN: Layout = Layout {
     duplex: false,
 };
 
-fn costs(given: &[(Cost, f64)]) -> [f64; COSTS] {
+pub fn costs(given: &[(Cost, f64)]) -> [f64; COSTS] {
     let mut costs = [0.0; COSTS];
     for &(cost, ns) in given {
         costs[cost as usize] = ns;

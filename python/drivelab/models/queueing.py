@@ -47,6 +47,7 @@ _OF_CORE: Final = (
 # and in large ones; and which costs of the core that is about.
 _FACTORS: Final = ("small_anywhere", "large_anywhere")
 _LENGTHENED: Final = ("program", "program_again")
+_PLACES: Final = [_OF_CORE.index(name) for name in _LENGTHENED]
 #: What is fitted: the costs, and the two factors.
 COSTS: Final = (*_OF_CORE, *_FACTORS)
 _COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
@@ -188,6 +189,17 @@ class Queueing:
         time, shares = _replayed(table, self.layout, self.parameters, _REQUESTS)
         places = [COSTS.index(name) for name in self.told]
         return np.column_stack([time, shares[:, places]])
+
+    def latency_ns(self, table: FloatArray) -> FloatArray:
+        """Return the mean latency of closed loops in ns, shape (n,)."""
+        time = _replayed(table, self.layout, self.parameters, _REQUESTS)[0]
+        latency: FloatArray = np.exp(time) * table[:, _COLUMN["queue_depth"]]
+        return latency
+
+    def costs_of(self, table: FloatArray) -> FloatArray:
+        """Return the core's costs in ns for each workload, by how it writes, shape (n, 14)."""
+        kinds = kinds_of_writing(table)
+        return np.array([_costs_ns(self.parameters, int(kind)) for kind in kinds])
 
     def cost_ns(self, name: str) -> float:
         """Return a cost, one of `COSTS`, in ns."""
@@ -430,25 +442,30 @@ def _replayed(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the logarithm of the time of each workload, and each cost's share of it."""
     time, shares = np.empty(len(table)), np.zeros((len(table), len(COSTS)))
-    places = [_OF_CORE.index(name) for name in _LENGTHENED]
     kinds = kinds_of_writing(table)
     for kind in np.unique(kinds):
         rows = kinds == kind
-        costs = np.exp(parameters[: len(_OF_CORE)])
-        if kind:
-            costs[places] *= np.exp(parameters[len(_OF_CORE) + kind - 1])
+        costs = _costs_ns(parameters, int(kind))
         told = _core.replay_loops(
             np.clip(table[rows], _LEAST, _MOST),
+            dataclasses.asdict(layout),
             costs.tolist(),
             requests,
-            **dataclasses.asdict(layout),
         )
         found = np.frombuffer(told).reshape(-1, 1 + len(_OF_CORE))
         time[rows] = np.maximum(found[:, 0], 1e-3)
         shares[rows, : len(_OF_CORE)] = found[:, 1:] * costs / time[rows, np.newaxis]
         if kind:
-            shares[rows, len(_OF_CORE) + kind - 1] = shares[np.ix_(rows, places)].sum(axis=1)
+            shares[rows, len(_OF_CORE) + kind - 1] = shares[np.ix_(rows, _PLACES)].sum(axis=1)
     return np.log(time), shares
+
+
+def _costs_ns(parameters: FloatArray, kind: int) -> FloatArray:
+    """Return the core's costs for a kind of writing."""
+    costs: FloatArray = np.exp(parameters[: len(_OF_CORE)])
+    if kind:
+        costs[_PLACES] *= np.exp(parameters[len(_OF_CORE) + kind - 1])
+    return costs
 
 
 def _usual_costs(table: FloatArray, targets: FloatArray, layout: Layout) -> FloatArray:
