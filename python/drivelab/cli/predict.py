@@ -5,6 +5,9 @@ asked for, with an interval that is calibrated on workloads that no model has se
 outside what was measured is answered with a warning and the nearest workloads that were, and
 then no error is claimed. A file of workloads is answered row by row, as CSV.
 
+A recorded trace is answered window by window, though it never ran on the drive: with --trace the
+model says how long requests take at their recorded times, and where the drive falls behind.
+
 Models of your own measurements (`drivelab model --from`) answer to --set, by the names of their
 columns.
 """
@@ -20,6 +23,7 @@ from drivelab.cli.drive_options import characteristics_json, characteristics_of
 from drivelab.cli.models import AUTO, DEFAULT_LEVEL, asked_estimator, asked_features
 from drivelab.cli.outputs import add_force
 from drivelab.cli.own_predict import predict_own, setting
+from drivelab.cli.predict_trace import add_trace_arguments, predict_trace, refuse_without_trace
 from drivelab.cli.terminal import show
 from drivelab.errors import CannotAnswerError, UsageError
 
@@ -80,6 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--out", metavar="CSV", help="where the answers go [-, which is standard output]"
     )
+    add_trace_arguments(parser)
     add_force(parser)
     add_json(parser)
 
@@ -88,6 +93,9 @@ def run(args: argparse.Namespace) -> int:
     """Predict and print."""
     from drivelab.models.own.model_file import is_own
 
+    if args.trace is not None:
+        return predict_trace(args)
+    refuse_without_trace(args)
     if is_own(args.model):
         return predict_own(args)
     if args.settings:
@@ -100,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
 
         return predict_file(args)
     if args.out is not None:
-        raise UsageError("--out is for the answers to --file; one workload is printed")
+        raise UsageError("--out is for the answers to --file or --trace; one workload is printed")
     from drivelab.models.of_run import load_model
 
     workload = characteristics_of(args)

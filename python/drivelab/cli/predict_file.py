@@ -106,10 +106,13 @@ def answers_sink(args: argparse.Namespace) -> Iterator[BinaryIO]:
         return
     path = Path(args.out)
     output = answer_to(args, "answers", path)
+    read = list(args.trace or ())
     if args.file == STANDARD:
         # Nobody knows whether it says the same another time.
         output = replace(output, of=f"{output.of}, at {time.time_ns()}")
-    inputs = [args.model] if args.file == STANDARD else [args.model, Path(args.file)]
+    elif args.file is not None:
+        read.append(Path(args.file))
+    inputs = [args.model, *read]
     check_outputs([output], force=args.force, inputs=inputs)
     with output_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)

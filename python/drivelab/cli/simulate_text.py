@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from drivelab.cli.courses import LABEL, course, durations_between, head, iops_between, line, rate, spans
 from drivelab.cli.trace_text import in_width
 from drivelab.drives.lateness import Lateness
 from drivelab.drives.simulated.simulation import PERCENTILES
@@ -14,12 +15,9 @@ from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.trace import PLURALS
 
 COLUMNS: Final = 80
-_LABEL: Final = 10
 # Channels with more units than fit on a line are told by their ends and their mean.
 _UNIT_CELL: Final = 4
 _MOST_CHANNEL_LINES: Final = 16
-_BARS: Final = "▁▂▃▄▅▆▇█"
-_COURSE: Final = 36
 
 Values = Mapping[str, Any]
 # A row of a table is told of one operation; below them stands what all do together.
@@ -41,7 +39,7 @@ def text(values: Values, *, title: str | None = None, notes: Sequence[str] = ())
     streams: Sequence[Values] = values["streams"]
     lines = [*_cautions(streams), *_head(values, title), "", *_streams(streams)]
     for note in notes:
-        lines += in_width("", note, label_width=_LABEL, columns=COLUMNS)
+        lines += in_width("", note, label_width=LABEL, columns=COLUMNS)
     lines += _lateness(streams)
     lines += ["", *_table("rate", ("requests", "IOPS", "MB/s"), streams, _rates, least=14)]
     if sum(len(stream["operations"]) for stream in streams) > 1:
@@ -50,7 +48,7 @@ def text(values: Values, *, title: str | None = None, notes: Sequence[str] = ())
     latencies = ("mean", *percentiles, "max")
     lines += ["", *_table("latency", latencies, streams, _latencies, least=8)]
     if any(NOTHING in line for line in lines[-sum(len(s["operations"]) for s in streams) :]):
-        lines.append(_line("", f"{NOTHING} too few requests for this percentile"))
+        lines.append(line("", f"{NOTHING} too few requests for this percentile"))
     lines += ["", *_table("mean of", _parts_of(streams), streams, _parts, least=9)]
     if values["series"] is not None:
         lines += ["", *_courses(values["series"], alone=len(streams) == 1)]
@@ -107,17 +105,17 @@ def stream_text(plan: Values) -> str:
 
 def _head(values: Values, title: str | None) -> Iterator[str]:
     if title:
-        yield _line("scenario", title)
+        yield line("scenario", title)
     facts = [values["drive"], values["condition"], format_size(values["capacity_bytes"])]
     drive = ", ".join(fact for fact in facts if fact is not None)
     variability = values["variability"]
     varies = "" if variability == "none" else f", variability {variability}"
-    yield _line("simulated", f"{drive}, seed {values['seed']}{varies}")
+    yield line("simulated", f"{drive}, seed {values['seed']}{varies}")
     if values["from_state"] is not None:
-        yield _line("", f"from the state in {values['from_state']}")
+        yield line("", f"from the state in {values['from_state']}")
     warmup = values["warmup_requests"]
     after = f", after {warmup:,} of warm-up" if warmup else ""
-    yield _line(
+    yield line(
         "counted",
         f"{_requests(values['counted_requests'])} in "
         f"{format_duration_ns(values['duration_ns'])} of simulated time{after}",
@@ -129,14 +127,14 @@ def _cautions(streams: Sequence[Values]) -> Iterator[str]:
     for stream in streams:
         caution = Lateness.from_json(stream["lateness"]).caution() if "lateness" in stream else None
         if caution is not None:
-            yield from in_width("caution", caution, label_width=_LABEL, columns=COLUMNS)
+            yield from in_width("caution", caution, label_width=LABEL, columns=COLUMNS)
             yield ""
 
 
 def _lateness(streams: Sequence[Values]) -> Iterator[str]:
     for stream in streams:
         if "lateness" in stream:
-            yield _line("sent late", Lateness.from_json(stream["lateness"]).describe())
+            yield line("sent late", Lateness.from_json(stream["lateness"]).describe())
 
 
 def _requests(count: int) -> str:
@@ -144,7 +142,7 @@ def _requests(count: int) -> str:
 
 
 def _streams(streams: Sequence[Values]) -> Iterator[str]:
-    width = max(_LABEL - 2, *(len(stream["name"]) for stream in streams))
+    width = max(LABEL - 2, *(len(stream["name"]) for stream in streams))
     for stream in streams:
         if stream["source"] == "recorded":
             said = stream["description"]
@@ -161,15 +159,10 @@ def _together(values: Values) -> dict[str, Any]:
 def _rates(values: Values) -> list[list[str]]:
     rates = [
         f"{values['requests']:,}",
-        _rate(values["iops"], 0),
-        _rate(values["bandwidth_bytes_per_second"] / 1e6, 1),
+        rate(values["iops"], 0),
+        rate(values["bandwidth_bytes_per_second"] / 1e6, 1),
     ]
     return [rates]
-
-
-def _rate(value: float, digits: int) -> str:
-    """Write a rate; small ones with three digits, as they would be 0 otherwise."""
-    return f"{value:,.{digits}f}" if value >= 100 or not value else f"{value:.3g}"
 
 
 def _latencies(values: Values) -> list[list[str]]:
@@ -195,35 +188,15 @@ def _courses(series: Values, *, alone: bool) -> Iterator[str]:
     for row in series["rows"]:
         courses.setdefault(row["stream"], {}).setdefault(row["operation"], []).append(row)
     intervals = max(len(course) for each in courses.values() for course in each.values())
-    width = -(-intervals // _COURSE)
-    joined = f", {width} a character" if width > 1 else ""
-    length = format_duration_ns(series["interval_ns"])
-    yield _line(
-        "over time", f"{intervals:,} interval{'' if intervals == 1 else 's'} of {length}{joined}"
-    )
+    yield head(intervals, series["interval_ns"])
     for stream, operations in courses.items():
         if not alone:
             yield stream
-        for operation, course in operations.items():
+        for operation, rows in operations.items():
             label = PLURALS[operation] if alone else f"  {PLURALS[operation]}"
-            parts = [course[at : at + width] for at in range(0, len(course), width)]
-            yield _course(label, [_mean_iops(part) for part in parts], _iops_between)
-            yield _course("", [_mean_latency(part) for part in parts], _durations_between)
-
-
-def _course(label: str, told: Sequence[float], between: Callable[[float, float], str]) -> str:
-    most = max(told)
-    bars = "".join(_bar(value, most) for value in told)
-    # Nothing completed, or in no time, where there is no bar.
-    return _line(label, f"{bars}  {between(min(filter(None, told), default=0.0), most)}")
-
-
-def _iops_between(least: float, most: float) -> str:
-    return f"{_rate(least, 0)} to {_rate(most, 0)} IOPS"
-
-
-def _durations_between(least: float, most: float) -> str:
-    return f"{format_duration_ns(least)} to {format_duration_ns(most)}"
+            parts = [rows[span] for span in spans(intervals) if rows[span]]
+            yield course(label, [_mean_iops(part) for part in parts], iops_between)
+            yield course("", [_mean_latency(part) for part in parts], durations_between)
 
 
 def _mean_iops(rows: Sequence[Values]) -> float:
@@ -237,72 +210,66 @@ def _mean_latency(rows: Sequence[Values]) -> float:
     return float(told / requests) if requests else 0.0
 
 
-def _bar(value: float, most: float) -> str:
-    if not value:
-        return " "
-    return _BARS[min(int(value / most * len(_BARS)), len(_BARS) - 1)]
-
-
 def _flash(values: Values) -> Iterator[str]:
     flash = values["flash"]
     ratio = flash["write_amplification_ratio"]
-    yield _line(
+    yield line(
         "flash", f"{flash['page_reads']:,} page reads, {flash['block_erases']:,} block erases"
     )
     if flash["read_retries"] is not None:
-        yield _line("", f"{flash['read_retries']:,} read retries on worn blocks")
+        yield line("", f"{flash['read_retries']:,} read retries on worn blocks")
     if flash["collections"] or flash["collection_moves"]:
         collected, moved = flash["collections"], flash["collection_moves"]
-        yield _line(
+        yield line(
             "",
             f"{collected:,} collection{'' if collected == 1 else 's'} moved "
             f"{moved:,} page{'' if moved == 1 else 's'}",
         )
     if flash["bad_blocks"] is not None:
         grown, bad = flash["retired_blocks"], flash["bad_blocks"]
-        yield _line(
+        yield line(
             "", f"{grown:,} block{'' if grown == 1 else 's'} became bad, {bad:,} are at the end"
         )
     kinds = ("switch", "partial", "full")
     if any(flash[f"{kind}_merges"] for kind in kinds):
         told = ", ".join(f"{flash[f'{kind}_merges']:,} {kind}" for kind in kinds)
-        yield _line("", f"merges of blocks: {told}")
+        yield line("", f"merges of blocks: {told}")
     yield from _of_mapping(flash)
     if flash["coalesced_pages"]:
-        yield _line("", f"{flash['coalesced_pages']:,} pages written again in the buffer")
+        yield line("", f"{flash['coalesced_pages']:,} pages written again in the buffer")
     if flash["cache_hit_pages"] or flash["cache_miss_pages"]:
-        yield _line(
+        yield line(
             "",
             f"read cache: {flash['cache_hit_pages']:,} hits, {flash['cache_miss_pages']:,} "
             f"misses, {flash['read_ahead_pages']:,} pages read ahead",
         )
     if flash["buffer_hit_pages"]:
-        yield _line("", f"{flash['buffer_hit_pages']:,} pages read from the write buffer")
+        yield line("", f"{flash['buffer_hit_pages']:,} pages read from the write buffer")
     if ratio is not None:
-        yield _line(
+        yield line(
             "",
             f"{flash['host_page_programs']:,} page programs for the host, "
             f"{flash['collection_page_programs']:,} for collection",
         )
         levelling = flash["wear_page_programs"]
         levelled = f", {levelling:,} programs to level wear" if levelling else ""
-        yield _line("", f"write amplification {ratio:.3f}{levelled}")
+        yield line("", f"write amplification {ratio:.3f}{levelled}")
     if flash["copyback_page_programs"]:
-        yield _line("", f"{flash['copyback_page_programs']:,} pages moved by copyback")
+        yield line("", f"{flash['copyback_page_programs']:,} pages moved by copyback")
 
 
 def _of_mapping(flash: Values) -> Iterator[str]:
     """Tell what only some ways to map pages do."""
     if flash["fold_page_programs"]:
-        yield _line("", f"{flash['fold_page_programs']:,} pages folded from SLC blocks")
+        yield line("", f"{flash['fold_page_programs']:,} pages folded from SLC blocks")
     if flash["map_hits"] or flash["map_misses"]:
-        yield _line(
+        yield line(
             "",
             f"map on the flash: {flash['map_hits']:,} hits, {flash['map_misses']:,} misses, "
             f"{flash['map_page_reads']:,} page reads, {flash['map_page_programs']:,} programs",
         )
     if flash["packed_pages"] or flash["zero_pages"]:
-        yield _line(
+        yield line(
             "",
             f"{flash['packed_pages']:,} pages packed with others, {flash['zero_pages']:,} "
             "all zeroes",
@@ -310,23 +277,23 @@ def _of_mapping(flash: Values) -> Iterator[str]:
 
 
 def _disk(disk: Values) -> Iterator[str]:
-    yield _line(
+    yield line(
         "platters",
         f"{disk['media_reads']:,} reads and {disk['media_writes']:,} writes, "
         f"{format_size(disk['media_bytes'])}, busy for {100 * disk['utilisation_ratio']:.1f} %",
     )
     ahead = format_size(disk["read_ahead_bytes"])
     hits = disk["cache_hit_reads"]
-    yield _line("cache", f"{hits:,} reads found everything in it, {ahead} read ahead")
+    yield line("cache", f"{hits:,} reads found everything in it, {ahead} read ahead")
     if disk["replaced_bytes"]:
         again = format_size(disk["replaced_bytes"])
-        yield _line("", f"{again} written again before they left the write cache")
+        yield line("", f"{again} written again before they left the write cache")
 
 
 def _members(members: Sequence[Values]) -> Iterator[str]:
     for place, member in enumerate(members):
         busy = f"{100 * member['utilisation_ratio']:.1f}"
-        yield _line("busy, %" if place == 0 else "", f"member {place}  {busy:>5}")
+        yield line("busy, %" if place == 0 else "", f"member {place}  {busy:>5}")
 
 
 def _busy(values: Values) -> Iterator[str]:
@@ -336,16 +303,16 @@ def _busy(values: Values) -> Iterator[str]:
     of_channel = [units[channel :: len(channels)] for channel in range(len(channels))]
     plural = f"{values['unit']}s"
     if len(channels) > _MOST_CHANNEL_LINES:
-        yield _line("busy, %", f"channels {_spread(channels)}")
-        yield _line("", f"{plural} {_spread(units)}")
+        yield line("busy, %", f"channels {_spread(channels)}")
+        yield line("", f"{plural} {_spread(units)}")
         return
-    yield f"{'busy, %':<{_LABEL}}channel  its {plural}"
-    fits = (COLUMNS - _LABEL - 9) // _UNIT_CELL
+    yield f"{'busy, %':<{LABEL}}channel  its {plural}"
+    fits = (COLUMNS - LABEL - 9) // _UNIT_CELL
     for channel, (share, shares) in enumerate(zip(channels, of_channel, strict=True)):
         told = "".join(f"{100 * each:<{_UNIT_CELL}.0f}" for each in shares)
         if len(shares) > fits:
             told = _spread(shares)
-        yield f"{channel:>{_LABEL - 2}}  {100 * share:>7.1f}  {told}"
+        yield f"{channel:>{LABEL - 2}}  {100 * share:>7.1f}  {told}"
 
 
 def _spread(shares: Sequence[float]) -> str:
@@ -357,13 +324,13 @@ def _spread(shares: Sequence[float]) -> str:
 
 
 def _energy(energy: Values) -> Iterator[str]:
-    yield _line(
+    yield line(
         "energy",
         f"{energy['joules']:.4g} J: cells {energy['cell_joules']:.4g}, channels "
         f"{energy['channel_joules']:.4g}, idle {energy['idle_joules']:.4g}",
     )
-    per_watt = _rate(energy["iops_per_watt"], 0)
-    yield _line("", f"{energy['mean_watts']:.4g} W on average, {per_watt} IOPS/W")
+    per_watt = rate(energy["iops_per_watt"], 0)
+    yield line("", f"{energy['mean_watts']:.4g} W on average, {per_watt} IOPS/W")
 
 
 def _cost(values: Values) -> Iterator[str]:
@@ -371,17 +338,13 @@ def _cost(values: Values) -> Iterator[str]:
     rates = [f"{values['requests'] / seconds / 1e6:.2f} million requests/s"]
     if values["page_programs"]:
         rates.append(f"{values['page_programs'] / seconds / 1e6:.2f} million page programs/s")
-    yield _line("this run", f"{_requests(values['requests'])} in {seconds:.3f} s of wall time")
-    yield _line("", ", ".join(rates))
-    yield _line(
+    yield line("this run", f"{_requests(values['requests'])} in {seconds:.3f} s of wall time")
+    yield line("", ", ".join(rates))
+    yield line(
         "",
         f"drive prepared in {values['preparation_wall_seconds']:.3f} s, peak memory "
         f"{format_size(values['peak_memory_bytes'])}",
     )
-
-
-def _line(label: str, said: str) -> str:
-    return f"{label:<{_LABEL}}{said}"
 
 
 def _table(
@@ -403,4 +366,4 @@ def _table(
 
 def _row(label: str, cells: Sequence[str], widths: Sequence[int]) -> str:
     padded = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-    return f"{label:<{_LABEL}}" + "".join(padded)
+    return f"{label:<{LABEL}}" + "".join(padded)

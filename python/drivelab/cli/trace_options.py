@@ -30,8 +30,10 @@ _OF_A_TRACE: Final[dict[str, Any]] = {
 _MOST: Final = "max"
 
 
-def add_trace(parser: argparse.ArgumentParser) -> None:
-    """Add ``--trace`` and what says how it is replayed."""
+def add_trace(
+    parser: argparse.ArgumentParser, what: str = "replay the requests of these files"
+) -> argparse._ArgumentGroup:
+    """Add ``--trace``, which does `what` says, and how it is sent; give the group."""
     from drivelab._core import MAX_QUEUE_DEPTH, TRACE_FITS, USUAL_TRACE_DEPTH
 
     group = parser.add_argument_group(
@@ -42,7 +44,7 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="replay the requests of these files, merged by their times",
+        help=f"{what}, merged by their times",
     )
     group.add_argument(
         "--speed",
@@ -64,6 +66,7 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
         "regions of 1 MiB in a row (scale) [keep]",
     )
     add_reading(group)
+    return group
 
 
 def trace_of(args: argparse.Namespace) -> Trace | None:

@@ -1,0 +1,112 @@
+"""A trace answered by a model of a drive that it never ran on: `drivelab predict --trace`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.arguments import duration
+from drivelab.cli.models import AUTO
+from drivelab.cli.outputs import STANDARD
+from drivelab.cli.terminal import show
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from drivelab.models.trace_forecast import TraceForecast
+    from drivelab.workloads.trace import Trace
+
+_USUAL_SECONDS: Final = 60.0
+
+
+def add_trace_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--trace``, how it is read and sent, and ``--window``."""
+    from drivelab.cli.trace_options import add_trace
+
+    group = add_trace(parser, "predict what becomes of the requests of these files")
+    group.add_argument(
+        "--window",
+        type=duration,
+        metavar="TIME",
+        help=f"predict by windows that were recorded over so long [{_USUAL_SECONDS:g}s]",
+    )
+
+
+def predict_trace(args: argparse.Namespace) -> int:
+    """Predict what becomes of a trace, write the windows and print the answer."""
+    from drivelab.cli.predict_file import answers_sink
+    from drivelab.cli.predict_trace_text import forecast_text
+    from drivelab.cli.trace_options import trace_of
+    from drivelab.cli.trace_reading import ReadingProgress
+    from drivelab.models.forecast_tables import forecast_csv
+    from drivelab.models.of_run import load_model
+    from drivelab.models.trace_forecast import forecast_trace
+    from drivelab.traces.characterization import characterize
+
+    _refuse_other_answers(args)
+    model = load_model(args.model)
+    trace = trace_of(args)
+    if trace is None or trace.files is None:
+        raise AssertionError("a trace was named")
+    window_ns = round((args.window or _USUAL_SECONDS) * 1e9)
+    if window_ns < 1:
+        raise UsageError("--window is too short; allowed: 1ns or more, for example 60s")
+    with ReadingProgress() as told:
+        windows = characterize(trace.files, window_ns=window_ns, told=told).windows
+    forecast = forecast_trace(model, trace, windows, window_ns)
+    if args.out is not None:
+        with answers_sink(args) as sink:
+            sink.write(forecast_csv(forecast).encode())
+    answer = _answer(args, trace, forecast, model.provenance)
+    if args.json:
+        print(json.dumps(answer, indent=2))
+    elif args.out != STANDARD:
+        key = model.best["latency_ns_mean"]
+        error = model.evaluation.cross_validated[key].mre
+        show(forecast_text(answer, trace, forecast, error))
+    return 0
+
+
+def refuse_without_trace(args: argparse.Namespace) -> None:
+    """Refuse what says something of a trace where none is named."""
+    from drivelab.cli.trace_options import trace_of
+
+    trace_of(args)
+    if args.window is not None:
+        raise UsageError("--window is for a trace: name its files with --trace FILE")
+
+
+def _refuse_other_answers(args: argparse.Namespace) -> None:
+    """Refuse options that a forecast knows nothing of."""
+    if args.file is not None:
+        raise UsageError("--file and --trace are two questions; ask one")
+    if args.settings:
+        raise UsageError("--set is for models of your own measurements, which serve no trace")
+    if args.level is not None:
+        raise UsageError(
+            "--level is for intervals, which hold for workloads drawn from the model's population; "
+            "a trace is none of them: leave --level out"
+        )
+    for name in ("features", "estimator"):
+        if getattr(args, name) != AUTO:
+            raise UsageError(
+                f"--{name} has no effect on a trace, which the queueing model serves: leave it out"
+            )
+    if args.json and args.out == STANDARD:
+        raise UsageError("--json and --out - both write to standard output; choose one")
+
+
+def _answer(
+    args: argparse.Namespace, trace: Trace, forecast: TraceForecast, provenance: Any
+) -> dict[str, Any]:
+    from drivelab.models.forecast_tables import forecast_values
+
+    drive = provenance.get("drive")
+    return {
+        "model": str(args.model),
+        "drive": drive.get("name") if isinstance(drive, dict) else None,
+        "kind": drive.get("kind") if isinstance(drive, dict) else None,
+        "trace": trace.to_json(),
+        **forecast_values(forecast),
+    }

@@ -1,0 +1,93 @@
+"""A forecast of a trace as numbers: of the whole, and a row a window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drivelab.csv_text import csv_text
+from drivelab.workloads.characteristics import FIELDS
+
+if TYPE_CHECKING:
+    from drivelab.models.features import FloatArray
+    from drivelab.models.trace_forecast import TraceForecast
+
+_OPERATIONS: Final = ("read", "write")
+# Six digits are far below any error.
+_DIGITS: Final = 6
+_COUNTS: Final = {
+    *("begin_ns", "asked_requests", "asked_bytes", "requests", "bytes", "late_requests"),
+    *("read_requests", "write_requests"),
+}
+_SWITCHES: Final = {"saturated", "outside_training"}
+
+
+def forecast_values(forecast: TraceForecast) -> dict[str, Any]:
+    """Give what ``predict --trace --json`` prints of a forecast (docs/json.md)."""
+    requests = forecast.requests.sum(axis=0)
+    latency = np.nan_to_num(forecast.latency_ns_mean) * forecast.requests
+    late = float(forecast.late_requests.sum())
+    total = float(requests.sum())
+    return {
+        "window_ns": forecast.window_ns,
+        "requests": int(total),
+        "latency_ns_mean": float(latency.sum()) / total,
+        **{
+            name: {
+                "requests": int(count),
+                "latency_ns_mean": float(spent) / count if count else None,
+            }
+            for name, count, spent in zip(_OPERATIONS, requests, latency.sum(axis=0), strict=True)
+        },
+        "late_ratio": late / total,
+        "late_ns_mean": float(forecast.late_ns.sum()) / total,
+        "window_count": len(forecast.begin_ns),
+        "saturated_windows": int(forecast.saturated.sum()),
+        "outside_windows": int(forecast.outside.sum()),
+        "windows": {
+            name: [_cell(name, value) for value in values]
+            for name, values in _columns(forecast).items()
+        },
+    }
+
+
+def forecast_csv(forecast: TraceForecast) -> str:
+    """Write the windows as CSV; an empty cell is unknown."""
+    columns = _columns(forecast)
+    rows = zip(
+        *([_cell(name, value) for value in values] for name, values in columns.items()),
+        strict=True,
+    )
+    return csv_text(list(columns), rows, digits=_DIGITS)
+
+
+def _columns(forecast: TraceForecast) -> dict[str, FloatArray]:
+    names = [f"{name}_bytes" if name.endswith(("_size", "_stride")) else name for name in FIELDS]
+    return {
+        "begin_ns": forecast.begin_ns,
+        "asked_requests": forecast.asked_requests,
+        "asked_bytes": forecast.asked_bytes,
+        **dict(zip(names, forecast.characteristics.T, strict=True)),
+        "requests": forecast.completed,
+        "bytes": forecast.bytes.sum(axis=1),
+        "read_requests": forecast.requests[:, 0],
+        "write_requests": forecast.requests[:, 1],
+        "latency_ns_mean": forecast.latency_ns,
+        "read_latency_ns_mean": forecast.latency_ns_mean[:, 0],
+        "write_latency_ns_mean": forecast.latency_ns_mean[:, 1],
+        "latency_ns_max": np.fmax(*forecast.latency_ns_max.T),
+        "iops": forecast.iops,
+        "bandwidth_bytes_per_second": forecast.bandwidth_bytes_per_second,
+        "late_requests": forecast.late_requests,
+        "saturated": forecast.saturated.astype(float),
+        "outside_training": forecast.outside.astype(float),
+    }
+
+
+def _cell(name: str, value: float) -> float | int | bool | None:
+    if np.isnan(value):
+        return None
+    if name in _SWITCHES:
+        return bool(value)
+    return round(value) if name in _COUNTS else float(value)

@@ -1,0 +1,323 @@
+"""What becomes of a trace on a modelled drive that it never ran on, window by window.
+
+A model of a run knows closed loops alone: so many requests outstanding, the next one sent when one
+completes. A trace asks at its own times. What both have in common is how the drive is built, so its
+queueing model serves the recorded requests at their times::
+
+    windows ─> their characteristics ─> which costs the drive has in each
+    requests ─> queueing model (layout, costs) ─> latencies, what completes, how late ─┐
+                                ^                                                      │
+                                └── costs times what the model says of a closed loop ──┘
+                                    like the window, over what the queueing model says of it
+
+It is served twice: the first time tells how deep the queue of each window is, by which the second
+one's costs are corrected. Where arrivals are even that is the solution of depth = rate x latency;
+where they gather it follows every burst, and a write that meets room in the buffer waits for
+nothing, which no closed loop shows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drivelab import _core
+from drivelab.drives.lateness import LATE_SHARE
+from drivelab.errors import CannotAnswerError, UsageError
+from drivelab.models.features import workload_table
+from drivelab.models.kriging_surface import KrigingSurface
+from drivelab.workloads.characteristics import FIELDS, Characteristics
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from drivelab.models.features import FloatArray
+    from drivelab.models.model import PerformanceModel
+    from drivelab.models.queueing import Queueing
+    from drivelab.models.trained import BoolArray
+    from drivelab.workloads.trace import Trace
+
+#: A queueing model that leaves more of its own measurements unexplained (median) is not asked.
+MOST_UNEXPLAINED: Final = 0.10
+# Of a row that the core tells.
+_ROW: Final = 11
+_LATENCY: Final = "latency_ns_mean"
+# By the names of characteristics, those of windows.
+_COLUMNS: Final = {
+    name: f"{name}_bytes" if name.endswith(("_size", "_stride")) else name for name in FIELDS
+}
+
+
+@dataclass(frozen=True)
+class TraceForecast:
+    """Windows of a trace on a modelled drive: what is asked, and what is expected.
+
+    Every array has a row a window in which requests arrive or complete.
+
+    Attributes
+    ----------
+    window_ns
+        Its length in the replay.
+    begin_ns
+        Where each begins, in the replay.
+    asked_requests, asked_bytes
+        What arrives in it; trims and flushes are left out.
+    characteristics
+        Of what arrives (Huang et al. 2011, equation 4), shape (n, 8); the depth is the one that is
+        expected; not a number where nothing arrives.
+    requests, bytes
+        What completes in it, reads and writes, shape (n, 2).
+    latency_ns_mean, latency_ns_max
+        Of those, by operation, from being sent on, shape (n, 2); not a number where none completes.
+    late_requests, late_ns
+        How many of them were sent more than 1 ms after their time, and how late all were, summed.
+    outside
+        Whether a closed loop like it lies outside what was measured.
+    """
+
+    window_ns: float
+    begin_ns: FloatArray
+    asked_requests: FloatArray
+    asked_bytes: FloatArray
+    characteristics: FloatArray
+    requests: FloatArray
+    bytes: FloatArray
+    latency_ns_mean: FloatArray
+    latency_ns_max: FloatArray
+    late_requests: FloatArray
+    late_ns: FloatArray
+    outside: BoolArray
+
+    @property
+    def latency_ns(self) -> FloatArray:
+        """The mean latency of what completes in each window, reads and writes together."""
+        return _ratio(np.nansum(self.requests * self.latency_ns_mean, axis=1), self.completed)
+
+    @property
+    def completed(self) -> FloatArray:
+        """Requests that complete in each window."""
+        total: FloatArray = self.requests.sum(axis=1)
+        return total
+
+    @property
+    def iops(self) -> FloatArray:
+        """Requests that complete a second."""
+        return self.completed / (self.window_ns / 1e9)
+
+    @property
+    def bandwidth_bytes_per_second(self) -> FloatArray:
+        """Bytes that complete a second."""
+        total: FloatArray = self.bytes.sum(axis=1) / (self.window_ns / 1e9)
+        return total
+
+    @property
+    def queue_depth(self) -> FloatArray:
+        """Requests outstanding on average (Little): what completes times how long it took."""
+        return self.iops * np.nan_to_num(self.latency_ns) / 1e9
+
+    @property
+    def saturated(self) -> BoolArray:
+        """Whether the drive falls behind: too much of what completes was sent late."""
+        behind: BoolArray = self.late_requests > LATE_SHARE * np.maximum(self.completed, 1)
+        return behind
+
+
+def forecast_trace(
+    model: PerformanceModel,
+    trace: Trace,
+    windows: Mapping[str, NDArray[Any]],
+    window_ns: int,
+    *,
+    corrected: bool = True,
+) -> TraceForecast:
+    """Say what is expected of a trace on a modelled drive.
+
+    Parameters
+    ----------
+    model
+        Of a run, that is of synthetic workloads alone.
+    trace
+        Files, at recorded times or faster; as large as the model's drive at most.
+    windows
+        Columns by name, a row a window that holds requests: ``begin_ns`` as recorded, requests and
+        bytes by operation, and the characteristics, as ``drivelab trace characterize`` tells them.
+    window_ns
+        Their length as recorded.
+    corrected
+        Whether costs follow the best model, or are the queueing model's own.
+
+    Raises
+    ------
+    CannotAnswerError
+        When the model has no queueing model, or one that does not explain its drive.
+    UsageError
+        When the trace has no times, or does not fit.
+    """
+    if trace.speed is None:
+        raise UsageError(
+            "a forecast needs times at which requests arrive; leave out --speed max, or measure "
+            "the drive"
+        )
+    queueing = asked_queueing(model)
+    asked = _Asked.of(windows, window_ns, trace.speed)
+    served = _Served(queueing, trace, asked, _capacity(model, trace))
+    found = served.by(queueing.costs_of(asked.table))
+    outside = model.outside(asked.table)
+    if corrected:
+        deep = asked.at_depth(_depths(found, asked))
+        ratio = model.predict(deep, metric=_LATENCY) / queueing.latency_ns(deep)
+        # Of what lies outside nobody knows how far the model is off.
+        ratio[outside] = 1.0
+        found = served.by(queueing.costs_of(deep) * ratio[:, np.newaxis])
+    return _joined(found, asked, outside)
+
+
+def asked_queueing(model: PerformanceModel) -> Queueing:
+    """Return the queueing model of a run's model.
+
+    Raises
+    ------
+    CannotAnswerError
+        When there is none that explains what was measured.
+    """
+    surfaces = (each.surface for each in model.predictors.values())
+    found = [
+        each.inputs.queueing
+        for each in surfaces
+        if isinstance(each, KrigingSurface) and each.inputs.queueing is not None
+    ]
+    if not found:
+        raise CannotAnswerError(
+            "the model holds no queueing model, so it cannot serve a trace; `drivelab model` makes "
+            "one of a drive's measurements, or replay the trace with `drivelab measure --trace`"
+        )
+    table = model.trained.table
+    observed = model.evaluation.observed[_LATENCY]
+    left = float(np.median(np.abs(found[0].latency_ns(table) / observed - 1)))
+    if left > MOST_UNEXPLAINED:
+        raise CannotAnswerError(
+            f"the queueing model explains this drive's measurements only within {100 * left:.0f} % "
+            f"(median; allowed: {100 * MOST_UNEXPLAINED:.0f} %), as of disks, whose times depend on "
+            "how far the arm moves: replay the trace with `drivelab measure --trace` instead"
+        )
+    return found[0]
+
+
+def _capacity(model: PerformanceModel, trace: Trace) -> int:
+    drive = model.provenance.get("drive")
+    capacity = drive.get("capacity_bytes") if isinstance(drive, dict) else None
+    if not isinstance(capacity, int):
+        raise CannotAnswerError("the model does not say how large its drive is")
+    end = trace.footprint_bytes
+    if end is not None and end > capacity:
+        others = {"keep": "--fit wrap or --fit scale", "scale": "--fit wrap"}[trace.fit]
+        raise UsageError(
+            f"the trace ends at {end} bytes; allowed: at most the drive's {capacity}; fit it to "
+            f"the drive with {others}, or choose one device"
+        )
+    return capacity
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What arrives, a row a window that holds requests."""
+
+    number: NDArray[np.int64]
+    window_ns: float
+    requests: FloatArray
+    bytes: FloatArray
+    table: FloatArray
+
+    @classmethod
+    def of(cls, windows: Mapping[str, NDArray[Any]], window_ns: int, speed: float) -> _Asked:
+        def sums(what: str) -> FloatArray:
+            total: FloatArray = np.add(windows[f"read_{what}"], windows[f"write_{what}"])
+            return total.astype(float)
+
+        moves = sums("requests") > 0
+        if not moves.any():
+            raise UsageError("the trace has no reads and no writes, so nothing is to be expected")
+        default = Characteristics()
+        columns = []
+        for name, column in _COLUMNS.items():
+            usual = float(getattr(default, name))
+            values = np.full(len(moves), np.nan) if name == "queue_depth" else windows[column]
+            columns.append(np.nan_to_num(values[moves].astype(float), nan=usual))
+        table = workload_table(np.column_stack(columns))
+        number = np.asarray(windows["begin_ns"])[moves].astype(np.int64) // window_ns
+        asked = [sums(what)[moves] for what in ("requests", "bytes")]
+        return cls(number, window_ns / speed, asked[0], asked[1], table)
+
+    def at_depth(self, depth: FloatArray) -> FloatArray:
+        table = self.table.copy()
+        table[:, FIELDS.index("queue_depth")] = depth
+        return table
+
+
+@dataclass(frozen=True)
+class _Served:
+    """The trace, ready to be served."""
+
+    queueing: Queueing
+    trace: Trace
+    asked: _Asked
+    capacity_bytes: int
+
+    def by(self, costs: FloatArray) -> FloatArray:
+        """Serve it with costs for each window; rows as the core tells them."""
+        (stream,) = self.trace.streams()
+        told = _core.forecast_trace(
+            stream,
+            self.capacity_bytes,
+            dataclasses.asdict(self.queueing.layout),
+            self.asked.number.tolist(),
+            np.ascontiguousarray(costs),
+            self.asked.window_ns,
+        )
+        return np.frombuffer(told).reshape(-1, _ROW)
+
+
+def _depths(found: FloatArray, asked: _Asked) -> FloatArray:
+    """Return the mean depth of the windows that hold requests, 1 at least."""
+    depth = dict(zip(found[:, 0], (found[:, 6] + found[:, 7]) / asked.window_ns, strict=True))
+    return np.array([max(1.0, depth.get(float(each), 1.0)) for each in asked.number])
+
+
+def _joined(found: FloatArray, asked: _Asked, outside: BoolArray) -> TraceForecast:
+    """Put what arrives and what completes into the same rows."""
+    numbers = np.union1d(asked.number.astype(float), found[:, 0])
+
+    def spread(rows: FloatArray, values: FloatArray, without: float = 0.0) -> FloatArray:
+        result = np.full((len(numbers), *values.shape[1:]), without)
+        result[np.searchsorted(numbers, rows)] = values
+        return result
+
+    arrived = asked.number.astype(float)
+    counts = found[:, 1:3]
+    deep = asked.at_depth(_depths(found, asked))
+    return TraceForecast(
+        window_ns=asked.window_ns,
+        begin_ns=numbers * asked.window_ns,
+        asked_requests=spread(arrived, asked.requests),
+        asked_bytes=spread(arrived, asked.bytes),
+        characteristics=spread(arrived, deep, np.nan),
+        requests=spread(found[:, 0], counts),
+        bytes=spread(found[:, 0], found[:, 3:5]),
+        latency_ns_mean=spread(found[:, 0], _ratio(found[:, 6:8], counts), np.nan),
+        latency_ns_max=spread(
+            found[:, 0], np.where(counts > 0, found[:, 8:10], np.nan), np.nan
+        ),
+        late_requests=spread(found[:, 0], found[:, 5]),
+        late_ns=spread(found[:, 0], found[:, 10]),
+        outside=spread(arrived, outside.astype(float)) > 0,
+    )
+
+
+def _ratio(values: FloatArray, counts: FloatArray) -> FloatArray:
+    known = counts > 0
+    return np.where(known, values / np.where(known, counts, 1.0), np.nan)
