@@ -53,6 +53,21 @@ impl Default for Columns {
 }
 
 impl Columns {
+    /// The names in the log of a simulated run (`drivelab simulate --log`), whose requests are a
+    /// trace too.
+    #[must_use]
+    pub fn of_simulation() -> Self {
+        Self {
+            arrival: "submitted_ns".to_owned(),
+            response: Some("latency_ns".to_owned()),
+            device: None,
+            queue: None,
+            device_time: None,
+            process: None,
+            ..Self::default()
+        }
+    }
+
     /// Columns by what they hold: `arrival`, `offset`, `size`, `operation`, and of what a table
     /// need not have `device`, `response`, `queue`, `device_time` and `process`. The first four
     /// have their default names where they are not given.

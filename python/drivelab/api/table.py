@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from drivelab.api.frames import columns_of, maker_like
 from drivelab.api.path_text import path_text
 from drivelab.errors import UsageError
-from drivelab.workloads.given import shown
+from drivelab.workloads.given import is_number, shown
 
 if TYPE_CHECKING:
     from drivelab.api.frames import ArrowTable
@@ -30,6 +30,7 @@ def fit_table(
     group: str | None = None,
     columns: Mapping[str, str] | None = None,
     seed: int = 0,
+    last_share: float | None = None,
 ) -> TableModel:
     """Fit models to measurements that exist already, as ``drivelab model --from`` does.
 
@@ -49,6 +50,9 @@ def fit_table(
         Other names for columns: from a name that the models know to the table's own.
     seed
         Of folds, estimators and shuffles, 0 or more.
+    last_share
+        Rows are in the order of time: so much of them, the last ones, is not learned from; `last`
+        says how far answers for them are off.
 
     Raises
     ------
@@ -70,17 +74,26 @@ def fit_table(
         if isinstance(value, str):
             raise UsageError(f"{name} is {shown(value)}; give a list of names")
     mapping = [(column, name) for name, column in (columns or {}).items()]
-    asked = Asked(tuple(targets), tuple(features), group, seed)
+    if last_share is not None and not (is_number(last_share) and 0 < last_share < 1):
+        raise UsageError(f"last_share is {shown(last_share)}; allowed: above 0 and below 1")
+    asked = Asked(tuple(targets), tuple(features), group, seed, last_share)
     found = fit_table(_read(table), mapping, asked)
-    return TableModel(found.model, found.remarks)
+    last = {name: one.to_json() for name, one in found.last.items()}
+    return TableModel(found.model, found.remarks, last)
 
 
 class TableModel:
     """Models of the columns of a table; made by `drivelab.fit_table` or `TableModel.load`."""
 
-    def __init__(self, fitted: OwnModel, remarks: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        fitted: OwnModel,
+        remarks: tuple[str, ...] = (),
+        last: Mapping[str, Any] | None = None,
+    ) -> None:
         self._fitted = fitted
         self._remarks = remarks
+        self._last = dict(last or {})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TableModel:
@@ -121,6 +134,14 @@ class TableModel:
     def remarks(self) -> tuple[str, ...]:
         """What was left out and why, a line each; a model that was loaded has none."""
         return self._remarks
+
+    @property
+    def last(self) -> dict[str, Any]:
+        """By target, how far answers for the last rows are off, as docs/json-own.md has it.
+
+        Empty without `last_share`, and of a model that was loaded.
+        """
+        return self._last
 
     @property
     def accuracy(self) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.cli.arguments import CommandParser
+from drivelab.cli.arguments import CommandParser, argument_type
 from drivelab.cli.command_line import command_line
 from drivelab.cli.outputs import add_force, output_errors
 from drivelab.cli.terminal import in_lines, show
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from drivelab.models.own.model import FittedTable
 
 #: Of the options of `drivelab model`, those that say nothing about measuring, by where they go.
-_OWN: Final = ("own_files", "targets", "columns", "features_from", "group", "force")
+_OWN: Final = ("own_files", "targets", "columns", "features_from", "group", "last_share", "force")
 _SHARED: Final = ("out", "json", "seed", "command")
 
 
@@ -63,6 +63,14 @@ def add_own_options(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="rows with the same value here are repeats: never on both sides of cross-validation "
         "[rows of equal settings]",
+    )
+    group.add_argument(
+        "--test-last",
+        dest="last_share",
+        type=argument_type(_share),
+        metavar="PERCENT",
+        help="rows are in the order of time: learn from the first, and say how far answers for the "
+        "last ones are off, such as 33%%",
     )
     add_force(group)
 
@@ -109,7 +117,8 @@ def refuse_without_files(args: argparse.Namespace) -> None:
             "--from"
         )
     options = {"targets": "--target", "columns": "--column", "features_from": "--features-from"}
-    for name, option in (options | {"group": "--group", "force": "--force"}).items():
+    options |= {"group": "--group", "last_share": "--test-last", "force": "--force"}
+    for name, option in options.items():
         if getattr(args, name):
             raise UsageError(f"{option} is for your own measurements; name their files with --from")
 
@@ -121,6 +130,17 @@ def _mapping(text: str) -> tuple[str, str]:
             f"{text!r} is not allowed; write COLUMN=NAME, for example bs=read_size"
         )
     return column.strip(), name.strip()
+
+
+def _share(text: str) -> float:
+    number, is_percent, rest = text.partition("%")
+    try:
+        share = float(number) / 100
+    except ValueError:
+        share = math.nan
+    if not is_percent or rest or not 0 < share < 1:
+        raise UsageError(f"{text!r} is not allowed; write a percentage such as 33%")
+    return share
 
 
 def fit_own(args: argparse.Namespace) -> int:
@@ -136,7 +156,7 @@ def fit_own(args: argparse.Namespace) -> int:
     names = tuple(name.strip() for name in listed if name.strip())
     if listed and not names:
         raise UsageError("--features-from names no column; write names with commas between, or all")
-    asked = Asked(tuple(args.targets or ()), names, args.group, args.seed)
+    asked = Asked(tuple(args.targets or ()), names, args.group, args.seed, args.last_share)
     found = fit_table(read_files(args.own_files), args.columns or [], asked)
     with output_errors(args.out):
         paths = write_own(found, folder)
@@ -188,6 +208,7 @@ def summary(found: FittedTable) -> dict[str, Any]:
                     for name, accuracy in one.cross_validated.items()
                 ],
                 "importance": [vars(each) for each in one.importance],
+                "last": found.last[one.name].to_json() if one.name in found.last else None,
             }
             for one in model.targets.values()
         ],
@@ -196,12 +217,14 @@ def summary(found: FittedTable) -> dict[str, Any]:
 
 
 def _text(answer: dict[str, Any], found: FittedTable, out: Path) -> str:
-    from drivelab.models.own.exhibits import accuracy_lines_table, read_words
+    from drivelab.models.own.exhibits import accuracy_lines_table, last_rows_table, read_words
     from drivelab.report.terminal import table_lines
 
     lines = [read_words(found), *(f"({remark})" for remark in answer["remarks"]), ""]
     lines += table_lines(accuracy_lines_table(found.model), left=2)
     lines += ["(means over rows of groups that a fit had not seen; * answers)", ""]
+    if found.last:
+        lines += [*table_lines(last_rows_table(found), left=1), ""]
     setting = next(iter(found.table))
     words = [
         f"{column.name}={column.text(value)}"

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from drivelab.cli.courses import LABEL, course, durations_between, head, iops_between, line, rate, spans
+from drivelab.cli.courses import (
+    LABEL,
+    course,
+    durations_between,
+    head,
+    iops_between,
+    line,
+    rate,
+    spans,
+)
 from drivelab.cli.trace_text import in_width
 from drivelab.drives.lateness import Lateness
 from drivelab.drives.simulated.simulation import PERCENTILES

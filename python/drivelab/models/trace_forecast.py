@@ -202,8 +202,8 @@ def asked_queueing(model: PerformanceModel) -> Queueing:
     if left > MOST_UNEXPLAINED:
         raise CannotAnswerError(
             f"the queueing model explains this drive's measurements only within {100 * left:.0f} % "
-            f"(median; allowed: {100 * MOST_UNEXPLAINED:.0f} %), as of disks, whose times depend on "
-            "how far the arm moves: replay the trace with `drivelab measure --trace` instead"
+            f"(median; allowed: {100 * MOST_UNEXPLAINED:.0f} %), as of disks, whose times depend "
+            "on how far the arm moves: replay the trace with `drivelab measure --trace` instead"
         )
     return found[0]
 
@@ -309,9 +309,7 @@ def _joined(found: FloatArray, asked: _Asked, outside: BoolArray) -> TraceForeca
         requests=spread(found[:, 0], counts),
         bytes=spread(found[:, 0], found[:, 3:5]),
         latency_ns_mean=spread(found[:, 0], _ratio(found[:, 6:8], counts), np.nan),
-        latency_ns_max=spread(
-            found[:, 0], np.where(counts > 0, found[:, 8:10], np.nan), np.nan
-        ),
+        latency_ns_max=spread(found[:, 0], np.where(counts > 0, found[:, 8:10], np.nan), np.nan),
         late_requests=spread(found[:, 0], found[:, 5]),
         late_ns=spread(found[:, 0], found[:, 10]),
         outside=spread(arrived, outside.astype(float)) > 0,

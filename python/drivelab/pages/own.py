@@ -70,6 +70,7 @@ def own_report(found: FittedTable) -> Report:
             (
                 Text((exhibits.read_words(found) + ".",), leads=True),
                 *exhibits.predictions_figures(found),
+                *([exhibits.last_rows_table(found)] if found.last else []),
                 exhibits.accuracy_table(model),
             ),
             anchor="accuracy",

@@ -287,3 +287,19 @@ def test_names_do_not_act_on_a_terminal(capsys, tmp_path: Path) -> None:
 def test_the_formats_that_are_offered_are_those_of_the_core() -> None:
     written = {each["name"] for each in trace_formats() if each["is_written"]}
     assert set(FORMATS) == written
+
+
+def test_the_log_of_a_simulated_run_is_a_trace(capsys) -> None:
+    drive = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
+    words = ["--write-ratio", "0.3", "--queue-depth", "4", "--requests", "2000"]
+    assert cli.main(["simulate", drive, *words, "--log", "log.parquet", "--json"]) == 0
+    simulated = json.loads(capsys.readouterr().out)
+    assert cli.main(["trace", "characterize", "log.parquet", "--window", "10ms", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (stream,) = simulated["streams"]
+    for name in ("read", "write"):
+        was = stream["operations"][name]
+        assert told["operations"][name]["requests"] == was["requests"]
+        assert told[name]["response"]["mean_ns"] == pytest.approx(was["latency_ns_mean"])
+    # A closed loop of four, but for those that were outstanding at its ends.
+    assert told["characteristics"]["queue_depth"] == pytest.approx(4, rel=0.01)

@@ -3,6 +3,8 @@
 //! ```text
 //! arrival_ns offset_bytes size_bytes operation [device] [response_ns] [queue_ns] [device_ns]
 //! [process]                                        unless other columns are named
+//!
+//! submitted_ns offset_bytes size_bytes operation latency_ns    the log of a simulated run
 //! ```
 //!
 //! Times are ns unless a column is a timestamp, which says its unit, or another unit is given;
@@ -22,7 +24,7 @@ use super::{Format, Holds};
 use crate::cells::{Cell, CellReader, time_unit_ns};
 use crate::error::{Problem, TraceError};
 use crate::input::{Given, Input};
-use crate::options::Options;
+use crate::options::{Columns, Options};
 use crate::record::{Operation, Record};
 use crate::sink::{Sink, Source};
 
@@ -134,7 +136,19 @@ fn open(input: &Input, options: &Options) -> Result<Box<dyn Source>, TraceError>
 
 /// The columns that are to be read.
 fn mapped(schema: &SchemaDescriptor, options: &Options) -> Result<Vec<Mapped>, String> {
-    let names = &options.columns;
+    let has = |name: &str| {
+        schema
+            .columns()
+            .iter()
+            .any(|one| one.path().string() == name)
+    };
+    let of_simulation = Columns::of_simulation();
+    let is_log = !options.columns_given && has(&of_simulation.arrival);
+    let names = if is_log && !has(&options.columns.arrival) {
+        &of_simulation
+    } else {
+        &options.columns
+    };
     let wanted = [
         (Meaning::Arrival, Some(&names.arrival), true),
         (Meaning::Offset, Some(&names.offset), true),

@@ -79,6 +79,12 @@ class Column:
             may_miss=len(there) < len(values),
         )
 
+    def of_rows(self, values: FloatArray) -> Column:
+        """Describe the same column by some of its rows."""
+        if self.scale == "words" or np.isnan(values).all():
+            return self
+        return self.of_numbers(self.name, values)
+
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of the features that it makes for trees."""

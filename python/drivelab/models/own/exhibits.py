@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -60,7 +61,10 @@ def value_text(target: str, value: float) -> str:
 
 def error_text(target: TargetModel, accuracy: Accuracy) -> str:
     """Write an error: relative, or absolute where the target is not above 0."""
-    return share_text(accuracy.mre) if target.logarithm else value_text(target.name, accuracy.mae)
+    # The last rows may hold what the logarithm does not.
+    if target.logarithm and not math.isnan(accuracy.mre):
+        return share_text(accuracy.mre)
+    return value_text(target.name, accuracy.mae)
 
 
 def read_words(found: FittedTable) -> str:
@@ -70,8 +74,12 @@ def read_words(found: FittedTable) -> str:
     files = model.files[0][0] if len(model.files) == 1 else f"{len(model.files)} files"
     names = ", ".join(column.name for column in model.columns)
     groups = max(one.groups for one in model.targets.values())
-    of = f"by {model.group}" if model.group else "of equal settings"
+    of = f"by {model.group}" if model.group else _usual_groups(found)
     return f"{rows:,} rows of {files} in {groups:,} groups {of}; models see {names}"
+
+
+def _usual_groups(found: FittedTable) -> str:
+    return "that follow each other" if found.last else "of equal settings"
 
 
 def accuracy_lines_table(model: OwnModel) -> Table:
@@ -94,6 +102,24 @@ def accuracy_lines_table(model: OwnModel) -> Table:
     return Table("errors", columns, tuple(rows), marked=frozenset(marked), right=True)
 
 
+def last_rows_table(found: FittedTable) -> Table:
+    """Return how far answers for the last rows are off, beside two that need no model."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, last in found.last.items():
+        target = found.model.targets[name]
+        errors = (last.accuracy[target.best], last.row_before, last.constant)
+        rows.append((name, last.constant.rows, *(error_text(target, one) for one in errors)))
+    return Table(
+        "last",
+        ("error in the last rows", "rows", "model", "as the row before", "constant"),
+        tuple(rows),
+        title="How far it is off in the last rows, from which nothing was learned",
+        note="Rows are in the order of time. The model beside what was measured in the row before, "
+        "and the mean of all rows that were learned from.",
+        right=True,
+    )
+
+
 def read_facts(found: FittedTable) -> Facts:
     """Say what was read, what models see of it, and what was left out."""
     model = found.model
@@ -108,7 +134,7 @@ def read_facts(found: FittedTable) -> Facts:
         ]
     facts += [(column.name, _seen_as(column)) for column in model.columns]
     facts += [(target.name, _target_words(target)) for target in model.targets.values()]
-    of = f"rows with the same {model.group}" if model.group else "rows of equal settings"
+    of = f"rows with the same {model.group}" if model.group else f"rows {_usual_groups(found)}"
     facts.append(("groups", f"{of}; never on both sides of cross-validation"))
     facts += [("remark", remark) for remark in found.remarks]
     return Facts("", tuple(facts))

@@ -28,6 +28,7 @@ from drivelab.models.own.fitting import (
     refuse_few_groups,
     usable_estimators,
 )
+from drivelab.models.own.in_order import LastRows, judge_last, learned_rows, stretches
 from drivelab.models.own.names import characteristic_of, is_result
 from drivelab.models.own.table import NamedTable, OwnTable, listed, size_factor
 from drivelab.models.predictor import IntArray
@@ -59,12 +60,16 @@ class Asked:
         The column whose equal cells are one group.
     seed
         Of folds, estimators and shuffles.
+    last_share
+        Rows are in the order of time: so much of them, the last ones, is not learned from but
+        judged on, and without a group stretches of the others are groups.
     """
 
     targets: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     group: str | None = None
     seed: int = 0
+    last_share: float | None = None
 
 
 @dataclass(frozen=True)
@@ -218,6 +223,8 @@ class FittedTable:
         By target, what was said of the rows.
     remarks
         What was left out and why, a line each.
+    last
+        By target, how far models are off in the last rows, where they were kept for that.
     """
 
     model: OwnModel
@@ -225,6 +232,7 @@ class FittedTable:
     places: Sequence[str]
     fitted: Mapping[str, FittedTarget]
     remarks: tuple[str, ...]
+    last: Mapping[str, LastRows]
 
 
 def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) -> FittedTable:
@@ -248,14 +256,23 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
     remarks = list(read.remarks)
     targets = _targets(named, asked)
     columns, table = _features(named, asked, targets, remarks)
+    first = learned_rows(len(table), asked.last_share)
+    # Of the last rows nothing is learned, not even how far they reach.
+    columns = [one.of_rows(table[:first, place]) for place, one in enumerate(columns)]
     table = settings_table(columns, table, read.place)
-    groups = _equal_rows(table) if asked.group is None else named.groups(asked.group)
+    table, later = table[:first], table[first:]
+    if asked.group is not None:
+        groups = named.groups(asked.group)[:first]
+    else:
+        groups = _equal_rows(table) if asked.last_share is None else stretches(first)
     refuse_few_groups(len(np.unique(groups)), "these measurements")
     features = feature_set(columns)
     settings = Settings(table, groups, features, [column.name for column in columns])
     fitted: dict[str, FittedTarget] = {}
+    last: dict[str, LastRows] = {}
     for name in targets:
-        values = named.numbers(name)
+        every = named.numbers(name)
+        values = every[:first]
         there = ~np.isnan(values)
         count = len(np.unique(groups[there]))
         if not asked.targets and len(targets) > 1 and count < FEWEST_WORKLOADS:
@@ -265,6 +282,9 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
         usable, left_out = usable_estimators(rows, len(features.features))
         found = fit_target(name, values, settings, usable, seed=asked.seed)
         fitted[name] = found
+        judged = judge_last(found.model, later, every) if asked.last_share is not None else None
+        if judged is not None:
+            last[name] = judged
         remarks += [line for line in left_out.values() if line not in remarks]
         if found.model.left_out:
             remarks.append(f"{name}: {found.model.left_out:,} rows have no value and are left out")
@@ -283,7 +303,7 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
         seed=asked.seed,
     )
     places = [read.place(row) for row in range(len(table))]
-    return FittedTable(model, table, places, fitted, tuple(remarks))
+    return FittedTable(model, table, places, fitted, tuple(remarks), last)
 
 
 def _targets(named: NamedTable, asked: Asked) -> list[str]:
