@@ -31,6 +31,7 @@ from validation.snia2010 import coughlin2010, steady_state_rule
 from validation.speed import main_job_speed, simulator_speed
 from validation.steady_state import steady_state
 from validation.synthesis import synthesis
+from validation.trace_minutes import forecast_minutes, learned_minutes
 from validation.variability import variability
 from validation.yoo2014 import yoo2014
 
@@ -58,6 +59,8 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "coverage": simulated_coverage,
     "few": few_measurements,
     "placement": placement,
+    "minutes": learned_minutes,
+    "forecasts": forecast_minutes,
     "file": file_accuracy,
     "job": main_job_speed,
     "profile": profile_speed,

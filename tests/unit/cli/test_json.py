@@ -90,7 +90,7 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("model", "sim:x25m", "--measurements", "12", "--check", "5", "--dry-run"),
         *("--requests", "50", "--warmup-requests", "10", "--writes", "burst"),
     ],
-    "model --from": ["model", "--from", "rows.csv", "--out", "own"],
+    "model --from": ["model", "--from", "rows.csv", "--test-last", "20%", "--out", "own"],
     "report": ["report", "run"],
     "pts run": [
         *("pts", "run", "throughput", SMALL_DRIVE, "--client", "--scale", "0.01"),
@@ -115,6 +115,7 @@ COMMAND_LINES: dict[str, list[str]] = {
     "place": ["place", "crowded.toml", "--seconds", "0.2", "--out", "placed"],
     # Outside what was measured, or the list of warnings would be empty.
     "predict": ["predict", "run", "--queue-depth", "5000"],
+    "predict --trace": ["predict", "run", "--trace", "small.blkparse", "--on-bad", "skip"],
     "trace info": ["trace", "info", "small.blkparse", "--on-bad", "skip"],
     "trace characterize": [
         *("trace", "characterize", "small.blkparse", "--on-bad", "skip", "--window", "100ms"),
