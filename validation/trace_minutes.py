@@ -91,10 +91,10 @@ def learned_minutes() -> Section:
         "windows.csv --test-last 33%`: characteristics and performance of the first two thirds "
         "teach, the last third is asked. Mean relative errors of the latency. Queue depth is "
         "measured during the replay, as in Huang et al. 2011, so the answer is partly given; "
-        "without depth every minute is told as one request at a time. Throughput is the mean number "
-        "of requests outstanding over the latency (Little's law), so its error is that of the "
-        "latency; the last column is what the throughput of the minute before would be off by. The "
-        "traces are others than the paper's."
+        "without depth every minute is told as one request at a time. Throughput is the mean "
+        "number of requests outstanding over the latency (Little's law), so its error is that of "
+        "the latency; the last column is what the throughput of the minute before would be off by. "
+        "The traces are others than the paper's."
     )
     rows, missed = [], set()
     for drive, device in _DEVICES.items():
