@@ -20,6 +20,7 @@ from validation.few_measurements import few_measurements
 from validation.fuzzing import fuzzing
 from validation.huang2011 import huang2011
 from validation.models import file_accuracy, simulated_accuracy
+from validation.mqsim import beside_mqsim
 from validation.oracles import simulator_oracles
 from validation.placement import placement
 from validation.profile_speed import profile_speed
@@ -61,6 +62,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "placement": placement,
     "minutes": learned_minutes,
     "forecasts": forecast_minutes,
+    "mqsim": beside_mqsim,
     "file": file_accuracy,
     "job": main_job_speed,
     "profile": profile_speed,
