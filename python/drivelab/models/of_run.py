@@ -10,6 +10,7 @@ from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import UsageError
 from drivelab.models.combination import Combination
+from drivelab.models.lone_writes import KEY, lone_writes
 from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel
 from drivelab.store import RunStore, is_run
@@ -35,7 +36,7 @@ def fit(store: RunStore) -> tuple[PerformanceModel, list[Measurement]]:
         measurements,
         parts=Parts.from_json(header["design"]["parts"]),
         seed=header["plan"]["seed"],
-        provenance=header,
+        provenance={**header, KEY: lone_writes(measurements)},
     )
     return model, measurements
 

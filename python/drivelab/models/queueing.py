@@ -201,6 +201,29 @@ class Queueing:
         kinds = kinds_of_writing(table)
         return np.array([_costs_ns(self.parameters, int(kind)) for kind in kinds])
 
+    def with_lone_writes(self, costs: FloatArray, lone: tuple[float, float] | None) -> FloatArray:
+        """Return `costs_of` with those of a write up to the buffer as they were seen.
+
+        Parameters
+        ----------
+        costs
+            Shape (n, 14).
+        lone
+            What a write takes that waits for nothing: ns, and ns of each 4 KiB.
+        """
+        if lone is None or not self.layout.buffer_pages:
+            return costs
+        ns, per_page = lone
+        link, page, path = (
+            _OF_CORE.index(name) for name in ("link_write", "link_write_page", "path_write")
+        )
+        seen = costs.copy()
+        seen[:, link] = np.minimum(self.cost_ns("link_write"), ns)
+        # Large writes, which the slope is of, are shared by the links of all members.
+        seen[:, page] = per_page * self.layout.members
+        seen[:, path] = ns - seen[:, link]
+        return seen
+
     def cost_ns(self, name: str) -> float:
         """Return a cost, one of `COSTS`, in ns."""
         return float(np.exp(self.parameters[COSTS.index(name)]))

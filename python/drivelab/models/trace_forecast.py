@@ -10,10 +10,10 @@ queueing model serves the recorded requests at their times::
                                 └── costs times what the model says of a closed loop ──┘
                                     like the window, over what the queueing model says of it
 
-It is served twice: the first time tells how deep the queue of each window is, by which the second
-one's costs are corrected. Where arrivals are even that is the solution of depth = rate x latency;
-where they gather it follows every burst, and a write that meets room in the buffer waits for
-nothing, which no closed loop shows.
+What a write takes that meets room in the buffer, closed loops of few writes show by themselves
+(`drivelab.models.lone_writes`). The trace is served twice: the first time tells how deep the queue
+of each window is, by which the second one's costs are corrected. Where arrivals are even that is
+the solution of depth = rate x latency; where they gather it follows every burst.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from drivelab.drives.lateness import LATE_SHARE
 from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.models.features import workload_table
 from drivelab.models.kriging_surface import KrigingSurface
+from drivelab.models.lone_writes import KEY, read_lone_writes
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 
 if TYPE_CHECKING:
@@ -166,14 +167,16 @@ def forecast_trace(
     queueing = asked_queueing(model)
     asked = _Asked.of(windows, window_ns, trace.speed)
     served = _Served(queueing, trace, asked, _capacity(model, trace))
-    found = served.by(queueing.costs_of(asked.table))
+    lone = read_lone_writes(model.provenance.get(KEY))
+    found = served.by(queueing.with_lone_writes(queueing.costs_of(asked.table), lone))
     outside = model.outside(asked.table)
     if corrected:
         deep = asked.at_depth(_depths(found, asked))
         ratio = model.predict(deep, metric=_LATENCY) / queueing.latency_ns(deep)
         # Of what lies outside nobody knows how far the model is off.
         ratio[outside] = 1.0
-        found = served.by(queueing.costs_of(deep) * ratio[:, np.newaxis])
+        costs = queueing.costs_of(deep) * ratio[:, np.newaxis]
+        found = served.by(queueing.with_lone_writes(costs, lone))
     return _joined(found, asked, outside)
 
 
