@@ -390,11 +390,12 @@ def forecast_trace(
 ) -> bytes:
     """Serve a trace on a queueing model of a drive of `range_bytes`.
 
-    From each of the windows `begin` on it has the next row of `costs`. Returns float64, eleven for
-    each window in which requests complete: its number, reads, writes, their bytes, requests that
-    were sent more than 1 ms late, the sums of the latencies of reads and of writes, the longest of
-    each, and the sum of how late requests were sent, in ns. `UsageError` for what is no drive, or a
-    trace that does not fit.
+    From each of the windows `begin` on it has the next row of `costs`. Returns float64, thirteen
+    for each window in which requests are due, outstanding or completed: its number; reads and
+    writes that complete, their bytes; requests that are due, and those of them that are sent more
+    than 1 ms late; the sums of the latencies of reads and of writes that complete, the longest of
+    each; the sums of how late what is due is sent, and of how long requests are outstanding in it,
+    in ns. `UsageError` for what is no drive, or a trace that does not fit.
     """
 
 # --- csv -------------------------------------------------------------------------------

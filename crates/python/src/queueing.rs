@@ -65,7 +65,7 @@ fn replay_loops<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// What completes of a trace in each window, row after row, as bytes of float64.
+/// What becomes of a trace in each window, row after row, as bytes of float64.
 #[pyfunction]
 fn forecast_trace<'py>(
     py: Python<'py>,
@@ -90,12 +90,20 @@ fn forecast_trace<'py>(
             row.requests[1],
             row.bytes[0],
             row.bytes[1],
+            row.due,
             row.late,
         ];
         let [of_reads, of_writes] = row.latency_ns;
         let [read_max, write_max] = row.latency_ns_max;
         let values = counts.into_iter().map(|count| count as f64);
-        let times = [of_reads, of_writes, read_max, write_max, row.late_ns];
+        let times = [
+            of_reads,
+            of_writes,
+            read_max,
+            write_max,
+            row.late_ns,
+            row.outstanding_ns,
+        ];
         bytes.extend(values.chain(times).flat_map(f64::to_ne_bytes));
     }
     Ok(PyBytes::new(py, &bytes))

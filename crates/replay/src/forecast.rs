@@ -4,8 +4,10 @@
 //!   PacedSource ─> commands ─> OpenLoop (costs of the window) ─> answered ─> rows
 //! ```
 //!
-//! Windows count what completes in them, as the intervals of a simulation do. Trims and flushes,
-//! which the model does not know, are left out.
+//! Windows count what completes in them, as the intervals of a simulation do, and how late what is due
+//! in them is sent. Trims and flushes, which the model does not know, are left out.
+
+use std::collections::BTreeMap;
 
 use drivelab_queueing::{Answered, COSTS, Layout, OpenLoop, QueueingError, Request};
 use drivelab_request::CommandKind;
@@ -28,7 +30,7 @@ pub enum ForecastError {
     Windows(&'static str),
     /// More of them than are kept.
     #[error(
-        "requests complete in more than {MOST_FORECASTS} windows of {} s; take longer windows",
+        "requests are outstanding in more than {MOST_FORECASTS} windows of {} s; take longer windows",
         window_ns / 1e9
     )]
     TooManyWindows {
@@ -40,12 +42,12 @@ pub enum ForecastError {
     Trace(String),
 }
 
-/// What completed in a window. Arrays of two are of reads and of writes.
+/// What became of a window. Arrays of two are of reads and of writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Forecast {
     /// Which: the first one is 0.
     pub window: u64,
-    /// Requests.
+    /// Requests that completed in it.
     pub requests: [u64; 2],
     /// Their bytes.
     pub bytes: [u64; 2],
@@ -53,10 +55,14 @@ pub struct Forecast {
     pub latency_ns: [f64; 2],
     /// The longest.
     pub latency_ns_max: [f64; 2],
-    /// Requests that were sent more than [`LATE_NS`] after their times.
+    /// Requests that were due in it.
+    pub due: u64,
+    /// Those of them that were sent more than [`LATE_NS`] after their times.
     pub late: u64,
-    /// The sum of how late requests were sent.
+    /// The sum of how late those that were due were sent.
     pub late_ns: f64,
+    /// Over the requests, how long each was outstanding in it, summed.
+    pub outstanding_ns: f64,
 }
 
 /// Serves a whole trace.
@@ -68,7 +74,7 @@ pub struct Forecast {
 ///
 /// # Returns
 ///
-/// Windows in which requests completed, in their order.
+/// Windows in which a request was due, outstanding or completed, in their order.
 ///
 /// # Errors
 ///
@@ -82,7 +88,9 @@ pub fn forecast(
     window_ns: f64,
 ) -> Result<Vec<Forecast>, ForecastError> {
     if !(1.0..1e18).contains(&window_ns) {
-        return Err(ForecastError::Windows("a window is 1 ns or longer"));
+        return Err(ForecastError::Windows(
+            "a window lasts 1 ns to 30 years of the replay",
+        ));
     }
     if !begin.is_sorted_by(|before, after| before < after) {
         return Err(ForecastError::Windows("windows are not in their order"));
@@ -97,7 +105,8 @@ pub fn forecast(
     let mut drive = OpenLoop::new(layout, &costs[..COSTS])?;
     let mut rows = Rows {
         window_ns,
-        all: Vec::new(),
+        all: BTreeMap::new(),
+        are_too_many: false,
     };
     let open = source.open((0, range_bytes));
     let mut reader = open.map_err(ForecastError::Trace)?;
@@ -131,12 +140,13 @@ pub fn forecast(
     }
     drive.finish(&mut |answered| rows.count(&answered));
     rows.refuse_too_many()?;
-    Ok(rows.all)
+    Ok(rows.all.into_values().collect())
 }
 
 struct Rows {
     window_ns: f64,
-    all: Vec<Forecast>,
+    all: BTreeMap<u64, Forecast>,
+    are_too_many: bool,
 }
 
 impl Rows {
@@ -144,32 +154,50 @@ impl Rows {
         (at_ns / self.window_ns) as u64
     }
 
-    /// Counts what is complete; the next never was before it.
+    fn row(&mut self, window: u64) -> &mut Forecast {
+        self.all.entry(window).or_insert_with(|| Forecast {
+            window,
+            ..Forecast::default()
+        })
+    }
+
     fn count(&mut self, answered: &Answered) {
-        let window = self.window_of(answered.completed_ns);
-        if self.all.last().is_none_or(|last| last.window != window) {
-            self.all.push(Forecast {
-                window,
-                ..Forecast::default()
-            });
-        }
-        let Some(row) = self.all.last_mut() else {
+        let &Answered {
+            request,
+            sent_ns,
+            completed_ns,
+        } = answered;
+        let due_ns = request.due_ns as f64;
+        let late_ns = sent_ns - due_ns;
+        let row = self.row(self.window_of(due_ns));
+        row.due += 1;
+        row.late += u64::from(late_ns > LATE_NS);
+        row.late_ns += late_ns;
+        let (first, last) = (self.window_of(sent_ns), self.window_of(completed_ns));
+        if last - first > MOST_FORECASTS as u64 || self.all.len() > MOST_FORECASTS {
+            self.are_too_many = true;
             return;
-        };
-        let request = &answered.request;
+        }
+        let latency_ns = completed_ns - sent_ns;
+        if first == last {
+            self.row(last).outstanding_ns += latency_ns;
+        } else {
+            for window in first..=last {
+                let begin_ns = (window as f64 * self.window_ns).max(sent_ns);
+                let end_ns = ((window + 1) as f64 * self.window_ns).min(completed_ns);
+                self.row(window).outstanding_ns += end_ns - begin_ns;
+            }
+        }
         let direction = usize::from(request.is_write);
-        let latency_ns = answered.completed_ns - answered.sent_ns;
-        let late_ns = answered.sent_ns - request.due_ns as f64;
+        let row = self.row(last);
         row.requests[direction] += 1;
         row.bytes[direction] += request.size_bytes;
         row.latency_ns[direction] += latency_ns;
         row.latency_ns_max[direction] = row.latency_ns_max[direction].max(latency_ns);
-        row.late += u64::from(late_ns > LATE_NS);
-        row.late_ns += late_ns;
     }
 
-    fn refuse_too_many(&self) -> Result<(), ForecastError> {
-        if self.all.len() > MOST_FORECASTS {
+    const fn refuse_too_many(&self) -> Result<(), ForecastError> {
+        if self.are_too_many {
             return Err(ForecastError::TooManyWindows {
                 window_ns: self.window_ns,
             });

@@ -44,6 +44,11 @@ fn each_window_counts_what_completes_in_it() {
     let found = told(&rows, &[0], &taking(400_000.0));
     let windows: Vec<_> = found.iter().map(|row| (row.window, row.requests)).collect();
     assert_eq!(windows, [(0, [1, 1]), (1, [1, 0]), (5, [1, 0])]);
+    let due: Vec<_> = found.iter().map(|row| row.due).collect();
+    assert_eq!(due, [3, 0, 1]);
+    // The third is sent at 700 us: 300 us of it lie in the first window, 700 in the second.
+    let outstanding: Vec<_> = found.iter().map(|row| row.outstanding_ns).collect();
+    assert_eq!(outstanding, [1_100_000.0, 700_000.0, 400_000.0]);
     assert_eq!(found[0].latency_ns, [400_000.0, 400_000.0]);
     // It waits 200 us for the write and reads two pages.
     assert_eq!(found[1].latency_ns, [1_000_000.0, 0.0]);
@@ -74,6 +79,9 @@ fn a_drive_that_falls_behind_is_late_and_completes_what_it_can() {
     let late: u64 = found.iter().map(|row| row.late).sum();
     assert_eq!(completed, 3000);
     assert!(found.iter().all(|row| row.requests[0] <= 1));
+    assert_eq!((found[0].due, found[0].late, found[1].due), (3000, late, 0));
+    // As many as may be, until fewer are left.
+    assert_eq!(found[100].outstanding_ns, 1024.0 * 1e6);
     // Those after the first 1024; the first of them is sent after 1 ms, which is not late yet.
     assert_eq!(late, 3000 - 1024 - 1);
 }

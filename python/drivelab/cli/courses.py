@@ -15,15 +15,20 @@ _MOST_BARS: Final = 36
 LABEL: Final = 10
 
 
+def bar_width(intervals: int) -> int:
+    """Say how many intervals a bar is of: one, or as many as a line needs."""
+    return -(-intervals // _MOST_BARS)
+
+
 def spans(intervals: int) -> list[slice]:
-    """Give the intervals of each bar: one, or as many as a line needs."""
-    width = -(-intervals // _MOST_BARS)
+    """Give the intervals of each bar."""
+    width = bar_width(intervals)
     return [slice(at, at + width) for at in range(0, intervals, width)]
 
 
 def head(intervals: int, interval_ns: float, what: str = "interval") -> str:
     """Say what the bars are of."""
-    width = -(-intervals // _MOST_BARS)
+    width = bar_width(intervals)
     joined = f", {width} a character" if width > 1 else ""
     length = format_duration_ns(interval_ns)
     return line("over time", f"{intervals:,} {what}{'s' * (intervals != 1)} of {length}{joined}")

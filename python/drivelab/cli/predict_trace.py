@@ -45,11 +45,16 @@ def predict_trace(args: argparse.Namespace) -> int:
     from drivelab.traces.characterization import characterize
 
     _refuse_other_answers(args)
+    if args.speed == (None,):
+        raise UsageError(
+            "a forecast needs times at which requests arrive: leave out --speed max, or measure "
+            "the drive"
+        )
     model = load_model(args.model)
     trace = trace_of(args)
     if trace is None or trace.files is None:
         raise AssertionError("a trace was named")
-    window_ns = round((args.window or _USUAL_SECONDS) * 1e9)
+    window_ns = round((_USUAL_SECONDS if args.window is None else args.window) * 1e9)
     if window_ns < 1:
         raise UsageError("--window is too short; allowed: 1ns or more, for example 60s")
     with ReadingProgress() as told:

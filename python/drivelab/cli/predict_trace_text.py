@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from drivelab.cli.courses import LABEL, course, durations_between, head, iops_between, line, spans
+from drivelab.cli.courses import (
+    LABEL,
+    bar_width,
+    course,
+    durations_between,
+    head,
+    iops_between,
+    line,
+)
 from drivelab.cli.trace_text import in_width, trace_notes
 from drivelab.exhibits.quantities import listed, share_text
 from drivelab.units import format_duration_ns
@@ -14,6 +22,7 @@ from drivelab.units import format_duration_ns
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from drivelab.models.features import FloatArray
     from drivelab.models.trace_forecast import TraceForecast
     from drivelab.workloads.trace import Trace
 
@@ -67,7 +76,15 @@ def _latencies(answer: dict[str, Any]) -> Iterator[str]:
         one = answer[name]
         if one["requests"]:
             latency = format_duration_ns(one["latency_ns_mean"])
-            yield line("", f"{one['requests']:,} {name}s  {latency}")
+            plural = "" if one["requests"] == 1 else "s"
+            yield line("", f"{one['requests']:,} {name}{plural}  {latency}")
+    if answer["late_ratio"]:
+        late = format_duration_ns(answer["late_ns_mean"])
+        yield line(
+            "sent late",
+            f"{share_text(answer['late_ratio'])} more than 1 ms, all of them {late} on average",
+        )
+        yield line("", "a latency counts from when the request is sent")
 
 
 def _cautions(forecast: TraceForecast) -> Iterator[str]:
@@ -93,19 +110,21 @@ def _cautions(forecast: TraceForecast) -> Iterator[str]:
 
 
 def _courses(forecast: TraceForecast) -> Iterator[str]:
-    """Draw the windows that hold something, as many a bar as a line needs."""
-    requests = forecast.completed
-    spent = np.nan_to_num(forecast.latency_ns) * requests
-    asked = forecast.asked_requests
-    seconds = forecast.window_ns / 1e9
-    parts = spans(len(requests))
-    yield head(len(requests), forecast.window_ns, "window")
-    for label, counts in (("asked", asked), ("done", requests)):
-        rates = [float(counts[part].mean()) / seconds for part in parts]
-        yield course(label, rates, iops_between)
-    totals = [float(requests[part].sum()) for part in parts]
-    means = [
-        float(spent[part].sum()) / total if total else 0.0
-        for part, total in zip(parts, totals, strict=True)
-    ]
-    yield course("latency", means, durations_between)
+    """Draw all windows from the first to the last, as many a bar as a line needs."""
+    numbers = np.rint(forecast.begin_ns / forecast.window_ns).astype(np.int64)
+    count = int(numbers[-1]) + 1
+    width = bar_width(count)
+    bars = -(-count // width)
+
+    def summed(values: FloatArray) -> FloatArray:
+        return np.bincount(numbers // width, values, minlength=bars).astype(np.float64)
+
+    requests = summed(forecast.completed)
+    spent = summed(np.nan_to_num(forecast.latency_ns) * forecast.completed)
+    # The last bar may stand for fewer windows.
+    windows = np.minimum(width, count - width * np.arange(bars))
+    seconds = windows * forecast.window_ns / 1e9
+    yield head(count, forecast.window_ns, "window")
+    yield course("asked", (summed(forecast.asked_requests) / seconds).tolist(), iops_between)
+    yield course("done", (requests / seconds).tolist(), iops_between)
+    yield course("latency", (spent / np.maximum(requests, 1)).tolist(), durations_between)

@@ -18,7 +18,7 @@ _OPERATIONS: Final = ("read", "write")
 _DIGITS: Final = 6
 _COUNTS: Final = {
     *("begin_ns", "asked_requests", "asked_bytes", "requests", "bytes", "late_requests"),
-    *("read_requests", "write_requests"),
+    *("read_requests", "write_requests", "due_requests"),
 }
 _SWITCHES: Final = {"saturated", "outside_training"}
 
@@ -79,6 +79,7 @@ def _columns(forecast: TraceForecast) -> dict[str, FloatArray]:
         "latency_ns_max": np.fmax(*forecast.latency_ns_max.T),
         "iops": forecast.iops,
         "bandwidth_bytes_per_second": forecast.bandwidth_bytes_per_second,
+        "due_requests": forecast.due_requests,
         "late_requests": forecast.late_requests,
         "saturated": forecast.saturated.astype(float),
         "outside_training": forecast.outside.astype(float),

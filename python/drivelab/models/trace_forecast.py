@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 #: A queueing model that leaves more of its own measurements unexplained (median) is not asked.
 MOST_UNEXPLAINED: Final = 0.10
 # Of a row that the core tells.
-_ROW: Final = 11
+_ROW: Final = 13
 _LATENCY: Final = "latency_ns_mean"
 # By the names of characteristics, those of windows.
 _COLUMNS: Final = {
@@ -58,7 +58,7 @@ _COLUMNS: Final = {
 class TraceForecast:
     """Windows of a trace on a modelled drive: what is asked, and what is expected.
 
-    Every array has a row a window in which requests arrive or complete.
+    Every array has a row a window in which requests arrive, are outstanding or complete.
 
     Attributes
     ----------
@@ -75,8 +75,9 @@ class TraceForecast:
         What completes in it, reads and writes, shape (n, 2).
     latency_ns_mean, latency_ns_max
         Of those, by operation, from being sent on, shape (n, 2); not a number where none completes.
-    late_requests, late_ns
-        How many of them were sent more than 1 ms after their time, and how late all were, summed.
+    due_requests, late_requests, late_ns
+        How many should be sent in it, how many of them are sent more than 1 ms later, and how late
+        all of them are, summed.
     outside
         Whether a closed loop like it lies outside what was measured.
     """
@@ -90,6 +91,7 @@ class TraceForecast:
     bytes: FloatArray
     latency_ns_mean: FloatArray
     latency_ns_max: FloatArray
+    due_requests: FloatArray
     late_requests: FloatArray
     late_ns: FloatArray
     outside: BoolArray
@@ -117,14 +119,9 @@ class TraceForecast:
         return total
 
     @property
-    def queue_depth(self) -> FloatArray:
-        """Requests outstanding on average (Little): what completes times how long it took."""
-        return self.iops * np.nan_to_num(self.latency_ns) / 1e9
-
-    @property
     def saturated(self) -> BoolArray:
-        """Whether the drive falls behind: too much of what completes was sent late."""
-        behind: BoolArray = self.late_requests > LATE_SHARE * np.maximum(self.completed, 1)
+        """Whether the drive falls behind: too much of what is due is sent late."""
+        behind: BoolArray = self.late_requests > LATE_SHARE * self.due_requests
         return behind
 
 
@@ -169,9 +166,11 @@ def forecast_trace(
     served = _Served(queueing, trace, asked, _capacity(model, trace))
     lone = read_lone_writes(model.provenance.get(KEY))
     found = served.by(queueing.with_lone_writes(queueing.costs_of(asked.table), lone))
-    outside = model.outside(asked.table)
+    # Deeper than was measured, a loop waits at the same place as the deepest that was.
+    deepest = (model.ranges["queue_depth"] or (1.0, 1.0))[1]
+    deep = asked.at_depth(np.minimum(_depths(found, asked), deepest))
+    outside = model.outside(deep)
     if corrected:
-        deep = asked.at_depth(_depths(found, asked))
         ratio = model.predict(deep, metric=_LATENCY) / queueing.latency_ns(deep)
         # Of what lies outside nobody knows how far the model is off.
         ratio[outside] = 1.0
@@ -287,7 +286,7 @@ class _Served:
 
 def _depths(found: FloatArray, asked: _Asked) -> FloatArray:
     """Return the mean depth of the windows that hold requests, 1 at least."""
-    depth = dict(zip(found[:, 0], (found[:, 6] + found[:, 7]) / asked.window_ns, strict=True))
+    depth = dict(zip(found[:, 0], found[:, 12] / asked.window_ns, strict=True))
     return np.array([max(1.0, depth.get(float(each), 1.0)) for each in asked.number])
 
 
@@ -311,10 +310,11 @@ def _joined(found: FloatArray, asked: _Asked, outside: BoolArray) -> TraceForeca
         characteristics=spread(arrived, deep, np.nan),
         requests=spread(found[:, 0], counts),
         bytes=spread(found[:, 0], found[:, 3:5]),
-        latency_ns_mean=spread(found[:, 0], _ratio(found[:, 6:8], counts), np.nan),
-        latency_ns_max=spread(found[:, 0], np.where(counts > 0, found[:, 8:10], np.nan), np.nan),
-        late_requests=spread(found[:, 0], found[:, 5]),
-        late_ns=spread(found[:, 0], found[:, 10]),
+        latency_ns_mean=spread(found[:, 0], _ratio(found[:, 7:9], counts), np.nan),
+        latency_ns_max=spread(found[:, 0], np.where(counts > 0, found[:, 9:11], np.nan), np.nan),
+        due_requests=spread(found[:, 0], found[:, 5]),
+        late_requests=spread(found[:, 0], found[:, 6]),
+        late_ns=spread(found[:, 0], found[:, 11]),
         outside=spread(arrived, outside.astype(float)) > 0,
     )
 

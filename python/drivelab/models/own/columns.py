@@ -79,11 +79,22 @@ class Column:
             may_miss=len(there) < len(values),
         )
 
-    def of_rows(self, values: FloatArray) -> Column:
-        """Describe the same column by some of its rows."""
-        if self.scale == "words" or np.isnan(values).all():
-            return self
-        return self.of_numbers(self.name, values)
+    def of_first(self, values: FloatArray, rows: int) -> tuple[Column, FloatArray]:
+        """Describe the same column by its first rows; give all values as that tells them.
+
+        A word that is none of the first ones is none at all.
+        """
+        first = values[:rows]
+        if np.isnan(first).all():
+            return self, values
+        if self.scale != "words":
+            return self.of_numbers(self.name, first), values
+        places = np.unique(first).astype(int)
+        words = tuple(self.categories[place] for place in places)
+        told = np.full(len(self.categories), np.nan)
+        told[places] = np.arange(len(places))
+        column = Column(self.name, "words", words, may_miss=NO_WORD in words)
+        return column, told[values.astype(int)]
 
     @property
     def inputs(self) -> tuple[str, ...]:

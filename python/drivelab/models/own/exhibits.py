@@ -79,7 +79,7 @@ def read_words(found: FittedTable) -> str:
 
 
 def _usual_groups(found: FittedTable) -> str:
-    return "that follow each other" if found.last else "of equal settings"
+    return "that follow each other" if found.in_order else "of equal settings"
 
 
 def accuracy_lines_table(model: OwnModel) -> Table:
@@ -114,8 +114,7 @@ def last_rows_table(found: FittedTable) -> Table:
         ("error in the last rows", "rows", "model", "as the row before", "constant"),
         tuple(rows),
         title="How far it is off in the last rows, from which nothing was learned",
-        note="Rows are in the order of time. The model beside what was measured in the row before, "
-        "and the mean of all rows that were learned from.",
+        note="Rows are in the order of time; constant is the mean of those learned from.",
         right=True,
     )
 

@@ -225,6 +225,8 @@ class FittedTable:
         What was left out and why, a line each.
     last
         By target, how far models are off in the last rows, where they were kept for that.
+    in_order
+        Whether rows are in the order of time, so that stretches of them are groups.
     """
 
     model: OwnModel
@@ -233,6 +235,7 @@ class FittedTable:
     fitted: Mapping[str, FittedTarget]
     remarks: tuple[str, ...]
     last: Mapping[str, LastRows]
+    in_order: bool
 
 
 def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) -> FittedTable:
@@ -257,8 +260,11 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
     targets = _targets(named, asked)
     columns, table = _features(named, asked, targets, remarks)
     first = learned_rows(len(table), asked.last_share)
-    # Of the last rows nothing is learned, not even how far they reach.
-    columns = [one.of_rows(table[:first, place]) for place, one in enumerate(columns)]
+    if asked.last_share is not None:
+        # Of the last rows nothing is learned, not even how far they reach.
+        known = [one.of_first(table[:, place], first) for place, one in enumerate(columns)]
+        columns = [column for column, _ in known]
+        table = np.column_stack([values for _, values in known])
     table = settings_table(columns, table, read.place)
     table, later = table[:first], table[first:]
     if asked.group is not None:
@@ -272,7 +278,7 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
     last: dict[str, LastRows] = {}
     for name in targets:
         every = named.numbers(name)
-        values = every[:first]
+        values = _learned(name, every, first)
         there = ~np.isnan(values)
         count = len(np.unique(groups[there]))
         if not asked.targets and len(targets) > 1 and count < FEWEST_WORKLOADS:
@@ -282,9 +288,8 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
         usable, left_out = usable_estimators(rows, len(features.features))
         found = fit_target(name, values, settings, usable, seed=asked.seed)
         fitted[name] = found
-        judged = judge_last(found.model, later, every) if asked.last_share is not None else None
-        if judged is not None:
-            last[name] = judged
+        if asked.last_share is not None:
+            last |= _judged(found.model, later, every, remarks)
         remarks += [line for line in left_out.values() if line not in remarks]
         if found.model.left_out:
             remarks.append(f"{name}: {found.model.left_out:,} rows have no value and are left out")
@@ -303,7 +308,30 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
         seed=asked.seed,
     )
     places = [read.place(row) for row in range(len(table))]
-    return FittedTable(model, table, places, fitted, tuple(remarks), last)
+    in_order = asked.last_share is not None
+    return FittedTable(model, table, places, fitted, tuple(remarks), last, in_order)
+
+
+def _learned(name: str, values: FloatArray, first: int) -> FloatArray:
+    """Give the values of a target that are learned from."""
+    learned = values[:first]
+    if np.isnan(learned).all() and not np.isnan(values).all():
+        raise UsageError(
+            f"column {shown(name)} has values in the last rows alone, from which nothing is "
+            "learned; give a smaller share to be judged on"
+        )
+    return learned
+
+
+def _judged(
+    target: TargetModel, later: FloatArray, values: FloatArray, remarks: list[str]
+) -> dict[str, LastRows]:
+    """Judge a target in the last rows, by its name; say where there is nothing to judge."""
+    found = judge_last(target, later, values)
+    if found is None:
+        remarks.append(f"{target.name} is not judged: none of the last rows has a value")
+        return {}
+    return {target.name: found}
 
 
 def _targets(named: NamedTable, asked: Asked) -> list[str]:

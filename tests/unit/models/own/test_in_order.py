@@ -75,7 +75,21 @@ def test_rows_without_a_value_are_skipped_on_both_sides() -> None:
 def test_a_target_without_a_value_in_the_last_rows_is_not_judged() -> None:
     given = table()
     given["latency_us"][60:] = [float("nan")] * 30
-    assert dl.fit_table(given, last_share=1 / 3).last == {}
+    model = dl.fit_table(given, last_share=1 / 3)
+    assert model.last == {}
+    assert any("not judged" in remark for remark in model.remarks)
+    given["latency_us"] = [float("nan")] * 60 + [1.0] * 30
+    with pytest.raises(UsageError, match="last rows alone"):
+        dl.fit_table(given, last_share=1 / 3)
+
+
+def test_a_word_of_the_last_rows_alone_is_not_known() -> None:
+    given: dict[str, list] = dict(table())
+    given["kind"] = ["old", "older"] * 30 + ["new"] * 30
+    model = dl.fit_table(given, last_share=1 / 3)
+    assert model.last["latency_us"]["constant"]["rows"] == 30
+    with pytest.raises(UsageError, match="new"):
+        model.predict({"depth": [3], "size_kib": [20], "kind": ["new"]})
 
 
 def test_last_rows_that_are_not_above_0_are_judged_by_the_absolute_error() -> None:
