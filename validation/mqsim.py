@@ -39,7 +39,9 @@ _CHIP: Final = (
 
 def beside_mqsim() -> Section:
     """Replay both traces on both simulators."""
-    section = Section("MQSim's own traces", f"{VARIABLE}=FOLDER python -m validation mqsim")
+    section = Section(
+        "MQSim's own traces", f"{VARIABLE}=FOLDER .venv/bin/python -m validation mqsim"
+    )
     folder = os.environ.get(VARIABLE)
     if not folder or not (Path(folder) / "MQSim").is_file():
         section.say(f"Not run: {VARIABLE} names no folder in which MQSim was built.")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from drivelab.traces.fitting.check import Check, compared, requests_as_trace, windows_on
 from drivelab.traces.fitting.requests import read_requests
@@ -12,10 +10,12 @@ from drivelab.traces.fitting.scenario import scenario_text
 from drivelab.traces.fitting.tables import fit
 from drivelab.workloads.recorded import RecordedFiles
 from drivelab.workloads.scenario import Scenario
+from validation import traces_folder
 from validation.document import Section
 
-#: Names the folder of the public traces; they are no part of the project.
-FOLDER: Final = "DRIVELAB_TRACES"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 #: File, what it is, and its windows in seconds.
 _TRACES: Final = (
     ("DTRS100M.trace.zst", "Microsoft DTRS", 60),
@@ -39,15 +39,9 @@ _MISSES: Final = {
 
 def synthesis() -> Section:
     """Fit a scenario to each trace, and run both on each drive."""
-    command = f"{FOLDER}=FOLDER .venv/bin/python -m validation synthesis"
-    section = Section("Scenarios fitted to traces", command)
-    folder = os.environ.get(FOLDER)
-    missing = [name for name, *_ in _TRACES if not folder or not (Path(folder) / name).is_file()]
-    if folder is None or missing:
-        section.say(
-            f"Not run: {FOLDER} names no folder with {', '.join(missing)}. The traces are public, "
-            "and no part of the project."
-        )
+    section = Section("Scenarios fitted to traces", traces_folder.command("synthesis"))
+    paths = traces_folder.found([name for name, *_ in _TRACES], section)
+    if paths is None:
         return section
     section.say(
         "`drivelab trace fit` writes a scenario; the trace and the scenario run on the same "
@@ -58,7 +52,7 @@ def synthesis() -> Section:
         "all runs of a workload. Both end with the trace's last window."
     )
     for name, title, seconds in _TRACES:
-        _compare(section, Path(folder) / name, title, seconds * 1_000_000_000)
+        _compare(section, paths[name], title, seconds * 1_000_000_000)
     return section
 
 

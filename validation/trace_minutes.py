@@ -86,10 +86,11 @@ class Minutes:
 
 def learned_minutes() -> Section:
     """Table VII: learn from minutes of a replay, and be asked for the ones after."""
-    section = _section("Minutes of traces, learned from their replay (table VII)", "minutes")
-    paths = traces_folder.found(tuple(_TRACES))
+    title = "Minutes of traces, learned from their replay (table VII)"
+    section = Section(title, traces_folder.command("minutes"))
+    paths = traces_folder.found(_TRACES, section)
     if paths is None:
-        return _without(section)
+        return section
     section.say(
         "Traces replayed on simulated drives, `drivelab simulate DRIVE --trace FILE --fit scale "
         "--log`, then `drivelab trace characterize` by minute and `drivelab model --from "
@@ -169,10 +170,11 @@ def replayed(drive: str, path: Path) -> Minutes:
 
 def forecast_minutes() -> Section:
     """Forecast minutes of traces from models of synthetic workloads, beside their replay."""
-    section = _section("Minutes of traces, forecast for drives they never ran on", "forecasts")
-    paths = traces_folder.found(tuple(_TRACES))
+    title = "Minutes of traces, forecast for drives they never ran on"
+    section = Section(title, traces_folder.command("forecasts"))
+    paths = traces_folder.found(_TRACES, section)
     if paths is None:
-        return _without(section)
+        return section
     section.say(
         f"`drivelab model DRIVE --writes burst` measures {_MEASUREMENTS} synthetic workloads; "
         "`drivelab predict RUN --trace FILE --fit scale` forecasts each minute. Beside it the "
@@ -324,18 +326,6 @@ def _modelled(drive: str) -> PerformanceModel:
         )
         with store:
             return of_run.fit(store)[0]
-
-
-def _section(title: str, name: str) -> Section:
-    return Section(title, f"{traces_folder.VARIABLE}=FOLDER python -m validation {name}")
-
-
-def _without(section: Section) -> Section:
-    section.say(
-        f"Not run: {traces_folder.VARIABLE} names no folder with {' and '.join(_TRACES)}, which "
-        "are not ours to give away."
-    )
-    return section
 
 
 def _quiet(*words: str) -> None:
