@@ -188,9 +188,9 @@ def forecast_minutes() -> Section:
     models = {drive: _modelled(drive) for drive in (*_SERVED, *_REFUSED)}
     _tell_served(section, models, paths)
     section.say(
-        "How much a write buffer takes is not seen in closed loops, which keep it full: the model of "
-        "`sim:enterprise-tlc-pcie4` has 1 MiB of the drive's 8 MiB. Bursts that only the larger one "
-        "takes, as of CloudPhysics at 300 times its speed, are forecast far too slow."
+        "How much a write buffer takes is not seen in closed loops, which keep it full: the model "
+        "of `sim:enterprise-tlc-pcie4` has 1 MiB of the drive's 8 MiB. Bursts that only the larger "
+        "one takes, as of CloudPhysics at 300 times its speed, are forecast far too slow."
     )
     for drive in _REFUSED:
         try:
