@@ -125,6 +125,11 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("trace", "convert", "small.blkparse", "--on-bad", "skip", "--to", "spc"),
         *("-o", "small.spc"),
     ],
+    "trace fit": [
+        # With a caution: its clock is coarse.
+        *("trace", "fit", "coarse.spc", "-o", "fitted.toml", "--window", "5s"),
+        *("--check", SMALL_DRIVE),
+    ],
     "trace cut": [
         *("trace", "cut", "small.blkparse", "--on-bad", "skip", "--reads"),
         *("-o", "reads.parquet"),
@@ -275,6 +280,8 @@ def finished_run(tmp_path_factory) -> Path:
     words = [*COMMAND_LINES["model"][:-1], str(folder / "run")]
     assert cli.main(words) == 0
     blkparse_file(folder)
+    coarse = "".join(f"0,{8 * at},4096,{'rw'[at % 2]},{at // 4}\n" for at in range(80))
+    (folder / "coarse.spc").write_text(coarse)
     (folder / "prices.csv").write_text(PRICES)
     for name, bound in (("crowded", 50), ("tight", 0.15)):
         plan_text = f"utilisation_at_most = 1.0\n{CROWDED.replace('{bound}', str(bound))}"

@@ -434,7 +434,7 @@ from drivelab.drives.real.side_file import read_side
 run = fio_program._collect
 count = [0]
 
-def collect(process, deadline, log):
+def collect(process, deadline, log, watch):
     count[0] += 1
     if count[0] == int(sys.argv[1]):
         # In the middle of what fio writes: a file's time changes before its data do.
@@ -443,7 +443,7 @@ def collect(process, deadline, log):
         while process.poll() is None and content.tally(path.read_bytes())[2] == 0:
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGKILL)
-    return run(process, deadline, log)
+    return run(process, deadline, log, watch)
 
 fio_program._collect = collect
 sys.exit(cli.main(sys.argv[2:]))
