@@ -55,7 +55,7 @@ _BETTER: Final = 0.8
 # as the first two, and these drives' writes are what the first ones do not show.
 _NOT_BETTER: Final = frozenset({("sim:array-x25m", _DTRS), ("sim:samsung-slc-32gb", _DTRS)})
 
-_SERVED: Final = ("sim:x25m", "sim:array-x25m", "sim:enterprise-tlc-pcie4")
+_SERVED: Final = (*("sim:x25m", "sim:array-x25m", "sim:enterprise-tlc-pcie4", "sim:consumer-qlc"),)
 _REFUSED: Final = ("sim:spinpoint-m7", "sim:samsung-slc-32gb")
 _MEASUREMENTS, _CHECK = 300, 1000
 # Medians over minutes that forecasts are held to: of latency, and of what saturated minutes do.

@@ -205,14 +205,15 @@ impl OpenLoop {
             request.offset_bytes + request.size_bytes,
         );
         let (first, last) = (begin / page, (end - 1) / page);
-        let gap = self.ends[usize::from(request.is_write)].follow(begin, end);
+        let (gap, is_next) = self.ends[usize::from(request.is_write)].follow(begin, end);
         let again = gap.is_some_and(|gap| (begin - gap).saturating_sub(1) / page == first);
         Access {
             first,
             last,
             partial: (!begin.is_multiple_of(page), !end.is_multiple_of(page)),
             again,
-            follows: gap.is_some_and(|gap| gap < page),
+            // Read-ahead goes on from the last read, not from one of many.
+            follows: is_next && gap.is_some_and(|gap| gap < page),
             is_random: gap.is_none(),
         }
     }
@@ -225,8 +226,9 @@ struct Ends {
 }
 
 impl Ends {
-    /// How far an access begins beyond one that it goes on from, which it replaces.
-    fn follow(&mut self, begin: u64, end: u64) -> Option<u64> {
+    /// How far an access begins beyond one that it goes on from, which it replaces, and whether that
+    /// was the last one.
+    fn follow(&mut self, begin: u64, end: u64) -> (Option<u64>, bool) {
         let gap_of = |&ended: &u64| {
             begin
                 .checked_sub(ended)
@@ -235,12 +237,13 @@ impl Ends {
         let nearest = (self.last.iter().enumerate())
             .filter_map(|(place, ended)| gap_of(ended).map(|gap| (gap, place)))
             .min();
+        let is_next = nearest.is_some_and(|(_, place)| place + 1 == self.last.len());
         if let Some((_, place)) = nearest {
             self.last.remove(place);
         } else if self.last.len() == STREAMS {
             self.last.remove(0);
         }
         self.last.push(end);
-        nearest.map(|(gap, _)| gap)
+        (nearest.map(|(gap, _)| gap), is_next)
     }
 }

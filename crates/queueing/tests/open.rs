@@ -135,6 +135,25 @@ fn what_goes_on_where_one_of_the_last_ended_is_in_order() {
 }
 
 #[test]
+fn read_ahead_goes_on_from_the_last_read_alone() {
+    let costs = costs(&[(Cost::Read, 100.0), (Cost::PathRead, 5.0)]);
+    let ahead = Layout {
+        units: 4,
+        reads_ahead: true,
+        ..PLAIN
+    };
+    let apart = |pages: &[u64]| -> Vec<_> {
+        (pages.iter().enumerate())
+            .map(|(place, &page)| request(1000 * place as u64, false, page))
+            .collect()
+    };
+    let in_order = latencies(&ahead, &costs, &apart(&[0, 1, 2]));
+    assert_eq!(in_order, [105.0, 5.0, 5.0]);
+    let in_turn = latencies(&ahead, &costs, &apart(&[0, 1000, 1, 1001]));
+    assert_eq!(in_turn, [105.0; 4]);
+}
+
+#[test]
 fn costs_change_for_what_comes_after() {
     let mut drive = OpenLoop::new(&PLAIN, &costs(&[(Cost::Read, 100.0)])).unwrap();
     let mut all = Vec::new();
