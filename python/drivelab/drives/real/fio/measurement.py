@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -22,7 +23,7 @@ from drivelab.drives.real.fio.content import Mark
 from drivelab.drives.real.fio.files import FioFiles
 from drivelab.drives.real.fio.job import Segment, buffer_seed, segment_options
 from drivelab.drives.real.fio.pace import least_requests, next_segment
-from drivelab.drives.real.fio.program import FioProgram, run_fio
+from drivelab.drives.real.fio.program import FioOutput, FioProgram, run_fio
 from drivelab.drives.real.fio.result import check_segment
 from drivelab.errors import RunError
 from drivelab.workloads.characteristics import Characteristics
@@ -163,18 +164,33 @@ def run_segment(
     # What was opened and checked, whatever its path names by now.
     name = f"/proc/self/fd/{setup.descriptor}"
     with files.holding(stream.iolog_segment(name, segment.requests)):
-        output = run_fio(
-            setup.program,
-            options,
-            deadline_seconds=segment.seconds
-            + setup.slack_seconds
-            + START_SECONDS
-            + segment.requests * SECONDS_A_REQUEST,
-            descriptors=[*{setup.descriptor, *setup.locks}, *files.descriptors],
-            log=(files.log_descriptors, (segment.requests + 1000) * LOG_BYTES_A_REQUEST),
-        )
+        output = run_limited(setup, options, files, segment)
         completions = Completions(files.latency_log())
     return completions, check_segment(output.report, output.remarks, segment, completions)
+
+
+def run_limited(
+    setup: FioSetup,
+    options: Sequence[str],
+    files: FioFiles,
+    segment: Segment,
+    *,
+    watch: Callable[[], None] | None = None,
+    patience_seconds: float | None = None,
+) -> FioOutput:
+    """Run fio on a segment within the time and the log that it may take; else as `run_fio`."""
+    return run_fio(
+        setup.program,
+        options,
+        deadline_seconds=segment.seconds
+        + setup.slack_seconds
+        + START_SECONDS
+        + segment.requests * SECONDS_A_REQUEST,
+        descriptors=[*{setup.descriptor, *setup.locks}, *files.descriptors],
+        log=(files.log_descriptors, (segment.requests + 1000) * LOG_BYTES_A_REQUEST),
+        watch=watch,
+        patience_seconds=patience_seconds,
+    )
 
 
 def _measurement(

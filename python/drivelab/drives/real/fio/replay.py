@@ -35,13 +35,11 @@ from drivelab.drives.real.fio.job import (
     segment_options,
 )
 from drivelab.drives.real.fio.measurement import (
-    LOG_BYTES_A_REQUEST,
-    SECONDS_A_REQUEST,
-    START_SECONDS,
     FioSetup,
+    run_limited,
 )
 from drivelab.drives.real.fio.pace import LONGEST_SECONDS, MOST_REQUESTS
-from drivelab.drives.real.fio.program import FioOutput, run_fio
+from drivelab.drives.real.fio.program import FioOutput
 from drivelab.drives.real.fio.replay_asked import looks_like
 from drivelab.drives.real.fio.result import check_segment, field_of, histogram_of
 from drivelab.drives.stream_result import StreamResult
@@ -178,19 +176,11 @@ class _Replay:
         self.segments.complete_closed(completions, self.requests.queue_depth)
 
     def _run(self, options: list[str], files: FioFiles, segment: Segment) -> FioOutput:
-        setup = self.setup
-        return run_fio(
-            setup.program,
-            options,
-            deadline_seconds=segment.seconds
-            + setup.slack_seconds
-            + START_SECONDS
-            + segment.requests * SECONDS_A_REQUEST,
-            descriptors=[*{setup.descriptor, *setup.locks}, *files.descriptors],
-            log=(files.log_descriptors, (segment.requests + 1000) * LOG_BYTES_A_REQUEST),
-            watch=self._watcher(segment),
-            # A drive that is too slow for recorded times is late, and does not hang.
-            patience_seconds=None if self.trace.speed is None else setup.slack_seconds,
+        # A drive that is too slow for recorded times is late, and does not hang.
+        patience = None if self.trace.speed is None else self.setup.slack_seconds
+        watch = self._watcher(segment)
+        return run_limited(
+            self.setup, options, files, segment, watch=watch, patience_seconds=patience
         )
 
     def _take_flushes(self, output: FioOutput) -> int:

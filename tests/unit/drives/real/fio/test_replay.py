@@ -12,6 +12,7 @@ from tests.made_trace import msr_file
 from drivelab._core import Completions
 from drivelab.drives.lateness import LATE_NS
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.real.fio import measurement as fio_measurement
 from drivelab.drives.real.fio import replay as fio_replay
 from drivelab.drives.real.fio.asked import check_step
 from drivelab.drives.real.fio.drive import FioDrive, open_real_drive
@@ -216,7 +217,7 @@ def test_a_request_that_is_missing_is_an_error(
         output.report["jobs"][0]["read"]["total_ios"] -= 1
         return output
 
-    monkeypatch.setattr(fio_replay, "run_fio", drop_one)
+    monkeypatch.setattr(fio_measurement, "run_fio", drop_one)
     with pytest.raises(RunError, match="fio's numbers disagree"):
         list(drive.measure([(0, Trace(requests_of(10, 0)))], PLAN))
 
