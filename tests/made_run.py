@@ -21,7 +21,7 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.models.accuracy import measure_accuracy
 from drivelab.models.effects import Effect, Importance
 from drivelab.models.evaluate import MODEL_KEYS, Evaluation, ModelKey, best_models
-from drivelab.models.exhibits.run_data import Check, Intervals, RunData
+from drivelab.models.exhibits.run_data import Check, Factor, Intervals, RunData
 from drivelab.models.features import UNITS
 from drivelab.models.intervals import levels_possible
 from drivelab.models.measured import METRICS
@@ -219,7 +219,10 @@ def made_run(
     run = replace(run, header=described)
     if reserved:
         widths = {0.8: 1.1, 0.9: 1.25, 0.95: 1.5}
-        factors = {level: widths[level] for level in levels_possible(reserved)}
+        factors = {
+            level: Factor(widths[level], widths[level] ** 0.5, widths[level] ** 2)
+            for level in levels_possible(reserved)
+        }
         run = replace(run, intervals=Intervals(reserved, dict.fromkeys(METRICS, factors)))
     return with_check(run) if check else run
 

@@ -19,6 +19,7 @@ from drivelab.workloads.characteristics import FIELDS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from drivelab.models.combination import Asked
     from drivelab.models.predictor import Predictor
 
 _QUEUE_DEPTH: Final = FIELDS.index("queue_depth")
@@ -76,6 +77,10 @@ class Answer:
     def predict(self, table: FloatArray) -> FloatArray:
         """Return one value a row."""
         return of_surface(self.surface.predict(table), table, self.metric)
+
+    def of(self, asked: Asked) -> FloatArray:
+        """Return what `predict` does of a table that others are asked about too."""
+        return of_surface(asked.of(self.surface), asked.table, self.metric)
 
     def to_json(self) -> dict[str, Any]:
         """Return what describes the surface; the metric is told beside it."""

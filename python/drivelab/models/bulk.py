@@ -19,7 +19,7 @@ import numpy as np
 from drivelab import _core
 from drivelab.errors import CannotAnswerError
 from drivelab.models import intervals
-from drivelab.models.evaluate import ModelKey
+from drivelab.models.combination import Asked
 from drivelab.models.features import FloatArray, effective_table
 from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel
@@ -79,10 +79,15 @@ class BulkPredictor:
             intervals.check_level(level)
         self._model = model
         self._keys = {metric: model.key(metric, features, estimator) for metric in METRICS}
-        self._widths = {
-            metric: None if level is None else intervals.half_width(model.scores[key], level)
-            for metric, key in self._keys.items()
-        }
+        # Of a workload as hard as 1.
+        self._widths = (
+            None
+            if level is None
+            else {
+                metric: intervals.half_width(model.scores[key], level)
+                for metric, key in self._keys.items()
+            }
+        )
         percent = "" if level is None else f"_{100 * level:g}"
         self._answer_names = {
             metric: (metric, f"{metric}_low{percent}", f"{metric}_high{percent}")
@@ -110,12 +115,23 @@ class BulkPredictor:
             answer; the ends of its interval, such as ``iops_low_90``, NaN for workloads outside
             what was trained and without a level; and ``outside_training``.
         """
-        table = effective_table(table)
-        outside = self._model.trained.outside(table)
+        asked = Asked(effective_table(table))
+        outside = self._model.trained.outside(asked.table)
+        if self._widths is None:
+            widths = dict.fromkeys(METRICS, np.full(len(table), np.nan))
+        else:
+            # Every metric is asked of the same surface.
+            hard = self._model.difficulty(self._keys[METRICS[0]].surface, asked)
+            widths = {metric: width * hard for metric, width in self._widths.items()}
         columns: dict[str, Column] = {}
         for metric, key in self._keys.items():
-            answers = self._with_ends(metric, key, table, outside)
-            columns |= zip(self._answer_names[metric], answers, strict=True)
+            with np.errstate(over="ignore", under="ignore"):
+                answers = np.exp(self._model.predictors[key].of(asked))
+            # Too far outside for any number: no answer.
+            answers[~((answers > 0) & (answers < np.inf))] = np.nan
+            known = np.where(outside, np.nan, answers)
+            low, high = intervals.ends_around(known, widths[metric]).T
+            columns |= zip(self._answer_names[metric], (answers, low, high), strict=True)
         return columns | {OUTSIDE: outside}
 
     def answers(self, source: WorkloadCsv) -> Iterator[Answered]:
@@ -150,21 +166,6 @@ class BulkPredictor:
         columns.append(("flag", outside.astype(np.float64)))
         text = _core.write_cells([(kind, np.ascontiguousarray(one)) for kind, one in columns])
         return Answered(text, len(table), int(np.count_nonzero(outside)))
-
-    def _with_ends(
-        self, metric: str, key: ModelKey, table: FloatArray, outside: BoolArray
-    ) -> list[FloatArray]:
-        with np.errstate(over="ignore", under="ignore"):
-            answers = np.exp(self._model.predictors[key].predict(table))
-        # Too far outside for any number: no answer.
-        answers[~((answers > 0) & (answers < np.inf))] = np.nan
-        width = self._widths[metric]
-        if width is None:
-            nothing = np.full(len(table), np.nan)
-            return [answers, nothing, nothing]
-        known = np.where(outside, np.nan, answers)
-        low, high = intervals.ends_around(known, width).T
-        return [answers, low, high]
 
 
 def bulk_predictor(

@@ -45,10 +45,7 @@ class Combination:
 
     def predict(self, table: FloatArray) -> FloatArray:
         """Return one value a row."""
-        found = np.zeros(len(table))
-        for name, weight in self.weights.items():
-            found += weight * self.members[name].predict(table)
-        return found
+        return Asked(table).of(self)
 
     def to_json(self) -> dict[str, Any]:
         """Return the weights; the members are models of the same file."""
@@ -68,6 +65,37 @@ class Combination:
     def of_members(self, members: Mapping[str, Predictor]) -> Combination:
         """Return the same weights of other predictors."""
         return Combination({name: members[name] for name in self.weights}, self.weights)
+
+
+class Asked:
+    """What predictors say of a table, each computed once, however often it is asked for.
+
+    Parameters
+    ----------
+    table
+        Workloads in effect, shape (n, 8).
+    """
+
+    def __init__(self, table: FloatArray) -> None:
+        self.table = table
+        # Predictors are kept too, so that no other one is given the same identity.
+        self._said: dict[int, tuple[Predictor, FloatArray]] = {}
+
+    def of(self, predictor: Predictor) -> FloatArray:
+        """Return one value a row."""
+        known = self._said.get(id(predictor))
+        if known is None:
+            known = predictor, self._computed(predictor)
+            self._said[id(predictor)] = known
+        return known[1]
+
+    def _computed(self, predictor: Predictor) -> FloatArray:
+        if not isinstance(predictor, Combination):
+            return predictor.predict(self.table)
+        found = np.zeros(len(self.table))
+        for name, weight in predictor.weights.items():
+            found += weight * self.of(predictor.members[name])
+        return found
 
 
 def _has(node: Node, name: str) -> bool:

@@ -31,7 +31,7 @@ from drivelab.models.effects import (
 from drivelab.models.features import FEATURE_SETS, FloatArray
 from drivelab.models.measured import METRICS, Rows
 from drivelab.models.mixes import between_ratios
-from drivelab.models.predictor import IntArray
+from drivelab.models.predictor import IntArray, Predictor
 from drivelab.models.predictors import ESTIMATORS, surface_names
 from drivelab.models.surfaces import Given, SurfaceKey, fit_surfaces
 from drivelab.one_thread import one_thread
@@ -85,7 +85,7 @@ class Evaluation:
         By metric, the same among the extended models; importance and effects are of these.
     importance, effects
         By metric; the most important characteristic first. Characteristics never in effect
-        are left out, and effects of those that never vary.
+        are left out, and effects of those that never vary. Empty where not asked for.
     check
         Off-grid accuracy: of the fit to all rows, on the measurements of the check part that
         lie inside what was trained. None where there is no check part, or none inside.
@@ -149,7 +149,13 @@ def refuse_too_few(distinct: int) -> None:
         )
 
 
-def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Evaluation]:
+def fit_and_evaluate(
+    rows: Rows,
+    seed: int,
+    *,
+    like: Mapping[SurfaceKey, Predictor] | None = None,
+    is_explained: bool = True,
+) -> tuple[dict[ModelKey, Answer], Evaluation]:
     """Fit every model on all rows and evaluate it by grouped cross-validation.
 
     Parameters
@@ -158,6 +164,10 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Eva
         The parts of a run that are fitted to, at least `FEWEST_WORKLOADS` distinct workloads.
     seed
         Of folds, estimators and shuffles.
+    like
+        Surfaces of other measurements of the same drive, see `surfaces.fit_surfaces`.
+    is_explained
+        Whether importance and effects are found.
 
     Returns
     -------
@@ -174,7 +184,9 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Eva
         targets = surface_targets(table, observed)
         given = Given(table, targets, rows.noise, folds, seed)
         # Between the mixes of reads and writes that were measured, trees alone answer in steps.
-        fitted = fit_surfaces(pool, SURFACE_KEYS, FEATURE_SETS, given, finish=between_ratios)
+        fitted = fit_surfaces(
+            pool, SURFACE_KEYS, FEATURE_SETS, given, finish=between_ratios, like=like
+        )
         surfaces, unseen = fitted.whole, fitted.unseen
         out_of_fold = {
             key: np.exp(of_surface(unseen[key.surface], table, key.metric)) for key in MODEL_KEYS
@@ -187,10 +199,11 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Eva
         best_extended = best_models(cross_validated, {"extended"})
         # Every metric has the same best surface, asked once for all of them.
         chosen = best_extended[METRICS[0]].surface
-        importance = pool.submit(
-            permutation_importance, fitted.of_folds[chosen], table, folds, observed, seed
-        )
-        effects = pool.submit(partial_dependence, surfaces[chosen], table, METRICS)
+        if is_explained:
+            important = pool.submit(
+                permutation_importance, fitted.of_folds[chosen], table, folds, observed, seed
+            )
+            effective = pool.submit(partial_dependence, surfaces[chosen], table, METRICS)
         seen = {key: surface.predict(table) for key, surface in surfaces.items()}
     evaluation = Evaluation(
         indices=rows.indices,
@@ -206,8 +219,8 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Eva
         },
         best=best_models(cross_validated),
         best_extended=best_extended,
-        importance=importance.result(),
-        effects=effects.result(),
+        importance=important.result() if is_explained else dict.fromkeys(METRICS, ()),
+        effects=effective.result() if is_explained else dict.fromkeys(METRICS, ()),
     )
     return predictors, evaluation
 

@@ -2,8 +2,9 @@
 
 Some of a run's workloads are drawn at random from the population that the design states. The
 cross-validation answers each by a fit that left it out; how far that is off is a score,
-``|ln observed - ln predicted|``. Of n scores the one of rank ``ceil((n + 1) * level)`` is the
-half-width of the interval on the logarithm: if a new workload drawn at random from the same
+``|ln observed - ln predicted|``, over how hard the workload is (`drivelab.models.difficulty`). Of n
+scores the one of rank ``ceil((n + 1) * level)``, times how hard the workload in question is, is the
+half-width of its interval on the logarithm: if a new workload drawn at random from the same
 population is answered as well as these were, it is as likely to have any rank among the n + 1.
 It is answered a little better, as the model knows those too, so intervals hold the level or a
 little more, on average over campaigns and questions, not for each question.
@@ -60,7 +61,7 @@ def check_level(level: float) -> None:
 
 
 def half_width(scores: FloatArray, level: float) -> float:
-    """Return the half-width of an interval on the logarithm.
+    """Return the half-width of an interval on the logarithm, of a workload as hard as 1.
 
     Parameters
     ----------
@@ -113,14 +114,14 @@ def grouped_half_width(scores: FloatArray, groups: IntArray, level: float) -> fl
     return float(scores[order[place]]) if place < len(order) else None
 
 
-def ends_around(predicted: FloatArray, width: float) -> FloatArray:
+def ends_around(predicted: FloatArray, width: FloatArray) -> FloatArray:
     """Return the ends of the intervals around predictions, shape (n, 2), NaN around NaN."""
     with np.errstate(over="ignore", under="ignore"):
         factor = np.exp(width) * (1 + _ROUNDING)
         return np.column_stack([predicted / factor, predicted * factor])
 
 
-def around(predicted: FloatArray, width: float) -> FloatArray:
+def around(predicted: FloatArray, width: FloatArray) -> FloatArray:
     """Return the ends of the intervals around predictions, shape (n, 2).
 
     Raises

@@ -12,7 +12,8 @@ import numpy as np
 
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import CannotAnswerError, UsageError
-from drivelab.models import intervals, model_file
+from drivelab.models import difficulty, intervals, model_file
+from drivelab.models.combination import Asked
 from drivelab.models.contents import ModelContents
 from drivelab.models.evaluate import (
     ModelKey,
@@ -27,7 +28,9 @@ from drivelab.models.features import (
     workload_table,
 )
 from drivelab.models.measured import METRICS, fitted_and_checked
+from drivelab.models.predictor import Predictor
 from drivelab.models.predictors import ESTIMATORS
+from drivelab.models.surfaces import SurfaceKey
 from drivelab.models.trained import BoolArray, TrainedWorkloads
 from drivelab.models.unseen import interval_scores, with_check
 from drivelab.near_names import meant
@@ -75,6 +78,8 @@ class PerformanceModel(ModelContents):
         parts: Parts | None = None,
         seed: int = 0,
         provenance: Mapping[str, Any] | None = None,
+        like: Self | None = None,
+        is_explained: bool = True,
     ) -> Self:
         """Fit every model to what a run measured for models, calibrate it and evaluate it.
 
@@ -89,6 +94,11 @@ class PerformanceModel(ModelContents):
             Of folds, estimators and shuffles, 0 or more.
         provenance
             Stored with the model; must be JSON-able.
+        like
+            A model of other measurements of the same drive: what only a long search finds, the
+            layout of the queueing model above all, is taken over from it.
+        is_explained
+            Whether importance and effects of the characteristics are found.
 
         Raises
         ------
@@ -96,17 +106,33 @@ class PerformanceModel(ModelContents):
             When there are too few workloads, or a measurement has no performance above 0.
         """
         rows, check = fitted_and_checked(measurements, parts)
-        predictors, evaluation = fit_and_evaluate(rows, seed)
+        surfaces = None if like is None else like.surfaces
+        predictors, evaluation = fit_and_evaluate(
+            rows, seed, like=surfaces, is_explained=is_explained
+        )
+        trained = TrainedWorkloads(rows.table)
         fitted = cls(
             predictors,
-            TrainedWorkloads(rows.table),
+            trained,
             evaluation,
-            scores=interval_scores(evaluation, rows.are({"calibration"})),
+            scores=interval_scores(evaluation, trained, rows.are({"calibration"})),
             seed=seed,
             provenance=dict(provenance or {}),
         )
-        checked = with_check(evaluation, fitted._answers, fitted.trained, fitted.scores, check)
+        checked = with_check(
+            evaluation,
+            trained,
+            fitted.scores,
+            check,
+            answers=fitted._answers,
+            difficulties=fitted.difficulty,
+        )
         return dataclasses.replace(fitted, evaluation=checked)
+
+    @property
+    def surfaces(self) -> Mapping[SurfaceKey, Predictor]:
+        """What answers, by features and estimator, whichever performance is asked for."""
+        return {key.surface: one.surface for key, one in self.predictors.items()}
 
     @property
     def ranges(self) -> Mapping[str, tuple[float, float] | None]:
@@ -171,7 +197,8 @@ class PerformanceModel(ModelContents):
         CannotAnswerError
             When the answer would lie outside what a number can hold.
         """
-        return self._answers(self.key(metric, features, estimator), workload_table(workloads))
+        asked = Asked(workload_table(workloads))
+        return self._answers(self.key(metric, features, estimator), asked)
 
     def interval(
         self,
@@ -209,10 +236,21 @@ class PerformanceModel(ModelContents):
         intervals.check_level(level)
         key = self.key(metric, features, estimator)
         width = intervals.half_width(self.scores[key], level)
-        table = workload_table(workloads)
-        ends = intervals.around(self._answers(key, table), width)
-        ends[self.trained.outside(table)] = np.nan
+        asked = Asked(workload_table(workloads))
+        answers = self._answers(key, asked)
+        ends = intervals.around(answers, width * self.difficulty(key.surface, asked))
+        ends[self.trained.outside(asked.table)] = np.nan
         return ends
+
+    def difficulty(self, key: SurfaceKey, asked: Asked) -> FloatArray:
+        """Return how hard workloads in effect are for a model; see `drivelab.models.difficulty`."""
+        return difficulty.of_workloads(
+            key,
+            asked,
+            predictors=self.predictors,
+            evaluation=self.evaluation,
+            trained=self.trained,
+        )
 
     def outside(self, workloads: Sequence[Characteristics] | FloatArray) -> BoolArray:
         """Tell which workloads lie outside what was trained, shape (n,)."""
@@ -283,9 +321,9 @@ class PerformanceModel(ModelContents):
         """
         return cls(**model_file.read(path))
 
-    def _answers(self, key: ModelKey, table: FloatArray) -> FloatArray:
+    def _answers(self, key: ModelKey, asked: Asked) -> FloatArray:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            answers: FloatArray = np.exp(self.predictors[key].predict(table))
+            answers: FloatArray = np.exp(self.predictors[key].of(asked))
         impossible = ~((answers > 0) & (answers < np.inf))
         if impossible.any():
             raise CannotAnswerError(

@@ -52,7 +52,7 @@ from drivelab.whole_file import write_whole
 from drivelab.workloads.characteristics import FIELDS
 
 FORMAT: Final = "drivelab performance model"
-FORMAT_VERSION: Final = 5
+FORMAT_VERSION: Final = 6
 # A model of a million measurements has less; a file beyond is not read into memory.
 _LARGEST_BYTES: Final = 2**30
 # So every file of ours begins, however short it was cut.

@@ -81,7 +81,9 @@ def fit_surfaces(
     keys: Sequence[SurfaceKey],
     feature_sets: Mapping[str, FeatureSet],
     given: Given,
+    *,
     finish: Callable[[Predictor, FloatArray], Predictor] = _as_it_is,
+    like: Mapping[SurfaceKey, Predictor] | None = None,
 ) -> Surfaces:
     """Fit every surface to all rows, and to all but each fold; tell what the latter said.
 
@@ -97,6 +99,9 @@ def fit_surfaces(
         What they are fitted to.
     finish
         Makes of a fitted predictor and the rows that it was fitted to what answers.
+    like
+        Surfaces of other rows of the same thing: an estimator that searches begins where they
+        ended, and keeps what only a long search finds.
     """
     # Threads that import parts of a package at once may find one that is half imported.
     import sklearn.linear_model
@@ -106,8 +111,11 @@ def fit_surfaces(
     alone = [key for key in keys if not ESTIMATORS[key.estimator].members]
 
     def fit(key: SurfaceKey) -> Predictor:
-        train = ESTIMATORS[key.estimator].fit
-        fitted = train(feature_sets[key.features], table, targets, given.noise, seed)
+        estimator, features = ESTIMATORS[key.estimator], feature_sets[key.features]
+        if like is None or estimator.refit is None:
+            fitted = estimator.fit(features, table, targets, given.noise, seed)
+        else:
+            fitted = estimator.refit(like[key], features, table, targets, given.noise)
         return finish(fitted, table)
 
     count = int(folds.max()) + 1

@@ -29,6 +29,7 @@ from drivelab.models.features import SECTOR_BYTES, UNITS, FloatArray
 from drivelab.workloads.characteristics import FIELDS
 
 BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 
 #: How far beyond the trained range of a characteristic still counts as inside.
 OVERSHOOT: Final = 0.02
@@ -94,6 +95,30 @@ class TrainedWorkloads:
             part = self._scaled(table[start : start + rows])
             result[start : start + rows] = _distances(part, self._trained).min(axis=1)
         return result
+
+    def neighbours(self, table: FloatArray, count: int) -> IntArray:
+        """Return the places of the trained workloads nearest to each row, nearest first.
+
+        Shape (n, count), or as many as there are.
+        """
+        return self._neighbours(self._scaled(table), count)
+
+    def neighbours_of_trained(self, count: int) -> IntArray:
+        """Return what `neighbours` does of each trained workload, itself and repeats left out."""
+        return self._neighbours(self._trained, count, others=True)
+
+    def _neighbours(self, scaled: FloatArray, count: int, *, others: bool = False) -> IntArray:
+        count = min(count, len(self._trained))
+        found = np.empty((len(scaled), count), dtype=np.int64)
+        rows = max(1, _PAIRS // len(self._trained))
+        for start in range(0, len(scaled), rows):
+            distances = _distances(scaled[start : start + rows], self._trained)
+            if others:
+                # The last choice, for a run of one workload alone.
+                distances[distances == 0] = np.inf
+            order = np.argsort(distances, axis=1, kind="stable")
+            found[start : start + rows] = order[:, :count]
+        return found
 
     def nearest(self, row: FloatArray, count: int) -> list[tuple[int, float]]:
         """Return the rows of the nearest trained workloads and their distances, nearest first."""

@@ -10,9 +10,11 @@ from synthetic_drive import latency_ns, measurements, spread_workloads
 
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import CannotAnswerError, UsageError
-from drivelab.models import intervals
+from drivelab.models import difficulty, intervals
 from drivelab.models.accuracy import measure_accuracy
+from drivelab.models.combination import Asked
 from drivelab.models.evaluate import MODEL_KEYS
+from drivelab.models.features import workload_table
 from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel
 from drivelab.models.predictors import ESTIMATORS
@@ -79,12 +81,14 @@ def test_scores_are_of_the_calibration_part_by_fits_without_it(model: Performanc
     assert drawn.sum() == 40
     for key in MODEL_KEYS:
         observed, predicted = evaluation.observed[key.metric], evaluation.out_of_fold[key]
-        scores = np.sort(np.abs(np.log(observed / predicted))[drawn])
+        hard = difficulty.of_unseen(key.surface, evaluation, model.trained)
+        scores = np.sort((np.abs(np.log(observed / predicted)) / hard)[drawn])
         assert model.scores[key] == pytest.approx(scores, rel=1e-9)
 
 
 def test_an_interval_reaches_as_far_as_the_score_of_its_rank(model: PerformanceModel) -> None:
     workloads = [Characteristics(queue_depth=depth) for depth in (2, 4, 8)]
+    asked = Asked(workload_table(workloads))
     for metric in METRICS:
         scores, predicted = (
             model.scores[model.best[metric]],
@@ -92,6 +96,7 @@ def test_an_interval_reaches_as_far_as_the_score_of_its_rank(model: PerformanceM
         )
         for level in intervals.LEVELS:
             width = scores[intervals.conformal_rank(len(scores), level) - 1]
+            width = width * model.difficulty(model.best[metric].surface, asked)
             ends = model.interval(workloads, metric=metric, level=level)
             assert ends[:, 0] == pytest.approx(predicted * np.exp(-width), rel=1e-9)
             assert ends[:, 1] == pytest.approx(predicted * np.exp(width), rel=1e-9)

@@ -46,7 +46,7 @@ def load(path: Path, data: object) -> PerformanceModel:
 def test_the_file_says_what_it_is(content: dict[str, Any]) -> None:
     assert list(content)[:2] == ["format", "format_version"]
     assert content["format"] == "drivelab performance model"
-    assert content["format_version"] == 5
+    assert content["format_version"] == 6
     assert content["features"]["basic"]["trees"][0] == "write_ratio"
     assert set(content["rows"]["workloads"]["queue_depth"]) == {1, 4, 16, 64}
 
@@ -150,8 +150,8 @@ def test_a_changed_intercept_answers_nothing(
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        (1, "its format 1 is of an older Drivelab, this one reads 5; fit the model again"),
-        (6, "its format 6 is of a newer Drivelab, this one reads 5; update it, or fit"),
+        (1, "its format 1 is of an older Drivelab, this one reads 6; fit the model again"),
+        (7, "its format 7 is of a newer Drivelab, this one reads 6; update it, or fit"),
     ],
 )
 def test_another_version_says_what_to_do(

@@ -55,7 +55,10 @@ def band_words(run: RunData) -> str:
     level = band_level(run)
     if level is None:
         return ""
-    return f"The shaded band is the {100 * level:g} % interval of the model that is asked."
+    return (
+        f"The shaded band is the {100 * level:g} % interval of the model that is asked, for a "
+        "workload of middling difficulty."
+    )
 
 
 def held_words(run: RunData) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from drivelab.exhibits import Table, Text
-from drivelab.exhibits.quantities import METRICS, NOTHING, TIMES, share_text
+from drivelab.exhibits.quantities import METRICS, NOTHING, share_text
 from drivelab.models.exhibits.interval_words import held_words, levels, promise_words
 from drivelab.models.exhibits.tables import intervals
 
@@ -41,14 +41,16 @@ def interval_exhibits(run: RunData) -> list[Table | Text]:
             (
                 "Every prediction comes with an interval, from the prediction divided by a factor "
                 "to the prediction times it: with a factor of 1.5, a predicted 1.00 ms stands for "
-                f"0.67 to 1.50 ms. {promise_words(run)}{drawn}",
+                "0.67 to 1.50 ms. The factor is larger where models were off nearby and where "
+                "they disagree. The table shows the median, and between which factors eight of "
+                f"ten workloads lie. {promise_words(run)}{drawn}",
             )
         ),
         Table(
             "interval-table",
             (
                 "Best model of",
-                *(("prediction", "held") if checked else ("prediction",)) * len(shown),
+                *(("factor", "held") if checked else ("factor",)) * len(shown),
             ),
             tuple(rows),
             heads=tuple((f"{100 * level:g} % interval", 2 if checked else 1) for level in shown),
@@ -60,17 +62,17 @@ def interval_exhibits(run: RunData) -> list[Table | Text]:
 
 
 def interval_rows(run: RunData) -> list[tuple[Cell, ...]]:
-    """Return, by metric, the width of the interval at each level, and the share held if checked.
+    """Return, by metric, the factors of the interval at each level, and the share held if checked.
 
-    The width is written as the factor on either side of the prediction, the share as a
-    percentage of the check workloads.
+    The share is a percentage of the check workloads.
     """
     rows = []
     for metric, factors in run.intervals.factors.items():
         held = (run.evaluation.check_coverage or {}).get(metric, {})
         cells: list[Cell] = [METRICS[metric].label]
         for level, factor in factors.items():
-            cells.append(f"\N{DIVISION SIGN}{factor:.2f} to {TIMES}{factor:.2f}")
+            between = f"{factor.narrow:.2f} to {factor.wide:.2f}"
+            cells.append(f"{factor.usual:.2f} ({between})")
             if run.check is not None:
                 cells.append(share_text(held[level]) if level in held else NOTHING)
         rows.append(tuple(cells))

@@ -100,7 +100,7 @@ def _bands(run: RunData) -> Mapping[ModelKey, float]:
         return {}
     best = [run.best(metric) for metric in run.metrics()]
     factors = {key: run.intervals.factors.get(key.metric, {}) for key in best}
-    return {key: found[level] for key, found in factors.items() if level in found}
+    return {key: found[level].usual for key, found in factors.items() if level in found}
 
 
 def _texts(run: RunData, measurements: Sequence[Measurement]) -> tuple[str, ...]:

@@ -6,15 +6,18 @@ run folder, the tests from data made by hand.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
 
 from drivelab.campaign.exhibits.data import CampaignData
+from drivelab.models import difficulty
 from drivelab.models.evaluate import best_model
 from drivelab.models.intervals import half_width, levels_possible
 from drivelab.models.limits import Limits, limits_of
+from drivelab.models.measured import METRICS
 
 if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
@@ -23,6 +26,22 @@ if TYPE_CHECKING:
     from drivelab.models.features import FloatArray
     from drivelab.models.model import PerformanceModel
     from drivelab.store import Failure
+    from drivelab.workloads.parts import Parts
+
+# Of the factors of intervals: the median, and what a tenth and nine tenths do not exceed.
+_SHOWN: Final = (0.5, 0.1, 0.9)
+
+
+class Factor(NamedTuple):
+    """An interval reaches from the prediction over a factor to the prediction times it.
+
+    It differs by workload: the median over the workloads that were drawn at random, and what a
+    tenth and nine tenths of them do not exceed.
+    """
+
+    usual: float
+    narrow: float
+    wide: float
 
 
 @dataclass(frozen=True)
@@ -34,12 +53,11 @@ class Intervals:
     workloads
         That were drawn at random for it.
     factors
-        By metric and level (0.9 is 90 %): an interval reaches from the prediction over the
-        factor to the prediction times it. Levels that need more workloads are missing.
+        By metric and level (0.9 is 90 %). Levels that need more workloads are missing.
     """
 
     workloads: int = 0
-    factors: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
+    factors: Mapping[str, Mapping[float, Factor]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -128,9 +146,9 @@ def run_data(
         model.evaluation,
         failures=failures,
         starts=starts,
-        intervals=_intervals(model),
         limits=limits_of(model),
     )
+    run = replace(run, intervals=_intervals(model, run.parts))
     checked = [one for one in measurements if run.parts.part_of(one.index) == "check"]
     if model.evaluation.check is None or not checked:
         return run
@@ -146,12 +164,22 @@ def run_data(
     return replace(run, check=Check(inside, predicted))
 
 
-def _intervals(model: PerformanceModel) -> Intervals:
+def _intervals(model: PerformanceModel, parts: Parts) -> Intervals:
     scores = {metric: model.scores[key] for metric, key in model.best.items()}
+    evaluation = model.evaluation
+    drawn = np.isin(evaluation.indices, parts.range("calibration"))
+    # Every metric has the same best surface.
+    best = model.best[METRICS[0]].surface
+    hard = difficulty.of_unseen(best, evaluation, model.trained)[drawn]
+
+    def factor(found: FloatArray, level: float) -> Factor:
+        usual, narrow, wide = np.exp(half_width(found, level) * np.quantile(hard, _SHOWN)).tolist()
+        return Factor(usual, narrow, wide)
+
     return Intervals(
         workloads=max(map(len, scores.values()), default=0),
         factors={
-            metric: {level: math.exp(half_width(found, level)) for level in levels}
+            metric: {level: factor(found, level) for level in levels}
             for metric, found in scores.items()
             if (levels := levels_possible(len(found)))
         },

@@ -6,7 +6,7 @@ import math
 
 from made_run import made_run
 
-from drivelab.exhibits.quantities import NOTHING, TIMES, share_text
+from drivelab.exhibits.quantities import NOTHING, share_text
 from drivelab.models.accuracy import Accuracy
 from drivelab.models.exhibits.accuracy import accuracy_tables, cells
 from drivelab.models.exhibits.interval_words import band_words, held_words, promise_words
@@ -51,7 +51,7 @@ def test_cells_are_written_as_in_the_paper() -> None:
 def test_intervals_are_factors_around_the_prediction_and_what_they_held() -> None:
     rows = interval_rows(made_run(40, reserved=20, check=10))
     assert [row[0] for row in rows] == ["Mean latency", "Bandwidth", "Throughput"]
-    assert rows[0][3:5] == (f"\N{DIVISION SIGN}1.25 to {TIMES}1.25", "90 %")
+    assert rows[0][3:5] == ("1.25 (1.12 to 1.56)", "90 %")
     assert held_words(made_run(40, reserved=20, check=10)) == (
         "Of ten of them the 90 % interval held, on average, 9.0 for mean latency, 9.0 for "
         "bandwidth and 9.0 for throughput."
@@ -69,7 +69,10 @@ def test_a_run_with_few_reserved_workloads_promises_only_what_it_has() -> None:
         "the factor: of ten more drawn like them, about eight lie inside the 80 % interval, on "
         "average over many runs. An interval at 90 % and 95 % takes 9 and 19 such workloads."
     )
-    assert band_words(run) == "The shaded band is the 80 % interval of the model that is asked."
+    assert band_words(run) == (
+        "The shaded band is the 80 % interval of the model that is asked, for a workload of "
+        "middling difficulty."
+    )
     page = render(campaign_report(run)).html
     assert 'id="predictions-iops-extended' in page
     assert "90 % interval" not in page.replace("\N{NO-BREAK SPACE}", " ")
