@@ -1,15 +1,18 @@
-"""How hard a workload is for the models of its drive: what widens its interval, or narrows it.
+"""How hard a workload is for a combination of models: what widens its interval, or narrows it.
 
 Two things tell that an answer may be off, and neither needs the answer to be known:
 
     errors nearby     of the trained workloads nearest to it, how far fits without them were off
-    disagreement      how far models of unlike kinds are from the answer
+    disagreement      how far the members are from the answer of the combination
 
 Their geometric mean follows the true errors, but exaggerates at both ends: a few neighbours happen
 to be answered well, or one model errs alone. Its square root made the narrowest intervals of nine
 scales that were tried on three flash drives, an array and a disk. Scores of a conformal interval
 are divided by it and its width is multiplied by it (normalised nonconformity: Papadopoulos,
 Vovk and Gammerman 2011), so that the promise stays what it was.
+
+A model that is no combination has nobody to disagree with: to it every workload is as hard as 1,
+and its intervals are as wide everywhere.
 """
 
 from __future__ import annotations
@@ -18,22 +21,23 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from drivelab.models.combination import MEMBERS, Asked
 from drivelab.models.evaluate import Evaluation, ModelKey
 from drivelab.models.measured import METRICS
+from drivelab.models.predictors import ESTIMATORS
 from drivelab.models.surfaces import SurfaceKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from drivelab.models.answers import Answer
+    from drivelab.models.combination import Asked
     from drivelab.models.features import FloatArray
     from drivelab.models.trained import TrainedWorkloads
 
 #: Of so many neighbours the errors are averaged.
 NEIGHBOURS: Final = 25
-#: Whose answers are compared: a single tree answers in steps, and disagrees everywhere.
-COMPARED: Final = tuple(name for name in MEMBERS if name != "guide")
+# A single tree answers in steps, and disagrees everywhere.
+_COARSE: Final = ("guide",)
 # What is closer than this is as good as equal; no difficulty is 0.
 _LEAST: Final = 1e-6
 
@@ -62,8 +66,11 @@ def of_workloads(
     array of shape (n,)
         Above 0; in no unit: what counts is the ratio from one workload to another.
     """
+    compared = _compared(key)
+    if not compared:
+        return np.ones(len(asked.table))
     near = trained.neighbours(asked.table, NEIGHBOURS)
-    answers, *others = (asked.of(predictors[one].surface) for one in _compared(key))
+    answers, *others = (asked.of(predictors[one].surface) for one in compared)
     return _difficulty(_unseen_errors(evaluation, key)[near], answers, others)
 
 
@@ -72,15 +79,22 @@ def of_unseen(key: SurfaceKey, evaluation: Evaluation, trained: TrainedWorkloads
 
     Its neighbours are others than itself, and so are repeats of it.
     """
+    compared = _compared(key)
+    if not compared:
+        return np.ones(len(trained.table))
     near = trained.neighbours_of_trained(NEIGHBOURS)
-    answers, *others = (np.log(evaluation.out_of_fold[one]) for one in _compared(key))
+    answers, *others = (np.log(evaluation.out_of_fold[one]) for one in compared)
     return _difficulty(_unseen_errors(evaluation, key)[near], answers, others)
 
 
 def _compared(key: SurfaceKey) -> list[ModelKey]:
-    """Give the model that answers, then those whose answers are compared with it."""
-    others = (SurfaceKey("extended", name) for name in COMPARED)
-    return [ModelKey(METRICS[0], *one) for one in (key, *others)]
+    """Give a combination, then the members that are compared with it; nothing of other models."""
+    members = [
+        SurfaceKey(key.features, name)
+        for name in ESTIMATORS[key.estimator].members
+        if key.features in ESTIMATORS[name].features and name not in _COARSE
+    ]
+    return [ModelKey(METRICS[0], *one) for one in (key, *members)] if members else []
 
 
 def _unseen_errors(evaluation: Evaluation, key: SurfaceKey) -> FloatArray:

@@ -16,12 +16,17 @@ from drivelab.models.features import effective_table, workload_table
 from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel
 from drivelab.models.surfaces import SurfaceKey
+from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
 pytestmark = pytest.mark.usefixtures("models_in_brief")
 
 PARTS = Parts(training=120, calibration=60)
-KEYS = (SurfaceKey("extended", "combined"), SurfaceKey("basic", "ols"))
+MEMBERS = {
+    "extended": ("boosted", "kriging", "bottleneck_kriging", "queueing_kriging"),
+    "basic": ("boosted", "kriging"),
+}
+KEYS = (SurfaceKey("extended", "combined"), SurfaceKey("basic", "combined"))
 
 
 @pytest.fixture(scope="module")
@@ -43,16 +48,19 @@ def by_hand(
     evaluation, metric = model.evaluation, METRICS[0]
     own = ModelKey(metric, *key)
     errors = np.abs(np.log(evaluation.observed[metric] / evaluation.out_of_fold[own]))
-    kinds = ("boosted", "kriging", "bottleneck_kriging", "queueing_kriging")
     found = []
     for place, row in enumerate(table):
         distances = model.trained.nearest(row, len(errors))
         near = [at for at, distance in distances if not (others and distance == 0)][:25]
+        members = [ModelKey(metric, key.features, name) for name in MEMBERS[key.features]]
         said = {
             one: evaluation.out_of_fold[one][place]
             if others
             else np.exp(model.predictors[one].predict(row.reshape(1, -1)))[0]
-            for one in (own, *(ModelKey(metric, "extended", kind) for kind in kinds))
+            for one in (
+                own,
+                *(ModelKey(metric, key.features, kind) for kind in MEMBERS[key.features]),
+            )
         }
         apart = np.mean([abs(np.log(said[one] / said[own])) for one in list(said)[1:]])
         found.append((max(errors[near].mean(), 1e-6) * max(apart, 1e-6)) ** 0.25)
@@ -74,6 +82,15 @@ def test_of_a_trained_workload_it_knows_nothing_of_itself(
 ) -> None:
     found = difficulty.of_unseen(key, model.evaluation, model.trained)
     assert found == pytest.approx(by_hand(model, key, model.trained.table, others=True), rel=1e-9)
+
+
+def test_to_a_model_by_itself_every_workload_is_as_hard(model: PerformanceModel) -> None:
+    workloads = [Characteristics(queue_depth=depth) for depth in (2, 4, 8, 16)]
+    for features, estimator in (("basic", "ols"), ("extended", "queueing_kriging")):
+        asked = {"metric": "iops", "features": features, "estimator": estimator}
+        ends = model.interval(workloads, level=0.9, **asked)
+        predicted = model.predict(workloads, **asked)
+        assert np.ptp(ends[:, 1] / predicted) == pytest.approx(0, abs=1e-9)
 
 
 def test_intervals_are_wide_where_a_drive_cannot_be_known(measured: list[Measurement]) -> None:

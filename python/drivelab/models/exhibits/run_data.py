@@ -167,7 +167,7 @@ def run_data(
 def _intervals(model: PerformanceModel, parts: Parts) -> Intervals:
     scores = {metric: model.scores[key] for metric, key in model.best.items()}
     evaluation = model.evaluation
-    drawn = np.isin(evaluation.indices, parts.range("calibration"))
+    drawn = [parts.part_of(int(index)) == "calibration" for index in evaluation.indices]
     # Every metric has the same best surface.
     best = model.best[METRICS[0]].surface
     hard = difficulty.of_unseen(best, evaluation, model.trained)[drawn]
