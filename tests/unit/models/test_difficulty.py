@@ -57,10 +57,7 @@ def by_hand(
             one: evaluation.out_of_fold[one][place]
             if others
             else np.exp(model.predictors[one].predict(row.reshape(1, -1)))[0]
-            for one in (
-                own,
-                *(ModelKey(metric, key.features, kind) for kind in MEMBERS[key.features]),
-            )
+            for one in (own, *members)
         }
         apart = np.mean([abs(np.log(said[one] / said[own])) for one in list(said)[1:]])
         found.append((max(errors[near].mean(), 1e-6) * max(apart, 1e-6)) ** 0.25)
