@@ -19,7 +19,7 @@ from validation.coverage import simulated_coverage
 from validation.few_measurements import few_measurements
 from validation.fuzzing import fuzzing
 from validation.huang2011 import huang2011
-from validation.models import file_accuracy, simulated_accuracy
+from validation.models import simulated_accuracy
 from validation.mqsim import beside_mqsim
 from validation.oracles import simulator_oracles
 from validation.placement import placement
@@ -28,6 +28,7 @@ from validation.profiles import profiles
 from validation.published import published_figures, simulated_figures, sources_of_values
 from validation.published_table import TARGET as PUBLISHED_TABLE
 from validation.published_table import table_text
+from validation.real_file import file_accuracy
 from validation.snia2010 import coughlin2010, steady_state_rule
 from validation.speed import main_job_speed, simulator_speed
 from validation.steady_state import steady_state

@@ -42,7 +42,6 @@ _SEEDS: Final = 200
 # One seed's coverage scatters by about 0.04 (60 reserved, 300 asked, at 90 %). Seeds share a pool,
 # so their mean scatters by about a fifth of that at best; 0.02 is more than two of those.
 _TOLERANCE: Final = 0.02
-_HALVINGS: Final = 200
 # Intervals were those of boosted trees, as wide for every workload: whose width is to compare with.
 _BEFORE: Final = "boosted"
 _NARROWER: Final = 1 / 3
@@ -124,31 +123,6 @@ def _widths(section: Section, every: Sequence[Held]) -> None:
             holds=ours <= (1 - _NARROWER) * before,
         )
     section.tabulate(("level", "as they are", "as wide everywhere", f"{_BEFORE} trees"), rows)
-
-
-def halved_coverage(model: PerformanceModel) -> dict[str, str]:
-    """Calibrate on half of the workloads drawn for that, ask for the other half, many times.
-
-    Returns
-    -------
-    dict
-        By metric, the mean share of each level in words.
-    """
-    draw = np.random.default_rng(0)
-    told = {}
-    for metric in METRICS:
-        scores = model.scores[model.best[metric]]
-        halves = [draw.permutation(len(scores)) for _ in range(_HALVINGS)]
-        cut = len(scores) // 2
-        parts = []
-        for level in LEVELS:
-            held = [
-                np.mean(scores[order[cut:]] <= half_width(np.sort(scores[order[:cut]]), level))
-                for order in halves
-            ]
-            parts.append(f"{100 * float(np.mean(held)):.0f} % (asked for {100 * level:g} %)")
-        told[metric] = ", ".join(parts)
-    return told
 
 
 def _pool(name: str, count: int) -> list[Measurement]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from drivelab.drives.protocol import Drive
+    from drivelab.drives.write_pattern import Writes
 
 _SSDS: Final = (
     "sim:x25m",
@@ -41,7 +42,18 @@ _SSDS: Final = (
 _DISKS: Final = ("sim:spinpoint-m7", "sim:sas-15k")
 _MEASUREMENTS: Final = 300
 _CHECK: Final = 400
-_SEEDS: Final = 1
+# Drives whose writes are sustained as well: those that are settled in minutes.
+_SUSTAINED: Final = (
+    "sim:x25m",
+    "sim:mlc-b",
+    "sim:enterprise-tlc-pcie4",
+    "sim:consumer-qlc",
+    "sim:array-x25m",
+)
+# What runs forecast is looked at early and often.
+_EARLY: Final = 100
+_EARLY_CHECK: Final = 200
+_SEEDS: Final = 10
 # Workloads that are measured twice, with other random numbers: what no model can know.
 _REPEATED: Final = 400
 # Mean relative errors of latency, bandwidth and throughput that models are to have.
@@ -58,6 +70,14 @@ class Job:
 
     drive: str
     seed: int
+    measurements: int = _MEASUREMENTS
+    check: int = _CHECK
+    writes: Writes = "burst"
+
+    @property
+    def name(self) -> str:
+        """What tells it from the others."""
+        return f"{self.drive}, {self.writes}, {self.measurements} measurements, seed {self.seed}"
 
 
 @dataclass(frozen=True)
@@ -71,74 +91,106 @@ class Found:
     errors
         Mean relative errors found on the check part, by metric.
     repeated
-        Mean relative difference of the latencies of workloads that are measured twice.
+        Mean relative difference of the latencies of workloads that are measured twice; None where
+        that is not asked.
     """
 
     forecast: float
     errors: tuple[float, ...]
-    repeated: float
+    repeated: float | None
 
 
-def few_measurements(drives: Sequence[str] = tuple(_TARGETS), seeds: int = _SEEDS) -> Section:
+def jobs() -> list[Job]:
+    """Return every run of the section."""
+    whole = [Job(drive, 0) for drive in _TARGETS]
+    sustained = [Job(drive, 0, writes="sustained") for drive in _SUSTAINED]
+    early = [Job(drive, seed, _EARLY, _EARLY_CHECK) for seed in range(_SEEDS) for drive in _TARGETS]
+    return [*whole, *sustained, *early]
+
+
+def few_measurements() -> Section:
     """Compare errors off the grid with the targets, and with what runs forecast."""
+    every = jobs()
+    found = in_processes(run, every, what="runs", name=lambda job: job.name)
+    return told(dict(zip(every, found, strict=True)))
+
+
+def told(every: Mapping[Job, Found]) -> Section:
+    """Put what was found into a section."""
     section = Section(f"Models from {_MEASUREMENTS} measurements", "python -m validation few")
-    runs = "one run" if seeds == 1 else f"mean of {seeds} runs"
     section.say(
-        f"`drivelab model DRIVE --writes burst --check {_CHECK}` on {len(drives)} drives: "
+        f"`drivelab model DRIVE --writes burst --check {_CHECK}` on {len(_TARGETS)} drives: "
         f"{_MEASUREMENTS} measurements, chosen as it goes. Found: mean relative errors of latency, "
-        f"bandwidth and throughput on {_CHECK} other workloads spread over the whole ranges, "
-        f"{runs}. Forecast: the error that a run expects of the worst of the three, by "
+        f"bandwidth and throughput on {_CHECK} other workloads spread over the whole ranges, one "
+        "run. Forecast: the error that the run expects of the worst of the three, by "
         "cross-validation, before it measures those. Repeated: how far two measurements of "
         f"{_REPEATED} workloads with other random numbers are apart; a model that is closer has "
         "learnt more than a second measurement would tell."
     )
-    jobs = [Job(drive, seed) for drive in drives for seed in range(seeds)]
-    every = dict(zip(jobs, in_processes(run, jobs, what="runs", name=_name), strict=True))
-    return tabulated(section, every)
-
-
-def tabulated(section: Section, every: Mapping[Job, Found]) -> Section:
-    """Put what was found into a section."""
-    rows = []
-    missing: set[str] = set()
-    noisy: set[str] = set()
-    drives = list(dict.fromkeys(job.drive for job in every))
-    for drive in drives:
-        ones = [found for job, found in every.items() if job.drive == drive]
-        errors = tuple(map(fmean, zip(*(one.errors for one in ones), strict=True)))
-        repeated = fmean(one.repeated for one in ones)
-        if any(error > target for error, target in zip(errors, _TARGETS[drive], strict=True)):
-            (noisy if repeated > max(errors) else missing).add(drive)
-        rows.append(
-            (
-                drive,
-                _percent(errors),
-                _percent(_TARGETS[drive]),
-                _percent((fmean(one.forecast for one in ones),)),
-                _percent((repeated,)),
-            )
-        )
-    head = ("drive", "found (%)", "target (%)", "forecast (%)", "repeated (%)")
-    section.tabulate(head, rows)
-    met = len(drives) - len(missing) - len(noisy)
-    section.say(
-        f"The target is met on {met} of {len(drives)} drives. Of the others, "
-        f"{_listed(noisy)} vary more from one measurement to the next than the models err: a few "
-        "measurements in a hundred take many times as long. The model limits the error on "
-        f"{_listed(missing)}."
-    )
+    whole = {job: one for job, one in every.items() if job.measurements == _MEASUREMENTS}
+    missing = _targets(section, {job: one for job, one in whole.items() if job.writes == "burst"})
     section.claim(
         f"the target is met on all drives whose measurements repeat, but {len(_SHORTFALLS)}",
         holds=missing <= _SHORTFALLS,
     )
-    forecast = fmean(one.forecast for one in every.values())
-    worst = fmean(max(one.errors) for one in every.values())
+    section.say(
+        "The same with `--writes sustained`, every workload from a state that hours of its own "
+        "kind of writing have reached:"
+    )
+    rows = [
+        (job.drive, _percent(one.errors), _percent(_TARGETS[job.drive]), _percent((one.forecast,)))
+        for job, one in whole.items()
+        if job.writes == "sustained"
+    ]
+    section.tabulate(("drive", "found (%)", "target (%)", "forecast (%)"), rows)
+    _forecasts(section, {job: one for job, one in every.items() if job.measurements == _EARLY})
+    return section
+
+
+def _targets(section: Section, found: Mapping[Job, Found]) -> set[str]:
+    """Show errors beside the targets; give the drives on which a model limits them."""
+    rows = []
+    missing: set[str] = set()
+    noisy: set[str] = set()
+    for job, one in found.items():
+        target, repeated = _TARGETS[job.drive], one.repeated or 0.0
+        if any(error > most for error, most in zip(one.errors, target, strict=True)):
+            (noisy if repeated > max(one.errors) else missing).add(job.drive)
+        cells = (_percent(each) for each in (one.errors, target, (one.forecast,), (repeated,)))
+        rows.append((job.drive, *cells))
+    head = ("drive", "found (%)", "target (%)", "forecast (%)", "repeated (%)")
+    section.tabulate(head, rows)
+    met = len(found) - len(missing) - len(noisy)
+    section.say(
+        f"The target is met on {met} of {len(found)} drives. Of the others, "
+        f"{_listed(noisy)} vary more from one measurement to the next than the models err: a few "
+        "measurements in a hundred take many times as long. The model limits the error on "
+        f"{_listed(missing)}."
+    )
+    return missing
+
+
+def _forecasts(section: Section, found: Mapping[Job, Found]) -> None:
+    """Compare what early runs forecast with what they find, as means over seeds."""
+    section.say(
+        f"What a run forecasts is looked at after {_EARLY} measurements, where it is hardest, in "
+        f"{_SEEDS} runs a drive with other random numbers, beside the worst of the three errors "
+        f"found on {_EARLY_CHECK} other workloads; mean over the runs, and from the smallest to "
+        "the largest:"
+    )
+    rows = []
+    for drive in dict.fromkeys(job.drive for job in found):
+        ones = [one for job, one in found.items() if job.drive == drive]
+        forecasts, errors = [one.forecast for one in ones], [max(one.errors) for one in ones]
+        rows.append((drive, _range(forecasts), _range(errors)))
+    section.tabulate(("drive", "forecast (%)", "found (%)"), rows)
+    forecast = fmean(one.forecast for one in found.values())
+    worst = fmean(max(one.errors) for one in found.values())
     section.claim(
-        f"the mean forecast, {100 * forecast:.1f} %, is within a fifth of the mean error found, "
-        f"{100 * worst:.1f} %",
+        f"the mean forecast of {len(found)} runs, {100 * forecast:.1f} %, is within a fifth of the "
+        f"mean error found, {100 * worst:.1f} %",
         holds=abs(forecast / worst - 1) <= _TOLERANCE,
     )
-    return section
 
 
 def _listed(drives: set[str]) -> str:
@@ -146,12 +198,12 @@ def _listed(drives: set[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _name(job: Job) -> str:
-    return f"{job.drive} {job.seed}"
-
-
 def _percent(ratios: Sequence[float]) -> str:
     return " / ".join(f"{100 * ratio:.1f}" for ratio in ratios)
+
+
+def _range(ratios: Sequence[float]) -> str:
+    return f"{100 * fmean(ratios):.1f} ({100 * min(ratios):.1f} to {100 * max(ratios):.1f})"
 
 
 def run(job: Job) -> Found:
@@ -160,18 +212,19 @@ def run(job: Job) -> Found:
         store = run_model_campaign(
             job.drive,
             lambda: nullcontext(drive),
-            plan_for(job.drive, seed=job.seed, asked={"writes": "burst", "workers": 1}),
+            plan_for(job.drive, seed=job.seed, asked={"writes": job.writes, "workers": 1}),
             Path(folder) / "run",
             design=parse_design("adaptive"),
-            goal=Goal(_MEASUREMENTS),
-            check=_CHECK,
+            goal=Goal(job.measurements),
+            check=job.check,
             sweeps=False,
             progress=False,
         )
         with store:
             forecast = store.header["ended"]["expected_error_ratio"]
             model, _ = of_run.fit(store)
-        repeated = _repeated(drive)
+        is_repeated = job.measurements == _MEASUREMENTS and job.writes == "burst"
+        repeated = _repeated(drive) if is_repeated else None
     check = model.evaluation.check
     if check is None:
         raise ValueError(f"nothing of the check part of {job.drive} lies inside")
