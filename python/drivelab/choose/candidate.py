@@ -104,6 +104,9 @@ class Candidate:
         That workloads may address.
     measurements
         Of the repetitions, in order; two at least.
+    varies
+        Whether the drive varies from run to run by itself, as real ones do and simulated ones with
+        ``[variability]``.
     is_exact
         Whether there is one alone, which every repetition would give again.
     """
@@ -112,6 +115,7 @@ class Candidate:
     kind: DriveKind
     capacity_bytes: int
     measurements: tuple[Measurement, ...]
+    varies: bool = False
     is_exact: bool = False
 
     def values(self, quality: Quality) -> tuple[float, ...]:

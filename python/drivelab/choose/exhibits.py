@@ -74,10 +74,14 @@ _COMPARED_ONCE: Final = (
     "time, so a difference is carried however small it is: whether it matters is for you to say."
 )
 _COMPARED_APART: Final = (
-    "How many times as good one drive is as the other under this trace, mean by mean, with what "
-    "each drive varies by itself. A statement is carried where the 95 % interval of the ratio "
-    "leaves out that they are alike. Each interval is for its own row: of twenty rows in which "
-    "drives are alike, one is carried by chance."
+    "How many times as good one drive is as the other{where}, mean by mean, with what each drive "
+    "varies by itself. A statement is carried where the 95 % interval of the ratio leaves out that "
+    "they are alike. Each interval is for its own row: of twenty rows in which drives are alike, "
+    "one is carried by chance."
+)
+_VARYING_APART: Final = (
+    "Two drives that both vary from run to run are compared mean by mean instead, with what each "
+    "varies by itself."
 )
 _CURVES: Final = (
     "The further up, the longer requests take; a line that rises steeply to the right has slow "
@@ -200,7 +204,7 @@ def _statements(choice: Choice, asked: Asked) -> Page:
                 "pairs",
                 ("better", "worse", "by how much", "carried"),
                 rows,
-                lead=_compared(asked),
+                lead=_compared(able, asked),
                 groups=groups,
                 saved=(tables.statement_table(choice),),
             )
@@ -210,10 +214,15 @@ def _statements(choice: Choice, asked: Asked) -> Page:
     return Page("How sure that is", tuple(exhibits), anchor="statements")
 
 
-def _compared(asked: Asked) -> str:
-    if asked.varying is None:
-        return _PAIRED
-    return _COMPARED_ONCE if asked.is_exact else _COMPARED_APART
+def _compared(able: Sequence[Candidate], asked: Asked) -> str:
+    if asked.is_exact:
+        return _COMPARED_ONCE
+    if asked.is_recorded:
+        return _COMPARED_APART.format(where=" under this trace")
+    varying = [one.varies for one in able]
+    if all(varying):
+        return _COMPARED_APART.format(where="")
+    return f"{_PAIRED} {_VARYING_APART}" if varying.count(True) > 1 else _PAIRED
 
 
 def _differences(choice: Choice) -> Page:

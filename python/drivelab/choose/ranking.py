@@ -5,8 +5,9 @@ logarithms of the ratios have a mean and a 95 % interval by Student's t; a state
 where the interval of the ratio leaves out 1. Each interval is for its own statement: of twenty
 that say nothing, one is carried by chance.
 
-The requests of a trace are the same in every repetition, so there is nothing that cancels: what
-differs is each drive's own variability. Means of two drives that vary are compared without pairs.
+Where both drives vary from run to run, they are compared mean by mean. Two simulated ones draw
+their factors of the same random numbers: in pairs these would cancel, and two drives that vary
+apart share nothing of the kind.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from drivelab.drives.lateness import LATE_NS
 from drivelab.exhibits.quantities import listed, share_text
 from drivelab.student import Interval, mean_interval, ratio_interval
 from drivelab.units import format_duration_ns
-from drivelab.workloads.trace import Trace
 
 #: What is said of a drive that is not ranked by a quality.
 UNRANKED: Final = "-"
@@ -151,7 +151,7 @@ def _ratio(quality: Quality, one: Candidate, other: Candidate) -> Interval:
     if one.is_exact and other.is_exact:
         ratio = values[0] / others[0]
         return Interval(ratio, ratio, ratio)
-    if isinstance(one.measurements[0].workload, Trace):
+    if one.varies and other.varies:
         return ratio_interval(values, others)
     # Latencies of a formula may be 0 nowhere: every request takes time.
     logarithms = [math.log(a / b) for a, b in zip(values, others, strict=True)]

@@ -26,8 +26,9 @@ class Asked:
     notes
         What of the workload is not sent as it was recorded, a text each.
     varying
-        Of a workload without random numbers the drives that vary from run to run; ``None`` of
-        others.
+        The drives that vary from run to run by themselves.
+    is_recorded
+        Whether the workload is a trace, whose requests are the same in every repetition.
     """
 
     name: str
@@ -36,17 +37,18 @@ class Asked:
     repetitions: int
     writes: str = ""
     notes: tuple[str, ...] = ()
-    varying: tuple[str, ...] | None = None
+    varying: tuple[str, ...] = ()
+    is_recorded: bool = False
 
     @property
     def is_exact(self) -> bool:
         """Whether all drives would give the same answer every time, and were asked once."""
-        return self.varying == ()
+        return self.is_recorded and not self.varying
 
     @property
     def repetitions_text(self) -> str:
         """Say how often each drive was measured, and what differs."""
-        if self.varying is None:
+        if not self.is_recorded:
             return f"{self.repetitions} on each drive, the same random numbers"
         if self.is_exact:
             return "one on each drive: a trace has no random numbers, and no drive here varies"
@@ -58,7 +60,7 @@ class Asked:
     @property
     def scope(self) -> str | None:
         """Say what the intervals of a trace do not; ``None`` of other workloads."""
-        if self.varying is None:
+        if not self.is_recorded:
             return None
         if self.is_exact:
             return (

@@ -301,10 +301,17 @@ def _asked(
         count = repetitions if varying else 1
         notes = tuple(trace_notes(workload))
         return Asked(
-            _name_of(workload), words, args.seed, count, _writes_of(workload), notes, varying
+            _name_of(workload),
+            words,
+            args.seed,
+            count,
+            _writes_of(workload),
+            notes,
+            varying,
+            is_recorded=True,
         )
     name = words if args.workload is None else re.sub(r"\.toml$", "", Path(args.workload).name)
-    return Asked(name, words, args.seed, repetitions, _writes_text(alone))
+    return Asked(name, words, args.seed, repetitions, _writes_text(alone), varying=varying)
 
 
 def _writes_of(trace: Trace) -> str:
@@ -334,7 +341,8 @@ def _measured(args: argparse.Namespace, workload: Workload, asked: Asked) -> Can
 
     intended: list[Any] = [workload] if isinstance(workload, Characteristics) else []
     with open_named(args, intended) as drive, found_file_stays(drive.leave):
-        is_exact = asked.varying is not None and args.drive not in asked.varying
+        varies = args.drive in asked.varying
+        is_exact = asked.is_recorded and not varies
         found = measured_repetitions(
             drive,
             workload,
@@ -344,4 +352,6 @@ def _measured(args: argparse.Namespace, workload: Workload, asked: Asked) -> Can
             name=asked.name,
             command=args.command,
         )
-        return Candidate(drive.name, drive.kind, drive.capacity_bytes, tuple(found), is_exact)
+        return Candidate(
+            drive.name, drive.kind, drive.capacity_bytes, tuple(found), varies, is_exact
+        )

@@ -13,7 +13,7 @@ from made_choice import candidate
 from drivelab.choose.candidate import QUALITIES
 from drivelab.choose.ranking import UNRANKED, choose, statement
 from drivelab.choose.words import headline, lacking_texts, ratio_text, statement_text, where_text
-from drivelab.student import Interval, mean_interval
+from drivelab.student import Interval, mean_interval, ratio_interval
 
 LATENCY = QUALITIES["latency"]
 
@@ -36,6 +36,23 @@ def test_the_interval_is_students_of_the_logarithms() -> None:
     assert found.ratio.mean == pytest.approx(math.exp(expected.mean), rel=1e-4)
     assert found.ratio.low == pytest.approx(math.exp(expected.low or 0), rel=1e-4)
     assert found.ratio.high == pytest.approx(math.exp(expected.high or 0), rel=1e-4)
+
+
+def test_drives_that_vary_by_themselves_are_compared_mean_by_mean() -> None:
+    # In pairs the factors that both draw would cancel.
+    shared = [1e5, 2e5, 3e5, 1.5e5, 2.5e5]
+    one, other = (
+        replace(candidate(name, latencies), varies=True)
+        for name, latencies in (("sim:slow", [1.1 * each for each in shared]), ("sim:fast", shared))
+    )
+    found = statement(LATENCY, one, other)
+    expected = ratio_interval([1.1 * each for each in shared], shared)
+    assert found.ratio.mean == pytest.approx(1.1, rel=1e-9)
+    assert found.ratio.low == pytest.approx(expected.low or 0, rel=1e-4)
+    assert not found.is_carried
+    # One that does not vary shares nothing with it but the requests.
+    paired = statement(LATENCY, one, replace(other, varies=False))
+    assert paired.is_carried
 
 
 def test_higher_rates_are_better_and_longer_latencies_worse() -> None:
