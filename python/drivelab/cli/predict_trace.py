@@ -41,7 +41,7 @@ def predict_trace(args: argparse.Namespace) -> int:
     from drivelab.cli.trace_reading import ReadingProgress
     from drivelab.models.forecast_tables import forecast_csv
     from drivelab.models.of_run import load_model
-    from drivelab.models.trace_forecast import forecast_trace
+    from drivelab.models.trace_forecast import forecast_trace, speed_of
     from drivelab.traces.characterization import characterize
 
     _refuse_other_answers(args)
@@ -54,6 +54,8 @@ def predict_trace(args: argparse.Namespace) -> int:
     trace = trace_of(args)
     if trace is None or trace.files is None:
         raise AssertionError("a trace was named")
+    # Before it is read for its windows.
+    speed_of(trace)
     window_ns = round((_USUAL_SECONDS if args.window is None else args.window) * 1e9)
     if window_ns < 1:
         raise UsageError("--window is too short; allowed: 1ns or more, for example 60s")

@@ -156,13 +156,9 @@ def forecast_trace(
     UsageError
         When the trace has no times, or does not fit.
     """
-    if trace.speed is None:
-        raise UsageError(
-            "a forecast needs times at which requests arrive; leave out --speed max, or measure "
-            "the drive"
-        )
+    speed = speed_of(trace)
     queueing = asked_queueing(model)
-    asked = _Asked.of(windows, window_ns, trace.speed)
+    asked = _Asked.of(windows, window_ns, speed)
     served = _Served(queueing, trace, asked, _capacity(model, trace))
     lone = read_lone_writes(model.provenance.get(KEY))
     found = served.by(queueing.with_lone_writes(queueing.costs_of(asked.table), lone))
@@ -177,6 +173,27 @@ def forecast_trace(
         costs = queueing.costs_of(deep) * ratio[:, np.newaxis]
         found = served.by(queueing.with_lone_writes(costs, lone))
     return _joined(found, asked, outside)
+
+
+def speed_of(trace: Trace) -> float:
+    """Return how many times as fast as recorded the requests of a trace arrive.
+
+    Raises
+    ------
+    UsageError
+        When its times do not say how fast that is.
+    """
+    if trace.speed is None:
+        raise UsageError(
+            "a forecast needs times at which requests arrive; give the trace a speed such as 1.0"
+        )
+    count = sum(trace.commands.values())
+    if trace.span_ns == 0 and count > 1:
+        raise UsageError(
+            f"all {count:,} requests of the trace have the same time, so nothing says how fast "
+            "they arrive; replay it with `drivelab measure DRIVE --trace FILE --speed max` instead"
+        )
+    return trace.speed
 
 
 def asked_queueing(model: PerformanceModel) -> Queueing:

@@ -227,10 +227,14 @@ class Trace:
         return max(offset + size for _, _, offset, size in self.requests)
 
     @property
+    def span_ns(self) -> int:
+        """From the first request to the last, as recorded."""
+        return self.requests[-1][0] if self.facts is None else self.facts.span_ns
+
+    @property
     def lasting_ns(self) -> int | None:
         """How long it takes at its speed at least; none where that is as fast as it is answered."""
-        span_ns = self.requests[-1][0] if self.facts is None else self.facts.span_ns
-        return None if self.speed is None else round(span_ns / self.speed)
+        return None if self.speed is None else round(self.span_ns / self.speed)
 
     @property
     def commands(self) -> dict[str, int]:
@@ -245,9 +249,8 @@ class Trace:
             f"{count:,} {PLURALS[action] if count > 1 else action}"
             for action, count in self.commands.items()
         ]
-        span_ns = self.requests[-1][0] if self.facts is None else self.facts.span_ns
         source = "" if self.files is None else f" of {self.files.name}"
-        said = f"{' and '.join(parts)}{source} recorded over {format_duration_ns(span_ns)}"
+        said = f"{' and '.join(parts)}{source} recorded over {format_duration_ns(self.span_ns)}"
         return f"{said}{self._pace_text()}{_FITTED[self.fit]}"
 
     def _pace_text(self) -> str:

@@ -161,10 +161,13 @@ def test_bars_are_over_time_with_gaps(capsys, here: Path) -> None:
         (("--trace", "nothing.spc"), "nothing.spc"),
         (("--trace", "far.spc"), "--fit wrap"),
         (("--trace", "flush.trace"), "no reads and no writes"),
+        (("--trace", "ties.spc"), "all 3 requests of the trace have the same time"),
+        (("--trace", "ties.spc"), "`drivelab measure DRIVE --trace FILE --speed max`"),
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_a_line(capsys, here: Path, words, says) -> None:
     (here / "far.spc").write_text("0,0,4096,r,0\n0,2000000000,4096,r,1\n")
+    (here / "ties.spc").write_text("0,0,4096,r,5\n" * 3)
     (here / "flush.trace").write_text("fio version 3 iolog\n0 f add\n0 f open\n0 f sync 0 0\n")
     assert says in refused(capsys, "run", *words)
 
