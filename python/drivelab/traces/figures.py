@@ -3,50 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from drivelab._core import histogram_range
 from drivelab.exhibits import Axis, HeatFigure, HistogramFigure, Line, LineFigure, Multiples
+from drivelab.exhibits.course import MOST_POINTS, Course, Unit
 from drivelab.traces.characterization import DIRECTIONS
 from drivelab.traces.tables import PARTS, window_requests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from drivelab.traces.characterization import Characterization
 
-#: Points of a line over windows; more are put together.
-MOST_POINTS: Final = 500
-_TIMES: Final = (("h", 7_200e9), ("min", 120e9), ("s", 2e9), ("ms", 2e6), ("µs", 2e3), ("ns", 0.0))
-_TIME_FACTORS: Final = {"h": 3_600e9, "min": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3, "ns": 1.0}
-_SIZES: Final = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10), ("B", 1))
 _LEVELS: Final = (("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99_9", 99.9))
-
-
-@dataclass(frozen=True)
-class Unit:
-    """A unit that suits numbers up to some largest one."""
-
-    name: str
-    factor: float
-
-    @classmethod
-    def of_time(cls, most_ns: float) -> Unit:
-        """Choose for times."""
-        name = next(name for name, least in _TIMES if most_ns >= least)
-        return cls(name, _TIME_FACTORS[name])
-
-    @classmethod
-    def of_bytes(cls, most: float) -> Unit:
-        """Choose for addresses."""
-        return cls(
-            *next((name, factor) for name, factor in _SIZES if most >= 2 * factor or name == "B")
-        )
 
 
 def heat_figure(
@@ -79,7 +51,7 @@ def heat_figure(
 
 def windows_figures(trace: Characterization) -> Multiples:
     """Show what changes from window to window."""
-    course = _Course.of(trace)
+    course = _course(trace)
     columns = trace.windows
     rate = "requests a second"
     rates = [
@@ -93,7 +65,7 @@ def windows_figures(trace: Characterization) -> Multiples:
         if columns[f"{name}_bytes"].any()
     ]
     random = [
-        (f"{name}s", course.values(columns[f"{name}_random"]))
+        (f"{name}s", course.means(columns[f"{name}_random"]))
         for name in DIRECTIONS
         if columns[f"{name}_requests"].any()
     ]
@@ -108,16 +80,16 @@ def windows_figures(trace: Characterization) -> Multiples:
 
 def service_figures(trace: Characterization) -> Multiples | None:
     """Show from window to window what is outstanding and how long it takes, where it is known."""
-    course, columns = _Course.of(trace), trace.windows
+    course, columns = _course(trace), trace.windows
     figures = []
     if trace.has_depth:
-        depth = [("mean", course.values(columns["queue_depth"]))]
+        depth = [("mean", course.means(columns["queue_depth"]))]
         figures.append(
             course.figure("depth", "Queue depth", Axis("requests outstanding", also=(0.0,)), depth)
         )
     if trace.has_times("response"):
         times = [
-            (label, course.values(columns[f"response_ns_{key}"]))
+            (label, course.means(columns[f"response_ns_{key}"]))
             for key, label in (("mean", "mean"), ("p99", "99 %"))
         ]
         axis = Axis("response time", "log10", quantity="duration")
@@ -129,70 +101,18 @@ def service_figures(trace: Characterization) -> Multiples | None:
 
 def working_set_figure(trace: Characterization) -> LineFigure:
     """Show how much is touched in each window, and since the beginning."""
-    course, columns = _Course.of(trace), trace.windows
+    course, columns = _course(trace), trace.windows
     touched = [
-        ("in the window", course.values(columns["footprint_bytes"]) / 2**20),
-        ("since the beginning", course.values(columns["footprint_so_far_bytes"]) / 2**20),
+        ("in the window", course.means(columns["footprint_bytes"]) / 2**20),
+        ("since the beginning", course.means(columns["footprint_so_far_bytes"]) / 2**20),
     ]
     return course.figure("working_set", "Working set", Axis("touched (MiB)", "log10"), touched)
 
 
-@dataclass(frozen=True)
-class _Course:
-    """Windows from the first to the last, those without requests too, few enough to be drawn."""
-
-    unit: Unit
-    begins: NDArray[np.float64]
-    places: NDArray[np.int64]
-    seconds: NDArray[np.float64]
-    count: int
-    together: int
-
-    @classmethod
-    def of(cls, trace: Characterization) -> _Course:
-        width = trace.window_ns or 1
-        begin = trace.windows["begin_ns"]
-        first = (begin // np.uint64(width)).astype(np.int64)
-        together = max(1, math.ceil((int(first[-1]) + 1) / MOST_POINTS))
-        count = int(first[-1]) // together + 1
-        unit = Unit.of_time(trace.span_ns)
-        begins = np.arange(count, dtype=np.float64) * (width * together / unit.factor)
-        places = first // together
-        # The last window ends with the trace; too short a one would be all peak.
-        end = trace.span_ns / 1e9
-        starts = np.arange(count) * (width * together / 1e9)
-        seconds = np.minimum(width * together / 1e9, np.maximum(end - starts, 1e-9))
-        return cls(unit, begins, places, seconds, count, together)
-
-    @property
-    def note(self) -> str:
-        if self.together == 1:
-            return ""
-        return f"Each point stands for {self.together} windows; windows.csv has every one."
-
-    def rate(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give counts a second; none where nothing arrived."""
-        sums = np.bincount(self.places, counts, self.count)
-        rates = sums / self.seconds
-        is_short = self.seconds[-1] < self.seconds[0] / 10
-        if self.count > 1 and is_short:
-            rates[-1] = np.nan
-        return rates
-
-    def values(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give means over windows that know a value; not a number where none does."""
-        known = ~np.isnan(values)
-        sums = np.bincount(self.places[known], values[known], self.count)
-        counts = np.bincount(self.places[known], minlength=self.count)
-        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-
-    def figure(
-        self, name: str, title: str, y: Axis, lines: Sequence[tuple[str, NDArray[np.float64]]]
-    ) -> LineFigure:
-        x = Axis(f"time ({self.unit.name})")
-        begins = tuple(self.begins.tolist())
-        drawn = tuple(Line(label, begins, tuple(ys.tolist()), "trace") for label, ys in lines)
-        return LineFigure(name, title, x, y, drawn)
+def _course(trace: Characterization) -> Course:
+    width = trace.window_ns or 1
+    numbers = (trace.windows["begin_ns"] // np.uint64(width)).astype(np.int64)
+    return Course.of(numbers, width, trace.span_ns)
 
 
 def gaps_figure(trace: Characterization) -> HistogramFigure | None:

@@ -11,6 +11,7 @@ import pytest
 from made_trace import msr_file, spc_file
 
 from drivelab.exhibits import HeatFigure, Table
+from drivelab.exhibits.course import MOST_POINTS
 from drivelab.report.page import render
 from drivelab.traces import figures, tables
 from drivelab.traces.characterization import Characterization, characterize
@@ -98,7 +99,7 @@ def test_many_windows_are_put_together(tmp_path: Path) -> None:
     lines = [f"0,0,4096,r,{index}" for index in range(3_000)]
     trace = characterize(RecordedFiles((str(spc_file(tmp_path, lines)),)), window_ns=S)
     shown = figures.windows_figures(trace)
-    assert len(shown.figures[0].lines[0].y) <= figures.MOST_POINTS
+    assert len(shown.figures[0].lines[0].y) <= MOST_POINTS
     assert "Each point stands for 6 windows" in shown.note
     assert "Every window" not in made(trace)
 
