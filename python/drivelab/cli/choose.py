@@ -291,7 +291,7 @@ def _asked(
     words = workload_text(workload)
     repetitions = args.repetitions or _USUAL_REPETITIONS
     if isinstance(workload, Trace):
-        from drivelab.cli.trace_text import trace_notes
+        from drivelab.workloads.trace_notes import trace_notes
 
         if args.repetitions is not None and not varying:
             raise UsageError(

@@ -96,7 +96,8 @@ def _with_notes(
     rows: Sequence[tuple[str, str]], trace: Trace, measurement: Measurement, kind: str
 ) -> list[tuple[str, str]]:
     """Say first that a replay was late, and below the workload what is special about it."""
-    from drivelab.cli.trace_text import fio_notes, trace_notes
+    from drivelab.cli.trace_text import fio_notes
+    from drivelab.workloads.trace_notes import trace_notes
 
     # Where it only reads and writes, all of it was said above.
     if not any(each.trim or each.flush for each in measurement.streams):

@@ -25,7 +25,7 @@ STANDARD: Final = "-"
 _FAILURES: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 # They say how and where to answer, not what is asked.
 _SWITCHES: Final = {"--force", "--json"}
-_PLACES: Final = {"--csv", "--log", "--save-state", "--output", "--out", "-o"}
+_PLACES: Final = {"--csv", "--log", "--save-state", "--output", "--out", "--report", "-o"}
 
 
 @contextmanager

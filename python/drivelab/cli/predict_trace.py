@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import duration
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import argparse
 
     from drivelab.models.trace_forecast import TraceForecast
+    from drivelab.outputs import OutputFolder
     from drivelab.workloads.trace import Trace
 
 _USUAL_SECONDS: Final = 60.0
@@ -31,17 +33,25 @@ def add_trace_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help=f"predict by windows that were recorded over so long [{_USUAL_SECONDS:g}s]",
     )
+    group.add_argument(
+        "--report",
+        type=Path,
+        metavar="FOLDER",
+        help="write a report of the prediction and its tables here [nothing]",
+    )
 
 
 def predict_trace(args: argparse.Namespace) -> int:
     """Predict what becomes of a trace, write the windows and print the answer."""
     from drivelab.cli.predict_file import answers_sink
-    from drivelab.cli.predict_trace_text import forecast_text
+    from drivelab.cli.predict_trace_text import WRITTEN, forecast_text
     from drivelab.cli.trace_options import trace_of
     from drivelab.cli.trace_reading import ReadingProgress
-    from drivelab.models.forecast_tables import forecast_csv
+    from drivelab.models.exhibits.forecast import forecast_report
+    from drivelab.models.forecast_tables import forecast_table
     from drivelab.models.of_run import load_model
     from drivelab.models.trace_forecast import forecast_trace, speed_of
+    from drivelab.report.written import write_report
     from drivelab.traces.characterization import characterize
 
     _refuse_other_answers(args)
@@ -59,18 +69,22 @@ def predict_trace(args: argparse.Namespace) -> int:
     window_ns = round((_USUAL_SECONDS if args.window is None else args.window) * 1e9)
     if window_ns < 1:
         raise UsageError("--window is too short; allowed: 1ns or more, for example 60s")
+    folder = _folder(args)
     with ReadingProgress() as told:
         windows = characterize(trace.files, window_ns=window_ns, told=told).windows
     forecast = forecast_trace(model, trace, windows, window_ns)
     if args.out is not None:
         with answers_sink(args) as sink:
-            sink.write(forecast_csv(forecast).encode())
+            sink.write(forecast_table(forecast).csv().encode())
     answer = _answer(args, trace, forecast, model.provenance)
+    error = model.evaluation.cross_validated[model.best["latency_ns_mean"]].mre
+    written = {}
+    if folder is not None:
+        written = write_report(forecast_report(answer, trace, forecast, error), folder)
+    answer |= {name: str(written[name]) if name in written else None for name in WRITTEN}
     if args.json:
         print(json.dumps(answer, indent=2))
     elif args.out != STANDARD:
-        key = model.best["latency_ns_mean"]
-        error = model.evaluation.cross_validated[key].mre
         show(forecast_text(answer, trace, forecast, error))
     return 0
 
@@ -80,8 +94,9 @@ def refuse_without_trace(args: argparse.Namespace) -> None:
     from drivelab.cli.trace_options import trace_of
 
     trace_of(args)
-    if args.window is not None:
-        raise UsageError("--window is for a trace: name its files with --trace FILE")
+    for name in ("window", "report"):
+        if getattr(args, name) is not None:
+            raise UsageError(f"--{name} is for a trace: name its files with --trace FILE")
 
 
 def _refuse_other_answers(args: argparse.Namespace) -> None:
@@ -102,6 +117,19 @@ def _refuse_other_answers(args: argparse.Namespace) -> None:
             )
     if args.json and args.out == STANDARD:
         raise UsageError("--json and --out - both write to standard output; choose one")
+
+
+def _folder(args: argparse.Namespace) -> OutputFolder | None:
+    """Give the folder of the report, refused before the trace is read if it cannot be one."""
+    from drivelab.cli.outputs import answer_to
+    from drivelab.outputs import OutputFolder
+    from drivelab.report.saved import refuse_folder
+
+    if args.report is None:
+        return None
+    folder = OutputFolder(args.report, answer_to(args, "report", args.report).of, force=args.force)
+    refuse_folder(folder, inputs=args.trace)
+    return folder
 
 
 def _answer(

@@ -15,9 +15,12 @@ from drivelab.cli.courses import (
     iops_between,
     line,
 )
-from drivelab.cli.trace_text import in_width, trace_notes
+from drivelab.cli.terminal import in_lines
+from drivelab.cli.trace_text import in_width
 from drivelab.exhibits.quantities import listed, share_text
+from drivelab.models.exhibits.forecast_words import outside_text, sureness_text
 from drivelab.units import format_duration_ns
+from drivelab.workloads.trace_notes import trace_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from drivelab.models.trace_forecast import TraceForecast
     from drivelab.workloads.trace import Trace
 
+#: What a report is written into, by the keys of the answer.
+WRITTEN: Final = ("report", "tables", "result")
 _COLUMNS: Final = 80
 _MOST_TOLD: Final = 5
 
@@ -54,15 +59,9 @@ def forecast_text(
     lines.append("")
     lines += list(_latencies(answer))
     lines += ["", *_courses(forecast)]
-    lines += [
-        "",
-        *_paragraph(
-            "how sure",
-            f"the model is off by {share_text(error)} on average in closed loops. A trace is none "
-            "of the workloads that it was tested on, so there is no interval; VALIDATION.md says "
-            "how far forecasts of recorded traces were off.",
-        ),
-    ]
+    lines += ["", *_paragraph("how sure", sureness_text(error))]
+    written = [answer[name] for name in WRITTEN if answer[name]]
+    lines += ["", *(f"wrote {in_lines(name)}" for name in written)] if written else []
     return "\n".join(each.rstrip() for each in lines)
 
 
@@ -101,12 +100,8 @@ def _cautions(forecast: TraceForecast) -> Iterator[str]:
         )
     else:
         yield from _paragraph("saturated", "nowhere: the drive keeps up with the recorded times")
-    if outside := int(forecast.outside.sum()):
-        yield from _paragraph(
-            "careful",
-            f"{outside:,} of {count:,} windows ask for something else than was measured; their "
-            "error is unknown",
-        )
+    if outside := outside_text(forecast):
+        yield from _paragraph("careful", outside)
 
 
 def _courses(forecast: TraceForecast) -> Iterator[str]:

@@ -166,7 +166,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(values, indent=2))
     else:
         from drivelab.cli.simulate_text import text
-        from drivelab.cli.trace_text import trace_notes
+        from drivelab.workloads.trace_notes import trace_notes
 
         notes = [] if trace is None else trace_notes(trace)
         title = in_lines(scenario.summary if scenario else None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from drivelab.csv_text import csv_text
+from drivelab.exhibits import Table
 from drivelab.workloads.characteristics import FIELDS
 
 if TYPE_CHECKING:
@@ -52,14 +52,14 @@ def forecast_values(forecast: TraceForecast) -> dict[str, Any]:
     }
 
 
-def forecast_csv(forecast: TraceForecast) -> str:
-    """Write the windows as CSV; an empty cell is unknown."""
+def forecast_table(forecast: TraceForecast) -> Table:
+    """Give the windows, a row each; an empty cell is unknown."""
     columns = _columns(forecast)
     rows = zip(
         *([_cell(name, value) for value in values] for name, values in columns.items()),
         strict=True,
     )
-    return csv_text(list(columns), rows, digits=_DIGITS)
+    return Table("windows", tuple(columns), tuple(rows), _DIGITS)
 
 
 def _columns(forecast: TraceForecast) -> dict[str, FloatArray]:

@@ -115,7 +115,10 @@ COMMAND_LINES: dict[str, list[str]] = {
     "place": ["place", "crowded.toml", "--seconds", "0.2", "--out", "placed"],
     # Outside what was measured, or the list of warnings would be empty.
     "predict": ["predict", "run", "--queue-depth", "5000"],
-    "predict --trace": ["predict", "run", "--trace", "small.blkparse", "--on-bad", "skip"],
+    "predict --trace": [
+        *("predict", "run", "--trace", "small.blkparse", "--on-bad", "skip"),
+        *("--report", "forecast"),
+    ],
     "trace info": ["trace", "info", "small.blkparse", "--on-bad", "skip"],
     "trace characterize": [
         *("trace", "characterize", "small.blkparse", "--on-bad", "skip", "--window", "100ms"),

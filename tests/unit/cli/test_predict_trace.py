@@ -132,6 +132,45 @@ def test_people_are_told_what_it_is_and_how_sure(capsys) -> None:
 
 
 @pytest.mark.usefixtures("here")
+def test_a_report_marks_where_the_drive_falls_behind(capsys) -> None:
+    words = ("predict", "run", "--trace", "mixed.spc", "--window", "1s", "--report", "page")
+    told = asked(capsys, *words)
+    page = Path(told["report"]).read_text()
+    assert "on which it never ran" in page
+    assert "would keep up with the recorded times" in page
+    assert "falls behind" not in page
+    assert "there is no interval" in page
+    assert page.index("Every window") < page.index("How it was computed")
+    with Path(told["tables"], "windows.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == told["window_count"]
+    held = json.loads(Path(told["result"]).read_text())
+    assert held["windows"] == told["windows"]
+    # The same question in the same place is written again; another one is not.
+    late = ("--trace", "mixed.spc", "--speed", "1000x", "--depth", "32", "--window", "1s")
+    assert "page" in refused(capsys, "run", *late, "--report", "page")
+    told = asked(capsys, "predict", "run", *late, "--report", "late")
+    page = Path(told["report"]).read_text()
+    assert "the drive falls behind" in page
+    assert "latencies are those of a full queue" in page
+    with Path(told["tables"], "latency.csv").open() as file:
+        marked = [row for row in csv.DictReader(file) if row["line"] == "the drive falls behind"]
+    assert marked
+    assert len(marked) <= 2 * told["saturated_windows"]
+    capsys.readouterr()
+    assert cli.main(["predict", "run", *late, "--report", "late"]) == 0
+    assert "wrote late/report.html" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("here")
+def test_one_window_has_no_course(capsys) -> None:
+    told = asked(capsys, "predict", "run", "--trace", "mixed.spc", "--report", "one")
+    assert told["window_count"] == 1
+    page = Path(told["report"]).read_text()
+    assert "All of it lies in one window of" in page
+    assert (Path(told["tables"]) / "windows.csv").is_file()
+
+
+@pytest.mark.usefixtures("here")
 def test_bars_are_over_time_with_gaps(capsys, here: Path) -> None:
     (here / "gap.spc").write_text("0,0,4096,r,0\n0,80,4096,r,100\n")
     capsys.readouterr()
@@ -149,6 +188,7 @@ def test_bars_are_over_time_with_gaps(capsys, here: Path) -> None:
         (("--trace", "mixed.spc", "--speed", "max", "--depth", "4"), "leave out --speed max"),
         (("--window", "1s"), "name its files with --trace"),
         (("--speed", "2x"), "name its files with --trace"),
+        (("--report", "page"), "name its files with --trace"),
         (("--trace", "mixed.spc", "--window", "0.1ns"), "--window is too short"),
         (("--trace", "mixed.spc", "--window", "0s"), "--window is too short"),
         (("--trace", "mixed.spc", "--speed", "max"), "leave out --speed max"),

@@ -1,0 +1,39 @@
+"""What of a trace is not sent as it was recorded, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.units import format_size
+
+if TYPE_CHECKING:
+    from drivelab.workloads.trace import Trace
+
+_MOST_NAMED: Final = 4
+
+
+def trace_notes(trace: Trace) -> list[str]:
+    """Say what of a trace is not sent as it was recorded, a sentence each."""
+    facts = trace.facts
+    if facts is None:
+        return []
+    notes = list(facts.cautions)
+    if facts.device_count > 1:
+        named = ", ".join(name for name, _ in facts.devices[:_MOST_NAMED])
+        more = facts.device_count - _MOST_NAMED
+        rest = f" and {more:,} more" if more > 0 else ""
+        notes.append(f"{facts.device_count:,} devices lie one after the other: {named}{rest}")
+    for count, what in (
+        (facts.rounded, "are no whole sectors, and sent as the sectors that hold them"),
+        (facts.cut, "are larger than 64 MiB, and sent in pieces"),
+        (facts.left_out, "are no commands of a drive, and left out"),
+    ):
+        if count:
+            notes.append(f"{count:,} requests {what}")
+    if facts.skipped:
+        notes.append(f"{facts.skipped:,} bad lines were left out")
+    if trace.fit == "wrap":
+        notes.append(f"recorded addresses reach to {format_size(facts.end_bytes)}")
+    if trace.fit == "scale":
+        notes.append(f"touched regions take {format_size(facts.end_bytes)}")
+    return notes
