@@ -6,7 +6,10 @@
 <Measurement of sim:x25m, simulated: 30 % writes: 4 KiB random reads, 4 KiB random writes, ...>
 
 `drive` opens a drive, `run` measures a design on it, `fit` makes a `Model` of the run that
-predicts; `fit_table` makes a `TableModel` of numbers that exist already. docs/python.md is a guide.
+predicts; `fit_table` makes a `TableModel` of numbers that exist already. `choose_drive` ranks
+drives under a workload, which `trace` may have read; `place_workloads` puts several on a pool.
+docs/python.md is a guide.
+
 Importing this package imports nothing: each name is found when it is first used, and heavy
 libraries by the function that needs them.
 """
@@ -14,27 +17,39 @@ libraries by the function that needs them.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from drivelab.api.choice import Choice, choose_drive
     from drivelab.api.drive import Drive, drive
+    from drivelab.api.forecast import Forecast
     from drivelab.api.measurements import Measurement, Measurements
     from drivelab.api.model import Model, fit
+    from drivelab.api.placement import Placement, place_workloads
     from drivelab.api.run import Run, run
     from drivelab.api.table import TableModel, fit_table
+    from drivelab.api.trace import trace
     from drivelab.errors import DrivelabError
     from drivelab.workloads.characteristics import Characteristics
+    from drivelab.workloads.trace import Trace
 
 __all__ = [
     "Characteristics",
+    "Choice",
     "Drive",
     "DrivelabError",
+    "Forecast",
     "Measurement",
     "Measurements",
     "Model",
+    "Placement",
     "Run",
     "TableModel",
+    "Trace",
+    "choose_drive",
     "drive",
     "fit",
     "fit_table",
+    "place_workloads",
     "run",
+    "trace",
 ]
 
 

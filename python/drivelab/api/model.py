@@ -11,12 +11,15 @@ from drivelab.api.html_tables import table_html
 from drivelab.api.measurements import Measurements
 from drivelab.api.path_text import path_text
 from drivelab.api.run import Run
+from drivelab.core_panic import panics_told
 from drivelab.errors import UsageError
 from drivelab.store import RunStore
 
 if TYPE_CHECKING:
+    from drivelab.api.forecast import Forecast
     from drivelab.api.frames import Workloads
     from drivelab.models.model import PerformanceModel
+    from drivelab.workloads.trace import Trace
 
 
 def fit(measured: Run | Measurements) -> Model:
@@ -176,6 +179,43 @@ class Model:
         if without:
             columns = {name: columns[name] for name in (*METRICS, OUTSIDE)}
         return made_of({**columns})
+
+    def forecast(self, trace: Trace, *, window_seconds: float = 60.0) -> Forecast:
+        r"""Predict what becomes of a recorded trace that never ran on the drive.
+
+        Parameters
+        ----------
+        trace
+            Made by `drivelab.trace`, at its recorded times or faster.
+        window_seconds
+            Predict by windows that were recorded over so long.
+
+        Returns
+        -------
+        Forecast
+            Latencies, and the windows in which the drive would fall behind. There is no interval:
+            docs/forecast.md says what is known of its error.
+
+        Raises
+        ------
+        DrivelabError
+            When the model cannot serve a trace, or this trace has no times or does not fit.
+
+        Examples
+        --------
+        >>> import drivelab as dl
+        >>> from pathlib import Path
+        >>> lines = (f"0,{512 * place},4096,r,{place / 100}" for place in range(200))
+        >>> _ = Path("example.spc").write_text("\n".join(lines))
+        >>> options = {"check": 0, "sweeps": False, "requests": 200, "progress": False}
+        >>> run = dl.run("sim:x25m", "sobol:60", writes="burst", **options)
+        >>> dl.fit(run).forecast(dl.trace("example.spc"))
+        <Forecast of example.spc on sim:x25m: ... mean latency, keeps up>
+        """
+        from drivelab.api.forecast import forecast_of
+
+        with panics_told():
+            return forecast_of(self._fitted, trace, window_seconds)
 
     def __repr__(self) -> str:
         return f"<Model of {self._described()}>"

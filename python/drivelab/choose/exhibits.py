@@ -118,13 +118,14 @@ def choice_report(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> Report
     )
 
 
-def _ranking(choice: Choice, asked: Asked) -> Page:
+def ranking_table(choice: Choice, asked: Asked) -> Table:
+    """Give the drives, the best first, as texts for people."""
     columns = ("drive", "rank", *(each.metric.label for each in QUALITIES.values()))
     rows: list[tuple[Cell, ...]] = []
     for rank, one in zip(choice.ranks, choice.candidates, strict=True):
         cells = [quality_text(each, one) for each in QUALITIES.values()]
         rows.append((one.drive, NOTHING if one.shortfalls else rank, *cells))
-    table = Table(
+    return Table(
         "ranking",
         columns,
         tuple(rows),
@@ -132,6 +133,10 @@ def _ranking(choice: Choice, asked: Asked) -> Page:
         right=True,
         saved=(tables.drive_table(choice),),
     )
+
+
+def _ranking(choice: Choice, asked: Asked) -> Page:
+    table = ranking_table(choice, asked)
     ahead = [sentence(one) for one in choice.steps()[:1]]
     names = [one.drive for one in choice.lacking]
     behind = [f"{listed(names)} cannot keep up with what arrives."] if names else []

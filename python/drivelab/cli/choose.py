@@ -26,22 +26,19 @@ from drivelab.cli.drive_options import (
 from drivelab.cli.outputs import add_force
 from drivelab.cli.several_drives import allowed, separate
 from drivelab.cli.terminal import in_lines, show
-from drivelab.cli.trace_options import add_trace, counted_whole, measured_trace_of
+from drivelab.cli.trace_options import add_trace, measured_trace_of
 from drivelab.drives.write_pattern import WRITES
 from drivelab.errors import UsageError
-from drivelab.workloads.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drivelab.choose.candidate import Candidate
     from drivelab.choose.settings import Asked
-    from drivelab.drives.plan import MeasurementPlan
     from drivelab.outputs import OutputFolder
     from drivelab.workloads.workload import Workload
 
 _MOST: Final = 1000
-_USUAL_REPETITIONS: Final = 5
 _MOST_IOPS: Final = 10**12
 #: The qualities that drives can be ranked by.
 _BY: Final = ("latency", "p99", "bandwidth", "throughput")
@@ -72,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number(2, _MOST),
         metavar="N",
         help="measurements of each drive; more make the intervals narrower "
-        f"[{_USUAL_REPETITIONS}; of a trace 1 on drives that do not vary]",
+        "[5; of a trace 1 on drives that do not vary]",
     )
     parser.add_argument(
         "--prices",
@@ -104,6 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure every drive, compare, write and print."""
     from drivelab.choose.answer import answer_of
+    from drivelab.choose.asking import refuse_rates
     from drivelab.choose.candidate import QUALITIES
     from drivelab.choose.costs import costs
     from drivelab.choose.exhibits import choice_report
@@ -117,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
     workload = _workload_of(args)
     if args.rate is not None and args.prices is None:
         raise UsageError("--rate is for --prices: name a table of prices with --prices FILE.csv")
-    _refuse_rates(args, workload)
+    refuse_rates(workload, args.by, has_rate=args.rate is not None, word=_word)
     alone = [_alone(args, name, workload) for name in args.drives]
     for one in alone:
         refuse_options_without_effect(one)
@@ -190,21 +188,6 @@ def _workload_of(args: argparse.Namespace) -> Workload:
     return read_scenario(args.workload)
 
 
-def _refuse_rates(args: argparse.Namespace, workload: Workload) -> None:
-    """Refuse what asks how much a drive serves, where the recorded times say that."""
-    if not isinstance(workload, Trace) or workload.speed is None:
-        return
-    for option, is_given in (
-        ("--rate", args.rate is not None),
-        (f"--by {args.by}", args.by in ("bandwidth", "throughput")),
-    ):
-        if is_given:
-            raise UsageError(
-                f"{option} says nothing of a trace at its recorded times, where every drive that "
-                "keeps up serves the same: leave it out, or replay with --speed max"
-            )
-
-
 def _alone(args: argparse.Namespace, name: str, workload: Workload) -> argparse.Namespace:
     """Give the arguments as this drive alone would have them."""
     from drivelab.drives.asked import usual_writes
@@ -222,26 +205,13 @@ def _alone(args: argparse.Namespace, name: str, workload: Workload) -> argparse.
 
 
 def _folder(args: argparse.Namespace, workload: Workload) -> OutputFolder:
+    from drivelab.choose.asking import name_of
     from drivelab.outputs import OutputFolder
 
-    name = args.workload or _name_of(workload)
+    name = args.workload or name_of(workload)
     return OutputFolder(
         args.out, f"the choice between {', '.join(args.drives)} for {name}", force=args.force
     )
-
-
-def _name_of(workload: Workload) -> str:
-    """Call a workload that is no scenario: a trace by its files."""
-    from drivelab.exhibits.quantities import workload_text
-
-    if isinstance(workload, Trace) and workload.files is not None:
-        return workload.files.name
-    return workload_text(workload)
-
-
-def _plan_of(args: argparse.Namespace, workload: Workload) -> MeasurementPlan:
-    plan = plan_of(args)
-    return counted_whole(plan) if isinstance(workload, Trace) else plan
 
 
 def _check_before(alone: Sequence[argparse.Namespace], workload: Workload) -> tuple[str, ...]:
@@ -252,6 +222,7 @@ def _check_before(alone: Sequence[argparse.Namespace], workload: Workload) -> tu
     tuple
         The drives that vary from run to run: real ones, and simulated ones that say so.
     """
+    from drivelab.choose.asking import varies
     from drivelab.drives.naming import kind_of, preview_real_drive
 
     folders = [one.out for one in alone if one.out is not None]
@@ -274,7 +245,7 @@ def _check_before(alone: Sequence[argparse.Namespace], workload: Workload) -> tu
             continue
         with open_named(one) as drive:
             drive.check(workload)
-            if getattr(drive, "variability", None) == "on":
+            if varies(drive):
                 varying.append(one.drive)
     return tuple(varying)
 
@@ -285,73 +256,29 @@ def _asked(
     workload: Workload,
     varying: tuple[str, ...],
 ) -> Asked:
-    from drivelab.choose.settings import Asked
-    from drivelab.exhibits.quantities import workload_text
+    from drivelab.choose.asking import asked_of, name_of
 
-    words = workload_text(workload)
-    repetitions = args.repetitions or _USUAL_REPETITIONS
-    if isinstance(workload, Trace):
-        from drivelab.workloads.trace_notes import trace_notes
-
-        if args.repetitions is not None and not varying:
-            raise UsageError(
-                "--repetitions has no effect on a trace: it has no random numbers, and none of "
-                "these drives varies, so every repetition gives the same; leave it out"
-            )
-        count = repetitions if varying else 1
-        notes = tuple(trace_notes(workload))
-        return Asked(
-            _name_of(workload),
-            words,
-            args.seed,
-            count,
-            _writes_of(workload),
-            notes,
-            varying,
-            is_recorded=True,
-        )
-    name = words if args.workload is None else re.sub(r"\.toml$", "", Path(args.workload).name)
-    return Asked(name, words, args.seed, repetitions, _writes_text(alone), varying=varying)
-
-
-def _writes_of(trace: Trace) -> str:
-    """Say what a trace's writes find on the drives."""
-    if "write" not in trace.commands:
-        return ""
-    return "those of the trace alone: they find each drive as its preset says"
-
-
-def _writes_text(alone: Sequence[argparse.Namespace]) -> str:
-    """Say what writes find on the drives, where they are characteristics."""
-    found = {one.writes for one in alone if one.writes is not None}
-    if found == {"sustained"}:
-        return "sustained: each begins after so much writing of its kind that more changes nothing"
-    if found == {"burst"}:
-        return "a burst: they find the drive as it is"
-    if found:
-        return "sustained on simulated drives; real ones and formulas are as they are"
-    return ""
+    name = args.workload and re.sub(r"\.toml$", "", Path(args.workload).name)
+    return asked_of(
+        workload,
+        name or name_of(workload),
+        seed=args.seed,
+        repetitions=args.repetitions,
+        varying=varying,
+        writes=[one.writes for one in alone],
+        word=_word,
+    )
 
 
 def _measured(args: argparse.Namespace, workload: Workload, asked: Asked) -> Candidate:
-    from drivelab.choose.candidate import Candidate
-    from drivelab.choose.run import measured_repetitions
+    from drivelab.choose.asking import candidate_of
     from drivelab.runs.stopping import found_file_stays
     from drivelab.workloads.characteristics import Characteristics
 
     intended: list[Any] = [workload] if isinstance(workload, Characteristics) else []
     with open_named(args, intended) as drive, found_file_stays(drive.leave):
-        varies = args.drive in asked.varying
-        is_exact = asked.is_recorded and not varies
-        found = measured_repetitions(
-            drive,
-            workload,
-            _plan_of(args, workload),
-            1 if is_exact else asked.repetitions,
-            args.out,
-            name=asked.name,
-            command=args.command,
-        )
-        return Candidate(
-            drive.name, drive.kind, drive.capacity_bytes, tuple(found), varies, is_exact
-        )
+        return candidate_of(drive, workload, plan_of(args), asked, args.out, command=args.command)
+
+
+def _word(name: str) -> str:
+    return f"--{name}"

@@ -21,7 +21,7 @@ from drivelab.cli.drive_options import (
 )
 from drivelab.cli.replay_progress import check_replayed_whole, replay_told
 from drivelab.cli.terminal import in_lines, show
-from drivelab.cli.trace_options import add_trace, counted_whole, measured_trace_of
+from drivelab.cli.trace_options import add_trace, measured_trace_of
 from drivelab.drives.write_pattern import WRITES
 from drivelab.workloads.trace import STREAM, Trace
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     plan = plan_of(args)
     workload = _workload_of(args)
     if isinstance(workload, Trace):
-        plan = counted_whole(plan)
+        plan = plan.counted_whole()
         check_replayed_whole(args.drive, plan)
     with open_named(args, [workload]) as drive:
         with replay_told(drive, workload):

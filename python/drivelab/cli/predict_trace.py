@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from drivelab.cli.arguments import duration
 from drivelab.cli.models import AUTO
@@ -15,9 +15,7 @@ from drivelab.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
-    from drivelab.models.trace_forecast import TraceForecast
     from drivelab.outputs import OutputFolder
-    from drivelab.workloads.trace import Trace
 
 _USUAL_SECONDS: Final = 60.0
 
@@ -48,9 +46,9 @@ def predict_trace(args: argparse.Namespace) -> int:
     from drivelab.cli.trace_options import trace_of
     from drivelab.cli.trace_reading import ReadingProgress
     from drivelab.models.exhibits.forecast import forecast_report
-    from drivelab.models.forecast_tables import forecast_table
+    from drivelab.models.forecast_tables import forecast_answer, forecast_table
     from drivelab.models.of_run import load_model
-    from drivelab.models.trace_forecast import forecast_trace, speed_of
+    from drivelab.models.trace_forecast import closed_loop_error, forecast_trace, speed_of
     from drivelab.report.written import write_report
     from drivelab.traces.characterization import characterize
 
@@ -76,8 +74,8 @@ def predict_trace(args: argparse.Namespace) -> int:
     if args.out is not None:
         with answers_sink(args) as sink:
             sink.write(forecast_table(forecast).csv().encode())
-    answer = _answer(args, trace, forecast, model.provenance)
-    error = model.evaluation.cross_validated[model.best["latency_ns_mean"]].mre
+    answer = forecast_answer(forecast, trace, model.provenance, str(args.model))
+    error = closed_loop_error(model)
     written = {}
     if folder is not None:
         written = write_report(forecast_report(answer, trace, forecast, error), folder)
@@ -130,18 +128,3 @@ def _folder(args: argparse.Namespace) -> OutputFolder | None:
     folder = OutputFolder(args.report, answer_to(args, "report", args.report).of, force=args.force)
     refuse_folder(folder, inputs=args.trace)
     return folder
-
-
-def _answer(
-    args: argparse.Namespace, trace: Trace, forecast: TraceForecast, provenance: Any
-) -> dict[str, Any]:
-    from drivelab.models.forecast_tables import forecast_values
-
-    drive = provenance.get("drive")
-    return {
-        "model": str(args.model),
-        "drive": drive.get("name") if isinstance(drive, dict) else None,
-        "kind": drive.get("kind") if isinstance(drive, dict) else None,
-        "trace": trace.to_json(),
-        **forecast_values(forecast),
-    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +13,6 @@ from drivelab.drives.write_pattern import BURST
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
-    from drivelab.drives.plan import MeasurementPlan
     from drivelab.workloads.trace import Trace
 
 #: Options that say nothing without a trace, and their values where they were not given.
@@ -125,12 +123,6 @@ def measured_trace_of(args: argparse.Namespace) -> Trace | None:
                 "is"
             )
     return trace_of(args)
-
-
-def counted_whole(plan: MeasurementPlan) -> MeasurementPlan:
-    """Give the plan as it holds for a trace: from its first request on, to its end by itself."""
-    held = plan.holding(ends_by_itself=True)
-    return replace(held, warmup_requests=0, warmup_seconds=0.0)
 
 
 def _option(name: str) -> str:

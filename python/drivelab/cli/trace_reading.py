@@ -124,9 +124,9 @@ def recorded_files(args: argparse.Namespace, paths: Sequence[Path]) -> RecordedF
     UsageError
         When a file or a meaning of a column is named twice, or a file is a folder.
     """
-    from drivelab.workloads.recorded import RecordedFiles
+    from drivelab.workloads.recorded import RecordedFiles, refuse_named
 
-    _check_named(paths)
+    refuse_named(paths)
     meanings = [meaning for meaning, _ in args.column]
     for meaning in meanings:
         if meanings.count(meaning) > 1:
@@ -142,17 +142,6 @@ def recorded_files(args: argparse.Namespace, paths: Sequence[Path]) -> RecordedF
         columns=tuple(args.column) or None,
         skip_bad_lines=args.on_bad == "skip",
     )
-
-
-def _check_named(files: Sequence[Path]) -> None:
-    """Raise `UsageError` when a file of a trace is named twice, or is none."""
-    seen: set[Path] = set()
-    for path in files:
-        if path.is_dir():
-            raise UsageError(f"{path} is a folder; name the files of the trace in it")
-        if path.resolve() in seen:
-            raise UsageError(f"{path} is named twice; name each file once")
-        seen.add(path.resolve())
 
 
 def add_window(parser: argparse.ArgumentParser) -> None:

@@ -143,6 +143,11 @@ class MeasurementPlan:
             return replace(self, requests=None, seconds=None, half_width_ratio=None)
         return replace(self, requests=USUAL_REQUESTS)
 
+    def counted_whole(self) -> MeasurementPlan:
+        """Give the plan as it holds for a trace: from its first request to its own end."""
+        held = self.holding(ends_by_itself=True)
+        return replace(held, warmup_requests=0, warmup_seconds=0.0)
+
     @classmethod
     def of_kind(cls, kind: str, *, seed: int = 0, **asked: Any) -> MeasurementPlan:
         """Make the plan of a kind of drive; what was not asked for has that kind's default.

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from drivelab.exhibits import Table
+from drivelab.exhibits.quantities import PROVENANCE
 from drivelab.workloads.characteristics import FIELDS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from drivelab.models.features import FloatArray
     from drivelab.models.trace_forecast import TraceForecast
+    from drivelab.workloads.trace import Trace
 
 _OPERATIONS: Final = ("read", "write")
 # Six digits are far below any error.
@@ -21,6 +25,34 @@ _COUNTS: Final = {
     *("read_requests", "write_requests", "due_requests"),
 }
 _SWITCHES: Final = {"saturated", "outside_training"}
+
+
+def forecast_answer(
+    forecast: TraceForecast, trace: Trace, provenance: Mapping[str, Any], model: str | None
+) -> dict[str, Any]:
+    """Give what ``predict --trace --json`` prints.
+
+    Parameters
+    ----------
+    forecast, trace
+        What was found, and what was asked.
+    provenance
+        Of the model; whoever wrote its file may have written anything there.
+    model
+        Where its file is; ``None`` of one in memory.
+    """
+    drive = provenance.get("drive")
+    name, kind = (
+        value if isinstance(drive, dict) and isinstance(value := drive.get(key), str) else None
+        for key in ("name", "kind")
+    )
+    return {
+        "model": model,
+        "drive": name,
+        "kind": kind if kind in PROVENANCE else None,
+        "trace": trace.to_json(),
+        **forecast_values(forecast),
+    }
 
 
 def forecast_values(forecast: TraceForecast) -> dict[str, Any]:

@@ -175,6 +175,11 @@ def forecast_trace(
     return _joined(found, asked, outside)
 
 
+def closed_loop_error(model: PerformanceModel) -> float:
+    """Return the mean relative error of a model's latencies in closed loops."""
+    return float(model.evaluation.cross_validated[model.best[_LATENCY]].mre)
+
+
 def speed_of(trace: Trace) -> float:
     """Return how many times as fast as recorded the requests of a trace arrive.
 

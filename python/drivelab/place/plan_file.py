@@ -48,11 +48,26 @@ def read_plan(path: Path) -> PlacementPlan:
         table = parse_toml(source)
     except UnreadableTomlError as error:
         raise UsageError(f"{path} {error}") from error
-    return _plan_of(table, path)
+    return plan_of(table, str(path), path.parent)
 
 
-def _plan_of(table: Mapping[str, Any], path: Path) -> PlacementPlan:
-    where = str(path)
+def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> PlacementPlan:
+    """Check a plan that was read, or made by a program.
+
+    Parameters
+    ----------
+    table
+        Its keys and values, as TOML has them.
+    where
+        What errors call it.
+    folder
+        Where files that it names lie.
+
+    Raises
+    ------
+    UsageError
+        As `read_plan`.
+    """
     refuse_unknown(table, _KEYS, where)
     objective = table.get("objective", "cost")
     if objective not in OBJECTIVES:
@@ -71,8 +86,8 @@ def _plan_of(table: Mapping[str, Any], path: Path) -> PlacementPlan:
         above=True,
     )
     plan = PlacementPlan(
-        _demands(table, path),
-        _offers(table, path),
+        _demands(table, where, folder),
+        _offers(table, where, folder),
         objective,
         utilisation_at_most=utilisation,
         **limits,
@@ -91,46 +106,46 @@ def _plan_of(table: Mapping[str, Any], path: Path) -> PlacementPlan:
     return plan
 
 
-def _demands(table: Mapping[str, Any], path: Path) -> tuple[Demand, ...]:
-    entries = _tables(table, "workload", path, _MOST_WORKLOADS)
+def _demands(table: Mapping[str, Any], where: str, folder: Path) -> tuple[Demand, ...]:
+    entries = _tables(table, "workload", where, _MOST_WORKLOADS)
     made = []
     for place, entry in enumerate(entries, start=1):
-        name = text(entry.get("name"), f"{path}: workload {place}: name")
+        name = text(entry.get("name"), f"{where}: workload {place}: name")
         if not name.isprintable() or name != name.strip():
             raise UsageError(
-                f"{path}: workload {place}: name is {shown(name)}; allowed: one line without "
+                f"{where}: workload {place}: name is {shown(name)}; allowed: one line without "
                 "spaces around it"
             )
-        made.append(demand_of(entry, name, f"{path}: workload {shown(name)}", path.parent))
-    _refuse_twice([each.name for each in made], path, "workloads are called")
+        made.append(demand_of(entry, name, f"{where}: workload {shown(name)}", folder))
+    _refuse_twice([each.name for each in made], where, "workloads are called")
     return tuple(made)
 
 
-def _offers(table: Mapping[str, Any], path: Path) -> tuple[Offer, ...]:
-    entries = _tables(table, "drive", path, _MOST_OFFERS)
+def _offers(table: Mapping[str, Any], where: str, folder: Path) -> tuple[Offer, ...]:
+    entries = _tables(table, "drive", where, _MOST_OFFERS)
     names = []
     for place, entry in enumerate(entries, start=1):
-        name = text(entry.get("name"), f"{path}: drive {place}: name")
+        name = text(entry.get("name"), f"{where}: drive {place}: name")
         if kind_of(name) != "simulated":
             raise UsageError(
-                f"{path}: drive {place}: {shown(name)} is no simulated drive, and workloads are "
+                f"{where}: drive {place}: {shown(name)} is no simulated drive, and workloads are "
                 "tried together on each drive of the pool; name sim:PRESET or sim:FILE.toml"
             )
         try:
             open_simulated(name, varies=False).close()
         except UsageError as error:
-            raise UsageError(f"{path}: drive {place}: {error}") from error
+            raise UsageError(f"{where}: drive {place}: {error}") from error
         names.append(name)
-    _refuse_twice(names, path, "drives are called")
+    _refuse_twice(names, where, "drives are called")
     prices: Mapping[str, Price] = {}
     if "prices" in table:
-        source = text(table["prices"], f"{path}: prices")
+        source = text(table["prices"], f"{where}: prices")
         try:
-            prices = read_prices(path.parent / source, names)
+            prices = read_prices(folder / source, names)
         except UsageError as error:
-            raise UsageError(f"{path}: prices: {error}") from error
+            raise UsageError(f"{where}: prices: {error}") from error
     return tuple(
-        _offer(entry, name, f"{path}: drive {shown(name)}", prices.get(name))
+        _offer(entry, name, f"{where}: drive {shown(name)}", prices.get(name))
         for entry, name in zip(entries, names, strict=True)
     )
 
@@ -147,20 +162,22 @@ def _offer(entry: Mapping[str, Any], name: str, where: str, known: Price | None)
     )
 
 
-def _tables(table: Mapping[str, Any], key: str, path: Path, most: int) -> list[Any]:
+def _tables(table: Mapping[str, Any], key: str, where: str, most: int) -> list[Any]:
     entries = table.get(key)
     if not isinstance(entries, list) or not entries:
         what = "workload is placed" if key == "workload" else "drive is in the pool"
-        raise UsageError(f"{path}: no {what}; add a table [[{key}]]")
+        raise UsageError(f"{where}: no {what}; add a table [[{key}]]")
     if len(entries) > most:
-        raise UsageError(f"{path}: {len(entries)} tables [[{key}]]; allowed: 1 to {most}")
+        raise UsageError(f"{where}: {len(entries)} tables [[{key}]]; allowed: 1 to {most}")
     for place, entry in enumerate(entries, start=1):
         if not isinstance(entry, dict):
-            raise UsageError(f"{path}: {key} {place} is {shown(entry)}; allowed: a table [[{key}]]")
+            raise UsageError(
+                f"{where}: {key} {place} is {shown(entry)}; allowed: a table [[{key}]]"
+            )
     return entries
 
 
-def _refuse_twice(names: Sequence[str], path: Path, what: str) -> None:
+def _refuse_twice(names: Sequence[str], where: str, what: str) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise UsageError(f"{path}: two {what} {shown(twice)}; allowed: names of their own")
+        raise UsageError(f"{where}: two {what} {shown(twice)}; allowed: names of their own")

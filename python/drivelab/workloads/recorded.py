@@ -10,7 +10,8 @@ from drivelab.errors import UsageError
 from drivelab.workloads.given import END, attributes_of, is_number, is_whole, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from drivelab._core import SurveyedTrace, TraceSurvey
 
@@ -245,6 +246,17 @@ def _pairs(value: object) -> tuple[tuple[Any, Any], ...]:
     ):
         raise UsageError(f"{shown(value)} is no list of pairs")
     return tuple((each[0], each[1]) for each in value)
+
+
+def refuse_named(files: Sequence[Path]) -> None:
+    """Raise `UsageError` when a file of a trace is named twice, or is none."""
+    seen: set[Path] = set()
+    for path in files:
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder; name the files of the trace in it")
+        if path.resolve() in seen:
+            raise UsageError(f"{path} is named twice; name each file once")
+        seen.add(path.resolve())
 
 
 def survey_files(

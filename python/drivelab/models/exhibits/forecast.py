@@ -259,7 +259,7 @@ def _key(cell: Cell) -> float | None:
 def _facts(answer: Mapping[str, Any], trace: Trace, drive: str) -> Facts:
     facts = [
         ("Drive", drive),
-        ("Model", answer["model"]),
+        ("Model", answer["model"] or "in memory"),
         ("Trace", trace.describe()),
     ]
     if trace.files is not None:

@@ -1,0 +1,186 @@
+"""Several workloads on a pool of drives: which drives to use, and what goes where."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from drivelab.api.html_tables import rows_html
+from drivelab.api.path_text import path_text
+from drivelab.api.saved import write_page
+from drivelab.core_panic import panics_told
+from drivelab.errors import UsageError
+from drivelab.workloads.given import is_number, is_whole, shown
+
+if TYPE_CHECKING:
+    from drivelab.place import placing
+
+_MOST_ROUNDS = 1000
+#: What a plan that a program made is called.
+_IN_MEMORY = "the plan"
+
+
+def place_workloads(
+    plan: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    seconds: float | None = None,
+    rounds: int = 20,
+    time_limit: float | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: bool = True,
+) -> Placement:
+    """Place the workloads of a plan on its drives, with the least cost, latency or power.
+
+    Parameters
+    ----------
+    plan
+        A plan file, or the same as a mapping: ``{"workload": [{...}], "drive": [{...}], ...}``.
+        docs/place.md has all keys. Files that a mapping names lie in the current folder.
+    seconds
+        Simulated time of each measurement; so long that the slowest workload counts 2,000 requests
+        unless given.
+    rounds
+        Solve at most so often: a group that breaks a bound in the simulation is forbidden in the
+        next round.
+    time_limit
+        Stop the solver after so many seconds.
+    seed
+        Key of all random numbers.
+    workers
+        Threads; results do not depend on it.
+    progress
+        Show on standard error how far it is.
+
+    Raises
+    ------
+    DrivelabError
+        When something in the plan is not allowed, or a measurement or the solver fails. A plan
+        that has no placement is no error: see `Placement.holds`.
+
+    Examples
+    --------
+    >>> import drivelab as dl
+    >>> web = {"name": "web", "size": "1GB", "rate_iops": 1000, "latency_ms_mean_at_most": 2}
+    >>> pool = [{"name": "sim:x25m", "price": 40}, {"name": "sim:low-latency", "price": 420}]
+    >>> plan = {"workload": [web], "drive": pool}
+    >>> placement = dl.place_workloads(plan, seconds=0.5, progress=False)
+    >>> placement
+    <Placement of 1 workload on sim:x25m: every bound holds>
+    """
+    from drivelab.drives.naming import open_simulated
+    from drivelab.drives.plan import MeasurementPlan
+    from drivelab.place.measured import Bench
+    from drivelab.place.placing import place
+    from drivelab.place.plan_file import plan_of, read_plan
+    from drivelab.place.window import refuse_short, window_for
+
+    _check_numbers(seconds, rounds, time_limit)
+    if isinstance(plan, Mapping):
+        name, read = _IN_MEMORY, plan_of(plan, _IN_MEMORY, Path())
+    else:
+        path = Path(path_text(plan, "a plan", "plan.toml"))
+        name, read = path.name, read_plan(path)
+    how = MeasurementPlan(seed=seed, warmup_requests=0, writes="sustained", workers=workers)
+    window = window_for(read.demands, seconds)
+    refuse_short(read.demands, window)
+    with panics_told(), ExitStack() as stack:
+        benches = []
+        for each in read.offers:
+            drive = stack.enter_context(open_simulated(each.drive, varies=False))
+            bench = Bench(drive, read.demands, window, how, progress=progress)
+            benches.append(stack.enter_context(bench))
+        found = place(read, benches, rounds=rounds, time_limit=time_limit)
+        shortest = min(each.window.seconds for each in benches)
+    return Placement(found, name, seed, shortest)
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Placement:
+    """What came of a plan; made by `drivelab.place_workloads`."""
+
+    _found: placing.Placement
+    _name: str
+    _seed: int
+    _seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is a placement, and every bound holds in the simulation."""
+        return self._found.holds
+
+    @property
+    def headline(self) -> str:
+        """What was found, as a sentence."""
+        return str(self.to_json()["headline"])
+
+    @property
+    def workloads(self) -> list[dict[str, Any]]:
+        """A row a workload: where it lies, what was predicted and simulated, and its bounds.
+
+        For ``pandas.DataFrame(placement.workloads)``; docs/json-place.md has all keys.
+        """
+        return list(self.to_json()["workloads"])
+
+    @property
+    def drives(self) -> list[dict[str, Any]]:
+        """A row for each drive that is used."""
+        return list(self.to_json()["drives"])
+
+    @property
+    def obstacles(self) -> list[dict[str, Any]]:
+        """Which bounds are in the way where there is no placement; empty where there is one."""
+        return list(self.to_json()["obstacles"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything that was found, as ``drivelab place --json`` prints it."""
+        from drivelab.place.answer import answer_of
+
+        return answer_of(self._found, self._name, self._seed, self._seconds)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page, its tables and the result into a folder.
+
+        Returns
+        -------
+        Path
+            The page, ``report.html``.
+
+        Raises
+        ------
+        DrivelabError
+            When the folder holds anything else, or cannot be written.
+        """
+        from drivelab.place.exhibits import placement_report
+
+        report = placement_report(self._found, self._name, self._seed, self._seconds)
+        return write_page(report, path, f"the placement of {self._name}, in Python")
+
+    def __repr__(self) -> str:
+        from drivelab.exhibits.quantities import listed
+
+        count = len(self._found.plan.demands)
+        of = f"{count} workload{'' if count == 1 else 's'}"
+        if not self._found.drives:
+            return f"<Placement of {of}: there is none>"
+        names = listed([str(row["drive"]) for row in self.drives])
+        held = "every bound holds" if self.holds else "a bound does not hold"
+        return f"<Placement of {of} on {names}: {held}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (str(row["workload"]), str(row["drive"])) for row in self.workloads if row.get("drive")
+        ]
+        return rows_html(rows, self.headline)
+
+
+def _check_numbers(seconds: object, rounds: object, time_limit: object) -> None:
+    for name, value in (("seconds", seconds), ("time_limit", time_limit)):
+        if value is not None and not (is_number(value) and value > 0):
+            raise UsageError(f"{name} is {shown(value)}; allowed: more than 0")
+    if not (is_whole(rounds) and 1 <= rounds <= _MOST_ROUNDS):
+        raise UsageError(f"rounds is {shown(rounds)}; allowed: 1 to {_MOST_ROUNDS}")

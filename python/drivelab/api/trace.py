@@ -1,0 +1,104 @@
+"""A recorded trace as a workload."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from drivelab.api.path_text import path_text
+from drivelab.core_panic import panics_told
+from drivelab.errors import UsageError
+from drivelab.units import parse_size
+from drivelab.workloads.recorded import SORT_WINDOW, RecordedFiles, refuse_named
+from drivelab.workloads.trace import Trace
+
+
+def trace(
+    *files: str | os.PathLike[str],
+    speed: float | Literal["max"] = 1.0,
+    depth: int | None = None,
+    fit: str = "keep",
+    format: str | None = None,  # noqa: A002
+    devices: Sequence[str] | None = None,
+    skip_bad_lines: bool = False,
+    device_size: int | str | None = None,
+    time_unit_ns: int | None = None,
+    address_unit: int | str | None = None,
+    sort_window: int = SORT_WINDOW,
+    columns: Mapping[str, str] | None = None,
+) -> Trace:
+    r"""Read a trace once, and give it as a workload for `choose_drive` and `Model.forecast`.
+
+    Parameters
+    ----------
+    files
+        Plain, gzip or zstd, of one of the formats of docs/traces.md; several are merged by their
+        times.
+    speed
+        So many times as fast as recorded; ``"max"`` for as fast as requests are answered.
+    depth
+        The most requests outstanding; what is due meanwhile is sent late.
+    fit
+        Where requests fall: ``"keep"`` as recorded, ``"wrap"`` modulo the drive's size,
+        ``"scale"`` touched regions of 1 MiB in a row.
+    format
+        The name of the format; recognised by the content unless given.
+    devices
+        Keep requests to these devices only.
+    skip_bad_lines
+        Count bad lines and leave them out; else the first one is an error.
+    device_size
+        Requests that end beyond are bad lines: bytes, or text such as ``"1TiB"``.
+    time_unit_ns, address_unit
+        Units of times and addresses, where they are not the format's.
+    sort_window
+        How many later requests may come before a request in the file.
+    columns
+        Of a Parquet file: what a column holds, and its name.
+
+    Returns
+    -------
+    Trace
+        A frozen value; `Trace.describe` says what it is in a line.
+
+    Raises
+    ------
+    DrivelabError
+        When a file is no trace, or cannot be sent so.
+
+    Examples
+    --------
+    >>> import drivelab as dl
+    >>> from pathlib import Path
+    >>> lines = (f"0,{8 * place},4096,r,{place / 100}" for place in range(200))
+    >>> _ = Path("example.spc").write_text("\n".join(lines))
+    >>> dl.trace("example.spc", speed=2).describe()
+    '200 reads of example.spc recorded over 1.99 s, 2 times as fast'
+    """
+    if not files:
+        raise UsageError("name the files of the trace, such as drivelab.trace('web.spc.gz')")
+    paths = [path_text(each, "a trace", "web.spc.gz") for each in files]
+    refuse_named([Path(each) for each in paths])
+    asked = RecordedFiles(
+        tuple(paths),
+        format=format,
+        devices=None if devices is None else _several(devices),
+        skip_bad_lines=skip_bad_lines,
+        device_bytes=_size(device_size),
+        time_unit_ns=time_unit_ns,
+        sector_bytes=_size(address_unit),
+        sort_window=sort_window,
+        columns=None if columns is None else tuple(columns.items()),
+    )
+    with panics_told():
+        return Trace.of_files(asked, speed=None if speed == "max" else speed, depth=depth, fit=fit)
+
+
+def _several(names: Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _size(value: int | str | None) -> int | None:
+    return parse_size(value) if isinstance(value, str) else value
