@@ -36,6 +36,21 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// The plainest drive: one unit behind a link, without a buffer, which does nothing ahead.
+    pub const PLAIN: Self = Self {
+        units: 1,
+        page_bytes: 4096,
+        members: 1,
+        buffer_pages: 0,
+        channels: 0,
+        writes_in_turn: false,
+        reads_first: false,
+        merges: false,
+        caches_reads: false,
+        reads_ahead: false,
+        duplex: false,
+    };
+
     /// Refuses what makes no drive.
     ///
     /// # Errors

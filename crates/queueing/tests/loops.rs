@@ -4,20 +4,6 @@
 
 use drivelab_queueing::{COSTS, Cost, Layout, QueueingError, replay};
 
-pub const PLAIN: Layout = Layout {
-    units: 1,
-    page_bytes: 4096,
-    members: 1,
-    buffer_pages: 0,
-    channels: 0,
-    writes_in_turn: false,
-    reads_first: false,
-    merges: false,
-    caches_reads: false,
-    reads_ahead: false,
-    duplex: false,
-};
-
 pub fn costs(given: &[(Cost, f64)]) -> [f64; COSTS] {
     let mut costs = [0.0; COSTS];
     for &(cost, ns) in given {
@@ -59,21 +45,33 @@ fn a_request_by_itself_takes_every_cost_in_turn() {
         (Cost::PathWrite, 2.0),
     ]);
     let reads = workload(0.0, 1.0, 4096.0, 1.0, 0.0);
-    assert_eq!(time(&reads, &PLAIN, &costs), 7.0 + 50.0 + 11.0 + 3.0);
+    assert_eq!(
+        time(&reads, &Layout::PLAIN, &costs),
+        7.0 + 50.0 + 11.0 + 3.0
+    );
     let writes = workload(1.0, 1.0, 2048.0, 1.0, 0.0);
     let expected = 5.0 + 13.0 / 2.0 + 900.0 + 40.0 + 20.0 + 2.0;
-    assert!((time(&writes, &PLAIN, &costs) - expected).abs() < 1e-6);
+    assert!((time(&writes, &Layout::PLAIN, &costs) - expected).abs() < 1e-6);
     // Two pages of one unit, one after the other; of two units, at once.
     let larger = workload(0.0, 1.0, 8192.0, 1.0, 0.0);
-    assert_eq!(time(&larger, &PLAIN, &costs), 7.0 + 100.0 + 22.0 + 3.0);
-    let two = Layout { units: 2, ..PLAIN };
+    assert_eq!(
+        time(&larger, &Layout::PLAIN, &costs),
+        7.0 + 100.0 + 22.0 + 3.0
+    );
+    let two = Layout {
+        units: 2,
+        ..Layout::PLAIN
+    };
     assert_eq!(time(&larger, &two, &costs), 7.0 + 50.0 + 22.0 + 3.0);
 }
 
 #[test]
 fn units_share_what_comes_in_order_unless_strides_miss_them() {
     let costs = costs(&[(Cost::Read, 100.0)]);
-    let four = Layout { units: 4, ..PLAIN };
+    let four = Layout {
+        units: 4,
+        ..Layout::PLAIN
+    };
     let in_order = workload(0.0, 32.0, 4096.0, 0.0, 0.0);
     assert!((time(&in_order, &four, &costs) - 25.0).abs() < 0.5);
     let on_one = workload(0.0, 32.0, 4096.0, 0.0, 3.0 * 4096.0);
@@ -90,7 +88,7 @@ fn a_buffer_hides_programs_until_it_is_full() {
     let buffered = Layout {
         units: 8,
         buffer_pages: 16,
-        ..PLAIN
+        ..Layout::PLAIN
     };
     let writes = workload(1.0, 1.0, 4096.0, 0.0, 0.0);
     assert!((time(&writes, &buffered, &costs) - 30.0).abs() < 0.5);
@@ -121,7 +119,7 @@ fn switches_do_what_they_say() {
     let mixed = workload(0.05, 1.0, 4096.0, 1.0, 0.0);
     let buffered = Layout {
         buffer_pages: 4,
-        ..PLAIN
+        ..Layout::PLAIN
     };
     let first = Layout {
         reads_first: true,
@@ -139,14 +137,14 @@ fn switches_do_what_they_say() {
     let halves = workload(0.0, 1.0, 2048.0, 0.0, 0.0);
     let caching = Layout {
         caches_reads: true,
-        ..PLAIN
+        ..Layout::PLAIN
     };
     assert!((time(&halves, &caching, &costs) - (100.0 + 1.0) / 2.0 - 5.0).abs() < 0.5);
     let reads = workload(0.0, 1.0, 4096.0, 0.0, 0.0);
     let ahead = Layout {
         units: 4,
         reads_ahead: true,
-        ..PLAIN
+        ..Layout::PLAIN
     };
     let without = Layout {
         reads_ahead: false,
@@ -157,7 +155,7 @@ fn switches_do_what_they_say() {
     let wide = Layout {
         units: 4096,
         buffer_pages: 1 << 16,
-        ..PLAIN
+        ..Layout::PLAIN
     };
     let duplex = Layout {
         duplex: true,
@@ -168,7 +166,7 @@ fn switches_do_what_they_say() {
     let channels = Layout {
         units: 4,
         channels: 1,
-        ..PLAIN
+        ..Layout::PLAIN
     };
     let mut slow = costs;
     slow[Cost::Channel as usize] = 60.0;
@@ -184,7 +182,7 @@ fn switches_do_what_they_say() {
     let merging = Layout {
         merges: true,
         buffer_pages: 4,
-        ..PLAIN
+        ..Layout::PLAIN
     };
     let mut free = costs;
     free[Cost::ProgramAgain as usize] = 0.0;
@@ -196,7 +194,7 @@ fn switches_do_what_they_say() {
 fn a_time_is_the_sum_of_the_costs_on_its_path_and_changes_with_them() {
     let costs: [f64; COSTS] = std::array::from_fn(|place| 10.0 + 17.3 * place as f64);
     let layouts = [
-        PLAIN,
+        Layout::PLAIN,
         Layout {
             units: 12,
             members: 2,
@@ -208,7 +206,7 @@ fn a_time_is_the_sum_of_the_costs_on_its_path_and_changes_with_them() {
             caches_reads: true,
             reads_ahead: true,
             duplex: true,
-            ..PLAIN
+            ..Layout::PLAIN
         },
     ];
     for layout in &layouts {
@@ -237,34 +235,37 @@ fn what_is_no_drive_or_workload_is_refused() {
     let refused = |layout: Layout| replay(&row, &layout, &costs, 8).unwrap_err().to_string();
     for (layout, message) in [
         (
-            Layout { units: 0, ..PLAIN },
+            Layout {
+                units: 0,
+                ..Layout::PLAIN
+            },
             "units is 0; allowed: 1 to 4096",
         ),
         (
             Layout {
                 page_bytes: 1,
-                ..PLAIN
+                ..Layout::PLAIN
             },
             "page_bytes is 1; allowed: 512 to 1048576",
         ),
         (
             Layout {
                 members: 2,
-                ..PLAIN
+                ..Layout::PLAIN
             },
             "members is 2; allowed: a divisor of the units",
         ),
         (
             Layout {
                 buffer_pages: 1 << 17,
-                ..PLAIN
+                ..Layout::PLAIN
             },
             "buffer_pages is 131072; allowed: 0 to 65536",
         ),
         (
             Layout {
                 channels: 5000,
-                ..PLAIN
+                ..Layout::PLAIN
             },
             "channels is 5000; allowed: 0 to 4096",
         ),
@@ -278,17 +279,17 @@ fn what_is_no_drive_or_workload_is_refused() {
         workload(0.5, 1.0, f64::INFINITY, 1.0, 0.0),
         workload(f64::NAN, 1.0, 4096.0, 1.0, 0.0),
     ] {
-        let error = replay(&bad, &PLAIN, &costs, 8).unwrap_err();
+        let error = replay(&bad, &Layout::PLAIN, &costs, 8).unwrap_err();
         assert_eq!(error, QueueingError::Workload { row: 0 });
     }
-    assert!(replay(&row[..7], &PLAIN, &costs, 8).is_err());
-    assert!(replay(&row, &PLAIN, &costs[..3], 8).is_err());
-    assert!(replay(&row, &PLAIN, &[f64::NAN; COSTS], 8).is_err());
+    assert!(replay(&row[..7], &Layout::PLAIN, &costs, 8).is_err());
+    assert!(replay(&row, &Layout::PLAIN, &costs[..3], 8).is_err());
+    assert!(replay(&row, &Layout::PLAIN, &[f64::NAN; COSTS], 8).is_err());
     // What has no effect is missing.
     let mut reads = row;
     reads[0] = 0.0;
     reads[3] = f64::NAN;
     reads[5] = f64::NAN;
     reads[7] = f64::NAN;
-    assert!(replay(&reads, &PLAIN, &costs, 8).unwrap()[0].ns > 0.0);
+    assert!(replay(&reads, &Layout::PLAIN, &costs, 8).unwrap()[0].ns > 0.0);
 }

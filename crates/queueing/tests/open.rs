@@ -4,7 +4,7 @@
 
 use drivelab_queueing::{Answered, COSTS, Cost, Layout, MOST_GAP_BYTES, OpenLoop, Request, replay};
 
-use crate::loops::{PLAIN, costs};
+use crate::loops::costs;
 
 const PAGE: u64 = 4096;
 
@@ -49,7 +49,7 @@ fn a_request_that_meets_nobody_takes_every_cost_in_turn() {
     ]);
     let far_apart = [request(0, false, 10), request(10_000, true, 1000)];
     let expected = [7.0 + 50.0 + 11.0 + 3.0, 5.0 + 13.0 + 900.0 + 20.0 + 2.0];
-    assert_eq!(latencies(&PLAIN, &costs, &far_apart), expected);
+    assert_eq!(latencies(&Layout::PLAIN, &costs, &far_apart), expected);
 }
 
 #[test]
@@ -57,7 +57,10 @@ fn a_read_waits_for_one_that_came_a_nanosecond_before_it_is_done_and_for_no_othe
     let costs = costs(&[(Cost::Read, 100.0)]);
     for (second_ns, waited) in [(99, 1.0), (100, 0.0), (101, 0.0)] {
         let two = [request(0, false, 0), request(second_ns, false, 500)];
-        assert_eq!(latencies(&PLAIN, &costs, &two), [100.0, 100.0 + waited]);
+        assert_eq!(
+            latencies(&Layout::PLAIN, &costs, &two),
+            [100.0, 100.0 + waited]
+        );
     }
 }
 
@@ -66,7 +69,7 @@ fn a_write_that_meets_room_waits_for_no_program() {
     let costs = costs(&[(Cost::PathWrite, 5.0), (Cost::Program, 1000.0)]);
     let buffered = Layout {
         buffer_pages: 2,
-        ..PLAIN
+        ..Layout::PLAIN
     };
     let at_once: Vec<_> = (0..4).map(|place| request(0, true, 100 * place)).collect();
     // The third waits for the first program, the fourth for the second.
@@ -90,7 +93,7 @@ fn only_so_many_are_outstanding_and_what_waits_is_late_not_slow() {
     let costs = costs(&[(Cost::Read, 100.0)]);
     let mut four: Vec<_> = (0..4).map(|place| request(0, false, 100 * place)).collect();
     four.iter_mut().for_each(|one| one.depth = 2);
-    let told = served(&PLAIN, &costs, &four);
+    let told = served(&Layout::PLAIN, &costs, &four);
     let sent: Vec<f64> = told.iter().map(|one| one.sent_ns).collect();
     let completed: Vec<f64> = told.iter().map(|one| one.completed_ns).collect();
     assert_eq!(sent, [0.0, 0.0, 100.0, 200.0]);
@@ -106,7 +109,10 @@ fn a_loop_of_one_is_the_closed_loop() {
         (Cost::LinkReadPage, 9.0),
     ]);
     for units in [1, 5] {
-        let layout = Layout { units, ..PLAIN };
+        let layout = Layout {
+            units,
+            ..Layout::PLAIN
+        };
         let reads: Vec<_> = (0..200_u64)
             .map(|place| Request {
                 depth: 1,
@@ -131,7 +137,7 @@ fn what_goes_on_where_one_of_the_last_ended_is_in_order() {
         .map(|(place, &page)| request(1000 * place as u64, true, page))
         .collect();
     let random = [107.0, 107.0, 100.0, 100.0, 100.0, 107.0];
-    assert_eq!(latencies(&PLAIN, &costs, &apart), random);
+    assert_eq!(latencies(&Layout::PLAIN, &costs, &apart), random);
 }
 
 #[test]
@@ -140,7 +146,7 @@ fn read_ahead_goes_on_from_the_last_read_alone() {
     let ahead = Layout {
         units: 4,
         reads_ahead: true,
-        ..PLAIN
+        ..Layout::PLAIN
     };
     let apart = |pages: &[u64]| -> Vec<_> {
         (pages.iter().enumerate())
@@ -155,7 +161,7 @@ fn read_ahead_goes_on_from_the_last_read_alone() {
 
 #[test]
 fn costs_change_for_what_comes_after() {
-    let mut drive = OpenLoop::new(&PLAIN, &costs(&[(Cost::Read, 100.0)])).unwrap();
+    let mut drive = OpenLoop::new(&Layout::PLAIN, &costs(&[(Cost::Read, 100.0)])).unwrap();
     let mut all = Vec::new();
     drive.send(&request(0, false, 0), &mut |one| all.push(one));
     drive.set_costs(&costs(&[(Cost::Read, 40.0)])).unwrap();
@@ -166,6 +172,6 @@ fn costs_change_for_what_comes_after() {
         .map(|one| one.completed_ns - one.sent_ns)
         .collect();
     assert_eq!(took, [100.0, 40.0]);
-    assert!(OpenLoop::new(&PLAIN, &[1.0]).is_err());
+    assert!(OpenLoop::new(&Layout::PLAIN, &[1.0]).is_err());
     assert!(drive.set_costs(&[-1.0; COSTS]).is_err());
 }

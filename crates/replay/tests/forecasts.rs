@@ -6,20 +6,6 @@ use drivelab_replay::{Fit, Forecast, forecast};
 use crate::written::{RECORDED, Row, origin, replay, spc};
 
 const MIB: u64 = 1 << 20;
-const LAYOUT: Layout = Layout {
-    units: 1,
-    page_bytes: 4096,
-    members: 1,
-    buffer_pages: 0,
-    channels: 0,
-    writes_in_turn: false,
-    reads_first: false,
-    merges: false,
-    caches_reads: false,
-    reads_ahead: false,
-    duplex: false,
-};
-
 fn taking(read_ns: f64) -> [f64; COSTS] {
     let mut costs = [0.0; COSTS];
     costs[Cost::Read as usize] = read_ns;
@@ -29,7 +15,7 @@ fn taking(read_ns: f64) -> [f64; COSTS] {
 
 fn told(rows: &[Row], begin: &[u64], costs: &[f64]) -> Vec<Forecast> {
     let source = replay(&origin(spc(rows)), Fit::Keep, RECORDED);
-    forecast(&source, 64 * MIB, &LAYOUT, begin, costs, 1e6).unwrap()
+    forecast(&source, 64 * MIB, &Layout::PLAIN, begin, costs, 1e6).unwrap()
 }
 
 #[test]
@@ -96,8 +82,8 @@ fn windows_that_are_none_are_refused() {
         (&[0], &costs, 0.0),
         (&[0], &costs, f64::NAN),
     ] {
-        assert!(forecast(&source, MIB, &LAYOUT, begin, costs, window_ns).is_err());
+        assert!(forecast(&source, MIB, &Layout::PLAIN, begin, costs, window_ns).is_err());
     }
     let twice = [costs, costs].concat();
-    assert!(forecast(&source, MIB, &LAYOUT, &[1, 1], &twice, 1e6).is_err());
+    assert!(forecast(&source, MIB, &Layout::PLAIN, &[1, 1], &twice, 1e6).is_err());
 }

@@ -5,6 +5,7 @@
 
 pub mod analytic;
 pub mod drive;
+mod embedded;
 mod event;
 pub mod hdd;
 pub mod host;

@@ -48,8 +48,10 @@ pub use raid::{ArrayGeometry, MemberConfig, RaidConfig};
 pub use slc::Slc;
 pub use variability::Variability;
 
+use crate::embedded::Embedded;
+
 /// Name and text of every preset of the package, ordered by name.
-static EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/presets.rs"));
+static EMBEDDED: Embedded = Embedded(include!(concat!(env!("OUT_DIR"), "/presets.rs")));
 
 /// Every key that a preset of a kind of drive may have, with what it may hold in words; `*`
 /// stands for the name of a published figure.
@@ -62,16 +64,13 @@ pub fn keys(kind: DriveKind) -> Vec<(&'static str, String)> {
 /// The names of the presets that the package contains, in alphabetical order.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    EMBEDDED.iter().map(|&(name, _)| name).collect()
+    EMBEDDED.names()
 }
 
 /// The TOML text of one of the package's presets.
 #[must_use]
 pub fn text(name: &str) -> Option<&'static str> {
-    let position = EMBEDDED
-        .binary_search_by(|&(candidate, _)| candidate.cmp(name))
-        .ok()?;
-    EMBEDDED.get(position).map(|&(_, text)| text)
+    EMBEDDED.text(name)
 }
 
 #[cfg(test)]

@@ -22,8 +22,8 @@
 //!
 //! A stream may also be drawn window by window (`windowed.rs`).
 //!
-//! The caller reads files; here are only texts, those of the package's own scenarios among them. Unknown keys and impossible values are
-//! errors that name the line, the key and what is allowed.
+//! The caller reads files; here are only texts, those of the package's own scenarios among them.
+//! Unknown keys and impossible values are errors that name the line, the key and what is allowed.
 
 mod error;
 mod read;
@@ -34,24 +34,23 @@ mod windowed;
 use drivelab_request::{Nanos, WindowPlan};
 use drivelab_workload::Stream;
 
+use crate::embedded::Embedded;
+
 pub use error::{ScenarioError, Spot};
 
 /// Name and text of every scenario of the package, ordered by name.
-static EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
+static EMBEDDED: Embedded = Embedded(include!(concat!(env!("OUT_DIR"), "/scenarios.rs")));
 
 /// The names of the scenarios that the package contains, in alphabetical order.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    EMBEDDED.iter().map(|&(name, _)| name).collect()
+    EMBEDDED.names()
 }
 
 /// The TOML text of one of the package's scenarios.
 #[must_use]
 pub fn text(name: &str) -> Option<&'static str> {
-    let position = EMBEDDED
-        .binary_search_by(|&(candidate, _)| candidate.cmp(name))
-        .ok()?;
-    EMBEDDED.get(position).map(|&(_, text)| text)
+    EMBEDDED.text(name)
 }
 
 /// Several streams on one drive, and how long they run.
