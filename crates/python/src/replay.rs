@@ -1,373 +1,232 @@
-//! Request streams in pieces for fio, and what fio says of every request.
+//! Recorded traces as streams: a survey, and what it found.
 
-use std::sync::{Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use drivelab_request::{Counted, HalfWidth, Nanos, WindowPlan};
-use drivelab_workload::{PacedReader, QueueEnds, RecordedSegment, SegmentEnd, completions, count};
+use drivelab_replay::{
+    Facts, Fit, Origin, Pace, Replay, ReplayError, Survey, Surveyed, USUAL_DEPTH,
+};
+use drivelab_request::CommandKind;
+use drivelab_trace::{Given, Operation, Record};
+use drivelab_workload::{PacedSource, SharedSource, Source, Stream};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyDict, PyList};
 
-use crate::batch_means::{batches_dict, stopped_by};
-use crate::errors::{run_error, usage_error};
-use crate::histogram::operation_dict;
-use crate::outcome::lateness_dict;
-use crate::stream::{PassTuple, pass_of};
-use crate::workload::{CharacteristicsTuple, Columns, columns, from_tuple};
+use crate::errors::usage_error;
+use crate::fio::RecordedSegments;
+use crate::stream::PyStream;
+use crate::trace::{ReadingOptions, trace_error};
 
 /// Adds the topic to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<RequestStream>()?;
-    module.add_class::<Completions>()?;
-    module.add_class::<RecordedSegments>()?;
-    module.add_class::<CompletionWindow>()
+    module.add("TRACE_FITS", Fit::NAMES.map(|(name, _)| name))?;
+    module.add("USUAL_TRACE_DEPTH", USUAL_DEPTH)?;
+    module.add_class::<TraceSurvey>()?;
+    module.add_class::<SurveyedTrace>()
 }
 
-/// A request stream with a cursor: what lies before it has completed.
+fn replay_error(error: ReplayError) -> PyErr {
+    match error {
+        ReplayError::Trace(error) => trace_error(error),
+        error => usage_error(error),
+    }
+}
+
+fn fit_named(name: &str) -> PyResult<Fit> {
+    let found = Fit::NAMES.into_iter().find(|(known, _)| *known == name);
+    found.map(|(_, fit)| fit).ok_or_else(|| {
+        let known = Fit::NAMES.map(|(name, _)| name).join(", ");
+        usage_error(format!("there is no fit {name:?}; allowed: {known}"))
+    })
+}
+
+/// A trace that is being looked at for a replay.
 #[pyclass(module = "drivelab._core")]
-struct RequestStream {
-    stream: drivelab_workload::RequestStream,
-}
-
-#[pymethods]
-impl RequestStream {
-    #[new]
-    fn new(
-        characteristics: CharacteristicsTuple,
-        range_start: u64,
-        range_bytes: u64,
-        seed: u64,
-        index: u64,
-    ) -> PyResult<Self> {
-        let characteristics = from_tuple(characteristics);
-        drivelab_workload::RequestStream::new(
-            &characteristics,
-            range_start,
-            range_bytes,
-            seed,
-            index,
-        )
-        .map(|stream| Self { stream })
-        .map_err(usage_error)
-    }
-
-    /// The stream of a pass over a file, one request at a time.
-    #[staticmethod]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "argument of a Python function"
-    )]
-    fn of_pass(pass: PassTuple, seed: u64, index: u64) -> PyResult<Self> {
-        drivelab_workload::RequestStream::of_pass(&pass_of(&pass)?, seed, index)
-            .map(|stream| Self { stream })
-            .map_err(usage_error)
-    }
-
-    #[getter]
-    const fn position(&self) -> u64 {
-        self.stream.position()
-    }
-
-    fn iolog_segment<'py>(
-        &self,
-        py: Python<'py>,
-        file_name: &str,
-        count: usize,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let text = py
-            .detach(|| self.stream.iolog(file_name, count))
-            .map_err(usage_error)?;
-        Ok(PyBytes::new(py, &text))
-    }
-
-    fn complete(&mut self, py: Python<'_>, completions: &Completions) -> PyResult<()> {
-        py.detach(|| self.stream.complete(&completions.all))
-            .map_err(run_error)
-    }
-}
-
-/// The requests of one of fio's latency logs, in the order of completion.
-#[pyclass(frozen, module = "drivelab._core")]
-struct Completions {
-    all: Vec<drivelab_workload::Completion>,
-}
-
-#[pymethods]
-impl Completions {
-    /// Those of several logs of one start of fio, in the order of their times.
-    #[staticmethod]
-    fn merged(py: Python<'_>, logs: Vec<PyRef<'_, Self>>) -> Self {
-        let mut all: Vec<_> = logs
-            .iter()
-            .flat_map(|log| log.all.iter().copied())
-            .collect();
-        py.detach(|| all.sort_by_key(|completion| completion.at_ns));
-        Self { all }
-    }
-
-    #[new]
-    fn new(py: Python<'_>, log: &[u8]) -> PyResult<Self> {
-        py.detach(|| completions(log))
-            .map(|all| Self { all })
-            .map_err(run_error)
-    }
-
-    fn __len__(&self) -> usize {
-        self.all.len()
-    }
-
-    /// When the last request completed, ns from the job's start; 0 without any.
-    #[getter]
-    fn end_ns(&self) -> u64 {
-        self.all.last().map_or(0, |completion| completion.at_ns)
-    }
-
-    fn accesses<'py>(&self, py: Python<'py>) -> Columns<'py> {
-        columns(
-            py,
-            self.all.iter().map(|completion| {
-                (
-                    completion.direction,
-                    completion.offset_bytes,
-                    completion.size_bytes,
-                )
-            }),
-        )
-    }
-
-    fn operation<'py>(
-        &self,
-        py: Python<'py>,
-        direction: &str,
-    ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let direction = crate::closed_form::direction_named(direction)?;
-        let mut counted = Counted::default();
-        for completion in &self.all {
-            if completion.direction == direction {
-                counted.record(completion.latency_ns, completion.size_bytes);
-            }
-        }
-        operation_dict(py, counted.bytes, &counted.latency)
-    }
-}
-
-/// The window in which completions count.
-#[pyclass(module = "drivelab._core")]
-struct CompletionWindow {
-    window: drivelab_request::CompletionWindow,
-}
-
-#[pymethods]
-impl CompletionWindow {
-    #[new]
-    #[pyo3(signature = (
-        *, warmup_requests, warmup_ns, requests, duration_ns, half_width_ratio=None, max_requests=0
-    ))]
-    fn new(
-        warmup_requests: u64,
-        warmup_ns: u64,
-        requests: Option<u64>,
-        duration_ns: Option<u64>,
-        half_width_ratio: Option<f64>,
-        max_requests: u64,
-    ) -> Self {
-        Self {
-            window: drivelab_request::CompletionWindow::new(WindowPlan {
-                warmup_requests,
-                warmup: Nanos(warmup_ns),
-                requests,
-                duration: duration_ns.map(Nanos),
-                half_width: half_width_ratio.map(|ratio| HalfWidth {
-                    ratio,
-                    max_requests,
-                }),
-            }),
-        }
-    }
-
-    /// Completions of a job that started when the window's time was `now_ns`.
-    #[pyo3(signature = (completions, *, filling, draining, stopped_ns))]
-    fn add(
-        &mut self,
-        py: Python<'_>,
-        completions: &Completions,
-        filling: usize,
-        draining: usize,
-        stopped_ns: Option<u64>,
-    ) {
-        let ends = QueueEnds {
-            filling,
-            draining,
-            stopped_ns,
-        };
-        py.detach(|| count(&mut self.window, &completions.all, ends));
-    }
-
-    #[getter]
-    const fn now_ns(&self) -> u64 {
-        self.window.now().0
-    }
-
-    #[getter]
-    fn opened_ns(&self) -> Option<u64> {
-        self.window.opened_at().map(|at| at.0)
-    }
-
-    #[getter]
-    fn duration_ns(&self) -> u64 {
-        self.window.duration().0
-    }
-
-    #[getter]
-    const fn completed(&self) -> u64 {
-        self.window.completed()
-    }
-
-    #[getter]
-    fn requests(&self) -> u64 {
-        self.window.requests()
-    }
-
-    /// What `drivelab.drives.plan.StoppedBy` says, or nothing so far.
-    #[getter]
-    fn closed_by(&self) -> Option<&'static str> {
-        self.window.closed_by().map(stopped_by)
-    }
-
-    fn batches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        batches_dict(py, self.window.batches())
-    }
-
-    fn operation<'py>(
-        &self,
-        py: Python<'py>,
-        direction: &str,
-    ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let counted = self
-            .window
-            .counted(crate::closed_form::direction_named(direction)?);
-        operation_dict(py, counted.bytes, &counted.latency)
-    }
-}
-
-/// A recorded trace in pieces for fio, with a cursor: what lies before it has completed.
-#[pyclass(module = "drivelab._core")]
-pub struct RecordedSegments {
+struct TraceSurvey {
     // One thread at a time; the lock tells the compiler.
-    segments: Mutex<drivelab_workload::RecordedSegments>,
-    /// The one that was given out last.
-    current: Option<RecordedSegment>,
+    survey: Mutex<Option<Survey>>,
+    origin: Origin,
+    fit: Fit,
 }
 
-impl RecordedSegments {
-    /// Those of a reader, at their times or in a closed loop.
-    pub fn of(reader: Box<dyn PacedReader>, is_timed: bool) -> Self {
-        Self {
-            segments: Mutex::new(drivelab_workload::RecordedSegments::new(reader, is_timed)),
-            current: None,
-        }
+impl TraceSurvey {
+    fn begin(py: Python<'_>, origin: Origin, fit: &str, needs_depth: bool) -> PyResult<Self> {
+        let fit = fit_named(fit)?;
+        let survey = py.detach(|| Survey::begin(&origin, fit, needs_depth));
+        Ok(Self {
+            survey: Mutex::new(Some(survey.map_err(replay_error)?)),
+            origin,
+            fit,
+        })
     }
 
-    fn segments(&mut self) -> &mut drivelab_workload::RecordedSegments {
-        self.segments
+    fn survey(&mut self) -> &mut Option<Survey> {
+        self.survey
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn current(&self) -> PyResult<&RecordedSegment> {
-        let none = || usage_error("there is no segment to send");
-        self.current.as_ref().ok_or_else(none)
-    }
 }
 
 #[pymethods]
-impl RecordedSegments {
-    /// Goes to the next: its commands, the flushes among them, and ns until the last is due; none
-    /// at the end.
-    fn next(
-        &mut self,
+impl TraceSurvey {
+    /// Opens files; `options` are those of `TraceReader`.
+    #[staticmethod]
+    fn of_files(
         py: Python<'_>,
-        commands: usize,
-        span_ns: u64,
-    ) -> PyResult<Option<(usize, u64, u64)>> {
-        let end = SegmentEnd { commands, span_ns };
-        let segments = self.segments();
-        let next = py.detach(|| segments.next(end)).map_err(run_error)?;
-        self.current = next;
-        let told =
-            |segment: &RecordedSegment| (segment.len(), segment.flushes(), segment.span_ns());
-        Ok(self.current.as_ref().map(told))
+        paths: Vec<PathBuf>,
+        options: ReadingOptions,
+        fit: &str,
+        needs_depth: bool,
+    ) -> PyResult<Self> {
+        let origin = Origin::Files {
+            files: paths.into_iter().map(Given::Path).collect(),
+            options: Box::new(options.options()?),
+        };
+        Self::begin(py, origin, fit, needs_depth)
     }
 
-    /// The iologs of so many jobs that send it at its times.
-    fn timed_iologs<'py>(
-        &self,
-        py: Python<'py>,
-        file_name: &str,
-        jobs: usize,
-        lead_ms: u64,
-    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let segment = self.current()?;
-        let texts = py
-            .detach(|| segment.timed_iologs(file_name, jobs, lead_ms))
-            .map_err(usage_error)?;
-        Ok(texts.iter().map(|text| PyBytes::new(py, text)).collect())
-    }
-
-    /// The iolog of a job that sends it as it is answered.
-    fn closed_iolog<'py>(&self, py: Python<'py>, file_name: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let segment = self.current()?;
-        let text = py
-            .detach(|| segment.closed_iolog(file_name))
-            .map_err(usage_error)?;
-        Ok(PyBytes::new(py, &text))
-    }
-
-    /// Takes the log of each job of `timed_iologs`.
-    fn complete(
-        &mut self,
+    /// Takes a list: ns, what is done, offset and bytes of each, in order.
+    #[staticmethod]
+    fn of_requests(
         py: Python<'_>,
-        logs: Vec<PyRef<'_, Completions>>,
-        lead_ms: u64,
-    ) -> PyResult<()> {
-        let jobs: Vec<_> = logs.iter().map(|log| log.all.as_slice()).collect();
-        let segment = self.current()?.clone();
-        let segments = self.segments();
-        py.detach(|| segments.complete(&segment, lead_ms, &jobs))
-            .map_err(run_error)
+        requests: Vec<(u64, String, u64, u64)>,
+        fit: &str,
+    ) -> PyResult<Self> {
+        let record = |(at_ns, name, offset, size): &(u64, String, u64, u64)| {
+            let operation = Operation::named(name);
+            let operation =
+                operation.ok_or_else(|| usage_error(format!("there is no action {name:?}")))?;
+            Ok(Record::new(*at_ns, 0, operation, *offset, *size))
+        };
+        let records = requests.iter().map(record).collect::<PyResult<Vec<_>>>()?;
+        Self::begin(py, Origin::Listed(records.into()), fit, false)
     }
 
-    /// Takes the log of the job of `closed_iolog`.
-    fn complete_closed(
-        &mut self,
-        py: Python<'_>,
-        log: &Completions,
-        queue_depth: usize,
-    ) -> PyResult<()> {
-        let segment = self.current()?.clone();
-        let segments = self.segments();
-        py.detach(|| segments.complete_closed(&segment, queue_depth, &log.all))
-            .map_err(run_error)
-    }
-
+    /// Requests looked at so far.
     #[getter]
-    fn clock_ns(&mut self) -> u64 {
-        self.segments().clock_ns()
+    fn requests(&mut self) -> u64 {
+        self.survey().as_ref().map_or(0, Survey::requests)
     }
 
-    fn operation<'py>(
-        &mut self,
-        py: Python<'py>,
-        direction: &str,
-    ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let direction = crate::closed_form::direction_named(direction)?;
-        let counted = self.segments().counted(direction);
-        operation_dict(py, counted.bytes, &counted.latency)
+    /// Looks at so many more; false at the end.
+    fn go_on(&mut self, py: Python<'_>, requests: u64) -> PyResult<bool> {
+        match self.survey() {
+            Some(survey) => py.detach(|| survey.go_on(requests)).map_err(replay_error),
+            None => Ok(false),
+        }
     }
 
-    /// By how much reads and writes were late, where there were any.
-    fn lateness<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let lateness = self.segments().lateness();
-        let known = lateness.count() > 0;
-        known.then(|| lateness_dict(py, lateness)).transpose()
+    /// What was found; the survey is over.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<SurveyedTrace> {
+        let survey = self.survey().take();
+        let survey = survey.ok_or_else(|| usage_error("the survey is over; begin another"))?;
+        let surveyed = py.detach(|| survey.finish()).map_err(replay_error)?;
+        Ok(SurveyedTrace {
+            origin: self.origin.clone(),
+            surveyed: Arc::new(surveyed),
+            fit: self.fit,
+        })
     }
+}
+
+/// A trace that was looked at.
+#[pyclass(frozen, module = "drivelab._core")]
+struct SurveyedTrace {
+    origin: Origin,
+    surveyed: Arc<Surveyed>,
+    fit: Fit,
+}
+
+#[pymethods]
+impl SurveyedTrace {
+    /// What was found: see `_core.pyi`.
+    fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = facts_dict(py, &self.surveyed.facts)?;
+        let end = self.surveyed.layout.end_bytes();
+        dict.set_item("end_bytes", end)?;
+        Ok(dict)
+    }
+
+    /// Its requests at their times, so many times as fast, or without a speed as fast as they are
+    /// answered; with a depth at most so many at once.
+    #[pyo3(signature = (name, *, speed, depth))]
+    fn stream(&self, name: &str, speed: Option<f64>, depth: Option<u32>) -> PyResult<PyStream> {
+        let replay = self.replay(speed, depth)?;
+        let source = Source::Paced(SharedSource(Arc::new(replay)));
+        Ok(Stream::new(name, source).into())
+    }
+
+    /// The same in pieces for fio, which keeps one depth, on a drive's part of a beginning and so
+    /// many bytes.
+    #[pyo3(signature = (range_start, range_bytes, *, speed, depth))]
+    fn segments(
+        &self,
+        range_start: u64,
+        range_bytes: u64,
+        speed: Option<f64>,
+        depth: u32,
+    ) -> PyResult<RecordedSegments> {
+        let replay = self.replay(speed, Some(depth))?;
+        let is_timed = replay.pace.is_timed();
+        let reader = replay.open((range_start, range_bytes));
+        Ok(RecordedSegments::of(reader.map_err(usage_error)?, is_timed))
+    }
+}
+
+impl SurveyedTrace {
+    fn replay(&self, speed: Option<f64>, depth: Option<u32>) -> PyResult<Replay> {
+        let pace = match speed {
+            Some(speed) if speed.is_finite() && speed > 0.0 => Pace::Recorded {
+                speed,
+                depth: depth.unwrap_or(USUAL_DEPTH),
+            },
+            Some(speed) => {
+                return Err(usage_error(format!(
+                    "a speed of {speed}; allowed: more than 0"
+                )));
+            }
+            None => Pace::Closed { depth },
+        };
+        if depth == Some(0) {
+            return Err(usage_error("a depth of 0; allowed: 1 or more"));
+        }
+        if pace.needs_recorded_depth() && self.surveyed.facts.depth.is_none() {
+            return Err(usage_error(
+                "the recorded depth was not looked for; give a depth",
+            ));
+        }
+        Ok(Replay {
+            origin: self.origin.clone(),
+            surveyed: Arc::clone(&self.surveyed),
+            pace,
+            wraps: self.fit == Fit::Wrap,
+        })
+    }
+}
+
+fn facts_dict<'py>(py: Python<'py>, facts: &Facts) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("format", facts.format)?;
+    dict.set_item("requests", facts.requests)?;
+    let commands = PyDict::new(py);
+    for kind in CommandKind::ALL {
+        commands.set_item(kind.name(), facts.commands[kind.index()])?;
+    }
+    dict.set_item("commands", commands)?;
+    dict.set_item("bytes", facts.bytes)?;
+    dict.set_item("span_ns", facts.span_ns)?;
+    let devices = facts.devices.iter().filter(|device| device.requests > 0);
+    let devices = devices.map(|device| (&device.name, device.requests));
+    dict.set_item("devices", PyList::new(py, devices.collect::<Vec<_>>())?)?;
+    dict.set_item("rounded", facts.rounded)?;
+    dict.set_item("cut", facts.cut)?;
+    dict.set_item("left_out", facts.left_out)?;
+    dict.set_item("skipped", facts.skipped)?;
+    dict.set_item("largest_bytes", facts.largest_bytes)?;
+    dict.set_item("alignment_bytes", facts.alignment_bytes)?;
+    dict.set_item("depth_mean", facts.depth.map(|(mean, _)| mean))?;
+    dict.set_item("depth_max", facts.depth.map(|(_, most)| most))?;
+    dict.set_item("cautions", &facts.cautions)?;
+    dict.set_item("content", format!("{:016x}", facts.fingerprint))?;
+    Ok(dict)
 }
