@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
-from drivelab.cli.arguments import add_json
-from drivelab.cli.terminal import show, show_file
+from drivelab.cli.named_texts import add_named, list_or_print
 
 if TYPE_CHECKING:
+    import argparse
+
     from drivelab.pts.workload_class import WorkloadClass
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab pts classes`."""
-    parser.add_argument(
-        "name",
-        nargs="?",
-        metavar="NAME|FILE.toml",
-        help="print this one as TOML, once it is checked [list all]",
-    )
-    add_json(parser)
+    add_named(parser)
 
 
 def carry_out(args: argparse.Namespace) -> int:
@@ -35,17 +28,17 @@ def carry_out(args: argparse.Namespace) -> int:
     from drivelab.pts.class_file import class_names, class_text, load_class
 
     classes = [load_class(name) for name in ([args.name] if args.name else class_names())]
-    if args.json:
-        print(json.dumps({"classes": [_described(each) for each in classes]}, indent=2))
-    elif args.name:
-        # As it is, comments too.
-        show_file(class_text(args.name))
-    else:
-        widest = max(len(each.name) for each in classes)
-        lines = [f"{each.name:<{widest}}  {each.summary}" for each in classes]
-        lines += ["", "drivelab pts classes NAME > mine.toml   to edit one"]
-        lines += ["drivelab pts run class DRIVE --class mine.toml"]
-        show("\n".join(lines))
+    list_or_print(
+        args,
+        "classes",
+        [(each.name, each.summary) for each in classes],
+        described=lambda: [_described(each) for each in classes],
+        text_of=class_text,
+        uses=[
+            "drivelab pts classes NAME > mine.toml   to edit one",
+            "drivelab pts run class DRIVE --class mine.toml",
+        ],
+    )
     return 0
 
 

@@ -6,12 +6,10 @@ Each is a scenario: streams of requests at the same time, every number with its 
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from drivelab.cli.arguments import add_json
-from drivelab.cli.terminal import in_lines, show, show_file
-from drivelab.report.terminal import aligned
+from drivelab.cli.named_texts import add_named, list_or_print
+from drivelab.cli.terminal import in_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -21,13 +19,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab scenarios`."""
-    parser.add_argument(
-        "name",
-        nargs="?",
-        metavar="NAME|FILE.toml",
-        help="print this one as TOML, once it is checked [list all]",
-    )
-    add_json(parser)
+    add_named(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -42,18 +34,17 @@ def run(args: argparse.Namespace) -> int:
     from drivelab.drives.simulated.scenarios import read_scenario, text_of
 
     found = {name: read_scenario(name) for name in ([args.name] if args.name else scenario_names())}
-    if args.json:
-        answer = [_described(name, scenario) for name, scenario in found.items()]
-        print(json.dumps({"scenarios": answer}, indent=2))
-    elif args.name:
-        # As it is, comments too.
-        show_file(text_of(args.name))
-    else:
-        rows = [[name, scenario.describe()] for name, scenario in found.items()]
-        lines = [line.rstrip() for line in aligned(rows, left=2)]
-        lines += ["", "drivelab scenarios NAME > mine.toml   to edit one"]
-        lines += ["drivelab simulate sim:x25m --scenario NAME|mine.toml"]
-        show("\n".join(lines))
+    list_or_print(
+        args,
+        "scenarios",
+        [(name, scenario.describe()) for name, scenario in found.items()],
+        described=lambda: [_described(name, scenario) for name, scenario in found.items()],
+        text_of=text_of,
+        uses=[
+            "drivelab scenarios NAME > mine.toml   to edit one",
+            "drivelab simulate sim:x25m --scenario NAME|mine.toml",
+        ],
+    )
     return 0
 
 
