@@ -30,7 +30,8 @@ pub enum ForecastError {
     Windows(&'static str),
     /// More of them than are kept.
     #[error(
-        "requests are outstanding in more than {MOST_FORECASTS} windows of {} s; take longer windows",
+        "requests are outstanding in more than {MOST_FORECASTS} windows of {} s; use a longer \
+         --window",
         window_ns / 1e9
     )]
     TooManyWindows {

@@ -5,6 +5,7 @@ use thiserror::Error;
 use crate::Operation;
 use crate::devices::MOST_DEVICES;
 use crate::input::MOST_LINE_BYTES;
+use crate::words;
 
 /// Why a trace cannot be read or written.
 #[derive(Debug, Error)]
@@ -63,7 +64,10 @@ pub enum TraceError {
         known: String,
     },
     /// No format looks like this.
-    #[error("{file} looks like none of the trace formats {known}; if it is one of them, name it")]
+    #[error(
+        "{file} looks like none of the trace formats {known}; if it is one of them, name it with {}",
+        words::FORMAT
+    )]
     NotRecognised {
         /// The file.
         file: String,
@@ -71,7 +75,7 @@ pub enum TraceError {
         known: String,
     },
     /// More than one format looks like this.
-    #[error("{file} could be {candidates}: name the format")]
+    #[error("{file} could be {candidates}: name one with {}", words::FORMAT)]
     Ambiguous {
         /// The file.
         file: String,
@@ -90,7 +94,10 @@ pub enum TraceError {
     },
     /// A line or record that is refused.
     #[error(
-        "{file}, {place}: {problem}{excerpt}; mend it, skip bad lines, or name the right format"
+        "{file}, {place}: {problem}{excerpt}; mend it, skip bad lines with {}, or name the right \
+         {}",
+        words::SKIP_BAD_LINES,
+        words::FORMAT
     )]
     Bad {
         /// The file.
@@ -124,8 +131,9 @@ pub enum TraceError {
     },
     /// More windows than are kept.
     #[error(
-        "more than {most} windows of {} s hold requests: use longer windows",
-        *width_ns as f64 / 1e9
+        "more than {most} windows of {} s hold requests: use a longer {}",
+        *width_ns as f64 / 1e9,
+        words::WINDOW
     )]
     TooManyWindows {
         /// How many are kept.
@@ -138,8 +146,9 @@ pub enum TraceError {
     Write(#[from] std::io::Error),
     /// Something that the format cannot hold.
     #[error(
-        "request {number}: {format} cannot hold {what}; write another format, or allow that it is \
-         left out or rounded"
+        "request {number}: {format} cannot hold {what}; write another format, or leave such \
+         requests out with {}",
+        words::DROP
     )]
     CannotHold {
         /// Which request, from 1.
@@ -163,7 +172,11 @@ pub enum Problem {
         expected: &'static str,
     },
     /// A number that is larger than what it stands for can be.
-    #[error("the {field} is larger than 64 bits hold in bytes or ns; check its unit")]
+    #[error(
+        "the {field} is larger than 64 bits hold in bytes or ns; check its unit ({}, {})",
+        words::TIME_UNIT,
+        words::ADDRESS_UNIT
+    )]
     TooLarge {
         /// Which.
         field: &'static str,
@@ -203,7 +216,8 @@ pub enum Problem {
     /// Too early to be sorted in.
     #[error(
         "the request is {by_ns} ns earlier than one that was given out; at most {window} later \
-         ones may precede it: widen the sort window, or sort the trace first"
+         ones may precede it: widen {}, or sort the trace first",
+        words::SORT_WINDOW
     )]
     Late {
         /// By how much.

@@ -31,6 +31,7 @@ mod options;
 mod reader;
 mod record;
 mod sink;
+mod words;
 mod write;
 
 pub use cautions::{Caution, cautions};

@@ -1,6 +1,7 @@
 //! How a trace is to be read.
 
 use crate::error::TraceError;
+use crate::words;
 
 /// What becomes of lines and records that are not as they should be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -165,24 +166,28 @@ impl Options {
             })
         };
         if self.sort_window > MOST_SORT_WINDOW {
-            return refuse("sort window", &self.sort_window, "0 to 1,048,576 requests");
+            return refuse(
+                words::SORT_WINDOW,
+                &self.sort_window,
+                "0 to 1,048,576 requests",
+            );
         }
         if self
             .time_unit_ns
             .is_some_and(|unit| !(1..=NANOS_PER_HOUR).contains(&unit))
         {
             let unit = self.time_unit_ns.unwrap_or(0);
-            return refuse("time unit", &unit, "1 to 3,600,000,000,000 ns");
+            return refuse(words::TIME_UNIT, &unit, "1 to 3,600,000,000,000 ns");
         }
         if self
             .sector_bytes
             .is_some_and(|unit| !(1..=1 << 30).contains(&unit))
         {
             let unit = self.sector_bytes.unwrap_or(0);
-            return refuse("sector size", &unit, "1 to 1,073,741,824 bytes");
+            return refuse(words::ADDRESS_UNIT, &unit, "1 to 1,073,741,824 bytes");
         }
         if self.device_bytes == Some(0) {
-            return refuse("device size", &0, "1 byte or more");
+            return refuse(words::DEVICE_SIZE, &0, "1 byte or more");
         }
         Ok(())
     }

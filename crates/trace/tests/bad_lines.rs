@@ -17,7 +17,7 @@ fn between(line: &str, says: &str, check: Check) {
         "{told}"
     );
     assert!(
-        told.ends_with("mend it, skip bad lines, or name the right format"),
+        told.ends_with("mend it, skip bad lines with --on-bad skip, or name the right --format"),
         "{told}"
     );
     assert!(!told.contains('\n'));

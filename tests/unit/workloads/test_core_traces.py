@@ -122,7 +122,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, spc: Path) -> None:
         read(_core.TraceReader([cut]))
     for options, says in [
         ({"format": "spx"}, "there is no trace format"),
-        ({"time_unit_ns": 0}, "time unit is 0"),
+        ({"time_unit_ns": 0}, "--time-unit is 0"),
         ({"columns": [("when", "a")]}, "what a column holds is"),
     ]:
         with pytest.raises(UsageError, match=says):

@@ -116,7 +116,7 @@ impl Characterizer {
     pub fn new(window_ns: Option<u64>) -> Result<Self, TraceError> {
         if window_ns == Some(0) {
             return Err(TraceError::Option {
-                name: "window",
+                name: crate::words::WINDOW,
                 value: "0".to_owned(),
                 allowed: "1 ns or more",
             });

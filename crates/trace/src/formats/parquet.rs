@@ -187,8 +187,9 @@ fn mapped(schema: &SchemaDescriptor, options: &Options) -> Result<Vec<Mapped>, S
                 let known = schema.columns().iter().map(|column| column.path().string());
                 let known: Vec<String> = known.collect();
                 return Err(format!(
-                    "it has no column {name:?}; it has {}: say which column holds what",
-                    known.join(", ")
+                    "it has no column {name:?}; it has {}: say which column holds what with {}",
+                    known.join(", "),
+                    crate::words::COLUMN
                 ));
             }
             continue;

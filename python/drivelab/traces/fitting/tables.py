@@ -175,7 +175,7 @@ def _check_windows(span_ns: int, window_ns: int, window: NDArray[np.int64]) -> N
         least = -(-span_ns // MOST_WINDOWS)
         raise UsageError(
             f"windows of {format_duration_ns(window_ns)} would be {count:,}, more than the "
-            f"{MOST_WINDOWS:,} that a scenario may have; use longer windows, of "
+            f"{MOST_WINDOWS:,} that a scenario may have; use a longer --window, of "
             f"{format_duration_ns(least)} or more"
         )
     if span_ns > _LONGEST_NS:
