@@ -1,4 +1,4 @@
-"""The counters of simulated drives in docs/json.md: a table between two marks."""
+"""The counters of simulated drives in docs/json-measure.md: a table between two marks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from drivelab import _core
 
-TARGET: Final = Path(__file__).parent.parent / "docs" / "json.md"
+TARGET: Final = Path(__file__).parent.parent / "docs" / "json-measure.md"
 _BEGIN: Final = "<!-- counters: written by `.venv/bin/python -m validation.counters_table` -->\n"
 _END: Final = "<!-- end of the counters -->\n"
 _COLUMNS: Final = ("key", "what it is", "unit", "of an array", "in `extra` of a measurement")
@@ -40,7 +40,7 @@ def with_table(text: str) -> str:
 
 
 def write() -> None:
-    """Write the table into docs/json.md."""
+    """Write the table into docs/json-measure.md."""
     TARGET.write_text(with_table(TARGET.read_text(encoding="utf-8")), encoding="utf-8")
 
 

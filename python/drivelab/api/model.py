@@ -115,7 +115,7 @@ class Model:
         """Errors of every model, a row each, for ``pandas.DataFrame(model.accuracy)``.
 
         ``mre_ratio`` is the mean relative error on workloads that the model has not seen, by
-        cross-validation; ``best`` marks those that answer. docs/json.md has all keys.
+        cross-validation; ``best`` marks those that answer. docs/json-model.md has all keys.
         """
         from drivelab.models.of_run import accuracy_rows
 

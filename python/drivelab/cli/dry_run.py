@@ -99,7 +99,7 @@ def _answer(
     selection: Selection,
     cost: Forecast,
 ) -> dict[str, Any]:
-    """Give what ``--json`` prints (docs/json.md)."""
+    """Give what ``--json`` prints (docs/json-model.md)."""
     from drivelab.workloads.adaptive import START
 
     goal = asked_goal(args, design)

@@ -113,7 +113,7 @@ def _with_notes(
 
 
 def describe(measurement: Measurement) -> dict[str, Any]:
-    """Give what ``--json`` prints about a measurement (docs/json.md)."""
+    """Give what ``--json`` prints about a measurement (docs/json-measure.md)."""
     from drivelab.runs.columns import PERCENTILES
 
     values = measurement.to_json()

@@ -173,7 +173,7 @@ def fit_own(args: argparse.Namespace) -> int:
 
 
 def summary(found: FittedTable) -> dict[str, Any]:
-    """Give what ``--json`` says of the models (docs/json.md)."""
+    """Give what ``--json`` says of the models (docs/json-own.md)."""
     model = found.model
     return {
         "files": [{"file": file, "rows": rows} for file, rows in model.files],

@@ -72,7 +72,7 @@ def _given(args: argparse.Namespace) -> dict[str, str]:
 
 
 def predict(model: OwnModel, given: dict[str, str], estimator: str | None = None) -> dict[str, Any]:
-    """Give what ``--json`` prints (docs/json.md)."""
+    """Give what ``--json`` prints (docs/json-own.md)."""
     from drivelab.models.own.fitting import best_of
 
     table = model.settings(given)

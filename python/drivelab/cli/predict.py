@@ -130,7 +130,7 @@ def predict(
     features: str | None = None,
     estimator: str | None = None,
 ) -> dict[str, Any]:
-    """Give what ``--json`` prints (docs/json.md)."""
+    """Give what ``--json`` prints (docs/json-model.md)."""
     from drivelab.models.measured import METRICS
 
     keys = {metric: model.key(metric, features, estimator) for metric in METRICS}

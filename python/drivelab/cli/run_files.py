@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def export(args: argparse.Namespace) -> dict[str, Any]:
-    """Write the tables; give what ``runs export --json`` prints (docs/json.md)."""
+    """Write the tables; give what ``runs export --json`` prints (docs/json-runs.md)."""
     from drivelab.cli.run_kinds import kind_of_run
     from drivelab.outputs import Output, check_outputs
     from drivelab.runs.export import KIND, measurements_csv, measurements_parquet
@@ -51,7 +51,7 @@ def export(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def remove(args: argparse.Namespace) -> dict[str, Any]:
-    """Delete the run; give what ``runs remove --json`` prints (docs/json.md)."""
+    """Delete the run; give what ``runs remove --json`` prints (docs/json-runs.md)."""
     from drivelab.cli.profile_files import FILES
     from drivelab.models.of_run import MODEL
     from drivelab.outputs import is_changed

@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def listed(args: argparse.Namespace) -> dict[str, Any]:
-    """Give what ``runs list --json`` prints (docs/json.md)."""
+    """Give what ``runs list --json`` prints (docs/json-runs.md)."""
     from drivelab.cli.run_kinds import kind_of_run
     from drivelab.runs.inventory import find_runs, summarise
 
@@ -98,7 +98,7 @@ def listed(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def shown(args: argparse.Namespace) -> dict[str, Any]:
-    """Give what ``runs show --json`` prints (docs/json.md)."""
+    """Give what ``runs show --json`` prints (docs/json-runs.md)."""
     from drivelab.campaign.header import stored_header
     from drivelab.cli.run_kinds import kind_of_run
     from drivelab.runs.header import CAMPAIGN_COMMAND, command_of

@@ -56,7 +56,7 @@ def forecast_answer(
 
 
 def forecast_values(forecast: TraceForecast) -> dict[str, Any]:
-    """Give what ``predict --trace --json`` prints of a forecast (docs/json.md)."""
+    """Give what ``predict --trace --json`` prints of a forecast (docs/json-trace.md)."""
     requests = forecast.requests.sum(axis=0)
     latency = np.nan_to_num(forecast.latency_ns_mean) * forecast.requests
     late = float(forecast.late_requests.sum())

@@ -64,7 +64,7 @@ def load_model(path: Path) -> PerformanceModel:
 
 
 def accuracy_rows(model: PerformanceModel) -> list[dict[str, Any]]:
-    """Give the accuracy of every model: cross-validated, in-sample, off-grid (docs/json.md)."""
+    """Give the accuracy of every model: of folds, in sample, off grid (docs/json-model.md)."""
     evaluation = model.evaluation
     return [
         {

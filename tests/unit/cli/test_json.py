@@ -39,9 +39,9 @@ pytestmark = pytest.mark.usefixtures("models_in_brief")
 DOCUMENTS = [
     Path(__file__).parents[3] / "docs" / name
     for name in (
-        *("json.md", "json-choose.md", "json-drives.md", "json-own.md", "json-place.md"),
-        "json-profile.md",
-        *("json-pts.md", "json-reproduce.md", "json-trace.md"),
+        *("json-choose.md", "json-drives.md", "json-measure.md", "json-model.md", "json-own.md"),
+        *("json-place.md", "json-profile.md", "json-pts.md", "json-reproduce.md", "json-runs.md"),
+        "json-trace.md",
     )
 ]
 # Objects whose keys are data: any name may stand there.

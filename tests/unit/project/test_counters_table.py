@@ -1,4 +1,4 @@
-"""docs/json.md has the counters as they are, and what runs print is what the table says."""
+"""docs/json-measure.md has the counters as they are, and what runs print is what the table says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.workloads.characteristics import Characteristics
 
-AGAIN = "write docs/json.md again: .venv/bin/python -m validation.counters_table"
+AGAIN = "write docs/json-measure.md again: .venv/bin/python -m validation.counters_table"
 
 
 def test_the_document_has_the_table_as_it_is() -> None:

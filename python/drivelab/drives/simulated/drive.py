@@ -221,7 +221,7 @@ class SimulatedDrive(ClosedOnExit):
         keeps_state: bool = False,
         progress: Callable[[float, int, int, int, bool], None] | None = None,
     ) -> Simulation:
-        """Run a workload from the preset's condition; give everything (docs/json.md).
+        """Run a workload from the preset's condition; give everything (docs/json-measure.md).
 
         Parameters
         ----------

@@ -33,7 +33,7 @@ class Simulation:
     Attributes
     ----------
     values
-        Everything about it (docs/json.md).
+        Everything about it (docs/json-measure.md).
     asked
         What each stream asked for, by name.
     log
@@ -99,7 +99,7 @@ def streams_told(told: Mapping[str, Any]) -> tuple[StreamResult, ...]:
 def stream_json(
     plan: Mapping[str, Any], told: Mapping[str, Any], duration_ns: int
 ) -> dict[str, Any]:
-    """Give one stream as ``--json`` prints it (docs/json.md).
+    """Give one stream as ``--json`` prints it (docs/json-measure.md).
 
     Parameters
     ----------
