@@ -34,6 +34,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.spc").write_text(spc(400))
     (tmp_path / "long.spc").write_text("0,0,4096,r,0\n0,0,4096,r,864000\n")
+    (tmp_path / "wrong.spc").write_text(f"{spc(400)}0,x,y\n")
     (tmp_path / "hm.csv").write_text(msr(300))
     return tmp_path
 
@@ -191,6 +192,7 @@ def test_bad_traces_are_refused_in_a_line(here: Path, capsys, name: str, command
         (["--trace", "a.spc", "--depth", "0"], "a whole number from 1 to 65536"),
         (["--trace", "a.spc", "--fit", "squeeze"], "it takes keep, wrap, scale"),
         (["--trace", "a.spc", "--format", "xyz"], "xyz"),
+        (["--trace", "wrong.spc"], "skip bad lines with --on-bad skip, or name the right --format"),
         (["--trace", "a.spc", "--device", "9"], "no device"),
         (["--trace", "missing.spc"], "missing.spc"),
         (["--trace", "."], "is a folder; name the files of the trace in it"),
