@@ -168,7 +168,7 @@ fn windows_without_end_are_refused() {
             .contains("windows of 0.000000001 s hold requests")
     );
     let error = Characterizer::new(Some(0)).unwrap_err();
-    assert_eq!(error.to_string(), "window is 0; allowed: 1 ns or more");
+    assert_eq!(error.to_string(), "--window is 0; allowed: 1 ns or more");
 }
 
 #[test]
