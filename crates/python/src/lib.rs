@@ -10,6 +10,7 @@ mod errors;
 mod fio;
 mod histogram;
 mod keyed_content;
+mod live;
 mod outcome;
 mod panics;
 mod preset;
@@ -34,6 +35,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fio::register(module)?;
     histogram::register(module)?;
     keyed_content::register(module)?;
+    live::register(module)?;
     outcome::register(module)?;
     panics::register(module)?;
     preset::register(module)?;

@@ -20,6 +20,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::closed_form::direction_named;
 use crate::errors::{simulation_error, usage_error};
+use crate::live::{LiveAsked, LiveServer};
 use crate::outcome::{outcome_dict, simulated_dict};
 use crate::preset::{BaseTexts, configuration, of_flash};
 use crate::session::Session;
@@ -212,6 +213,18 @@ impl SimulatedDrive {
             })?
         };
         simulated_dict(py, &simulated)
+    }
+
+    /// Serves the drive to programs, in its condition or in a state that was saved.
+    #[pyo3(signature = (asked, *, from_state=None))]
+    fn serve(
+        &self,
+        py: Python<'_>,
+        asked: &LiveAsked,
+        from_state: Option<(PathBuf, PyBackedBytes)>,
+    ) -> PyResult<LiveServer> {
+        let opened = asked.open(self.config.capacity_bytes())?;
+        asked.start(opened, &self.prepared(py)?, from_state)
     }
 
     /// The flash operations under way in a span of a run, at most one more than `most`.

@@ -13,9 +13,9 @@ use std::sync::atomic::AtomicBool;
 
 use drivelab_workload::Stream;
 
-use crate::hdd::Disk;
+use crate::hdd::{Disk, Hdd};
 use crate::host::room::check_room;
-use crate::host::{Outcome, Plan, SimError, Watch, plan};
+use crate::host::{Device, Outcome, Plan, SimError, Watch, plan};
 use crate::preset::{DriveConfig, HddConfig};
 use crate::raid::{PreparedArray, Raid};
 use crate::snapshot::SnapshotError;
@@ -97,6 +97,25 @@ impl Prepared {
             Self::Hdd(config) => Drive::Hdd(Box::new(Disk::new(config, stop))),
             Self::Raid0(prepared) => Drive::Raid0(Box::new(prepared.worker(stop))),
         }
+    }
+
+    /// The drive without users, for an owner that keeps time: in its condition, or in the state
+    /// that [`Drive::save`] wrote.
+    ///
+    /// # Errors
+    /// As [`Drive::load`].
+    pub fn device(&self, saved: Option<&[u8]>) -> Result<Box<dyn Device + Send>, SnapshotError> {
+        Ok(match (self, saved) {
+            (Self::Ssd(prepared), None) => prepared.device(),
+            (Self::Ssd(prepared), Some(saved)) => prepared.device_from(saved)?,
+            (Self::Hdd(config), saved) => {
+                if let Some(saved) = saved {
+                    Disk::new(config, &Arc::default()).load(saved)?;
+                }
+                Box::new(Hdd::new(HddConfig::clone(config)))
+            }
+            (Self::Raid0(prepared), saved) => Box::new(prepared.device(saved)?),
+        })
     }
 
     /// A worker that rests, or a new one; it stops when `stop` is set.

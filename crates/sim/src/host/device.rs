@@ -52,6 +52,10 @@ pub trait Device {
         None
     }
 
+    /// From the next run on commands come from programs, and nobody knows when the next does:
+    /// idle time is used for background work, and what was never written may be read.
+    fn expect_programs(&mut self) {}
+
     /// Returns to the state in which it was made; between two runs.
     fn reset(&mut self) {}
 

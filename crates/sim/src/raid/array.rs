@@ -218,6 +218,12 @@ impl Device for Array {
         self.members.first()?.device.host_time(seed, index)
     }
 
+    fn expect_programs(&mut self) {
+        for member in &mut self.members {
+            member.device.expect_programs();
+        }
+    }
+
     fn submit(&mut self, command: &Command, now: u64) -> Result<u32, SimError> {
         let size = command.size_bytes.into();
         match self.stripes.only(command.offset_bytes, size) {

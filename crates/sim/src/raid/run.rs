@@ -152,6 +152,27 @@ impl PreparedArray {
         }
     }
 
+    /// The array without its users, in its members' condition or in the state that [`Raid::save`]
+    /// wrote.
+    ///
+    /// # Errors
+    /// As [`Raid::load`].
+    pub fn device(&self, saved: Option<&[u8]>) -> Result<Array, SnapshotError> {
+        let member = |_| -> Box<dyn Device + Send> {
+            match &self.member {
+                Member::Ssd(prepared) => prepared.device(),
+                Member::Hdd(config) => Box::new(Hdd::new(HddConfig::clone(config))),
+            }
+        };
+        let members = (0..self.members).map(member).collect();
+        let mut array = Array::new(members, self.stripe_bytes);
+        if let Some(bytes) = saved {
+            let (name, hash) = &self.state_of;
+            array.take_up(snapshot::unframed(name, hash, bytes)?)?;
+        }
+        Ok(array)
+    }
+
     /// Keeps a worker whose members have returned to their state.
     pub fn rest(&self, raid: Raid) {
         let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,8 +6,8 @@
 //!
 //! The firmware is asked for one operation at a time, so a command that arrives waits
 //! for those in hand at most, one a unit. The drive is looked at once an idle time while
-//! commands of an open loop are to come; after the last of them nothing happens any
-//! more, however long it would take.
+//! commands of an open loop are to come, or may always come (a drive that programs use);
+//! after the last of them nothing happens any more, however long it would take.
 
 use drivelab_ftl::{Firmware, IdleTime};
 use drivelab_request::Nanos;
@@ -22,6 +22,8 @@ pub(super) struct Background {
     idle_ns: Option<u64>,
     /// Operations of idle time are asked for.
     pub is_running: bool,
+    /// Another command may come at any time.
+    pub is_always_awaited: bool,
     pub last_completion: u64,
 }
 
@@ -30,6 +32,7 @@ impl Background {
         Self {
             idle_ns,
             is_running: false,
+            is_always_awaited: false,
             last_completion: 0,
         }
     }
@@ -40,7 +43,10 @@ impl Background {
     }
 
     pub fn reset(&mut self) {
-        *self = Self::new(self.idle_ns);
+        *self = Self {
+            is_always_awaited: self.is_always_awaited,
+            ..Self::new(self.idle_ns)
+        };
     }
 }
 
@@ -51,8 +57,13 @@ impl<F: Firmware> Engine<F> {
             return;
         };
         let now = self.current.time();
-        let at = self.next_arrival().map(|_| now + idle);
+        let at = self.is_awaiting().then_some(now + idle);
         self.events.set_side(IDLE, at);
+    }
+
+    /// Whether another command is to come.
+    fn is_awaiting(&self) -> bool {
+        self.background.is_always_awaited || self.next_arrival().is_some()
     }
 
     /// Whether no command is in the drive.
@@ -81,7 +92,7 @@ impl<F: Firmware> Engine<F> {
     #[cold]
     #[inline(never)]
     pub(super) fn work_in_background(&mut self, operations: u32, now: u64) {
-        if !self.is_idle() || self.next_arrival().is_none() {
+        if !self.is_idle() || !self.is_awaiting() {
             self.background.is_running = false;
             return;
         }

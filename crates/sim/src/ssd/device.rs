@@ -2,7 +2,8 @@
 //!
 //! The events are those of the drive's own loop, one served at a time, so that what its
 //! owner submits at a completion comes before whatever else happens at that moment. The
-//! drive does not know whether commands are still to come, so it does nothing in idle time.
+//! drive does not know whether commands are still to come, so it does nothing in idle time
+//! unless its owner says that there may always be another ([`Device::expect_programs`]).
 
 use std::hint::select_unpredictable;
 
@@ -45,6 +46,9 @@ impl<F: Firmware> Engine<F> {
         let is_later = self.current.time() < now;
         self.current = select_unpredictable(is_later, arrived, self.current);
         self.place((stream, 0), command, number, now);
+        if self.background.is_always_awaited {
+            self.await_idleness();
+        }
     }
 
     /// Whether there is nothing to tell its owner.
@@ -237,6 +241,11 @@ impl<F: Restorable> Device for Worker<F> {
 
     fn host_time(&self, seed: u64, index: u64) -> Option<HostTime> {
         HostTime::new(&self.config.variability, seed, index)
+    }
+
+    fn expect_programs(&mut self) {
+        self.engine.background.is_always_awaited = true;
+        self.engine.answers_unwritten = true;
     }
 
     fn reset(&mut self) {

@@ -189,10 +189,17 @@ impl Prepared {
     /// A drive with a state of its own and without users.
     #[must_use]
     pub fn device(&self) -> Box<dyn Device + Send> {
-        match self.worker().drive {
-            Drive::Page(worker) => worker,
-            Drive::Other(worker) => worker,
-        }
+        self.worker().into_device()
+    }
+
+    /// As [`Prepared::device`], in the state that [`Ssd::save`] wrote.
+    ///
+    /// # Errors
+    /// As [`Ssd::load`].
+    pub fn device_from(&self, saved: &[u8]) -> Result<Box<dyn Device + Send>, SnapshotError> {
+        let mut worker = self.worker();
+        worker.load(saved)?;
+        Ok(worker.into_device())
     }
 
     /// So many drives, each with a state of its own.
@@ -364,6 +371,13 @@ impl Ssd {
     #[must_use]
     pub fn firmware(&self) -> Box<dyn Firmware> {
         with!(&self.drive, worker => Box::new(worker.engine.firmware.clone()))
+    }
+
+    fn into_device(self) -> Box<dyn Device + Send> {
+        match self.drive {
+            Drive::Page(worker) => worker,
+            Drive::Other(worker) => worker,
+        }
     }
 
     fn stop_by(&mut self, stop: &Arc<AtomicBool>) {

@@ -1,0 +1,217 @@
+//! The owner of the drive, who is told what time it is.
+
+use drivelab_request::Command;
+use drivelab_sim::host::{Completion, Device, HostTime, SimError};
+
+use super::wall::Dilation;
+
+/// A long range is written piece by piece, one after the other: its operations would fill the
+/// drive's queues, and making them would take longer than others may wait.
+const PIECE_BYTES: u32 = 1 << 20;
+
+/// A request whose reply may go out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// What [`Keeper::submit`] was told.
+    pub ticket: u64,
+    /// When, ns of wall time since the start.
+    pub at: u64,
+    /// How long the drive took, ns of its own time.
+    pub latency: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    ticket: u64,
+    /// In the host's time, undilated.
+    submitted: u64,
+    command: Command,
+    /// Bytes behind the command that are to be written after it.
+    rest: u32,
+}
+
+/// A drive in real time.
+pub struct Keeper {
+    device: Box<dyn Device + Send>,
+    dilation: Dilation,
+    host_time: Option<HostTime>,
+    /// By tag.
+    pending: Vec<Option<Pending>>,
+    outstanding: usize,
+    /// The last moment of the drive's time that was served.
+    served: u64,
+    /// When something happens next, in the drive's time.
+    next: Option<u64>,
+    /// What was served last; both kept for their memory.
+    completions: Vec<Completion>,
+    completed: Vec<(Pending, u64)>,
+}
+
+impl Keeper {
+    /// A drive whose time is 0 now. `seed` keys what is random about it.
+    #[must_use]
+    pub fn new(mut device: Box<dyn Device + Send>, seed: u64, dilation: Dilation) -> Self {
+        device.expect_programs();
+        device.begin(seed, 0);
+        Self {
+            host_time: device.host_time(seed, 0),
+            device,
+            dilation,
+            pending: Vec::new(),
+            outstanding: 0,
+            served: 0,
+            next: None,
+            completions: Vec::new(),
+            completed: Vec::new(),
+        }
+    }
+
+    /// Requests on their way.
+    #[must_use]
+    pub const fn outstanding(&self) -> usize {
+        self.outstanding
+    }
+
+    /// When something happens next in the drive, ns of wall time; a reply is due then, or later.
+    #[must_use]
+    pub fn next_moment(&mut self) -> Option<u64> {
+        let at = self.next?;
+        Some(self.wall_ns(at))
+    }
+
+    fn wall_ns(&mut self, drive_ns: u64) -> u64 {
+        let host_ns = self.host_ns(drive_ns);
+        self.dilation.wall_ns(host_ns)
+    }
+
+    fn host_ns(&mut self, drive_ns: u64) -> u64 {
+        match &mut self.host_time {
+            None => drive_ns,
+            Some(time) => time.host_ns(drive_ns),
+        }
+    }
+
+    /// The moment of the drive's time that is served up to at `now` of wall time.
+    fn drive_ns(&mut self, now: u64) -> u64 {
+        let host_ns = self.dilation.drive_ns(now);
+        match &mut self.host_time {
+            None => host_ns,
+            // The first moment at or after it: of what happens then the host hears no earlier.
+            Some(time) => {
+                let at = time.drive_ns(host_ns);
+                if time.host_ns(at) > host_ns {
+                    at.saturating_sub(1)
+                } else {
+                    at
+                }
+            }
+        }
+    }
+
+    /// It is `now`: everything up to then happens; what is due is appended to `due`.
+    ///
+    /// # Errors
+    /// [`SimError`] when the drive cannot go on.
+    pub fn come_to(&mut self, now: u64, due: &mut Vec<Due>) -> Result<(), SimError> {
+        if self.next.is_none() {
+            return Ok(());
+        }
+        let limit = self.drive_ns(now);
+        self.serve(limit, due)
+    }
+
+    fn serve(&mut self, limit: u64, due: &mut Vec<Due>) -> Result<(), SimError> {
+        while self.next.is_some_and(|at| at <= limit) {
+            self.completions.clear();
+            self.next = self.device.serve_until(limit, &mut self.completions)?;
+            // A tag is free from here on: what the first sends may get the second's.
+            self.completed.clear();
+            for completion in &self.completions {
+                let slot = self.pending.get_mut(completion.tag as usize);
+                let taken = slot.and_then(Option::take);
+                self.completed
+                    .extend(taken.map(|done| (done, completion.at)));
+            }
+            for place in 0..self.completed.len() {
+                let (done, at) = self.completed[place];
+                self.served = self.served.max(at);
+                self.complete(done, at, due)?;
+            }
+        }
+        if let Some(time) = &mut self.host_time
+            && time.is_long()
+        {
+            time.forget(self.served);
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, done: Pending, at: u64, due: &mut Vec<Due>) -> Result<(), SimError> {
+        if done.rest > 0 {
+            let size = done.rest.min(PIECE_BYTES);
+            let before = done.command.offset_bytes;
+            let command = Command {
+                offset_bytes: before + u64::from(done.command.size_bytes),
+                size_bytes: size,
+                ..done.command
+            };
+            let rest = done.rest - size;
+            return self.send(
+                Pending {
+                    command,
+                    rest,
+                    ..done
+                },
+                at,
+            );
+        }
+        self.outstanding -= 1;
+        let host_ns = self.host_ns(at);
+        due.push(Due {
+            ticket: done.ticket,
+            at: self.dilation.wall_ns(host_ns),
+            latency: host_ns.saturating_sub(done.submitted),
+        });
+        Ok(())
+    }
+
+    /// A request arrives at `now`; one that is `parted` is sent piece by piece. What is due by
+    /// then comes first, and is appended to `due`.
+    ///
+    /// # Errors
+    /// [`SimError`] when the drive cannot serve it.
+    pub fn submit(
+        &mut self,
+        now: u64,
+        (command, is_parted): (Command, bool),
+        ticket: u64,
+        due: &mut Vec<Due>,
+    ) -> Result<(), SimError> {
+        let at = self.drive_ns(now).max(self.served);
+        self.serve(at, due)?;
+        let most = if is_parted { PIECE_BYTES } else { u32::MAX };
+        let size = command.size_bytes.min(most);
+        let pending = Pending {
+            ticket,
+            submitted: self.host_ns(at),
+            command: Command {
+                size_bytes: size,
+                ..command
+            },
+            rest: command.size_bytes - size,
+        };
+        self.outstanding += 1;
+        self.send(pending, at)
+    }
+
+    fn send(&mut self, pending: Pending, at: u64) -> Result<(), SimError> {
+        self.served = at;
+        let tag = self.device.submit(&pending.command, at)? as usize;
+        if self.pending.len() <= tag {
+            self.pending.resize(tag + 1, None);
+        }
+        self.pending[tag] = Some(pending);
+        self.next = self.device.next_event();
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! The thread that keeps time: woken when it asks to be, on a core of its own.
+
+use std::num::NonZeroU64;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
+use thiserror::Error;
+
+/// A core that this process may not use.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("no core {wanted} for --cpu; this process may use {}", listed(.allowed))]
+pub struct CpuError {
+    wanted: usize,
+    allowed: Vec<usize>,
+}
+
+fn listed(allowed: &[usize]) -> String {
+    let numbers: Vec<String> = allowed.iter().map(usize::to_string).collect();
+    numbers.join(", ")
+}
+
+/// Whether this process may use core `cpu`.
+///
+/// # Errors
+/// [`CpuError`], which lists those that it may.
+pub fn check_cpu(cpu: usize) -> Result<(), CpuError> {
+    let Ok(set) = sched_getaffinity(None) else {
+        return Ok(());
+    };
+    let allowed: Vec<usize> = (0..CpuSet::MAX_CPU)
+        .filter(|&one| set.is_set(one))
+        .collect();
+    if allowed.contains(&cpu) {
+        Ok(())
+    } else {
+        Err(CpuError {
+            wanted: cpu,
+            allowed,
+        })
+    }
+}
+
+/// The thread that calls this is woken without slack, and runs on core `cpu` if one is given.
+pub fn pinned(cpu: Option<usize>) {
+    // Where the kernel refuses either, replies are later, which is told.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
+    if let Some(cpu) = cpu {
+        let mut set = CpuSet::new();
+        set.set(cpu);
+        let _ = sched_setaffinity(None, &set);
+    }
+}

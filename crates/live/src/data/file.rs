@@ -1,0 +1,213 @@
+//! Data in a file of the drive's size.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
+use rustix::io::Errno;
+use thiserror::Error;
+
+use super::{StoreError, Syncs};
+
+/// Why a file cannot hold the drive's data.
+#[derive(Debug, Error)]
+pub enum BackingError {
+    /// A folder, a device, a pipe or a socket.
+    #[error("{}: {what}; name an ordinary file, or one that does not exist yet", path.display())]
+    NoFile {
+        /// Its path.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// Of another size than the drive.
+    #[error(
+        "{} has {found} bytes, and the drive {wanted}: name a file of that size, or one that does \
+         not exist yet", path.display()
+    )]
+    Size {
+        /// Its path.
+        path: PathBuf,
+        /// Its size.
+        found: u64,
+        /// The drive's.
+        wanted: u64,
+    },
+    /// Somebody else has it.
+    #[error("{} is in use by another `drivelab serve`: stop that one, or name another file", path.display())]
+    InUse {
+        /// Its path.
+        path: PathBuf,
+    },
+    /// The system refuses it.
+    #[error("{}: {reason}", path.display())]
+    Refused {
+        /// Its path.
+        path: PathBuf,
+        /// What the system says, and what may be done.
+        reason: String,
+    },
+}
+
+/// Data in a file.
+#[derive(Debug)]
+pub struct FileStore {
+    file: File,
+    /// Its path, as long as it would be removed with this.
+    unkept: Option<PathBuf>,
+}
+
+impl Drop for FileStore {
+    fn drop(&mut self) {
+        if let Some(path) = &self.unkept {
+            // Gone already is as good.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl FileStore {
+    /// Opens `path`, which holds `size_bytes` or does not exist: it is then made, without data.
+    /// The file is locked for as long as it is open. One that was made is removed again unless
+    /// [`FileStore::keep`] is called.
+    ///
+    /// # Errors
+    /// [`BackingError`]; a file that did not exist does not then either.
+    pub fn open(path: &Path, size_bytes: u64) -> Result<Self, BackingError> {
+        let refused = |error: io::Error| BackingError::Refused {
+            path: path.to_owned(),
+            reason: reason_of(&error),
+        };
+        let no_file = |what| BackingError::NoFile {
+            path: path.to_owned(),
+            what,
+        };
+        // A pipe would be waited for.
+        let no_wait = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).custom_flags(no_wait);
+        let (file, is_made) = match options.clone().create_new(true).open(path) {
+            Ok(file) => (file, true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let kind = path.metadata().map_err(refused)?.file_type();
+                if kind.is_dir() {
+                    return Err(no_file("is a folder"));
+                } else if kind.is_block_device() {
+                    return Err(no_file("is a block device, whose data would be lost"));
+                } else if !kind.is_file() {
+                    return Err(no_file("is no ordinary file"));
+                }
+                (options.open(path).map_err(refused)?, false)
+            }
+            Err(error) => return Err(refused(error)),
+        };
+        let store = Self {
+            unkept: is_made.then(|| path.to_owned()),
+            file,
+        };
+        prepare(&store.file, is_made, path, size_bytes)?;
+        Ok(store)
+    }
+
+    /// The file stays. Answers whether it was made here.
+    pub fn keep(&mut self) -> bool {
+        self.unkept.take().is_some()
+    }
+
+    pub(super) fn read(
+        &self,
+        offset: u64,
+        size: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let start = out.len();
+        out.resize(start + size, 0);
+        self.file
+            .read_exact_at(&mut out[start..], offset)
+            .map_err(|error| {
+                out.truncate(start);
+                store_error(&error)
+            })
+    }
+
+    pub(super) fn write(&self, offset: u64, data: &[u8]) -> Result<(), StoreError> {
+        self.file
+            .write_all_at(data, offset)
+            .map_err(|error| store_error(&error))
+    }
+
+    pub(super) fn forget(&self, offset: u64, size: u64) -> Result<(), StoreError> {
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        match fallocate(&self.file, hole, offset, size) {
+            Ok(()) => Ok(()),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.write_zeroes(offset, size),
+            Err(error) => Err(store_error(&error.into())),
+        }
+    }
+
+    /// Where the file system has no holes.
+    fn write_zeroes(&self, offset: u64, size: u64) -> Result<(), StoreError> {
+        let zeroes = vec![0; 1 << 20];
+        let mut done = 0;
+        while done < size {
+            let length = (size - done).min(zeroes.len() as u64);
+            self.write(offset + done, &zeroes[..length as usize])?;
+            done += length;
+        }
+        Ok(())
+    }
+
+    pub(super) fn syncs(&self) -> io::Result<Syncs> {
+        Syncs::start(self.file.try_clone()?)
+    }
+}
+
+fn prepare(file: &File, is_made: bool, path: &Path, wanted: u64) -> Result<(), BackingError> {
+    let refused = |error: io::Error| BackingError::Refused {
+        path: path.to_owned(),
+        reason: reason_of(&error),
+    };
+    flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
+        Errno::WOULDBLOCK => BackingError::InUse {
+            path: path.to_owned(),
+        },
+        error => refused(error.into()),
+    })?;
+    if is_made {
+        return file.set_len(wanted).map_err(refused);
+    }
+    let found = file.metadata().map_err(refused)?.len();
+    if found == wanted {
+        return Ok(());
+    }
+    Err(BackingError::Size {
+        path: path.to_owned(),
+        found,
+        wanted,
+    })
+}
+
+fn reason_of(error: &io::Error) -> String {
+    let remedy = match error.kind() {
+        io::ErrorKind::PermissionDenied => "; allow it to be written (chmod u+w), or name another",
+        io::ErrorKind::NotFound => "; make its folder first (mkdir -p), or name another",
+        io::ErrorKind::ReadOnlyFilesystem => "; name a file elsewhere",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space",
+        io::ErrorKind::FileTooLarge => {
+            "; this file system, or `ulimit -f`, allows no file of the drive's size"
+        }
+        _ => "",
+    };
+    format!("{error}{remedy}")
+}
+
+fn store_error(error: &io::Error) -> StoreError {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            StoreError::NoSpace
+        }
+        _ => StoreError::Io,
+    }
+}

@@ -1,0 +1,131 @@
+//! Data in memory: pages that exist once something is written to them.
+//!
+//! ```text
+//!   groups ── group (512 pages) ── page (4 KiB)
+//! ```
+//!
+//! Two levels, so that nothing is ever copied to grow and no write waits for that.
+
+use super::StoreError;
+
+const PAGE: usize = 4096;
+const PAGES: usize = 512;
+const GROUP: u64 = (PAGE * PAGES) as u64;
+
+type Page = Box<[u8]>;
+type Group = Vec<Option<Page>>;
+
+/// Sparse data in memory, with a bound.
+#[derive(Debug)]
+pub struct MemoryStore {
+    groups: Vec<Option<Group>>,
+    pages: u64,
+    most_pages: u64,
+}
+
+impl MemoryStore {
+    /// Room for `size_bytes`, of which at most `most_bytes` hold data at once.
+    #[must_use]
+    pub fn new(size_bytes: u64, most_bytes: u64) -> Self {
+        let groups = size_bytes.div_ceil(GROUP) as usize;
+        Self {
+            groups: (0..groups).map(|_| None).collect(),
+            pages: 0,
+            most_pages: most_bytes / PAGE as u64,
+        }
+    }
+
+    /// Bytes that hold data.
+    #[must_use]
+    pub const fn held_bytes(&self) -> u64 {
+        self.pages * PAGE as u64
+    }
+
+    fn page(&self, number: u64) -> Option<&Page> {
+        let group = self
+            .groups
+            .get((number / PAGES as u64) as usize)?
+            .as_ref()?;
+        group.get((number % PAGES as u64) as usize)?.as_ref()
+    }
+
+    /// Appends `size` bytes from `offset` on to `out`.
+    pub fn read(&self, offset: u64, size: usize, out: &mut Vec<u8>) {
+        for (number, start, length) in pages(offset, size as u64) {
+            match self.page(number) {
+                Some(page) => out.extend(&page[start..start + length]),
+                None => out.resize(out.len() + length, 0),
+            }
+        }
+    }
+
+    /// Keeps `data` at `offset`.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSpace`] at the bound; the range may then hold a part of it.
+    pub fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), StoreError> {
+        let mut rest = data;
+        for (number, start, length) in pages(offset, data.len() as u64) {
+            let (part, others) = rest.split_at(length);
+            rest = others;
+            self.page_to_write(number)?[start..start + length].copy_from_slice(part);
+        }
+        Ok(())
+    }
+
+    fn page_to_write(&mut self, number: u64) -> Result<&mut Page, StoreError> {
+        let place = (number / PAGES as u64) as usize;
+        let group = self.groups.get_mut(place).ok_or(StoreError::NoSpace)?;
+        let group = group.get_or_insert_with(|| (0..PAGES).map(|_| None).collect());
+        let slot = &mut group[(number % PAGES as u64) as usize];
+        if slot.is_none() {
+            if self.pages == self.most_pages {
+                return Err(StoreError::NoSpace);
+            }
+            self.pages += 1;
+        }
+        Ok(slot.get_or_insert_with(|| vec![0; PAGE].into_boxed_slice()))
+    }
+
+    /// The range reads as zeroes; whole pages of it are given back.
+    pub fn forget(&mut self, offset: u64, size: u64) {
+        let end = offset + size;
+        let mut at = offset;
+        while at < end {
+            let place = (at / GROUP) as usize;
+            let group_end = (at / GROUP + 1) * GROUP;
+            let until = end.min(group_end);
+            let Some(slot) = self.groups.get_mut(place) else {
+                return;
+            };
+            if let Some(group) = slot {
+                for (number, start, length) in pages(at, until - at) {
+                    let page = &mut group[(number % PAGES as u64) as usize];
+                    if length == PAGE {
+                        self.pages -= u64::from(page.take().is_some());
+                    } else if let Some(page) = page {
+                        page[start..start + length].fill(0);
+                    }
+                }
+                if until - at == GROUP {
+                    *slot = None;
+                }
+            }
+            at = until;
+        }
+    }
+}
+
+/// The pages that a range touches: number, where in it, how much of it.
+fn pages(offset: u64, size: u64) -> impl Iterator<Item = (u64, usize, usize)> {
+    let end = offset + size;
+    let mut at = offset;
+    std::iter::from_fn(move || {
+        (at < end).then(|| {
+            let (number, start) = (at / PAGE as u64, (at % PAGE as u64) as usize);
+            let length = (PAGE - start).min((end - at).try_into().unwrap_or(PAGE));
+            at += length as u64;
+            (number, start, length)
+        })
+    })
+}

@@ -1,0 +1,20 @@
+//! A simulated drive that programs can open while its time is the wall clock's.
+//!
+//! ```text
+//!   client ──> serve (sockets) ──> protocol (bytes in, replies out)
+//!                 │  ▲
+//!         submit  │  │ due          clock: owns the Device, says when each reply may go out
+//!                 ▼  │
+//!               clock ──── data (memory or a file: what was written stays)
+//! ```
+//!
+//! The simulator says when a request is complete; here somebody waits for that moment. One thread
+//! does all of it: it keeps time, and asks sockets while it waits. Data lies beside the drive, not
+//! in it.
+//!
+//! Left out: block devices of the kernel, loss of power, what the drive counts of itself.
+
+pub mod clock;
+pub mod data;
+pub mod protocol;
+pub mod serve;

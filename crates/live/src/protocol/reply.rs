@@ -1,0 +1,58 @@
+//! Replies of the transmission phase.
+
+use super::ErrorNumber;
+use super::wire;
+
+/// How a connection's reads are answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReplyForm {
+    /// A header, then the data.
+    #[default]
+    Simple,
+    /// Chunks, of which one is enough.
+    Structured,
+}
+
+/// Appends the reply to what has no data, or failed (but a read in chunks: [`error_reply`]).
+pub fn simple_reply(out: &mut Vec<u8>, cookie: u64, error: Option<ErrorNumber>) {
+    out.extend(wire::SIMPLE_REPLY_MAGIC.to_be_bytes());
+    out.extend(error.map_or(0, |error| error as u32).to_be_bytes());
+    out.extend(cookie.to_be_bytes());
+}
+
+/// Appends the header of a read's reply, to be followed by so many bytes of data.
+pub fn read_reply(out: &mut Vec<u8>, form: ReplyForm, cookie: u64, (offset, size): (u64, u32)) {
+    match form {
+        ReplyForm::Simple => simple_reply(out, cookie, None),
+        ReplyForm::Structured => {
+            chunk(out, wire::OFFSET_DATA, cookie, size + 8);
+            out.extend(offset.to_be_bytes());
+        }
+    }
+}
+
+/// Appends the reply to a request that failed.
+pub fn error_reply(
+    out: &mut Vec<u8>,
+    form: ReplyForm,
+    (cookie, is_read): (u64, bool),
+    error: ErrorNumber,
+) {
+    if form == ReplyForm::Simple || !is_read {
+        simple_reply(out, cookie, Some(error));
+        return;
+    }
+    // The number, and a message of no bytes.
+    chunk(out, wire::CHUNK_ERROR, cookie, 6);
+    out.extend((error as u32).to_be_bytes());
+    out.extend([0; 2]);
+}
+
+/// The header of the only chunk of a reply.
+fn chunk(out: &mut Vec<u8>, kind: u16, cookie: u64, length: u32) {
+    out.extend(wire::STRUCTURED_REPLY_MAGIC.to_be_bytes());
+    out.extend(wire::DONE.to_be_bytes());
+    out.extend(kind.to_be_bytes());
+    out.extend(cookie.to_be_bytes());
+    out.extend(length.to_be_bytes());
+}

@@ -1,0 +1,198 @@
+//! One client: its socket, what came of it, and what it has not taken yet.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+use crate::protocol::Dialogue;
+
+/// Bytes asked of a socket at a time.
+const RECEIVE_BYTES: usize = 256 << 10;
+
+/// A client is not listened to while replies of more bytes wait for it, due or not.
+pub const MOST_IN_FLIGHT_BYTES: usize = 64 << 20;
+
+/// Nor while more requests of it are on their way.
+pub const MOST_REQUESTS: usize = 4096;
+
+/// Buffers that grew above this for one request are given back.
+const KEPT_BYTES: usize = 1 << 20;
+
+#[derive(Debug)]
+pub(super) enum Socket {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Socket {
+    /// Neither waits, nor gathers small replies.
+    pub fn prepare(&self) -> io::Result<()> {
+        match self {
+            Self::Unix(socket) => socket.set_nonblocking(true),
+            Self::Tcp(socket) => {
+                socket.set_nodelay(true)?;
+                socket.set_nonblocking(true)
+            }
+        }
+    }
+
+    fn receive(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(socket) => socket.read(room),
+            Self::Tcp(socket) => socket.read(room),
+        }
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(socket) => socket.write(bytes),
+            Self::Tcp(socket) => socket.write(bytes),
+        }
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(socket) => socket.as_fd(),
+            Self::Tcp(socket) => socket.as_fd(),
+        }
+    }
+}
+
+/// A client.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub socket: Socket,
+    pub dialogue: Dialogue,
+    /// What came, up to `filled`; the rest is room.
+    input: Vec<u8>,
+    filled: usize,
+    /// What is to be sent, from `sent` on.
+    pub output: Vec<u8>,
+    sent: usize,
+    /// Requests whose reply is not due yet, and the bytes of their replies.
+    pub requests: usize,
+    pub reply_bytes: usize,
+    /// Nothing more is wanted of it: it goes when its replies have.
+    pub is_ending: bool,
+    /// It went away, or broke the protocol.
+    pub is_gone: bool,
+    /// When it came, ns of wall time.
+    pub since: u64,
+    /// What must be there before the dialogue goes on.
+    needs: usize,
+}
+
+impl Connection {
+    pub fn new(socket: Socket, dialogue: Dialogue, greeting: Vec<u8>, since: u64) -> Self {
+        Self {
+            socket,
+            dialogue,
+            input: Vec::new(),
+            filled: 0,
+            output: greeting,
+            sent: 0,
+            requests: 0,
+            reply_bytes: 0,
+            is_ending: false,
+            is_gone: false,
+            since,
+            needs: 0,
+        }
+    }
+
+    /// Whether it may ask for more.
+    pub fn is_heard(&self) -> bool {
+        !self.is_ending
+            && !self.is_gone
+            && self.requests < MOST_REQUESTS
+            && self.reply_bytes + self.unsent() < MOST_IN_FLIGHT_BYTES
+    }
+
+    /// Bytes that it has not taken.
+    pub fn unsent(&self) -> usize {
+        self.output.len() - self.sent
+    }
+
+    /// Whether it may be forgotten.
+    pub fn is_over(&self) -> bool {
+        self.is_gone || (self.is_ending && self.requests == 0 && self.unsent() == 0)
+    }
+
+    /// Takes what its socket holds, up to a bound. Answers whether anything came.
+    pub fn receive(&mut self) -> bool {
+        let room = RECEIVE_BYTES.max(self.needs.saturating_sub(self.filled));
+        // Room grows with what came, not with what a header promises.
+        let room = room.min(RECEIVE_BYTES.max(self.filled));
+        if self.input.len() < self.filled + room {
+            self.input.resize(self.filled + room, 0);
+        }
+        match self.socket.receive(&mut self.input[self.filled..]) {
+            Ok(0) => self.is_gone = true,
+            Ok(count) => {
+                self.filled += count;
+                return self.filled >= self.needs;
+            }
+            Err(error) if is_for_later(&error) => {}
+            Err(_) => self.is_gone = true,
+        }
+        false
+    }
+
+    /// The dialogue, what came from `used` on, and where replies go.
+    pub fn parts(&mut self, used: usize) -> (&mut Dialogue, &[u8], &mut Vec<u8>) {
+        let input = &self.input[used..self.filled];
+        (&mut self.dialogue, input, &mut self.output)
+    }
+
+    /// So many bytes of what came were used, and nothing can be done before `needs` are there.
+    pub fn used(&mut self, used: usize, needs: usize) {
+        self.needs = needs;
+        if used == 0 {
+            return;
+        }
+        self.input.copy_within(used..self.filled, 0);
+        self.filled -= used;
+        if self.filled == 0 && self.input.len() > KEPT_BYTES {
+            self.input = Vec::new();
+        }
+    }
+
+    /// Whether something came that was not looked at, because it had too much on its way.
+    pub fn has_more(&self) -> bool {
+        self.filled > 0 && self.filled >= self.needs
+    }
+
+    /// Sends what the socket takes.
+    pub fn send(&mut self) {
+        while self.sent < self.output.len() {
+            match self.socket.send(&self.output[self.sent..]) {
+                Ok(0) => self.is_gone = true,
+                Ok(count) => {
+                    self.sent += count;
+                    continue;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(_) => self.is_gone = true,
+            }
+            break;
+        }
+        if self.sent == self.output.len() {
+            self.sent = 0;
+            self.output.clear();
+            if self.output.capacity() > KEPT_BYTES {
+                self.output = Vec::new();
+            }
+        } else if self.sent > KEPT_BYTES {
+            self.output.drain(..self.sent);
+            self.sent = 0;
+        }
+    }
+}
+
+fn is_for_later(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}

@@ -1,0 +1,150 @@
+//! The server: one thread that serves a drive to programs.
+//!
+//! ```text
+//!   poll ─> receive ─> protocol ─> data, clock ─> due ─> send ─> poll ...
+//!     ▲ sleeps until shortly before the next moment of the drive, then asks without waiting
+//! ```
+//!
+//! Data are read and written when a request arrives; its reply waits until it is due. What a
+//! client may keep here is bounded: a request's data, and the replies that it does not take.
+
+mod connection;
+mod door;
+mod server;
+mod told;
+mod waiting;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use drivelab_sim::host::Device;
+use thiserror::Error;
+
+use crate::clock::{CpuError, Dilation, check_cpu};
+use crate::data::Store;
+use crate::protocol::Export;
+
+pub use connection::{MOST_IN_FLIGHT_BYTES, MOST_REQUESTS};
+pub use door::{Door, DoorError, Place};
+pub use server::MOST_CONNECTIONS;
+pub use told::{KindTold, Told};
+
+use server::Server;
+
+/// Why a drive cannot be served.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// No way in.
+    #[error(transparent)]
+    Door(#[from] DoorError),
+    /// The core for `--cpu`.
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
+    /// The system refuses a thread or a descriptor.
+    #[error(
+        "the server could not be started: {0}; end other programs, or allow more (`ulimit -n`, `ulimit -u`)"
+    )]
+    System(#[from] std::io::Error),
+}
+
+/// What is served, and how.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What clients are told of it.
+    pub export: Export,
+    /// Keys what is random about the drive.
+    pub seed: u64,
+    /// How much slower than the simulator's the wall clock's drive is.
+    pub dilation: Dilation,
+    /// The core on which time is kept.
+    pub cpu: Option<usize>,
+    /// A reply is late when it goes out so much after it is due, ns.
+    pub late_ns: u64,
+}
+
+impl Settings {
+    /// What can be refused before anything is opened.
+    ///
+    /// # Errors
+    /// [`ServeError`].
+    pub fn check(&self) -> Result<(), ServeError> {
+        Ok(self.cpu.map_or(Ok(()), check_cpu)?)
+    }
+}
+
+/// What the server and whoever started it share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    stop: AtomicBool,
+    told: Mutex<Told>,
+}
+
+/// A server at work.
+#[derive(Debug)]
+pub struct Serving {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<Told>>,
+}
+
+impl Serving {
+    /// Begins to serve `device`, or, without one, data that are there at once.
+    ///
+    /// # Errors
+    /// [`ServeError`]; nothing is left behind then.
+    pub fn start(
+        door: Door,
+        device: Option<Box<dyn Device + Send>>,
+        store: Store,
+        settings: Settings,
+    ) -> Result<Self, ServeError> {
+        settings.check()?;
+        let shared = Arc::<Shared>::default();
+        let cpu = settings.cpu;
+        let server = Server::new(door, device, store, settings, Arc::clone(&shared))?;
+        let thread = thread::Builder::new()
+            .name("drivelab-serve".to_owned())
+            .spawn(move || {
+                crate::clock::pinned(cpu);
+                server.run()
+            })?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// What was served up to some tenths of a second ago.
+    #[must_use]
+    pub fn told(&self) -> Told {
+        let told = self.shared.told.lock();
+        told.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether it has ended by itself, which only a failure does.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Ends it, and says what was served.
+    pub fn stop(&mut self) -> Told {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        match self.thread.take() {
+            None => self.told(),
+            Some(thread) => thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // Whoever dropped it wants no result.
+            let _ = thread.join();
+        }
+    }
+}

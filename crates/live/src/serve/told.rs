@@ -1,0 +1,44 @@
+//! What was served, and how late.
+
+use drivelab_request::{CommandKind, Histogram};
+use drivelab_sim::host::SimError;
+
+/// Requests of one kind.
+#[derive(Clone, Debug, Default)]
+pub struct KindTold {
+    /// Bytes that they named.
+    pub bytes: u64,
+    /// How long the drive took, in its own time; their number too.
+    pub latency: Histogram,
+}
+
+/// What was served.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// By kind of request, in the order of [`CommandKind::index`].
+    pub kinds: [KindTold; CommandKind::ALL.len()],
+    /// How long after it was due each reply was handed to its socket.
+    pub lateness: Histogram,
+    /// Replies that were later than allowed.
+    pub late: u64,
+    /// Clients that came.
+    pub clients: u64,
+    /// Clients that are there.
+    pub connected: u64,
+    /// Requests that found no room.
+    pub no_space: u64,
+    /// Requests that failed: the file, or the drive.
+    pub failed: u64,
+    /// Why the drive could not go on, if it could not.
+    pub failure: Option<SimError>,
+    /// Wall time since the start, ns.
+    pub wall_ns: u64,
+}
+
+impl Told {
+    /// Requests that were served.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.latency.count()).sum()
+    }
+}

@@ -1,0 +1,79 @@
+//! Requests that wait for their reply to be due.
+
+use drivelab_request::CommandKind;
+
+/// Whose a request is: the place of a connection, and which of those that had it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub place: usize,
+    pub number: u64,
+}
+
+/// A request whose reply is ready but for its time.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub owner: Owner,
+    pub kind: CommandKind,
+    pub bytes: u32,
+    pub cookie: u64,
+    pub reply: Vec<u8>,
+    /// What it waits for: the drive, and the file's sync.
+    pub awaits: u8,
+    /// When it is due, as far as is known, and how long the drive took.
+    pub due: u64,
+    pub latency: u64,
+    pub is_failed: bool,
+}
+
+/// Requests by ticket.
+#[derive(Debug, Default)]
+pub(super) struct Waitings {
+    slots: Vec<Option<Waiting>>,
+    vacant: Vec<usize>,
+    /// Replies' memory, for the next ones.
+    buffers: Vec<Vec<u8>>,
+}
+
+/// So many buffers of at most so many bytes are kept.
+const KEPT: (usize, usize) = (256, 64 << 10);
+
+impl Waitings {
+    pub fn insert(&mut self, waiting: Waiting) -> u64 {
+        let place = self.vacant.pop().unwrap_or(self.slots.len());
+        if place == self.slots.len() {
+            self.slots.push(None);
+        }
+        self.slots[place] = Some(waiting);
+        place as u64
+    }
+
+    pub fn get_mut(&mut self, ticket: u64) -> Option<&mut Waiting> {
+        self.slots.get_mut(ticket as usize)?.as_mut()
+    }
+
+    pub fn remove(&mut self, ticket: u64) -> Option<Waiting> {
+        let taken = self.slots.get_mut(ticket as usize)?.take()?;
+        self.vacant.push(ticket as usize);
+        Some(taken)
+    }
+
+    /// Those that are there.
+    pub fn tickets(&self) -> Vec<u64> {
+        let places = 0..self.slots.len() as u64;
+        places
+            .filter(|&ticket| self.slots[ticket as usize].is_some())
+            .collect()
+    }
+
+    pub fn buffer(&mut self) -> Vec<u8> {
+        self.buffers.pop().unwrap_or_default()
+    }
+
+    pub fn give_back(&mut self, mut buffer: Vec<u8>) {
+        let (most, bytes) = KEPT;
+        if self.buffers.len() < most && buffer.capacity() <= bytes {
+            buffer.clear();
+            self.buffers.push(buffer);
+        }
+    }
+}

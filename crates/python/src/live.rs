@@ -1,0 +1,193 @@
+//! A simulated drive served to programs.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use drivelab_live::clock::Dilation;
+use drivelab_live::data::{FileStore, MemoryStore, Store};
+use drivelab_live::protocol::Export;
+use drivelab_live::serve::{Door, Place, Serving, Settings, Told};
+use drivelab_request::CommandKind;
+use drivelab_sim::drive::Prepared;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyDict;
+
+use crate::errors::usage_error;
+use crate::histogram::operation_dict;
+use crate::outcome::lateness_dict;
+
+/// Adds the topic to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<LiveAsked>()?;
+    module.add_class::<LiveServer>()
+}
+
+/// How a drive is to be served.
+#[pyclass(frozen, module = "drivelab._core")]
+pub struct LiveAsked {
+    place: Place,
+    backing: Option<PathBuf>,
+    memory_bytes: u64,
+    settings: Settings,
+    has_delay: bool,
+}
+
+#[pymethods]
+impl LiveAsked {
+    #[new]
+    #[pyo3(signature = (
+        *, name, description, socket, port, backing, memory_bytes, seed, dilation, cpu, late_ns,
+        has_delay
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python class")]
+    fn new(
+        name: String,
+        description: String,
+        socket: Option<PathBuf>,
+        port: Option<u16>,
+        backing: Option<PathBuf>,
+        memory_bytes: u64,
+        seed: u64,
+        dilation: f64,
+        cpu: Option<usize>,
+        late_ns: u64,
+        has_delay: bool,
+    ) -> PyResult<Self> {
+        let place = match (socket, port) {
+            (Some(path), None) => Place::Path(path),
+            (None, Some(port)) => Place::Port(port),
+            _ => return Err(usage_error("give either a socket's path or a port")),
+        };
+        let dilation = Dilation::new(dilation).ok_or_else(|| {
+            usage_error(format!(
+                "a dilation of {dilation} is not allowed; it takes a number from 1 to 100000"
+            ))
+        })?;
+        Ok(Self {
+            place,
+            backing,
+            memory_bytes,
+            settings: Settings {
+                export: Export {
+                    name,
+                    description,
+                    size_bytes: 0,
+                    takes_trims: true,
+                },
+                seed,
+                dilation,
+                cpu,
+                late_ns,
+            },
+            has_delay,
+        })
+    }
+}
+
+impl LiveAsked {
+    /// The way in, and where data lie: what can be refused before the drive is prepared.
+    pub fn open(&self, size_bytes: u64) -> PyResult<(Door, Store)> {
+        self.settings.check().map_err(usage_error)?;
+        let door = Door::open(self.place.clone()).map_err(usage_error)?;
+        let store = match &self.backing {
+            Some(path) => Store::File(FileStore::open(path, size_bytes).map_err(usage_error)?),
+            None => Store::Memory(MemoryStore::new(size_bytes, self.memory_bytes)),
+        };
+        Ok((door, store))
+    }
+
+    /// Serves a drive in its condition, or in a state that was saved to the file of that name.
+    pub fn start(
+        &self,
+        (door, mut store): (Door, Store),
+        prepared: &Prepared,
+        from_state: Option<(PathBuf, PyBackedBytes)>,
+    ) -> PyResult<LiveServer> {
+        let (name, saved) = from_state.unzip();
+        let device = prepared.device(saved.as_deref()).map_err(|refused| {
+            let name = name.unwrap_or_default();
+            usage_error(format!("{}: {refused}", name.display()))
+        })?;
+        let export = Export {
+            size_bytes: device.capacity_bytes(),
+            takes_trims: device.takes_trims(),
+            ..self.settings.export.clone()
+        };
+        let made_backing = match &mut store {
+            Store::Memory(_) => false,
+            Store::File(file) => file.keep(),
+        };
+        let settings = Settings {
+            export,
+            ..self.settings
+        };
+        let (uri, port) = (door.uri(), door.place().port());
+        let device = self.has_delay.then_some(device);
+        let serving = Serving::start(door, device, store, settings).map_err(usage_error)?;
+        Ok(LiveServer {
+            uri,
+            port,
+            made_backing,
+            serving: Mutex::new(serving),
+        })
+    }
+}
+
+/// A server at work; it ends when it is stopped, or nobody holds it any more.
+#[pyclass(frozen, module = "drivelab._core")]
+pub struct LiveServer {
+    /// How clients name it.
+    #[pyo3(get)]
+    uri: String,
+    #[pyo3(get)]
+    port: Option<u16>,
+    /// Whether the backing file did not exist before.
+    #[pyo3(get)]
+    made_backing: bool,
+    serving: Mutex<Serving>,
+}
+
+#[pymethods]
+impl LiveServer {
+    /// What was served up to a moment ago.
+    fn told<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        told_dict(py, &self.with(|serving| serving.told()))
+    }
+
+    /// Ends it; what was served.
+    fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let told = py.detach(|| self.with(Serving::stop));
+        told_dict(py, &told)
+    }
+
+    /// Whether it ended by itself.
+    fn is_over(&self) -> bool {
+        self.with(|serving| serving.is_over())
+    }
+}
+
+impl LiveServer {
+    fn with<T>(&self, work: impl FnOnce(&mut Serving) -> T) -> T {
+        work(&mut self.serving.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn told_dict<'py>(py: Python<'py>, told: &Told) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for kind in CommandKind::ALL {
+        let of = &told.kinds[kind.index()];
+        dict.set_item(kind.name(), operation_dict(py, of.bytes, &of.latency)?)?;
+    }
+    let lateness = (told.lateness.count() > 0).then(|| lateness_dict(py, &told.lateness));
+    dict.set_item("lateness", lateness.transpose()?)?;
+    dict.set_item("late_replies", told.late)?;
+    dict.set_item("clients", told.clients)?;
+    dict.set_item("connected", told.connected)?;
+    dict.set_item("no_space", told.no_space)?;
+    dict.set_item("failed", told.failed)?;
+    let failure = told.failure.as_ref().map(ToString::to_string);
+    dict.set_item("failure", failure)?;
+    dict.set_item("wall_ns", told.wall_ns)?;
+    Ok(dict)
+}
