@@ -11,6 +11,7 @@
 
 mod csv_table;
 mod latency_log;
+mod live_protocol;
 pub mod mutation;
 mod preset;
 mod saved_state;
@@ -42,6 +43,7 @@ pub const READERS: &[Reader] = &[
     csv_table::READER,
     tree_model::READER,
     trace::READER,
+    live_protocol::READER,
 ];
 
 /// The reader with this name.

@@ -520,6 +520,42 @@ class Session:
     def load(self, state: bytes) -> None:
         """Take up what `save` gave on the same drive; `UsageError` for anything else."""
 
+class LiveAsked:
+    """How a drive is to be served."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        description: str,
+        socket: Path | None,
+        port: int | None,
+        backing: Path | None,
+        memory_bytes: int,
+        seed: int,
+        dilation: float,
+        cpu: int | None,
+        late_ns: int,
+        has_delay: bool,
+    ) -> None:
+        """Exactly one of `socket` and `port` is given; a `dilation` is 1 to 100,000."""
+
+class LiveServer:
+    """A drive that is served until it is stopped or nobody holds this."""
+
+    uri: str
+    port: int | None
+    made_backing: bool
+
+    def told(self) -> dict[str, Any]:
+        """Return what was served up to some tenths of a second ago."""
+
+    def stop(self) -> dict[str, Any]:
+        """End it, and return what was served."""
+
+    def is_over(self) -> bool:
+        """Return whether it ended by itself."""
+
 class SimulatedDrive:
     """A simulated drive in its preset's condition."""
 
@@ -585,6 +621,11 @@ class SimulatedDrive:
         requests completed, simulated time in ns, requests outstanding, and whether the window is
         closed and they drain.
         """
+
+    def serve(
+        self, asked: LiveAsked, *, from_state: tuple[Path, bytes] | None = None
+    ) -> LiveServer:
+        """Serve the drive to programs, in its condition or a saved state with its file's name."""
 
     def record_span(
         self,

@@ -4,7 +4,8 @@ A command is a module of this package with ``add_arguments(parser)`` and ``run(a
 the module of the command that was asked for is imported, so that the tour (`drivelab
 --help`) answers at once.
 
-Exit codes: 0 done; 1 failed while running; 2 a mistake in what was asked for; 130 stopped
+Exit codes: 0 done; 1 failed while running; 2 a mistake in what was asked for; 3 a served drive
+was late more often than allowed; 130 stopped
 by Ctrl-C, 143 by SIGTERM and 129 by SIGHUP, unless we were started with that signal ignored;
 141 the reader of our output went away.
 """
@@ -85,6 +86,12 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             "simulate",
             "a run of a simulated drive, with everything that it can tell",
             "simulate sim:x25m --write-ratio 0.3 --queue-depth 32",
+            libraries="numbers",
+        ),
+        Command(
+            "serve",
+            "a simulated drive that programs can open, at the simulator's pace",
+            "serve sim:x25m --socket x25m.sock",
             libraries="numbers",
         ),
         Command("scenarios", "workloads that are ready to be run, and their sources", "scenarios"),

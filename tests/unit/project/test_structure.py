@@ -30,7 +30,7 @@ PYTHON_ORDER: list[set[str]] = [
     {"drives", "exhibits"},
     {"runs", "prices"},
     {"campaign"},
-    {"profile", "pts", "models", "timeline", "traces", "choose", "place"},
+    {"profile", "pts", "models", "timeline", "traces", "choose", "place", "live"},
     {"report"},
     {"pages"},
     {"reproduce"},
@@ -49,7 +49,8 @@ RUST_ORDER: list[set[str]] = [
     {"ftl", "workload", "queueing", "tree", "table", "csv", "trace"},
     {"sim"},
     {"replay"},
-    {"firmware-bench", "live", "python"},
+    {"live"},
+    {"firmware-bench", "python"},
 ]
 FORBIDDEN_NAME = re.compile(r"(^|_)(utils?|helpers?|misc|common|new|old|v\d+)(_|$)")
 # In pieces, so that this file passes its own test.

@@ -262,11 +262,7 @@ class SimulatedDrive(ClosedOnExit):
         if firmware is not None and firmware.exists():
             # The native core reads it whole, and a pipe would be waited for.
             check_file(firmware, "a firmware library", _MOST_LIBRARY_BYTES, "name FILE.so")
-        state = None
-        if from_state is not None:
-            most_bytes = 2 * self._core.state_bytes + _LEAST_STATE_BYTES
-            instead = "name the state of a drive"
-            state = (from_state, read_file(from_state, "a state", most_bytes, instead))
+        state = self._state(from_state)
         started = time.perf_counter()
         if firmware is None:
             self.prepare()
@@ -309,6 +305,24 @@ class SimulatedDrive(ClosedOnExit):
             "dropped_requests": log["dropped"],
         }
         return Simulation(values, asked, log["parquet"], told.get("state"))
+
+    def _state(self, path: Path | None) -> tuple[Path, bytes] | None:
+        """Read a saved state, with the name of its file for messages."""
+        if path is None:
+            return None
+        most_bytes = 2 * self._core.state_bytes + _LEAST_STATE_BYTES
+        return path, read_file(path, "a state", most_bytes, "name the state of a drive")
+
+    def serve(self, asked: _core.LiveAsked, *, from_state: Path | None = None) -> _core.LiveServer:
+        """Serve the drive to programs, in its condition or a saved state.
+
+        Raises
+        ------
+        UsageError
+            When it cannot be served so, or the state is of another drive or damaged.
+        """
+        self._workers(1)
+        return self._core.serve(asked, from_state=self._state(from_state))
 
     def _described(self, told: dict[str, Any], asked: list[dict[str, Any]]) -> dict[str, Any]:
         duration_ns = told["duration_ns"]

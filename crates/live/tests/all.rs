@@ -1,0 +1,8 @@
+//! Every test of the live drive, in one program.
+
+mod keeper;
+mod protocol;
+mod server;
+mod small_drive;
+mod spoken;
+mod store;

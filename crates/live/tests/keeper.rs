@@ -1,0 +1,303 @@
+//! The owner of the drive, told what time it is.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+
+use drivelab_live::clock::{Dilation, Due, Keeper};
+use drivelab_request::{Command, CommandKind, Content, Histogram, Nanos};
+use drivelab_sim::drive::State;
+use drivelab_sim::host::{Completion, Device, Outcome, PARTS, PartNames, Plan, SimError};
+use drivelab_workload::Stream;
+
+use crate::small_drive::prepared;
+
+const SERVICE_NS: u64 = 100_000;
+
+/// Serves every command in the same time, however many there are.
+#[derive(Default)]
+struct Constant {
+    queue: BTreeMap<(u64, u32), ()>,
+    next_tag: u32,
+}
+
+impl Device for Constant {
+    fn capacity_bytes(&self) -> u64 {
+        1 << 30
+    }
+
+    fn part_names(&self) -> PartNames {
+        &[]
+    }
+
+    fn takes_trims(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, _: u64, _: u64) -> f64 {
+        1.0
+    }
+
+    fn submit(&mut self, _: &Command, now: u64) -> Result<u32, SimError> {
+        let tag = self.next_tag;
+        self.next_tag += 1;
+        self.queue.insert((now + SERVICE_NS, tag), ());
+        Ok(tag)
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        self.queue.keys().next().map(|&(at, _)| at)
+    }
+
+    fn serve_until(
+        &mut self,
+        limit: u64,
+        completions: &mut Vec<Completion>,
+    ) -> Result<Option<u64>, SimError> {
+        if let Some(at) = self.next_event().filter(|&at| at <= limit) {
+            while self.next_event() == Some(at) {
+                let Some(((at, tag), ())) = self.queue.pop_first() else {
+                    break;
+                };
+                completions.push(Completion {
+                    tag,
+                    at,
+                    parts: [0; PARTS],
+                });
+            }
+        }
+        Ok(self.next_event())
+    }
+
+    fn drain(&mut self, _: u64) -> bool {
+        false
+    }
+
+    fn open_window(&mut self, _: u64) {}
+
+    fn close_window(&mut self, _: u64, _: &mut Outcome) {}
+}
+
+fn command(kind: CommandKind, offset_bytes: u64, size_bytes: u32) -> Command {
+    Command {
+        arrival: Nanos::ZERO,
+        offset_bytes,
+        size_bytes,
+        kind,
+        is_forced: false,
+        content: Content::Random,
+    }
+}
+
+fn constant(dilation: f64) -> Keeper {
+    let dilation = Dilation::new(dilation).unwrap();
+    Keeper::new(Box::new(Constant::default()), 0, dilation)
+}
+
+#[test]
+fn a_reply_is_due_when_the_drive_says_and_not_before() {
+    let mut due = Vec::new();
+    let mut keeper = constant(1.0);
+    let read = command(CommandKind::Read, 0, 4096);
+    keeper.submit(1_000, (read, false), 7, &mut due).unwrap();
+    let at = 1_000 + SERVICE_NS;
+    assert_eq!(keeper.next_moment(), Some(at));
+    keeper.come_to(at - 1, &mut due).unwrap();
+    assert_eq!((due.len(), keeper.outstanding()), (0, 1));
+    keeper.come_to(at, &mut due).unwrap();
+    let expected = Due {
+        ticket: 7,
+        at,
+        latency: SERVICE_NS,
+    };
+    assert_eq!((due, keeper.outstanding()), (vec![expected], 0));
+}
+
+#[test]
+fn dilated_time_is_longer_outside_and_the_same_inside() {
+    for (factor, wall) in [(10.0, 1_000_000), (1.5, 150_000), (3.333, 333_300)] {
+        let mut due = Vec::new();
+        let mut keeper = constant(factor);
+        let read = command(CommandKind::Read, 0, 4096);
+        keeper.submit(0, (read, false), 1, &mut due).unwrap();
+        keeper.come_to(wall - 1, &mut due).unwrap();
+        assert_eq!(due, []);
+        keeper.come_to(wall, &mut due).unwrap();
+        let expected = Due {
+            ticket: 1,
+            at: wall,
+            latency: SERVICE_NS,
+        };
+        assert_eq!(due, [expected]);
+    }
+    for factor in [0.0, 0.99, f64::NAN, f64::INFINITY, 1e6, -1.0] {
+        assert_eq!(Dilation::new(factor), None);
+    }
+}
+
+/// Whoever looks late is told when things were due, not when it looked.
+#[test]
+fn what_was_due_before_keeps_its_time() {
+    let mut due = Vec::new();
+    let mut keeper = constant(1.0);
+    for (place, at) in [0_u64, 10_000, 20_000].into_iter().enumerate() {
+        let read = command(CommandKind::Read, 0, 512);
+        keeper
+            .submit(at, (read, false), place as u64, &mut due)
+            .unwrap();
+    }
+    // The fourth arrives when two are due already.
+    let write = command(CommandKind::Write, 0, 512);
+    keeper.submit(115_000, (write, false), 3, &mut due).unwrap();
+    keeper.come_to(1_000_000, &mut due).unwrap();
+    let told: Vec<_> = due.iter().map(|due| (due.ticket, due.at)).collect();
+    assert_eq!(
+        told,
+        [(0, 100_000), (1, 110_000), (2, 120_000), (3, 215_000)]
+    );
+}
+
+#[test]
+fn a_long_range_is_sent_piece_by_piece() {
+    let mut due = Vec::new();
+    let mut keeper = constant(1.0);
+    let zeroes = command(CommandKind::Write, 512, (3 << 20) + 512);
+    keeper.submit(0, (zeroes, true), 1, &mut due).unwrap();
+    keeper.come_to(4 * SERVICE_NS - 1, &mut due).unwrap();
+    assert_eq!((due.len(), keeper.outstanding()), (0, 1));
+    keeper.come_to(4 * SERVICE_NS, &mut due).unwrap();
+    assert_eq!(due[0].latency, 4 * SERVICE_NS);
+}
+
+/// Commands with times, reads and writes and trims and flushes, some at the same moment.
+fn mixed(capacity: u64, count: u64) -> Vec<Command> {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut draw = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) % below
+    };
+    let mut at = 0;
+    let next = |_| {
+        at += draw(3) * draw(40_000);
+        let kind = [CommandKind::Read, CommandKind::Write][draw(2) as usize];
+        let kind = match draw(40) {
+            0 => CommandKind::Trim,
+            1 => CommandKind::Flush,
+            _ => kind,
+        };
+        let pages = 1 + draw(8);
+        let is_flush = kind == CommandKind::Flush;
+        let offset = draw(capacity / 4096 - pages) * 4096;
+        Command {
+            arrival: Nanos(at),
+            is_forced: kind == CommandKind::Write && draw(10) == 0,
+            ..command(
+                kind,
+                if is_flush { 0 } else { offset },
+                if is_flush { 0 } else { pages as u32 * 4096 },
+            )
+        }
+    };
+    (0..count).map(next).collect()
+}
+
+/// What waits for the wall clock answers as what jumps: latency by latency.
+#[test]
+fn a_drive_in_real_time_is_the_simulators() {
+    for changes in [
+        "",
+        "variability.correlated_sigma = 0.4\nvariability.correlation_time_ns = 100_000_000",
+    ] {
+        let prepared = prepared(changes);
+        let capacity = prepared.device(None).unwrap().capacity_bytes();
+        // No trims: a run by itself refuses reads of what they leave.
+        let commands: Vec<_> = mixed(capacity, 4_000)
+            .into_iter()
+            .filter(|command| command.kind != CommandKind::Trim)
+            .collect();
+        let count = commands.len() as u64;
+        let mut drive = prepared.worker(&std::sync::Arc::default());
+        let streams = [Stream::timed("all", commands.clone())];
+        let plan = Plan::counting(0, count);
+        let outcome = drive.run(&streams, plan, (5, 0), State::Kept).unwrap();
+
+        let device = prepared.device(None).unwrap();
+        let mut keeper = Keeper::new(device, 5, Dilation::default());
+        let mut due = Vec::new();
+        for (ticket, command) in (0..).zip(&commands) {
+            let now = command.arrival.0;
+            // Looked at now and then in between, as whoever waits does.
+            keeper
+                .come_to(now.saturating_sub(ticket % 3 * 5_000), &mut due)
+                .unwrap();
+            keeper
+                .submit(now, (*command, false), ticket, &mut due)
+                .unwrap();
+        }
+        keeper.come_to(u64::MAX >> 4, &mut due).unwrap_or_default();
+        assert_eq!(due.len() as u64, count);
+        let mut latencies = [const { Vec::new() }; 4];
+        for one in &due {
+            let command = &commands[one.ticket as usize];
+            assert!(one.at >= command.arrival.0);
+            latencies[command.kind.index()].push(one.latency);
+        }
+        for kind in CommandKind::ALL {
+            let mut live = Histogram::new();
+            latencies[kind.index()]
+                .iter()
+                .for_each(|&ns| live.record(ns));
+            let counted = &outcome.streams[0].commands[kind.index()].counted;
+            assert_eq!(
+                live.mean_ns(),
+                counted.latency.mean_ns(),
+                "{kind} {changes}"
+            );
+            assert!(live == counted.latency, "{kind} {changes}");
+        }
+    }
+}
+
+/// How much happens in a drive after its last request is complete, which nobody asked for.
+fn moments_of_rest(changes: &str) -> usize {
+    let device = prepared(changes).device(None).unwrap();
+    let capacity = device.capacity_bytes();
+    let mut keeper = Keeper::new(device, 0, Dilation::default());
+    let mut due = Vec::new();
+    let read = command(CommandKind::Read, 0, 4096);
+    keeper.submit(0, (read, false), 0, &mut due).unwrap();
+    let mut now = 1_000_000_u64;
+    for ticket in 1..4_000 {
+        let page = ticket * 0x9E37_79B9 % (capacity / 4096);
+        let write = command(CommandKind::Write, page * 4096, 4096);
+        keeper
+            .submit(now, (write, false), ticket, &mut due)
+            .unwrap();
+        now += 300_000;
+    }
+    while keeper.outstanding() > 0 {
+        now = keeper.next_moment().unwrap();
+        keeper.come_to(now, &mut due).unwrap();
+    }
+    assert_eq!(due.len(), 4_000);
+    let mut moments = 0;
+    while let Some(at) = keeper.next_moment() {
+        assert!(at < now + 1_000_000_000, "it never rests");
+        keeper.come_to(at, &mut due).unwrap();
+        moments += 1;
+    }
+    moments
+}
+
+#[test]
+fn a_drive_without_data_may_be_read_and_idle_time_is_used() {
+    let fresh = "condition = \"fresh\"";
+    let idle = "collection.background_blocks_per_plane = 8\n\
+                collection.background_idle_ns = 500_000";
+    let (without, with) = (
+        moments_of_rest(fresh),
+        moments_of_rest(&format!("{fresh}\n{idle}")),
+    );
+    assert!(with > without + 20, "{with} moments, {without} without");
+}

@@ -1,0 +1,253 @@
+"""Serve a simulated drive to programs, as a network block device (NBD).
+
+The simulator decides when each request is complete, and the reply goes out at that moment of the
+wall clock. What is written stays: in memory until the end, or in a file. It runs until Ctrl-C,
+SIGTERM or --for, and then tells what it served and how late its replies were.
+
+Exit codes: 3 when more replies were late than --late-share allows; else 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from drivelab.cli.arguments import (
+    add_json,
+    argument_type,
+    duration,
+    inner_share,
+    seed,
+    size,
+    whole_number,
+)
+from drivelab.cli.drive_options import add_no_variability
+from drivelab.errors import TerminatedError, UsageError
+
+if TYPE_CHECKING:
+    from drivelab.live.served import Served
+    from drivelab.live.serving import Serving
+    from drivelab.live.settings import ServeSettings
+
+EXIT_LATE: Final = 3
+_LOOK_SECONDS: Final = 0.1
+_TELL_SECONDS: Final = 1.0
+# In a log a line a second is too many.
+_TELL_LOG_SECONDS: Final = 10.0
+_MOST_DILATION: Final = 100_000
+
+
+def _factor(text: str) -> float:
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = 0.0
+    if not 1 <= factor <= _MOST_DILATION:
+        raise UsageError(
+            f"{text!r} is not allowed; it takes a number from 1 to {_MOST_DILATION}, for example 10"
+        )
+    return factor
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab serve`."""
+    parser.add_argument(
+        "drive", metavar="DRIVE", help="a simulated drive: sim:PRESET or sim:FILE.toml"
+    )
+    group = parser.add_argument_group("where clients come in")
+    group.add_argument(
+        "--socket",
+        type=Path,
+        metavar="PATH",
+        help="a unix socket [in $XDG_RUNTIME_DIR or the folder for temporary files]",
+    )
+    group.add_argument(
+        "--port",
+        type=whole_number(0, 65535),
+        metavar="N",
+        help="a TCP port of 127.0.0.1 instead; 0 for any that is free",
+    )
+    _add_data(parser)
+    group = parser.add_argument_group("how time is kept")
+    group.add_argument(
+        "--dilate",
+        type=argument_type(_factor),
+        default=1.0,
+        metavar="FACTOR",
+        help="everything takes so many times longer than the drive would [1]",
+    )
+    group.add_argument(
+        "--cpu", type=whole_number(0, 4095), metavar="N", help="keep time on this core"
+    )
+    group.add_argument(
+        "--late",
+        type=duration,
+        metavar="TIME",
+        help="a reply later than this is late [100us]",
+    )
+    group.add_argument(
+        "--late-share",
+        type=inner_share,
+        metavar="SHARE",
+        help="exit with 3 when more of the replies were late [1%%]",
+    )
+    group.add_argument(
+        "--no-delay",
+        action="store_true",
+        help="simulate nothing and answer at once: how fast the connection itself is",
+    )
+    parser.add_argument(
+        "--for", dest="seconds", type=duration, metavar="TIME", help="stop after so long"
+    )
+    parser.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+    )
+    add_no_variability(parser)
+    parser.add_argument(
+        "--from-state",
+        type=Path,
+        metavar="FILE.state",
+        help="start from the state that `drivelab simulate --save-state` kept, instead of the "
+        "preset's condition",
+    )
+    add_json(parser)
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("where data lie")
+    group.add_argument(
+        "--memory",
+        type=size,
+        metavar="SIZE",
+        help="the most memory that data take; then writes find no room "
+        "[4GiB, or half of what is free]",
+    )
+    group.add_argument(
+        "--backing",
+        type=Path,
+        metavar="FILE",
+        help="keep data in this file of the drive's size; made when it does not exist",
+    )
+    group.add_argument(
+        "--allow-destructive",
+        metavar="PATH",
+        help="overwrite this existing backing file, which Drivelab did not make",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until told to stop."""
+    from drivelab.drives.naming import open_simulated
+
+    _check(args)
+    with open_simulated(args.drive, varies=not args.no_variability) as drive:
+        from drivelab.live.serving import Serving
+        from drivelab.live.settings import memory_for_data
+
+        memory = memory_for_data(args.memory, 0 if args.backing else drive.session_bytes)
+        settings = _settings(args, drive.preset["name"], memory)
+        with Serving(drive, settings) as serving:
+            _say_where(args, drive.capacity_bytes, serving.uri)
+            try:
+                _wait(serving, args.seconds)
+            except (KeyboardInterrupt, TerminatedError):
+                # The usual way to end it.
+                pass
+            served = serving.stop()
+    return _tell(args, serving.uri, served)
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.socket is not None and args.port is not None:
+        raise UsageError("--socket and --port exclude each other: give one of them")
+    if args.backing is not None and args.memory is not None:
+        raise UsageError("--memory is for data in memory: leave out --memory or --backing")
+    if args.allow_destructive is not None and args.backing is None:
+        raise UsageError("--allow-destructive is for a backing file: name it with --backing FILE")
+    if args.seconds == 0:
+        raise UsageError("--for is 0; allowed: more than 0, for example 60s")
+    if args.no_delay:
+        for name, value, usual in (
+            ("--dilate", args.dilate, 1.0),
+            ("--from-state", args.from_state, None),
+        ):
+            if value != usual:
+                raise UsageError(f"{name} has no effect with --no-delay: leave one of them out")
+
+
+def _settings(args: argparse.Namespace, name: str, memory_bytes: int) -> ServeSettings:
+    from drivelab.live.settings import LATE_NS, LATE_SHARE, ServeSettings, usual_socket
+
+    socket = args.socket
+    if socket is None and args.port is None:
+        socket = usual_socket(name)
+    return ServeSettings(
+        # Clients may start in another folder.
+        socket=None if socket is None else socket.absolute(),
+        port=args.port,
+        backing=args.backing,
+        allow_destructive=args.allow_destructive,
+        memory_bytes=memory_bytes,
+        from_state=args.from_state,
+        seed=args.seed,
+        dilation=args.dilate,
+        cpu=args.cpu,
+        late_ns=LATE_NS if args.late is None else round(args.late * 1e9),
+        late_share=LATE_SHARE if args.late_share is None else args.late_share,
+        has_delay=not args.no_delay,
+    )
+
+
+def _say_where(args: argparse.Namespace, capacity_bytes: int, uri: str) -> None:
+    from drivelab.cli.serve_text import first_line
+
+    # With --json the output is one object.
+    stream = sys.stderr if args.json else sys.stdout
+    print(first_line(args.drive, capacity_bytes, args.dilate, uri), file=stream, flush=True)
+
+
+def _wait(serving: Serving, seconds: float | None) -> None:
+    from drivelab.cli.serve_text import status
+    from drivelab.runs.status_line import StatusLine
+
+    line = StatusLine()
+    every = _TELL_SECONDS if line.is_terminal else _TELL_LOG_SECONDS
+    begun = time.monotonic()
+    told, before = begun, serving.standing()
+    try:
+        while not serving.is_over:
+            now = time.monotonic()
+            left = _LOOK_SECONDS if seconds is None else begun + seconds - now
+            if left <= 0:
+                return
+            time.sleep(min(left, _LOOK_SECONDS))
+            if now - told >= every:
+                standing = serving.standing()
+                if line.is_terminal or standing.requests > before.requests:
+                    line.show(status(before, standing))
+                told, before = now, standing
+    finally:
+        line.clear()
+
+
+def _tell(args: argparse.Namespace, uri: str, served: Served) -> int:
+    from drivelab.errors import RunError
+
+    if args.json:
+        print(json.dumps({"drive": args.drive, "uri": uri, **served.to_json()}, indent=2))
+    else:
+        from drivelab.cli.serve_text import text
+        from drivelab.cli.terminal import show
+
+        show(text(args.drive, served))
+    if served.failure is not None:
+        raise RunError(f"the drive could not go on: {served.failure}")
+    caution = served.caution()
+    if caution is None:
+        return 0
+    print(f"drivelab: {caution}", file=sys.stderr)
+    return EXIT_LATE

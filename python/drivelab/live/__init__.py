@@ -1,0 +1,1 @@
+"""Simulated drives that programs can open."""

@@ -1,0 +1,60 @@
+"""The file that holds a served drive's data, and whether it may be written.
+
+A file that Drivelab made carries a mark, an extended attribute, and may be served again. Any other
+that exists is somebody's data: it has to be named twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from typing import TYPE_CHECKING, Final
+
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_MARK: Final = "user.drivelab.backing"
+
+
+def check_backing(path: Path, allow_destructive: str | None) -> None:
+    """Refuse a file whose content would be lost without its owner's word.
+
+    What is no ordinary file is refused by whoever opens it.
+
+    Raises
+    ------
+    UsageError
+        When it exists, was not made here, and is not the one that may be overwritten.
+    """
+    if allow_destructive is not None and os.path.realpath(allow_destructive) != os.path.realpath(
+        path
+    ):
+        raise UsageError(
+            f"--allow-destructive {allow_destructive} is not the backing file {path}: name that one"
+        )
+    try:
+        found = os.stat(path)
+    except OSError:
+        return
+    if not stat.S_ISREG(found.st_mode) or allow_destructive is not None or _is_marked(path):
+        return
+    raise UsageError(
+        f"{path} exists and was not made by `drivelab serve`: clients would overwrite it; add "
+        f"--allow-destructive={path}, or name a file that does not exist"
+    )
+
+
+def mark_backing(path: Path) -> None:
+    """Say of a file that it was made here; where that cannot be kept it has to be named twice."""
+    with contextlib.suppress(OSError):
+        os.setxattr(path, _MARK, b"1")
+
+
+def _is_marked(path: Path) -> bool:
+    try:
+        return os.getxattr(path, _MARK) == b"1"
+    except OSError:
+        return False

@@ -1,0 +1,151 @@
+"""What a served drive did, and how true it was to the simulator's time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from drivelab.drives.lateness import Lateness
+from drivelab.drives.operation_result import FlushResult, OperationResult
+from drivelab.units import format_duration_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from drivelab.live.settings import ServeSettings
+
+_RESULTS = {
+    "read": OperationResult,
+    "write": OperationResult,
+    "trim": OperationResult,
+    "flush": FlushResult,
+}
+
+
+@dataclass(frozen=True)
+class Served:
+    """What was served up to a moment.
+
+    Attributes
+    ----------
+    wall_ns
+        Since the server began.
+    dilation
+        How many times longer than in the drive's own time everything took.
+    operations
+        What each kind of request did, in the drive's own time; those that happened.
+    lateness
+        How long after it was due each reply went out, wall time; ``None`` before the first.
+    late_ns, late_share
+        What was allowed.
+    late_replies
+        Replies that were later.
+    clients, connected
+        Clients that came, and that are there.
+    no_space, failed
+        Requests that found no room, and that failed otherwise.
+    failure
+        Why the drive could not go on; ``None`` while it can.
+    """
+
+    wall_ns: int
+    dilation: float
+    operations: dict[str, OperationResult]
+    lateness: Lateness | None
+    late_ns: int
+    late_share: float
+    late_replies: int
+    clients: int
+    connected: int
+    no_space: int
+    failed: int
+    failure: str | None
+
+    @classmethod
+    def of_core(cls, told: Mapping[str, Any], settings: ServeSettings) -> Served:
+        """Take what the native core tells."""
+        operations = {
+            name: result(**told[name])
+            for name, result in _RESULTS.items()
+            if told[name] is not None
+        }
+        lateness = told["lateness"]
+        return cls(
+            wall_ns=told["wall_ns"],
+            dilation=settings.dilation,
+            operations=operations,
+            lateness=None if lateness is None else Lateness(**lateness),
+            late_ns=settings.late_ns,
+            late_share=settings.late_share,
+            late_replies=told["late_replies"],
+            clients=told["clients"],
+            connected=told["connected"],
+            no_space=told["no_space"],
+            failed=told["failed"],
+            failure=told["failure"],
+        )
+
+    @property
+    def requests(self) -> int:
+        """Requests that were served."""
+        return sum(result.requests for result in self.operations.values())
+
+    @property
+    def late_ratio(self) -> float:
+        """Share of the replies that were late."""
+        return self.late_replies / self.lateness.requests if self.lateness else 0.0
+
+    @property
+    def was_late(self) -> bool:
+        """Whether so much was late that clients saw another drive than the simulated one."""
+        return self.late_ratio > self.late_share
+
+    def caution(self) -> str | None:
+        """Say that it was late, and what helps; ``None`` where it was not."""
+        if not self.was_late:
+            return None
+        return (
+            f"{100 * self.late_ratio:.3g} % of the replies went out more than "
+            f"{format_duration_ns(self.late_ns)} late, and {100 * self.late_share:g} % may: "
+            "clients saw a slower drive than the simulated one; end other programs, keep a core "
+            "free with --cpu N, or slow the drive down with --dilate 10"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values under names that carry the unit."""
+        lateness = self.lateness
+        return {
+            "wall_seconds": self.wall_ns / 1e9,
+            "dilation": self.dilation,
+            "requests": self.requests,
+            "operations": {
+                name: {
+                    "requests": result.requests,
+                    "bytes": result.bytes,
+                    "iops": result.requests / (self.wall_ns / 1e9 / self.dilation),
+                    "latency_ns_mean": result.latency_ns_mean,
+                    "latency_ns_p50": result.percentile_ns(50.0),
+                    "latency_ns_p99": result.percentile_ns(99.0),
+                    "latency_ns_max": result.latency_ns_max,
+                }
+                for name, result in self.operations.items()
+            },
+            "lateness": None
+            if lateness is None
+            else {
+                "replies": lateness.requests,
+                "late_ns_mean": lateness.late_ns_mean,
+                "late_ns_p50": lateness.percentile_ns(50.0),
+                "late_ns_p99": lateness.percentile_ns(99.0),
+                "late_ns_max": lateness.late_ns_max,
+            },
+            "allowed_late_ns": self.late_ns,
+            "allowed_late_ratio": self.late_share,
+            "late_replies": self.late_replies,
+            "late_ratio": self.late_ratio,
+            "was_late": self.was_late,
+            "clients": self.clients,
+            "no_space_requests": self.no_space,
+            "failed_requests": self.failed,
+            "failure": self.failure,
+        }

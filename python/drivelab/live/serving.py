@@ -1,0 +1,74 @@
+"""A simulated drive at work for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from drivelab import _core
+from drivelab.live.backing import check_backing, mark_backing
+from drivelab.live.served import Served
+from drivelab.signals_later import signals_later
+
+if TYPE_CHECKING:
+    from drivelab.drives.simulated.drive import SimulatedDrive
+    from drivelab.live.settings import ServeSettings
+
+
+class Serving:
+    """A served drive; leave it as a context, or stop it.
+
+    Parameters
+    ----------
+    drive
+        What is served.
+    settings
+        How.
+
+    Raises
+    ------
+    UsageError
+        When there is no way in, or no place for the data; nothing is left behind then.
+    """
+
+    def __init__(self, drive: SimulatedDrive, settings: ServeSettings) -> None:
+        self._settings = settings
+        if settings.backing is not None:
+            check_backing(settings.backing, settings.allow_destructive)
+        asked = _core.LiveAsked(
+            name=drive.preset["name"],
+            description=f"drivelab {drive.name}",
+            socket=settings.socket,
+            port=settings.port,
+            backing=settings.backing,
+            memory_bytes=settings.memory_bytes,
+            seed=settings.seed,
+            dilation=settings.dilation,
+            cpu=settings.cpu,
+            late_ns=settings.late_ns,
+            has_delay=settings.has_delay,
+        )
+        self._server = drive.serve(asked, from_state=settings.from_state)
+        if settings.backing is not None and self._server.made_backing:
+            mark_backing(settings.backing)
+        #: How clients name it.
+        self.uri = self._server.uri
+
+    def standing(self) -> Served:
+        """Tell what was served up to some tenths of a second ago."""
+        return Served.of_core(self._server.told(), self._settings)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it ended by itself."""
+        return self._server.is_over()
+
+    def stop(self) -> Served:
+        """End it, and tell what was served."""
+        with signals_later():
+            return Served.of_core(self._server.stop(), self._settings)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()

@@ -1,0 +1,105 @@
+"""How a drive is to be served."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from drivelab.errors import UsageError
+from drivelab.memory import available_bytes
+from drivelab.units import format_size
+
+#: A reply later than this is late, and so many may be.
+LATE_NS: Final = 100_000
+LATE_SHARE: Final = 0.01
+#: What data in memory may take, where more is free.
+MEMORY_BYTES: Final = 4 * 2**30
+_LEAST_MEMORY_BYTES: Final = 2**20
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """How a drive is to be served.
+
+    Attributes
+    ----------
+    socket, port
+        Where clients come in: the path of a unix socket, or a TCP port of 127.0.0.1 (0 for any
+        that is free). Exactly one of them.
+    backing
+        The file that holds what is written; without one it lies in memory.
+    allow_destructive
+        A backing file that Drivelab did not make, and that may be overwritten.
+    memory_bytes
+        The most that data in memory take.
+    from_state
+        A state that an earlier run saved.
+    seed
+        Key of all random numbers.
+    dilation
+        How many times longer than in the drive's own time everything takes.
+    cpu
+        The core on which time is kept.
+    late_ns, late_share
+        A reply later than that is late; more late ones than that share make the run untrue.
+    has_delay
+        Without it nothing is simulated, and data are there at once.
+    """
+
+    socket: Path | None
+    port: int | None = None
+    backing: Path | None = None
+    allow_destructive: str | None = None
+    memory_bytes: int = MEMORY_BYTES
+    from_state: Path | None = None
+    seed: int = 0
+    dilation: float = 1.0
+    cpu: int | None = None
+    late_ns: int = LATE_NS
+    late_share: float = LATE_SHARE
+    has_delay: bool = True
+
+
+def usual_socket(name: str) -> Path:
+    """Name a socket for a drive: in the user's folder for such, or that for temporary files."""
+    folder = os.environ.get("XDG_RUNTIME_DIR")
+    is_there = folder is not None and Path(folder).is_dir() and os.access(folder, os.W_OK)
+    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+    return Path(folder if is_there and folder else tempfile.gettempdir()) / f"drivelab-{plain}.sock"
+
+
+def memory_for_data(asked: int | None, drive_bytes: int) -> int:
+    """Return how much memory data may take.
+
+    Parameters
+    ----------
+    asked
+        What the user allows; ``None`` for as much as is sensible.
+    drive_bytes
+        What the simulated drive itself takes.
+
+    Raises
+    ------
+    UsageError
+        When there is not so much, or it is too little to be of use.
+    """
+    available = available_bytes()
+    free = None if available is None else max(0, available - drive_bytes)
+    if asked is None:
+        return (
+            MEMORY_BYTES if free is None else max(_LEAST_MEMORY_BYTES, min(MEMORY_BYTES, free // 2))
+        )
+    if asked < _LEAST_MEMORY_BYTES:
+        raise UsageError(
+            f"--memory {format_size(asked)} is too little; allowed: at least "
+            f"{format_size(_LEAST_MEMORY_BYTES)}"
+        )
+    if free is not None and asked > free:
+        raise UsageError(
+            f"--memory {format_size(asked)} is more than the {format_size(free)} that are free "
+            "beside the drive; allow less, or keep the data in a file with --backing FILE"
+        )
+    return asked
