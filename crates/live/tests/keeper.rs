@@ -229,13 +229,16 @@ fn a_drive_in_real_time_is_the_simulators() {
             let now = command.arrival.0;
             // Looked at now and then in between, as whoever waits does.
             keeper
-                .come_to(now.saturating_sub(ticket % 3 * 5_000), &mut due)
+                .come_to(now.saturating_sub(1 + ticket % 3 * 5_000), &mut due)
                 .unwrap();
             keeper
                 .submit(now, (*command, false), ticket, &mut due)
                 .unwrap();
         }
-        keeper.come_to(u64::MAX >> 4, &mut due).unwrap_or_default();
+        while keeper.outstanding() > 0 {
+            let now = keeper.next_moment().unwrap();
+            keeper.come_to(now, &mut due).unwrap();
+        }
         assert_eq!(due.len() as u64, count);
         let mut latencies = [const { Vec::new() }; 4];
         for one in &due {
@@ -299,5 +302,5 @@ fn a_drive_without_data_may_be_read_and_idle_time_is_used() {
         moments_of_rest(fresh),
         moments_of_rest(&format!("{fresh}\n{idle}")),
     );
-    assert!(with > without + 20, "{with} moments, {without} without");
+    assert!(with > without + 4, "{with} moments, {without} without");
 }

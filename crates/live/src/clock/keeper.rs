@@ -91,20 +91,21 @@ impl Keeper {
         }
     }
 
-    /// The moment of the drive's time that is served up to at `now` of wall time.
-    fn drive_ns(&mut self, now: u64) -> u64 {
+    /// The first moment of the drive's time at which it is `now` of wall time.
+    fn arrival_ns(&mut self, now: u64) -> u64 {
         let host_ns = self.dilation.drive_ns(now);
         match &mut self.host_time {
             None => host_ns,
-            // The first moment at or after it: of what happens then the host hears no earlier.
-            Some(time) => {
-                let at = time.drive_ns(host_ns);
-                if time.host_ns(at) > host_ns {
-                    at.saturating_sub(1)
-                } else {
-                    at
-                }
-            }
+            Some(time) => time.drive_ns(host_ns),
+        }
+    }
+
+    /// The last such moment: several of a drive in haste lie in one nanosecond of the host.
+    fn limit_ns(&mut self, now: u64) -> u64 {
+        let host_ns = self.dilation.drive_ns(now);
+        match &mut self.host_time {
+            None => host_ns,
+            Some(time) => time.drive_ns(host_ns + 1).saturating_sub(1),
         }
     }
 
@@ -113,11 +114,19 @@ impl Keeper {
     /// # Errors
     /// [`SimError`] when the drive cannot go on.
     pub fn come_to(&mut self, now: u64, due: &mut Vec<Due>) -> Result<(), SimError> {
-        if self.next.is_none() {
+        if self.next.is_none() && self.host_time.is_none() {
             return Ok(());
         }
-        let limit = self.drive_ns(now);
-        self.serve(limit, due)
+        let limit = self.limit_ns(now);
+        self.serve(limit, due)?;
+        self.served = self.served.max(limit);
+        // Of the drift no more is kept than is needed, in hours of idleness too.
+        if let Some(time) = &mut self.host_time
+            && time.is_long()
+        {
+            time.forget(self.served);
+        }
+        Ok(())
     }
 
     fn serve(&mut self, limit: u64, due: &mut Vec<Due>) -> Result<(), SimError> {
@@ -137,11 +146,6 @@ impl Keeper {
                 self.served = self.served.max(at);
                 self.complete(done, at, due)?;
             }
-        }
-        if let Some(time) = &mut self.host_time
-            && time.is_long()
-        {
-            time.forget(self.served);
         }
         Ok(())
     }
@@ -187,7 +191,7 @@ impl Keeper {
         ticket: u64,
         due: &mut Vec<Due>,
     ) -> Result<(), SimError> {
-        let at = self.drive_ns(now).max(self.served);
+        let at = self.arrival_ns(now).max(self.served);
         self.serve(at, due)?;
         let most = if is_parted { PIECE_BYTES } else { u32::MAX };
         let size = command.size_bytes.min(most);
