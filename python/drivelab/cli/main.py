@@ -88,13 +88,13 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             "simulate sim:x25m --write-ratio 0.3 --queue-depth 32",
             libraries="numbers",
         ),
+        Command("scenarios", "workloads that are ready to be run, and their sources", "scenarios"),
         Command(
             "serve",
             "a simulated drive that programs can open, at the simulator's pace",
             "serve sim:x25m --socket x25m.sock",
             libraries="numbers",
         ),
-        Command("scenarios", "workloads that are ready to be run, and their sources", "scenarios"),
         Command(
             "choose",
             "which of several drives is best under a workload, and how sure that is",

@@ -10,6 +10,7 @@ Exit codes: 3 when more replies were late than --late-share allows; else 0.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import time
@@ -152,11 +153,9 @@ def run(args: argparse.Namespace) -> int:
         settings = _settings(args, drive.preset["name"], memory)
         with Serving(drive, settings) as serving:
             _say_where(args, drive.capacity_bytes, serving.uri)
-            try:
+            # The usual way to end it.
+            with contextlib.suppress(KeyboardInterrupt, TerminatedError):
                 _wait(serving, args.seconds)
-            except (KeyboardInterrupt, TerminatedError):
-                # The usual way to end it.
-                pass
             served = serving.stop()
     return _tell(args, serving.uri, served)
 

@@ -50,14 +50,12 @@ def _lines(drive: str, served: Served) -> Iterator[str]:
     )
     if served.dilation != 1:
         yield (
-            f"{'time':<{_LABEL}}slowed {served.dilation:g} times; latencies and IOPS are in the "
+            f"{'time':<{_LABEL}}slowed {served.dilation:g} times; latencies are in the "
             "drive's own time"
         )
-    seconds = served.wall_ns / 1e9 / served.dilation
     for name, result in served.operations.items():
         told = [
             f"{result.requests:,}",
-            format_iops(result.requests / seconds),
             f"mean {format_duration_ns(result.latency_ns_mean)}",
             f"50 % {format_duration_ns(result.percentile_ns(50.0))}",
             f"99 % {format_duration_ns(result.percentile_ns(99.0))}",
@@ -74,8 +72,8 @@ def _lines(drive: str, served: Served) -> Iterator[str]:
         yield f"{'lateness':<{_LABEL}}{', '.join(told)}"
     if served.no_space:
         yield (
-            f"{'no room':<{_LABEL}}{served.no_space:,} writes found none: allow more with --memory, "
-            "or free space on the backing file's disk"
+            f"{'no room':<{_LABEL}}{served.no_space:,} writes found none: allow more with "
+            "--memory, or free space on the backing file's disk"
         )
     if served.failed:
         yield f"{'failed':<{_LABEL}}{served.failed:,} requests"

@@ -36,7 +36,7 @@ def check_backing(path: Path, allow_destructive: str | None) -> None:
             f"--allow-destructive {allow_destructive} is not the backing file {path}: name that one"
         )
     try:
-        found = os.stat(path)
+        found = path.stat()
     except OSError:
         return
     if not stat.S_ISREG(found.st_mode) or allow_destructive is not None or _is_marked(path):
