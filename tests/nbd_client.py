@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import time
@@ -36,7 +37,11 @@ class NbdClient:
         else:
             self._socket = socket.socket(socket.AF_UNIX)
             self._socket.settimeout(30)
-            self._socket.connect(str(place))
+            try:
+                self._socket.connect(str(place))
+            except OSError:
+                self._socket.close()
+                raise
         assert self._receive(16) == b"NBDMAGICIHAVEOPT"
         self._receive(2)
         self._socket.sendall(struct.pack(">I", 3))
@@ -101,9 +106,9 @@ class NbdClient:
         return read
 
     def close(self) -> None:
-        """Leave as the protocol wants it."""
-        self.send(DISCONNECT, 0, 0)
-        self._socket.close()
+        """Leave as the protocol wants it, if the server is still there."""
+        with self._socket, contextlib.suppress(OSError):
+            self.send(DISCONNECT, 0, 0)
 
     def __enter__(self) -> Self:
         return self

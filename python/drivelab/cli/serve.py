@@ -152,9 +152,9 @@ def run(args: argparse.Namespace) -> int:
         memory = memory_for_data(args.memory, 0 if args.backing else drive.session_bytes)
         settings = _settings(args, drive.preset["name"], memory)
         with Serving(drive, settings) as serving:
-            _say_where(args, drive.capacity_bytes, serving.uri)
-            # The usual way to end it.
+            # A signal is the usual way to end it, from the moment at which clients are told of it.
             with contextlib.suppress(KeyboardInterrupt, TerminatedError):
+                _say_where(args, drive.capacity_bytes, serving.uri)
                 _wait(serving, args.seconds)
             served = serving.stop()
     return _tell(args, serving.uri, served)

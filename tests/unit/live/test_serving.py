@@ -150,12 +150,12 @@ def test_what_was_flushed_survives_a_kill(tmp_path: Path) -> None:
     words = ["serve", SMALL, "--socket", str(socket), "--backing", str(backing)]
     data = random.Random(3).randbytes(MIB)
     with subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE) as process:
-        client = when_served(socket)
-        client.ask(WRITE, 8 * MIB, MIB, data)
-        client.ask(WRITE, 64 * MIB, MIB, data)
-        client.ask(TRIM, 64 * MIB, MIB)
-        client.ask(FLUSH, 0, 0)
-        client.ask(WRITE, 32 * MIB, MIB, data, FORCED)
+        with when_served(socket) as client:
+            client.ask(WRITE, 8 * MIB, MIB, data)
+            client.ask(WRITE, 64 * MIB, MIB, data)
+            client.ask(TRIM, 64 * MIB, MIB)
+            client.ask(FLUSH, 0, 0)
+            client.ask(WRITE, 32 * MIB, MIB, data, FORCED)
         process.send_signal(signal.SIGKILL)
     # The socket that it left is taken over, and so is the file that it made.
     assert socket.exists()
