@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from fake_session import MIB, FakeSession
 from made_table import own_rows, own_words, written
 from made_trace import blkparse_file
 from mqsim_file import ssdconfig
+from nbd_client import READ, when_served
 from swept_drive import SMALL
 
 from drivelab.campaign.campaign import run_campaign
@@ -41,7 +43,7 @@ DOCUMENTS = [
     for name in (
         *("json-choose.md", "json-drives.md", "json-measure.md", "json-model.md", "json-own.md"),
         *("json-place.md", "json-profile.md", "json-pts.md", "json-reproduce.md", "json-runs.md"),
-        "json-trace.md",
+        *("json-serve.md", "json-trace.md"),
     )
 ]
 # Objects whose keys are data: any name may stand there.
@@ -106,6 +108,7 @@ COMMAND_LINES: dict[str, list[str]] = {
     "runs remove": ["runs", "remove", "removed", "--yes"],
     "report RUN RUN2": ["report", "run", "copied", "--out", "comparison"],
     "scenarios": ["scenarios"],
+    "serve": ["serve", SMALL_DRIVE, "--socket", "served", "--for", "2s", "--late", "10s"],
     # Two that keep up, and one that does not.
     "choose": [
         *("choose", "training-unet3d", "--repetitions", "2", "--seconds", "0.05"),
@@ -320,11 +323,27 @@ def finished_run(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.fixture
+def asking() -> Iterator[None]:
+    """Read once from a drive as soon as it is served."""
+
+    def ask() -> None:
+        with when_served(Path("served")) as client:
+            client.ask(READ, 0, 4096)
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    yield
+    asker.join()
+
+
 @pytest.mark.parametrize("command", COMMAND_LINES)
 def test_printed_keys_are_the_documented_ones(
-    command: str, finished_run: Path, capsys, monkeypatch
+    command: str, finished_run: Path, capsys, monkeypatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.chdir(finished_run)
+    if command == "serve":
+        request.getfixturevalue("asking")
     SharedStates(usual_folder()).put({}, "sim:x25m", [], b"state")
     # A machine of its own: the one that runs the tests may have no block device at all.
     monkeypatch.setattr(block_devices, "list_block_devices", lambda: [DEVICE])

@@ -1,0 +1,135 @@
+"""A served drive beside the simulator, and the bare connection beside nbdkit.
+
+    python benches/live_drive.py [--dilate 20]
+
+For each workload fio asks a served drive through its nbd engine, and the simulator is asked the
+same; their mean latencies should agree, but for what the connection takes. Without simulating, the
+server is set beside nbdkit's memory plugin, where that is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+DRIVE = "sim:x25m"
+# Write ratio, queue depth, size.
+WORKLOADS = [
+    (0.0, 1, "4KiB"),
+    (0.0, 4, "4KiB"),
+    (0.0, 32, "4KiB"),
+    (0.3, 4, "4KiB"),
+    (0.0, 2, "64KiB"),
+]
+BARE_SECONDS = 1.5
+COMMAND = [sys.executable, "-c", "import sys; from drivelab.cli.main import main; sys.exit(main())"]
+
+
+class Served:
+    """A drive that is served while this is a context."""
+
+    def __init__(self, folder: Path, *words: str) -> None:
+        socket = folder / "s"
+        words = ("serve", DRIVE, "--socket", str(socket), "--memory", "1GiB", "--json", *words)
+        self._process = subprocess.Popen(
+            [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        self.uri = f"nbd+unix:///?socket={socket}"
+        while not socket.exists():
+            if self._process.poll() is not None:
+                sys.exit("the server ended")
+            time.sleep(0.05)
+        # It is there before the drive is prepared.
+        time.sleep(1)
+
+    def stop(self) -> dict[str, Any]:
+        self._process.terminate()
+        return json.loads(self._process.communicate()[0])
+
+
+def fio(uri: str, write_ratio: float, depth: int, size: str, seconds: float) -> dict[str, Any]:
+    words = [
+        *("fio", "--name=x", "--ioengine=nbd", f"--uri={uri}", "--rw=randrw", "--norandommap"),
+        *(f"--rwmixwrite={100 * write_ratio:g}", f"--bs={size.removesuffix('iB').lower()}"),
+        *(f"--iodepth={depth}", f"--runtime={seconds}", "--time_based", "--output-format=json"),
+    ]
+    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    (job,) = json.loads(told[told.index("{") :])["jobs"]
+    return job
+
+
+def simulated(write_ratio: float, depth: int, size: str, requests: int) -> dict[str, Any]:
+    words = [
+        *("simulate", DRIVE, "--write-ratio", str(write_ratio), "--queue-depth", str(depth)),
+        *("--read-size", size, "--write-size", size, "--requests", str(requests), "--json"),
+    ]
+    told = subprocess.run([*COMMAND, *words], capture_output=True, text=True, check=True).stdout
+    return json.loads(told)["streams"][0]["operations"]
+
+
+def beside_the_simulator(folder: Path, dilation: float, seconds: float) -> None:
+    print(f"{DRIVE}, slowed {dilation:g} times; latencies in the drive's time, us")
+    print("workload              served   fio found  simulated   fio/simulated  p99   late p99")
+    for write_ratio, depth, size in WORKLOADS:
+        served = Served(folder, "--dilate", str(dilation))
+        found = fio(served.uri, write_ratio, depth, size, seconds)
+        told = served.stop()
+        for name in ("read", "write"):
+            if not found[name]["total_ios"]:
+                continue
+            requests = found["read"]["total_ios"] + found["write"]["total_ios"]
+            truth = simulated(write_ratio, depth, size, max(requests, 1000))[name]
+            mean = found[name]["clat_ns"]["mean"] / dilation / 1e3
+            p99 = found[name]["clat_ns"]["percentile"]["99.000000"] / dilation / 1e3
+            print(
+                f"{name:<5} {size:>5} depth {depth:<3}"
+                f"{told['operations'][name]['latency_ns_mean'] / 1e3:10.1f} {mean:10.1f} "
+                f"{truth['latency_ns_mean'] / 1e3:10.1f} "
+                f"{mean / (truth['latency_ns_mean'] / 1e3):13.3f} "
+                f"{p99 / (truth['latency_ns_p99'] / 1e3):8.3f} "
+                f"{told['lateness']['late_ns_p99'] / 1e3:8.1f} us"
+            )
+
+
+def beside_nbdkit(folder: Path) -> None:
+    nbdkit = shutil.which("nbdkit")
+    socket = folder / "nbdkit"
+    other = None
+    if nbdkit:
+        other = subprocess.Popen([nbdkit, "-f", "-U", str(socket), "memory", "80G"])
+    served = Served(folder, "--no-delay")
+    print("\nwithout a drive: IOPS (p50 us) of random reads of 4 KiB")
+    for _ in range(3):
+        for depth in (1, 32):
+            uris = {"drivelab": served.uri}
+            if other:
+                uris["nbdkit"] = f"nbd+unix:///?socket={socket}"
+            for name, uri in uris.items():
+                read = fio(uri, 0.0, depth, "4KiB", BARE_SECONDS)["read"]
+                median = read["clat_ns"]["percentile"]["50.000000"] / 1e3
+                print(f"  {name:<9} depth {depth:<3} {read['iops']:9,.0f} ({median:.1f})")
+    served.stop()
+    if other:
+        other.terminate()
+        other.wait()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dilate", type=float, default=20)
+    parser.add_argument("--seconds", type=float, default=3.0, help="of each workload")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        beside_the_simulator(Path(folder), args.dilate, args.seconds)
+        beside_nbdkit(Path(folder))
+
+
+if __name__ == "__main__":
+    main()
