@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use drivelab_live::clock::{Dilation, Due, Keeper};
 use drivelab_request::{Command, CommandKind, Content, Histogram, Nanos};
-use drivelab_sim::drive::State;
+use drivelab_sim::drive::{Drive, Prepared, State};
 use drivelab_sim::host::{Completion, Device, Outcome, PARTS, PartNames, Plan, SimError};
 use drivelab_workload::Stream;
 
@@ -202,7 +202,48 @@ fn mixed(capacity: u64, count: u64) -> Vec<Command> {
     (0..count).map(next).collect()
 }
 
-/// What waits for the wall clock answers as what jumps: latency by latency.
+/// Sends commands at their times to the simulator, and to a device in the state that was before:
+/// every latency is the same.
+fn send_to_both(prepared: &Prepared, drive: &mut Drive, commands: &[Command]) {
+    let saved = drive.save();
+    let count = commands.len() as u64;
+    let streams = [Stream::timed("all", commands.to_vec())];
+    let plan = Plan::counting(0, count);
+    let outcome = drive.run(&streams, plan, (5, 0), State::Kept).unwrap();
+
+    let device = prepared.device(Some(&saved)).unwrap();
+    let mut keeper = Keeper::new(device, 5, Dilation::default());
+    let mut due = Vec::new();
+    for (ticket, command) in (0..).zip(commands) {
+        let now = command.arrival.0;
+        // Looked at now and then in between, as whoever waits does.
+        let before = now.saturating_sub(1 + ticket % 3 * 5_000);
+        keeper.come_to(before, &mut due).unwrap();
+        keeper
+            .submit(now, (*command, false), ticket, &mut due)
+            .unwrap();
+    }
+    while keeper.outstanding() > 0 {
+        let now = keeper.next_moment().unwrap();
+        keeper.come_to(now, &mut due).unwrap();
+    }
+    assert_eq!(due.len() as u64, count);
+    let mut live = [const { Vec::new() }; 4];
+    for one in &due {
+        let command = &commands[one.ticket as usize];
+        assert!(one.at >= command.arrival.0);
+        live[command.kind.index()].push(one.latency);
+    }
+    for kind in CommandKind::ALL {
+        let mut latency = Histogram::new();
+        live[kind.index()].iter().for_each(|&ns| latency.record(ns));
+        let counted = &outcome.streams[0].commands[kind.index()].counted;
+        assert_eq!(latency.mean_ns(), counted.latency.mean_ns(), "{kind}");
+        assert!(latency == counted.latency, "{kind}");
+    }
+}
+
+/// What waits for the wall clock answers as what jumps, from a saved state too.
 #[test]
 fn a_drive_in_real_time_is_the_simulators() {
     for changes in [
@@ -212,53 +253,20 @@ fn a_drive_in_real_time_is_the_simulators() {
         let prepared = prepared(changes);
         let capacity = prepared.device(None).unwrap().capacity_bytes();
         // No trims: a run by itself refuses reads of what they leave.
-        let commands: Vec<_> = mixed(capacity, 4_000)
+        let commands: Vec<_> = mixed(capacity, 6_000)
             .into_iter()
             .filter(|command| command.kind != CommandKind::Trim)
             .collect();
-        let count = commands.len() as u64;
+        let (first, rest) = commands.split_at(3_000);
+        let begin = rest[0].arrival.0;
+        let later = |command: &Command| Command {
+            arrival: Nanos(command.arrival.0 - begin),
+            ..*command
+        };
+        let second: Vec<_> = rest.iter().map(later).collect();
         let mut drive = prepared.worker(&std::sync::Arc::default());
-        let streams = [Stream::timed("all", commands.clone())];
-        let plan = Plan::counting(0, count);
-        let outcome = drive.run(&streams, plan, (5, 0), State::Kept).unwrap();
-
-        let device = prepared.device(None).unwrap();
-        let mut keeper = Keeper::new(device, 5, Dilation::default());
-        let mut due = Vec::new();
-        for (ticket, command) in (0..).zip(&commands) {
-            let now = command.arrival.0;
-            // Looked at now and then in between, as whoever waits does.
-            keeper
-                .come_to(now.saturating_sub(1 + ticket % 3 * 5_000), &mut due)
-                .unwrap();
-            keeper
-                .submit(now, (*command, false), ticket, &mut due)
-                .unwrap();
-        }
-        while keeper.outstanding() > 0 {
-            let now = keeper.next_moment().unwrap();
-            keeper.come_to(now, &mut due).unwrap();
-        }
-        assert_eq!(due.len() as u64, count);
-        let mut latencies = [const { Vec::new() }; 4];
-        for one in &due {
-            let command = &commands[one.ticket as usize];
-            assert!(one.at >= command.arrival.0);
-            latencies[command.kind.index()].push(one.latency);
-        }
-        for kind in CommandKind::ALL {
-            let mut live = Histogram::new();
-            latencies[kind.index()]
-                .iter()
-                .for_each(|&ns| live.record(ns));
-            let counted = &outcome.streams[0].commands[kind.index()].counted;
-            assert_eq!(
-                live.mean_ns(),
-                counted.latency.mean_ns(),
-                "{kind} {changes}"
-            );
-            assert!(live == counted.latency, "{kind} {changes}");
-        }
+        send_to_both(&prepared, &mut drive, first);
+        send_to_both(&prepared, &mut drive, &second);
     }
 }
 
