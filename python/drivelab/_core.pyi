@@ -565,11 +565,18 @@ class SimulatedDrive:
     variability: Literal["none", "on", "off"]
 
     def __init__(
-        self, text: str, bases: dict[str, str] | None = None, *, varies: bool = True
+        self,
+        text: str,
+        bases: dict[str, str] | None = None,
+        *,
+        varies: bool = True,
+        like: SimulatedDrive | None = None,
     ) -> None:
         """Read a preset; `bases` gives the texts of presets outside the package.
 
-        Without `varies` every run takes the preset's own times, whatever its variability.
+        Without `varies` every run takes the preset's own times, whatever its variability. The
+        state that runs begin with is that of `like` where only times, the host's side and buffers
+        differ.
         """
 
     def resolved_json(self) -> str:

@@ -51,13 +51,20 @@ struct SimulatedDrive {
     /// Whether runs vary: `none` where the preset says so, `on`, or `off` where the user does.
     variability: &'static str,
     states: OnceLock<Arc<DriveStates>>,
+    /// Of a drive whose prepared state this one shares where it is the same.
+    like: Option<Arc<DriveStates>>,
 }
 
 #[pymethods]
 impl SimulatedDrive {
     #[new]
-    #[pyo3(signature = (text, bases=None, *, varies=true))]
-    fn new(text: &str, bases: Option<BaseTexts>, varies: bool) -> PyResult<Self> {
+    #[pyo3(signature = (text, bases=None, *, varies=true, like=None))]
+    fn new(
+        text: &str,
+        bases: Option<BaseTexts>,
+        varies: bool,
+        like: Option<PyRef<'_, Self>>,
+    ) -> PyResult<Self> {
         let mut config = configuration(text, &bases.unwrap_or_default())?;
         let variability = match (config.variability().is_off(), varies) {
             (true, _) => "none",
@@ -71,6 +78,7 @@ impl SimulatedDrive {
             config,
             variability,
             states: OnceLock::new(),
+            like: like.and_then(|other| other.states.get().cloned()),
         })
     }
 
@@ -291,8 +299,14 @@ impl SimulatedDrive {
         if let Some(states) = self.states.get() {
             return Ok(Arc::clone(states));
         }
-        let config = self.config.clone();
-        let prepared = interruptible(py, |stop| Prepared::stoppable(config, stop))?;
+        let shared = self.like.as_ref();
+        let prepared = match shared.and_then(|like| like.prepared().timed(&self.config)) {
+            Some(prepared) => prepared,
+            None => {
+                let config = self.config.clone();
+                interruptible(py, |stop| Prepared::stoppable(config, stop))?
+            }
+        };
         let states = Arc::new(DriveStates::of(prepared));
         Ok(Arc::clone(self.states.get_or_init(|| states)))
     }

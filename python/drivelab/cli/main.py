@@ -122,6 +122,12 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             libraries="numbers",
         ),
         Command(
+            "fit",
+            "a simulated drive with the times that were measured of a real one",
+            "fit runs/ssd --base x25m -o mine.toml",
+            libraries="models",
+        ),
+        Command(
             "report",
             "write a run's report again, or compare several runs",
             "report runs/x25m runs/bench-64gib",

@@ -54,6 +54,18 @@ impl Prepared {
         })
     }
 
+    /// A drive of another configuration in the state of this one, where that would be the same and
+    /// making it anew would take long: they differ in times alone.
+    #[must_use]
+    pub fn timed(&self, config: &DriveConfig) -> Option<Self> {
+        match (self, config) {
+            (Self::Ssd(prepared), DriveConfig::Ssd(config)) => {
+                prepared.timed(config).map(Self::Ssd)
+            }
+            _ => None,
+        }
+    }
+
     /// Bytes that the state of such a drive takes for every worker; the prepared state
     /// takes no more.
     #[must_use]

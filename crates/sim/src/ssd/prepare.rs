@@ -117,6 +117,37 @@ impl Prepared {
         })))
     }
 
+    /// A drive of another configuration in the state of this one, where that would be the same:
+    /// where they differ in times, the host's side, buffers and words alone.
+    pub(crate) fn timed(&self, config: &SsdConfig) -> Option<Self> {
+        let known = &*self.0.config;
+        let same = SsdConfig {
+            name: known.name.clone(),
+            summary: known.summary.clone(),
+            rated_endurance_bytes: known.rated_endurance_bytes,
+            timing: known.timing.clone(),
+            scheduling: known.scheduling.clone(),
+            energy: known.energy.clone(),
+            host: known.host.clone(),
+            buffer: known.buffer.clone(),
+            variability: known.variability.clone(),
+            closed_form: known.closed_form.clone(),
+            published: known.published.clone(),
+            ..config.clone()
+        };
+        let state = match &self.0.state {
+            State::Page(state) => State::Page(Arc::clone(state)),
+            State::Other(state) => State::Other(Arc::clone(state)),
+        };
+        (same == *known).then(|| {
+            Self(Arc::new(Shared {
+                config: Arc::new(config.clone()),
+                state,
+                resting: Mutex::default(),
+            }))
+        })
+    }
+
     /// This drive after so much writing of a kind that more of it changes nothing (`settle.rs`). It
     /// had no idle time since.
     ///

@@ -69,6 +69,9 @@ class SimulatedDrive(ClosedOnExit):
     varies
         Whether runs differ as the preset's ``[variability]`` says; without it every run takes
         the preset's own times.
+    like
+        A drive that has measured something. Where this one differs from it in times, the host's
+        side and buffers alone, it begins in the same state without making that anew.
 
     Attributes
     ----------
@@ -79,10 +82,22 @@ class SimulatedDrive(ClosedOnExit):
     kind: ClassVar[Literal["simulated"]] = "simulated"
     block_bytes: ClassVar[int] = SECTOR_BYTES
 
-    def __init__(self, name: str, source: PresetSource, *, varies: bool = True) -> None:
+    def __init__(
+        self,
+        name: str,
+        source: PresetSource,
+        *,
+        varies: bool = True,
+        like: SimulatedDrive | None = None,
+    ) -> None:
         self.name = name
         with source.named():
-            self._core = _core.SimulatedDrive(source.toml_text, source.base_texts, varies=varies)
+            self._core: _core.SimulatedDrive = _core.SimulatedDrive(
+                source.toml_text,
+                source.base_texts,
+                varies=varies,
+                like=None if like is None else like._core,
+            )
         self.variability = self._core.variability
         self.capacity_bytes = self._core.capacity_bytes
         self.preset: dict[str, Any] = json.loads(self._core.resolved_json())

@@ -1,0 +1,157 @@
+"""Fit a simulated drive to what was measured of a drive, and write it as a preset.
+
+RUN is a run of `drivelab model` or another campaign, of a burst of writes. The preset of --base
+says how the drive is built: geometry and policies stay as they are; times, rates and buffers are
+searched until the simulated drive has the latencies that were measured. A quarter of the workloads,
+or the run's off-grid part, is held out and judges the result.
+
+Every value comes with an interval. Where the measurements do not tell a value from others, the
+preset says so.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.arguments import add_json, seed, whole_number
+from drivelab.cli.outputs import add_force
+from drivelab.cli.terminal import in_lines, show
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from drivelab.fit.fitting import Fitted
+    from drivelab.outputs import OutputFolder
+
+_WRITTEN: Final = ("report", "tables", "result")
+_SUFFIX: Final = ".toml"
+_MOST_GENERATIONS: Final = 1000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab fit`."""
+    from drivelab.fit.fitting import USUAL_GENERATIONS
+
+    parser.add_argument("run", metavar="RUN", type=Path, help="a run's folder")
+    parser.add_argument(
+        "--base",
+        required=True,
+        metavar="PRESET",
+        help="a preset of the same kind of drive, by name or as a TOML file",
+    )
+    parser.add_argument(
+        "-o",
+        "--preset",
+        dest="preset",
+        type=Path,
+        required=True,
+        metavar="FILE.toml",
+        help="where the fitted preset is written; `sim:FILE.toml` then names the drive",
+    )
+    parser.add_argument(
+        "--fit",
+        default="",
+        metavar="NAMES",
+        help="fit these values alone, separated by commas [all that the base preset has]",
+    )
+    parser.add_argument(
+        "--hold", default="", metavar="NAMES", help="keep these values as the base preset says"
+    )
+    parser.add_argument(
+        "--generations",
+        type=whole_number(0, _MOST_GENERATIONS),
+        default=USUAL_GENERATIONS,
+        metavar="N",
+        help="generations of the search from afar; 0 begins at the base preset "
+        f"[{USUAL_GENERATIONS}]",
+    )
+    parser.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="write a report and its tables here [nothing]"
+    )
+    add_force(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, search, write and print."""
+    from drivelab.cli.outputs import answer_to, check_files, write_file
+    from drivelab.drives.presets.source import read_preset
+    from drivelab.fit.fitting import base_of, fit_preset
+    from drivelab.fit.observed import read_run
+
+    base = base_of(read_preset(args.base))
+    preset = answer_to(args, "preset", args.preset)
+    check_files([((_SUFFIX,), preset)], force=args.force)
+    if base.texts and Path(base.reference).resolve().parent != args.preset.resolve().parent:
+        raise UsageError(
+            f"{args.preset} would start from {base.reference}, which has to lie in the same "
+            f"folder: write it as {Path(base.reference).parent / args.preset.name}"
+        )
+    folder = None if args.out is None else _folder(args)
+    fitted = fit_preset(
+        read_run(args.run),
+        base,
+        only=_names(args.fit),
+        fixed=_names(args.hold),
+        generations=args.generations,
+        seed=args.seed,
+    )
+    write_file(preset, fitted.text(args.preset.stem), force=args.force)
+    _tell(args, fitted, folder)
+    return 0
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+def _folder(args: argparse.Namespace) -> OutputFolder:
+    from drivelab.outputs import OutputFolder
+    from drivelab.report.saved import refuse_folder
+
+    what = f"the fit of {args.base} to {args.run.name}"
+    folder = OutputFolder(args.out, what, force=args.force)
+    refuse_folder(folder)
+    return folder
+
+
+def _tell(args: argparse.Namespace, fitted: Fitted, folder: OutputFolder | None) -> None:
+    from drivelab.fit.answer import answer_of
+    from drivelab.fit.exhibits import fit_report
+    from drivelab.report.written import write_report
+
+    answer = answer_of(fitted, str(args.preset))
+    written = {}
+    if folder is not None:
+        written = write_report(fit_report(fitted, str(args.preset)), folder)
+    answer |= {each: str(written[each]) if each in written else None for each in _WRITTEN}
+    if args.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        show(_text(in_lines(answer), fitted, args.preset))
+
+
+def _text(answer: dict[str, Any], fitted: Fitted, preset: Path) -> str:
+    from drivelab.fit.answer import amount_text, interval_text
+
+    cells = [("", "base", "fitted", "95 % interval")]
+    for one in fitted.values:
+        amounts = amount_text(one.base), amount_text(one.value)
+        cells.append((one.parameter.name, *amounts, interval_text(one)))
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [answer["headline"], ""]
+    for first, *others in cells:
+        right = (f"{each:>{width}}" for each, width in zip(others, widths[1:], strict=True))
+        lines.append("  ".join([f"{first:<{widths[0]}}", *right]))
+    if answer["untold"]:
+        lines += ["", answer["untold"]]
+    lines += ["", f"preset   {preset}"]
+    lines += [f"{each:8} {answer[each]}" for each in _WRITTEN[:1] if answer[each]]
+    lines.append(f"as drive drivelab measure sim:{preset}")
+    return "\n".join(lines)

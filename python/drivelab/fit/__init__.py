@@ -1,0 +1,1 @@
+"""From measurements of a drive to a preset that behaves like it."""

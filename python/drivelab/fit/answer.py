@@ -1,0 +1,110 @@
+"""A fit as programs read it, and in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from drivelab.exhibits import Table
+from drivelab.exhibits.quantities import listed, share_text
+
+if TYPE_CHECKING:
+    from drivelab.fit.fitting import Fitted, FittedValue
+
+
+def answer_of(fitted: Fitted, preset: str) -> dict[str, Any]:
+    """Give everything that was found (docs/json-fit.md).
+
+    Parameters
+    ----------
+    fitted
+        What was found.
+    preset
+        Where the preset was written.
+    """
+    run = fitted.run
+    return {
+        "kind": "fit",
+        "run": str(run.path),
+        "drive": run.drive,
+        "base": fitted.base.reference,
+        "preset": preset,
+        "workloads": len(run.fitted.workloads),
+        "held_out": len(run.held_out.workloads),
+        "base_error": {
+            "latency_mean_ratio": fitted.before.mean,
+            "latency_p99_ratio": fitted.before.p99,
+        },
+        "error": {
+            "latency_mean_ratio": fitted.after.mean,
+            "latency_p99_ratio": fitted.after.p99,
+        },
+        "values": [
+            {
+                "name": one.parameter.name,
+                "keys": list(one.parameter.keys),
+                "base": one.base,
+                "value": one.value,
+                "low": one.low,
+                "high": one.high,
+                "is_told": one.is_told,
+            }
+            for one in fitted.values
+        ],
+        "simulations": fitted.simulations,
+        "headline": headline(fitted),
+        "untold": untold_text(fitted),
+    }
+
+
+def headline(fitted: Fitted) -> str:
+    """Say how close the fitted drive is."""
+    return (
+        f"On {len(fitted.run.held_out.workloads)} workloads that it was not fitted to, the "
+        f"simulated drive is off by {share_text(fitted.after.mean)} in the mean latency and "
+        f"{share_text(fitted.after.p99)} in the 99 % latency; {fitted.base.reference} as it was by "
+        f"{share_text(fitted.before.mean)} and {share_text(fitted.before.p99)}."
+    )
+
+
+def untold_text(fitted: Fitted) -> str:
+    """Say which values the measurements leave open; empty where none."""
+    names = [one.parameter.name for one in fitted.values if not one.is_told]
+    if not names:
+        return ""
+    return (
+        f"These measurements do not tell {listed(names)}: a value half or twice as large, with the "
+        "others fitted to it, does as well."
+    )
+
+
+def value_table(fitted: Fitted) -> Table:
+    """Return one row a fitted value."""
+    rows = tuple(
+        (
+            one.parameter.name,
+            amount_text(one.base),
+            amount_text(one.value),
+            interval_text(one),
+        )
+        for one in fitted.values
+    )
+    return Table(
+        "values",
+        ("value", "base preset", "fitted", "95 % interval"),
+        rows,
+        right=True,
+        note="An interval is by profile likelihood: within it everything else can be fitted so "
+        "that the simulation is as close as chance allows.",
+    )
+
+
+def amount_text(value: int | list[int]) -> str:
+    """Write a value; of several that keep their ratio the first."""
+    return f"{value[0]:,} ..." if isinstance(value, list) else f"{value:,}"
+
+
+def interval_text(value: FittedValue) -> str:
+    """Write between which values it lies, or that nothing tells it."""
+    if not value.is_told or value.low is None or value.high is None:
+        return "not told"
+    return f"{amount_text(value.low)} to {amount_text(value.high)}"

@@ -1,0 +1,151 @@
+"""A preset with some values changed, as text, and what a simulated drive of it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drivelab.drives.in_order import measured_in_order
+from drivelab.drives.presets.source import PresetSource
+from drivelab.drives.simulated.drive import PREFIX, SimulatedDrive
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from drivelab.drives.measurement import Measurement
+    from drivelab.drives.plan import MeasurementPlan
+    from drivelab.workloads.characteristics import Characteristics
+
+FloatArray = NDArray[np.float64]
+
+#: What the drive is called while it is fitted.
+NAME: Final = "fitted"
+_PERCENT: Final = 99.0
+
+
+@dataclass(frozen=True)
+class Base:
+    """The preset that a fit begins with.
+
+    Attributes
+    ----------
+    reference
+        As the user wrote it, without ``sim:``.
+    name
+        By which a preset that starts from it names it.
+    kind
+        ``ssd`` or ``hdd``.
+    values
+        By key, resolved.
+    texts
+        Of presets beside the package's that it needs, by name.
+    """
+
+    reference: str
+    name: str
+    kind: str
+    values: Mapping[str, Any]
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    def changed(self, values: Mapping[str, Any]) -> PresetSource:
+        """Return the preset with these values instead of its own."""
+        return PresetSource(NAME, preset_text(self.name, NAME, values), dict(self.texts))
+
+
+def preset_text(
+    base: str, name: str, values: Mapping[str, Any], sources: Mapping[str, str] | None = None
+) -> str:
+    """Write a preset that starts from another.
+
+    Parameters
+    ----------
+    base
+        The name of the other.
+    name
+        Its own.
+    values
+        By key; the order of the tables is that of their first keys.
+    sources
+        By key what stands behind the value; nothing where a key is missing.
+    """
+    tables: dict[str, list[str]] = {}
+    for key, value in values.items():
+        table, own = key.split(".", 1)
+        line = f"{own} = {_toml(value)}"
+        source = (sources or {}).get(key)
+        tables.setdefault(table, []).append(line if source is None else f"{line}  # {source}")
+    lines = [f'name = "{name}"', f'base = "{base}"']
+    for table, own_lines in tables.items():
+        lines += ["", f"[{table}]", *own_lines]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return f"[{', '.join(_toml(one) for one in value)}]"
+    if isinstance(value, int):
+        return f"{value:_}"
+    return f'"{value}"' if isinstance(value, str) else repr(float(value))
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What a drive does under workloads: logarithms of ns, each of shape (n,)."""
+
+    mean: FloatArray
+    p99: FloatArray
+
+
+def behaviour_of(measurements: Sequence[Measurement]) -> Behaviour:
+    """Put mean and 99 % latencies of measurements into arrays."""
+    return Behaviour(
+        np.log([max(one.latency_ns_mean, 1.0) for one in measurements]),
+        np.log([max(one.percentile_ns(_PERCENT), 1) for one in measurements]),
+    )
+
+
+class Simulator:
+    """Runs workloads on presets that differ in little, each begun in the state of the first."""
+
+    def __init__(self) -> None:
+        self._like: SimulatedDrive | None = None
+
+    def behaviour(
+        self, source: PresetSource, workloads: Sequence[Characteristics], plan: MeasurementPlan
+    ) -> Behaviour:
+        """Run workloads on a simulated drive without variability.
+
+        Raises
+        ------
+        UsageError
+            When the values are impossible together.
+        """
+        drive = SimulatedDrive(PREFIX + NAME, source, varies=False, like=self._like)
+        found = behaviour_of(list(measured_in_order(drive, workloads, plan)))
+        if self._like is None:
+            self._like = drive
+        return found
+
+    def close(self) -> None:
+        """Let go of the state."""
+        if self._like is not None:
+            self._like.close()
+            self._like = None
+
+
+def brief(plan: MeasurementPlan, requests: int) -> MeasurementPlan:
+    """Return a plan of so many requests after half as many that do not count."""
+    return replace(
+        plan,
+        requests=requests,
+        warmup_requests=requests // 2,
+        warmup_seconds=0.0,
+        seconds=None,
+        half_width_ratio=None,
+        is_usual=False,
+    )

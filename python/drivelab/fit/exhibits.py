@@ -1,0 +1,90 @@
+"""The page of a fit: measured and simulated side by side, the values, what is not told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from drivelab.exhibits import Axis, Caution, Facts, Multiples, Page, Report, ScatterFigure, Text
+from drivelab.exhibits.quantities import workload_text
+from drivelab.fit.answer import answer_of, headline, untold_text, value_table
+
+if TYPE_CHECKING:
+    from drivelab.fit.candidate import FloatArray
+    from drivelab.fit.fitting import Fitted
+
+_NS_A_MS: Final = 1e6
+# A real drive is a mix of what no simulator has; beyond this it does something else.
+_FAR: Final = 0.10
+
+
+def fit_report(fitted: Fitted, preset: str) -> Report:
+    """Make the report; the same fit always gives the same one."""
+    cautions = [Caution("Not told", text) for text in (untold_text(fitted),) if text]
+    if fitted.after.mean > _FAR:
+        cautions.append(
+            Caution(
+                "Far off",
+                "The simulated drive does not do what the drive does.",
+                "Its geometry or policies may be others than those of the base preset: try "
+                "another --base.",
+            )
+        )
+    page = Page(
+        "How close the simulated drive is",
+        (
+            Text((headline(fitted),)),
+            Multiples("held-out", "Workloads that were held out", _scatters(fitted), columns=2),
+            value_table(fitted),
+        ),
+        cautions=tuple(cautions),
+        anchor="fit",
+    )
+    return Report(
+        f"A simulated drive fitted to {fitted.run.drive}",
+        pages=(page, Page("What was asked", (_facts(fitted, preset),), anchor="facts")),
+        result=answer_of(fitted, preset),
+        subject="fit",
+    )
+
+
+def _scatters(fitted: Fitted) -> tuple[ScatterFigure, ...]:
+    observed, said = fitted.run.held_out.behaviour, fitted.held_out
+    texts = tuple(workload_text(one) for one in fitted.run.held_out.workloads)
+    return tuple(
+        ScatterFigure(
+            name,
+            title,
+            Axis(f"measured {title} (ms)", "log10"),
+            Axis(f"simulated {title} (ms)", "log10"),
+            _ms(across),
+            _ms(up),
+            "workload",
+            texts=texts,
+        )
+        for name, title, across, up in (
+            ("held-out-mean", "mean latency", observed.mean, said.mean),
+            ("held-out-p99", "99 % latency", observed.p99, said.p99),
+        )
+    )
+
+
+def _ms(logarithms: FloatArray) -> tuple[float, ...]:
+    return tuple((np.exp(logarithms) / _NS_A_MS).tolist())
+
+
+def _facts(fitted: Fitted, preset: str) -> Facts:
+    run = fitted.run
+    return Facts(
+        "",
+        (
+            ("measured", run.drive),
+            ("run", str(run.path)),
+            ("base preset", fitted.base.reference),
+            ("preset written", preset),
+            ("fitted to", f"{len(run.fitted.workloads)} workloads"),
+            ("held out", f"{len(run.held_out.workloads)} workloads"),
+            ("simulations of all workloads", f"{fitted.simulations:,}"),
+        ),
+    )

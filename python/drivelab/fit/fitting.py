@@ -1,0 +1,226 @@
+"""The fit as a whole: from a run and a base preset to values, intervals and a judgement."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drivelab.drives.presets.values import preset_values
+from drivelab.errors import UsageError
+from drivelab.fit.candidate import Base, preset_text
+from drivelab.fit.likelihood import LEVEL, intervals
+from drivelab.fit.parameters import Parameter, chosen_parameters, fitted_values, parameters_of
+from drivelab.fit.search import Bench, search
+from drivelab.runs.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.drives.presets.source import PresetSource
+    from drivelab.fit.candidate import Behaviour, FloatArray
+    from drivelab.fit.likelihood import Interval
+    from drivelab.fit.observed import Run
+
+#: Generations of the search from afar.
+USUAL_GENERATIONS: Final = 20
+_FITTED_KINDS: Final = ("ssd", "hdd")
+
+
+@dataclass(frozen=True)
+class FittedValue:
+    """A value of the preset as it was fitted.
+
+    Attributes
+    ----------
+    parameter
+        What it is.
+    base
+        What the base preset says, of the parameter's first key.
+    value
+        What was found for it.
+    low, high
+        Ends of its interval at 95 %; None where that end is out of reach.
+    is_told
+        Whether these measurements tell it.
+    """
+
+    parameter: Parameter
+    base: int | list[int]
+    value: int | list[int]
+    low: int | list[int] | None
+    high: int | list[int] | None
+    is_told: bool
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Mean relative errors of the latencies of workloads that were held out.
+
+    Attributes
+    ----------
+    mean, p99
+        Of the mean and of the 99 % latency.
+    """
+
+    mean: float
+    p99: float
+
+    @classmethod
+    def of(cls, said: Behaviour, observed: Behaviour) -> Errors:
+        """Compare what a drive does with what was measured."""
+        return cls(_error(said.mean, observed.mean), _error(said.p99, observed.p99))
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What was found.
+
+    Attributes
+    ----------
+    base, run
+        What it began with, and was fitted to.
+    values
+        In the order of the parameters.
+    changed
+        Every key that differs from the base preset, with its value.
+    before, after
+        Errors of the base preset and of the fitted one on what was held out.
+    held_out
+        What the fitted drive does there.
+    simulations
+        How often all workloads were simulated.
+    """
+
+    base: Base
+    run: Run
+    values: tuple[FittedValue, ...]
+    changed: dict[str, Any]
+    before: Errors
+    after: Errors
+    held_out: Behaviour
+    simulations: int
+
+    def text(self, name: str) -> str:
+        """Write the preset, each value with where it comes from."""
+        sources = {
+            key: _source(value, str(self.run.path))
+            for value in self.values
+            for key in value.parameter.keys
+        }
+        return preset_text(self.base.name, name, self.changed, sources)
+
+
+def base_of(source: PresetSource) -> Base:
+    """Read the preset that a fit begins with.
+
+    Raises
+    ------
+    UsageError
+        For an array, whose members are presets of their own, or a preset that is impossible.
+    """
+    resolved, _ = source.resolved()
+    if resolved["kind"] not in _FITTED_KINDS:
+        raise UsageError(
+            f"{source.reference} is an array: its times are those of its member, "
+            f"{resolved['member']['name']}; fit that to measurements of one drive"
+        )
+    name = source.reference.rsplit("/", 1)[-1].removesuffix(".toml")
+    texts = dict(source.base_texts)
+    if source.reference.endswith(".toml"):
+        texts[name] = source.toml_text
+    values = {one.key: one.value for one in preset_values(source)}
+    return Base(source.reference, name, resolved["kind"], values, texts)
+
+
+def fit_preset(
+    run: Run,
+    base: Base,
+    *,
+    only: Sequence[str] = (),
+    fixed: Sequence[str] = (),
+    generations: int = USUAL_GENERATIONS,
+    seed: int = 0,
+) -> Fitted:
+    """Find the values with which a simulated drive does what was measured.
+
+    Parameters
+    ----------
+    run
+        What was measured.
+    base
+        The preset to begin with; geometry and policies stay as it says.
+    only, fixed
+        Names of parameters to fit, all without any; and of those to hold.
+    generations
+        Of the search from afar; 0 begins at the base preset.
+    seed
+        Of random numbers.
+
+    Raises
+    ------
+    UsageError
+        For unknown names, or when the base preset cannot be simulated with these workloads.
+    """
+    parameters = chosen_parameters(parameters_of(base.kind, base.values), only, fixed)
+    if len(run.fitted.workloads) < 2 * len(parameters):
+        raise UsageError(
+            f"{len(parameters)} values cannot be told from {len(run.fitted.workloads)} workloads: "
+            "measure at least twice as many, or name fewer values to fit"
+        )
+    line = StatusLine()
+    with closing(Bench(base, parameters, run.fitted, run.plan)) as bench:
+        nothing = np.zeros(len(parameters))
+        before = Errors.of(bench.whole(nothing, run.held_out), run.held_out.behaviour)
+        found = search(bench, generations=generations, seed=seed, say=line.show)
+        line.show("how sure each value is")
+        told = intervals(bench, found)
+        held_out = bench.whole(found.logarithms, run.held_out)
+        line.clear()
+        values = tuple(
+            _value(base, one, logarithm, interval)
+            for one, logarithm, interval in zip(
+                parameters, found.logarithms.tolist(), told, strict=True
+            )
+        )
+        return Fitted(
+            base,
+            run,
+            values,
+            bench.values(found.logarithms),
+            before,
+            Errors.of(held_out, run.held_out.behaviour),
+            held_out,
+            bench.simulations,
+        )
+
+
+def _value(base: Base, parameter: Parameter, logarithm: float, interval: Interval) -> FittedValue:
+    key = parameter.keys[0]
+
+    def at(place: float) -> int | list[int] | None:
+        if not np.isfinite(place):
+            return None
+        return fitted_values([parameter], np.array([place]), base.values)[key]
+
+    value = at(logarithm)
+    if value is None:
+        raise TypeError("a fitted value is a number")
+    low, high = at(interval.low), at(interval.high)
+    return FittedValue(parameter, base.values[key], value, low, high, interval.is_told)
+
+
+def _error(said: FloatArray, observed: FloatArray) -> float:
+    return float(np.abs(np.expm1(said - observed)).mean())
+
+
+def _source(value: FittedValue, run: str) -> str:
+    """Say where a value comes from, as the lines of presets do."""
+    if not value.is_told:
+        return f"fitted: {run}, which does not tell it from others"
+    low, high = value.low, value.high
+    if len(value.parameter.keys) == 1 and isinstance(low, int) and isinstance(high, int):
+        return f"fitted: {run}, {low:_} to {high:_} at {100 * LEVEL:g} %"
+    return f"fitted: {run}"

@@ -1,0 +1,139 @@
+"""What was measured of a drive, as a fit takes it: some workloads to fit to, others to judge by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from drivelab.campaign.header import stored_header
+from drivelab.campaign.stored import stored_measurements
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.write_pattern import BURST
+from drivelab.errors import UsageError
+from drivelab.fit.candidate import Behaviour, behaviour_of
+from drivelab.store import RunStore
+from drivelab.workloads.parts import FITTED, Parts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    from drivelab.drives.measurement import Measurement
+    from drivelab.workloads.characteristics import Characteristics
+
+#: A fit sees so many workloads at most; more tell the same again, and every one is simulated often.
+MOST_FITTED: Final = 100
+#: So many others judge it at most.
+MOST_HELD_OUT: Final = 100
+#: With fewer to fit to there is no fit, and with fewer others no judgement.
+FEWEST_FITTED: Final = 20
+FEWEST_HELD_OUT: Final = 5
+# What of a plan decides results.
+_PLAN: Final = (
+    *("seed", "warmup_requests", "warmup_seconds", "requests", "seconds"),
+    *("half_width_ratio", "max_requests", "content", "writes"),
+)
+# Of a run without a check part every so many-th workload is held out.
+_EVERY: Final = 4
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Workloads of a drive and what was measured of them.
+
+    Attributes
+    ----------
+    workloads
+        In the order of the run.
+    behaviour
+        Logarithms of their latencies in ns.
+    measurements
+        As the run holds them.
+    """
+
+    workloads: Sequence[Characteristics]
+    behaviour: Behaviour
+    measurements: Sequence[Measurement]
+
+    @classmethod
+    def of(cls, measurements: Sequence[Measurement]) -> Observed:
+        """Put measurements into arrays."""
+        workloads = [one.characteristics for one in measurements]
+        return cls(workloads, behaviour_of(measurements), measurements)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that a preset is fitted to.
+
+    Attributes
+    ----------
+    drive
+        What it measured.
+    path
+        Where it lies.
+    plan
+        How each workload was measured.
+    fitted, held_out
+        To fit to, and to judge by; no workload is in both.
+    """
+
+    drive: str
+    path: Path
+    plan: MeasurementPlan
+    fitted: Observed
+    held_out: Observed
+
+
+def read_run(path: Path) -> Run:
+    """Read a run's workloads and deal them out.
+
+    Raises
+    ------
+    UsageError
+        When it is no campaign, has too few workloads, or writes of it were sustained.
+    RunError
+        When it is damaged.
+    """
+    with RunStore.open(path) as store:
+        header = stored_header(store)
+        measurements = stored_measurements(store)
+    plan = _plan_of(header["plan"])
+    if plan.writes != BURST:
+        raise UsageError(
+            f"{path} measured sustained writes: what they find depends on hours of writing before, "
+            "which is not fitted; measure a burst, as `drivelab model DRIVE --writes burst`"
+        )
+    parts = Parts.from_json(header["design"]["parts"])
+    own = [one for one in measurements if parts.part_of(one.index) in FITTED]
+    check = [one for one in measurements if parts.part_of(one.index) == "check"]
+    if len(check) < FEWEST_HELD_OUT:
+        check = own[_EVERY - 1 :: _EVERY]
+        known = {one.characteristics.key() for one in check}
+        own = [one for one in own if one.characteristics.key() not in known]
+    fitted, held_out = _some(own, MOST_FITTED), _some(check, MOST_HELD_OUT)
+    if len(fitted) < FEWEST_FITTED or len(held_out) < FEWEST_HELD_OUT:
+        needed = FEWEST_FITTED * _EVERY // (_EVERY - 1) + 1
+        raise UsageError(
+            f"{path} has {len(own) + len(check)} workloads to fit to and to judge by; a fit needs "
+            f"at least {needed}: measure more, as `drivelab model DRIVE --measurements 300`"
+        )
+    drive = header["drive"]["name"]
+    return Run(drive, path, plan, Observed.of(fitted), Observed.of(held_out))
+
+
+def _plan_of(stored: Mapping[str, Any]) -> MeasurementPlan:
+    """Return how a run measured, for simulated time."""
+    known = {name: stored[name] for name in _PLAN if stored.get(name) is not None}
+    return MeasurementPlan(**known)
+
+
+def _some(measurements: Sequence[Measurement], most: int) -> list[Measurement]:
+    """Return so many, spread over all."""
+    if len(measurements) <= most:
+        return list(measurements)
+    places = np.linspace(0, len(measurements) - 1, most).astype(int)
+    return [measurements[place] for place in places]

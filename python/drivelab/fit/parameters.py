@@ -1,0 +1,158 @@
+"""Which values of a preset are fitted to measurements, and what a factor makes of them.
+
+A parameter is a value, or several that change together, and is searched as the logarithm of a
+factor on what the base preset says: twice and half as long are equally far away, and no time
+becomes negative. A value of 0 says that the drive does without, and stays.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.errors import UsageError
+from drivelab.near_names import meant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from drivelab.fit.candidate import FloatArray
+
+_SECTOR_BYTES: Final = 512
+_PAGE_BYTES: Final = 4096
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A value of a preset that is fitted, or several that keep their ratio.
+
+    Attributes
+    ----------
+    name
+        What people read and write: the key, or a word for several.
+    keys
+        Of the preset.
+    step
+        Values are multiples of it.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    step: int = 1
+
+
+def _each(step: int, *keys: str) -> tuple[Parameter, ...]:
+    return tuple(Parameter(key, (key,), step) for key in keys)
+
+
+_HOST: Final = _each(
+    1,
+    "host.link_bytes_per_second",
+    "host.read_command_ns",
+    "host.write_command_ns",
+    "host.write_acknowledge_ns",
+)
+_SEEKS: Final = tuple(
+    f"mechanics.{name}_seek_ns" for name in ("single_cylinder", "average", "full_stroke")
+)
+#: What may be fitted, by the kind of drive. Geometry and policies are no quantities that grow
+#: smoothly: see `drivelab.fit.choices`.
+FITTED: Final[dict[str, tuple[Parameter, ...]]] = {
+    "ssd": (
+        *_each(
+            1,
+            "timing.read_cell_ns",
+            "timing.program_cell_ns",
+            "timing.erase_cell_ns",
+            "timing.read_register_ns",
+            "timing.write_register_ns",
+            "timing.read_dispatch_ns",
+            "timing.write_dispatch_ns",
+            "slc.read_cell_ns",
+            "slc.program_cell_ns",
+        ),
+        *_HOST,
+        *_each(_PAGE_BYTES, "buffer.write_buffer_bytes", "buffer.read_cache_bytes"),
+        *_each(1, "buffer.memory_ns", "buffer.memory_bytes_per_second"),
+    ),
+    "hdd": (
+        # The shape of the curve stays: three points of it cannot be told one from another.
+        Parameter("seeks", _SEEKS),
+        *_each(1, "mechanics.rotation_rpm", "mechanics.head_switch_ns"),
+        Parameter("media_rate", ("geometry.zone_sectors_per_track",)),
+        *_each(_SECTOR_BYTES, "cache.write_cache_bytes"),
+        *_HOST,
+    ),
+}
+
+
+def parameters_of(kind: str, values: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    """Return the parameters of a preset: those whose values are above 0.
+
+    Parameters
+    ----------
+    kind
+        ``ssd`` or ``hdd``.
+    values
+        Of the base preset, by key.
+    """
+    return tuple(one for one in FITTED[kind] if all(_is_there(values.get(key)) for key in one.keys))
+
+
+def chosen_parameters(
+    parameters: Sequence[Parameter], only: Sequence[str], fixed: Sequence[str]
+) -> tuple[Parameter, ...]:
+    """Return those that are asked for and not held.
+
+    Raises
+    ------
+    UsageError
+        For a name that is none of them, or when nothing is left.
+    """
+    names = [one.name for one in parameters]
+    for name in (*only, *fixed):
+        if name not in names:
+            raise UsageError(
+                f"{name!r} is nothing that can be fitted here; {meant(name, names)}allowed: "
+                f"{', '.join(names)}"
+            )
+    left = tuple(
+        one for one in parameters if (not only or one.name in only) and one.name not in fixed
+    )
+    if not left:
+        raise UsageError("nothing is left to fit: hold fewer values, or name some to fit")
+    return left
+
+
+def fitted_values(
+    parameters: Sequence[Parameter], logarithms: FloatArray, values: Mapping[str, Any]
+) -> dict[str, int | list[int]]:
+    """Return the values that factors give, by key.
+
+    Parameters
+    ----------
+    parameters
+        What is fitted.
+    logarithms
+        Of each one's factor, shape (n,).
+    values
+        Of the base preset, by key.
+    """
+    found: dict[str, int | list[int]] = {}
+    for one, logarithm in zip(parameters, logarithms.tolist(), strict=True):
+        for key in one.keys:
+            found[key] = _multiplied(values[key], math.exp(logarithm), one.step)
+    return found
+
+
+def _is_there(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(_is_there(one) for one in value)
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _multiplied(value: int | list[int], factor: float, step: int) -> int | list[int]:
+    if isinstance(value, list):
+        return [max(step, round(one * factor / step) * step) for one in value]
+    return max(step, round(value * factor / step) * step)
