@@ -115,9 +115,9 @@ def _drives_are_prepared_once() -> Iterator[None]:
     def kept(text: str, bases: tuple[tuple[str, str], ...], *, varies: bool) -> Any:
         return made(text, dict(bases), varies=varies)
 
-    def opened(text: str, bases: dict[str, str], *, varies: bool) -> Any:
-        drive = made(text, bases, varies=varies)
-        if drive.state_bytes > KEPT_STATE_BYTES:
+    def opened(text: str, bases: dict[str, str], *, varies: bool, like: Any = None) -> Any:
+        drive = made(text, bases, varies=varies, like=like)
+        if like is not None or drive.state_bytes > KEPT_STATE_BYTES:
             return drive
         return kept(text, tuple(bases.items()), varies=varies)
 

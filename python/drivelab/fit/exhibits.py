@@ -62,6 +62,7 @@ def _scatters(fitted: Fitted) -> tuple[ScatterFigure, ...]:
             _ms(up),
             "workload",
             texts=texts,
+            note="Dashed: twice and half of what was measured.",
         )
         for name, title, across, up in (
             ("held-out-mean", "mean latency", observed.mean, said.mean),

@@ -125,7 +125,7 @@ def base_of(source: PresetSource) -> Base:
     if resolved["kind"] not in _FITTED_KINDS:
         raise UsageError(
             f"{source.reference} is an array: its times are those of its member, "
-            f"{resolved['member']['name']}; fit that to measurements of one drive"
+            f"{resolved['member']}; fit that to measurements of one drive"
         )
     name = source.reference.rsplit("/", 1)[-1].removesuffix(".toml")
     texts = dict(source.base_texts)

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 LEVEL: Final = 0.95
 #: A value that may be this many times as large or as small is not told.
 UNTOLD: Final = 2.0
-# Of a search for where the loss has risen enough.
-_HALVINGS: Final = 3
+# Of a search for where the loss has risen enough: how often it goes twice as far, at first so far.
+_DOUBLINGS: Final = 4
+_LEAST: Final = 0.005
+# How often the others are fitted again at each place.
 _AGAIN: Final = 1
 
 
@@ -43,7 +45,7 @@ class Interval:
     @property
     def is_told(self) -> bool:
         """Whether the measurements tell the value."""
-        return self.high - self.low < 2 * math.log(UNTOLD)
+        return bool(self.high - self.low < 2 * math.log(UNTOLD))
 
 
 def intervals(bench: Bench, found: Found) -> list[Interval]:
@@ -74,17 +76,16 @@ def intervals(bench: Bench, found: Found) -> list[Interval]:
 
 def _reach(bench: Bench, found: Found, place: int, sign: int, allowed: float) -> float:
     """Return how far a parameter can be moved before the loss rises by more than chance."""
-    low, high = 0.0, None
-    step = min(max(_expected(found, place, allowed), 0.01), REACH)
-    for _ in range(_HALVINGS):
-        if _rise(bench, found, place, sign * step) > allowed:
-            high = step
-        else:
-            low = step
-            if step >= 2 * math.log(UNTOLD):
-                return math.inf
-        step = 2 * low if high is None else (low + high) / 2
-    return low if high is None else (low + high) / 2
+    # Less than slopes say is the roughness of simulations, not what the measurements tell.
+    reach = min(_expected(found, place, allowed), REACH)
+    for _ in range(_DOUBLINGS):
+        if reach >= 2 * math.log(UNTOLD):
+            return math.inf
+        further = max(2 * reach, _LEAST)
+        if _rise(bench, found, place, sign * further) > allowed:
+            break
+        reach = further
+    return reach
 
 
 def _expected(found: Found, place: int, allowed: float) -> float:

@@ -1,10 +1,11 @@
 """The search for the values with which a simulated drive behaves as was measured.
 
-Three steps, each on logarithms of factors::
+Steps, each on logarithms of factors::
 
     CMA-ES          finds the valley, from afar (Hansen 2016)
-    least squares   finds its ground, by slopes from small steps
+    least squares   finds its ground, by slopes
     corrections     what a brief simulation leaves out of a whole one is added, twice
+    CMA-ES          finds the lowest place of a rough ground: on disks requests meet by chance
 
 A candidate is judged by brief simulations with the same random numbers each time. They see less
 than a whole one: a buffer that takes long to fill, say. So what the whole ones of the best so far
@@ -44,11 +45,13 @@ _ABOUT: Final = 0.03
 _SOFT: Final = 0.1
 # Of the logarithms: as if the base preset were known this well. It decides where nothing else does.
 _PULL: Final = 0.02
-_STEP: Final = 0.08
+# Of slopes: wide enough to see over the roughness of simulations, whose requests meet by chance.
+_STEP: Final = 0.15
 _STEPS: Final = 12
 _CORRECTED: Final = 2
-# Of the first step of the search from afar: factors of about 1.5.
-_SPREAD: Final = 0.4
+# Of the first steps of a search by CMA-ES, on the logarithm: from afar, and near the ground.
+_AFAR: Final = 0.4
+_NEAR: Final = 0.05
 # Where nothing can be simulated.
 _IMPOSSIBLE: Final = 3.0
 
@@ -73,6 +76,26 @@ class Found:
     left: FloatArray
     slopes: FloatArray
     loss: float
+
+
+@dataclass(frozen=True)
+class Scattering:
+    """How CMA-ES searches.
+
+    Attributes
+    ----------
+    where
+        For people.
+    spread
+        Standard deviation of the first candidates, on the logarithm.
+    generations, seed
+        How many, and of which random numbers.
+    """
+
+    where: str
+    spread: float
+    generations: int
+    seed: int
 
 
 class Bench:
@@ -185,18 +208,21 @@ def search(
     bench
         Simulates.
     generations
-        Of the search from afar; 0 leaves it out.
+        Of the search by CMA-ES from afar, and half as many near the ground; 0 leaves both out.
     seed
         Of its random numbers.
     say
         Is given what goes on.
     """
-    start = np.zeros(len(bench.parameters))
+    here = np.zeros(len(bench.parameters))
     if generations:
-        start = _from_afar(bench, start, generations, seed, say)
-    here = _ground(bench, start, _STEPS, say)
+        here = _scattered(bench, here, Scattering("from afar", _AFAR, generations, seed), say)
+    here = _ground(bench, here, _STEPS, say)
     for _ in range(_CORRECTED):
         bench.correct(here)
+        if generations:
+            near = Scattering("near the ground", _NEAR, generations // 2, seed)
+            here = _scattered(bench, here, near, say)
         here = _ground(bench, here, _STEPS // 2, say)
     bench.correct(here)
     left = bench.left(here)
@@ -219,9 +245,13 @@ def _moved(logarithms: FloatArray, place: int, by: float) -> FloatArray:
     return moved
 
 
-def _from_afar(
-    bench: Bench, start: FloatArray, generations: int, seed: int, say: Callable[[str], None]
+def _scattered(
+    bench: Bench,
+    start: FloatArray,
+    by: Scattering,
+    say: Callable[[str], None],
 ) -> FloatArray:
+    """Search by candidates that are scattered around the best so far, wherever slopes lead."""
     import cma
 
     def loss(candidate: FloatArray) -> float:
@@ -232,20 +262,21 @@ def _from_afar(
 
     if len(start) == 1:
         # A line needs no search in many directions.
-        tried = np.linspace(-REACH, REACH, 2 * generations + 1)[1:-1]
-        return np.array([min(tried, key=lambda one: loss(np.array([one])))])
+        tried = start[0] + 3 * by.spread * np.linspace(-1, 1, 2 * by.generations + 1)
+        best = min(np.clip(tried, -REACH, REACH), key=lambda one: loss(np.array([one])))
+        return np.array([best])
     options = {
         "bounds": [-REACH, REACH],
-        # It takes 0 for a seed of its own choice.
-        "seed": seed + 1,
+        # It takes 0 for a seed of its own choice, and others of 32 bits.
+        "seed": by.seed % 2**31 + 1,
         "verbose": -9,
-        "maxiter": generations,
+        "maxiter": by.generations,
     }
-    strategy = cma.CMAEvolutionStrategy(start, _SPREAD, options)
+    strategy = cma.CMAEvolutionStrategy(start, by.spread, options)
     while not strategy.stop():
         candidates = strategy.ask()
         strategy.tell(candidates, [loss(one) for one in candidates])
-        say(f"from afar: generation {strategy.countiter} of {generations}")
+        say(f"{by.where}: generation {strategy.countiter} of {by.generations}")
     found: FloatArray = np.asarray(strategy.result.xbest)
     # Where nothing is better than the base, the base is where to begin.
     return found if loss(found) < loss(start) else start

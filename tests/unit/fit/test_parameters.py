@@ -1,0 +1,59 @@
+"""Which values can be fitted, and what factors make of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from drivelab.drives.presets.source import read_preset
+from drivelab.errors import UsageError
+from drivelab.fit.fitting import base_of
+from drivelab.fit.parameters import chosen_parameters, fitted_values, parameters_of
+
+
+def test_what_a_preset_does_without_is_not_fitted() -> None:
+    base = base_of(read_preset("x25m"))
+    names = [one.name for one in parameters_of(base.kind, base.values)]
+    assert "timing.read_cell_ns" in names
+    # 0 in the preset, and a part that it lacks.
+    assert "timing.read_dispatch_ns" not in names
+    assert "slc.read_cell_ns" not in names
+
+
+def test_factors_keep_steps_lists_and_ratios() -> None:
+    base = base_of(read_preset("enterprise-tlc-pcie4"))
+    parameters = parameters_of(base.kind, base.values)
+    doubled = fitted_values(parameters, np.full(len(parameters), np.log(2)), base.values)
+    assert doubled["timing.read_cell_ns"] == [90_000, 120_000, 150_000]
+    assert doubled["buffer.write_buffer_bytes"] == 2 * base.values["buffer.write_buffer_bytes"]
+    tiny = fitted_values(parameters, np.full(len(parameters), -30.0), base.values)
+    # Nothing becomes 0: a drive would do without.
+    assert tiny["buffer.write_buffer_bytes"] == 4096
+    assert tiny["timing.program_cell_ns"] == 1
+
+
+def test_seeks_change_together() -> None:
+    base = base_of(read_preset("sas-15k"))
+    [seeks] = [one for one in parameters_of(base.kind, base.values) if one.name == "seeks"]
+    found = fitted_values([seeks], np.array([np.log(1.5)]), base.values)
+    ratios = {key: round(found[key] / base.values[key], 3) for key in found}  # type: ignore[operator]
+    assert ratios == dict.fromkeys(seeks.keys, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("only", "fixed", "message"),
+    [
+        (["seek"], [], r"'seek' is nothing that can be fitted here; did you mean seeks\?.*allowed"),
+        ([], ["timing.read_cell_ns"], r"'timing.read_cell_ns' is nothing that can be fitted here"),
+        (["seeks"], ["seeks"], "nothing is left to fit"),
+    ],
+)
+def test_unknown_names_list_the_known_ones(only: list[str], fixed: list[str], message: str) -> None:
+    base = base_of(read_preset("sas-15k"))
+    with pytest.raises(UsageError, match=message):
+        chosen_parameters(parameters_of(base.kind, base.values), only, fixed)
+
+
+def test_an_array_is_fitted_by_its_member() -> None:
+    with pytest.raises(UsageError, match=r"array-x25m is an array: .* its member, x25m; fit that"):
+        base_of(read_preset("array-x25m"))
