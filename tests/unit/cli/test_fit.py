@@ -78,7 +78,8 @@ def fitted(measured: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     command = ["fit", str(measured), "--base", "sas-15k", "-o", str(folder / "mine.toml")]
     command += ["--fit", NAMES, "--generations", "15", "--out", str(folder / "page")]
     assert cli.main(command) == 0
-    return json.loads((folder / "page" / "result.json").read_text())
+    answer: dict[str, Any] = json.loads((folder / "page" / "result.json").read_text())
+    return answer
 
 
 def test_hidden_values_are_found(measured: Path, fitted: dict[str, Any]) -> None:

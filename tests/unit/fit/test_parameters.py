@@ -36,7 +36,7 @@ def test_seeks_change_together() -> None:
     base = base_of(read_preset("sas-15k"))
     [seeks] = [one for one in parameters_of(base.kind, base.values) if one.name == "seeks"]
     found = fitted_values([seeks], np.array([np.log(1.5)]), base.values)
-    ratios = {key: round(found[key] / base.values[key], 3) for key in found}  # type: ignore[operator]
+    ratios = {key: round(found[key] / base.values[key], 3) for key in found}
     assert ratios == dict.fromkeys(seeks.keys, 1.5)
 
 
