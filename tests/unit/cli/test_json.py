@@ -22,6 +22,7 @@ from swept_drive import SMALL
 
 from drivelab.campaign.campaign import run_campaign
 from drivelab.cli import main as cli
+from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.real import block_devices
 from drivelab.drives.real.block_devices import BlockDevice
@@ -35,15 +36,16 @@ from drivelab.reproduce import boito2015, huang2011, papers
 from drivelab.reproduce.boito2015_drives import MACHINES
 from drivelab.reproduce.claims import Reproduction
 from drivelab.reproduce.snia2010 import reproduction_of
+from drivelab.workloads.design import parse_design
 
 pytestmark = pytest.mark.usefixtures("models_in_brief")
 
 DOCUMENTS = [
     Path(__file__).parents[3] / "docs" / name
     for name in (
-        *("json-choose.md", "json-drives.md", "json-measure.md", "json-model.md", "json-own.md"),
-        *("json-place.md", "json-profile.md", "json-pts.md", "json-reproduce.md", "json-runs.md"),
-        *("json-serve.md", "json-trace.md"),
+        *("json-choose.md", "json-drives.md", "json-fit.md", "json-measure.md", "json-model.md"),
+        *("json-own.md", "json-place.md", "json-profile.md", "json-pts.md", "json-reproduce.md"),
+        *("json-runs.md", "json-serve.md", "json-trace.md"),
     )
 ]
 # Objects whose keys are data: any name may stand there.
@@ -93,6 +95,11 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("--requests", "50", "--warmup-requests", "10", "--writes", "burst"),
     ],
     "model --from": ["model", "--from", "rows.csv", "--test-last", "20%", "--out", "own"],
+    # One value of a disk alone: what takes long is not what is documented.
+    "fit": [
+        *("fit", "disk", "--base", "sas-15k", "--fit", "mechanics.rotation_rpm"),
+        *("--generations", "0", "-o", "fitted.toml", "--out", "fit"),
+    ],
     "report": ["report", "run"],
     "pts run": [
         *("pts", "run", "throughput", SMALL_DRIVE, "--client", "--scale", "0.01"),
@@ -312,6 +319,12 @@ def finished_run(tmp_path_factory) -> Path:
             on_failure="continue",
         ).close()
     shutil.copytree(folder / "run", folder / "copied")
+    with open_drive("sim:sas-15k") as disk:
+        asked = parse_design("sobol:32").select(0, block_bytes=disk.block_bytes).workloads
+        brief = MeasurementPlan.of_kind("simulated", requests=200, warmup_requests=100)
+        run_campaign(
+            disk, asked, brief, folder / "disk", design_name="sobol", progress=False
+        ).close()
     for test in ("iops", *COURSES):
         run_test(
             TESTS[test],
