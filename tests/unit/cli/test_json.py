@@ -98,7 +98,7 @@ COMMAND_LINES: dict[str, list[str]] = {
     # One value of a disk alone: what takes long is not what is documented.
     "fit": [
         *("fit", "disk", "--base", "sas-15k", "--fit", "mechanics.rotation_rpm"),
-        *("--generations", "0", "-o", "fitted.toml", "--out", "fit"),
+        *("--generations", "0", "-o", "disk.toml", "--out", "fit"),
     ],
     "report": ["report", "run"],
     "pts run": [
