@@ -69,7 +69,7 @@ def fit(measured: Run | Measurements) -> Model:
 
 
 class Model:
-    """How fast a drive is under any workload; made by `drivelab.fit` or `Model.load`.
+    """How fast a drive is under any workload; made by `drivelab.preset_fit` or `Model.load`.
 
     Each of the three metrics is answered by the model that cross-validation found best.
     """

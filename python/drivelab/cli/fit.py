@@ -12,6 +12,7 @@ preset says so.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,17 +24,18 @@ from drivelab.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
-    from drivelab.fit.fitting import Fitted
     from drivelab.outputs import OutputFolder
+    from drivelab.preset_fit.fitting import Fitted
 
 _WRITTEN: Final = ("report", "tables", "result")
 _SUFFIX: Final = ".toml"
+_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _MOST_GENERATIONS: Final = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab fit`."""
-    from drivelab.fit.fitting import USUAL_GENERATIONS
+    from drivelab.preset_fit.fitting import USUAL_GENERATIONS
 
     parser.add_argument("run", metavar="RUN", type=Path, help="a run's folder")
     parser.add_argument(
@@ -82,10 +84,11 @@ def run(args: argparse.Namespace) -> int:
     """Read, search, write and print."""
     from drivelab.cli.outputs import answer_to, check_files, write_file
     from drivelab.drives.presets.source import read_preset
-    from drivelab.fit.fitting import base_of, fit_preset
-    from drivelab.fit.observed import read_run
+    from drivelab.drives.simulated.drive import PREFIX
+    from drivelab.preset_fit.fitting import base_of, fit_preset
+    from drivelab.preset_fit.observed import read_run
 
-    base = base_of(read_preset(args.base))
+    base = base_of(read_preset(args.base.removeprefix(PREFIX)))
     preset = answer_to(args, "preset", args.preset)
     check_files([((_SUFFIX,), preset)], force=args.force)
     if base.texts and Path(base.reference).resolve().parent != args.preset.resolve().parent:
@@ -93,6 +96,7 @@ def run(args: argparse.Namespace) -> int:
             f"{args.preset} would start from {base.reference}, which has to lie in the same "
             f"folder: write it as {Path(base.reference).parent / args.preset.name}"
         )
+    _refuse_another_drive(args.preset, base)
     folder = None if args.out is None else _folder(args)
     fitted = fit_preset(
         read_run(args.run),
@@ -107,8 +111,33 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_another_drive(path: Path, base: Base) -> None:
+    """Refuse a file in which the preset would start from another drive than the fitted one does."""
+    from drivelab._core import preset_names
+    from drivelab.drives.presets.source import preset_at
+    from drivelab.drives.presets.values import preset_values
+    from drivelab.preset_fit.candidate import preset_text
+
+    if not _NAME.fullmatch(path.stem):
+        raise UsageError(f"{path.name} names no drive: use letters, digits, '.', '_' and '-'")
+    if path.stem in (base.name, *base.texts, *preset_names()):
+        raise UsageError(
+            f"{path.stem} is the name of a preset that others start from; call the file otherwise"
+        )
+    try:
+        read = preset_values(preset_at(str(path), preset_text(base.name, path.stem, {})))
+        is_same = {one.key: one.value for one in read} == dict(base.values)
+    except UsageError:
+        is_same = False
+    if not is_same:
+        raise UsageError(
+            f"in the folder of {path} another preset is called {base.name}, or {base.name} is no "
+            "name that a preset can start from; write it into another folder"
+        )
+
+
 def _names(text: str) -> list[str]:
-    return [name for name in text.split(",") if name]
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _folder(args: argparse.Namespace) -> OutputFolder:
@@ -122,8 +151,8 @@ def _folder(args: argparse.Namespace) -> OutputFolder:
 
 
 def _tell(args: argparse.Namespace, fitted: Fitted, folder: OutputFolder | None) -> None:
-    from drivelab.fit.answer import answer_of
-    from drivelab.fit.exhibits import fit_report
+    from drivelab.preset_fit.answer import answer_of
+    from drivelab.preset_fit.exhibits import fit_report
     from drivelab.report.written import write_report
 
     answer = answer_of(fitted, str(args.preset))
@@ -138,7 +167,7 @@ def _tell(args: argparse.Namespace, fitted: Fitted, folder: OutputFolder | None)
 
 
 def _text(answer: dict[str, Any], fitted: Fitted, preset: Path) -> str:
-    from drivelab.fit.answer import amount_text, interval_text
+    from drivelab.preset_fit.answer import amount_text, interval_text
 
     cells = [("", "base", "fitted", "95 % interval")]
     for one in fitted.values:
@@ -149,8 +178,7 @@ def _text(answer: dict[str, Any], fitted: Fitted, preset: Path) -> str:
     for first, *others in cells:
         right = (f"{each:>{width}}" for each, width in zip(others, widths[1:], strict=True))
         lines.append("  ".join([f"{first:<{widths[0]}}", *right]))
-    if answer["untold"]:
-        lines += ["", answer["untold"]]
+    lines += [line for text in answer["cautions"] for line in ("", text)]
     lines += ["", f"preset   {preset}"]
     lines += [f"{each:8} {answer[each]}" for each in _WRITTEN[:1] if answer[each]]
     lines.append(f"as drive drivelab measure sim:{preset}")

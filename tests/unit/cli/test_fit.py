@@ -16,7 +16,7 @@ from drivelab.cli import main as cli
 from drivelab.drives.in_order import measured_in_order
 from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.fit.observed import read_run
+from drivelab.preset_fit.observed import read_run
 from drivelab.workloads.design import parse_design
 
 NAMES = "seeks,mechanics.rotation_rpm"

@@ -30,7 +30,7 @@ PYTHON_ORDER: list[set[str]] = [
     {"drives", "exhibits"},
     {"runs", "prices"},
     {"campaign"},
-    {"profile", "pts", "models", "timeline", "traces", "choose", "place", "live", "fit"},
+    {"profile", "pts", "models", "timeline", "traces", "choose", "place", "live", "preset_fit"},
     {"report"},
     {"pages"},
     {"reproduce"},

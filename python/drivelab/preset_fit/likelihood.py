@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from drivelab.fit.search import REACH, loss_of
+from drivelab.preset_fit.search import REACH, loss_of
 
 if TYPE_CHECKING:
-    from drivelab.fit.candidate import FloatArray
-    from drivelab.fit.search import Bench, Found
+    from drivelab.preset_fit.candidate import FloatArray
+    from drivelab.preset_fit.search import Bench, Found
 
 LEVEL: Final = 0.95
 #: A value that may be this many times as large or as small is not told.
 UNTOLD: Final = 2.0
-# Of a search for where the loss has risen enough: how often it goes twice as far, at first so far.
-_DOUBLINGS: Final = 4
+# A search for where the loss has risen enough goes twice as far each time, at first so far.
 _LEAST: Final = 0.005
 # How often the others are fitted again at each place.
 _AGAIN: Final = 1
@@ -77,15 +76,13 @@ def intervals(bench: Bench, found: Found) -> list[Interval]:
 def _reach(bench: Bench, found: Found, place: int, sign: int, allowed: float) -> float:
     """Return how far a parameter can be moved before the loss rises by more than chance."""
     # Less than slopes say is the roughness of simulations, not what the measurements tell.
-    reach = min(_expected(found, place, allowed), REACH)
-    for _ in range(_DOUBLINGS):
-        if reach >= 2 * math.log(UNTOLD):
-            return math.inf
+    reach = _expected(found, place, allowed)
+    while reach < 2 * math.log(UNTOLD):
         further = max(2 * reach, _LEAST)
         if _rise(bench, found, place, sign * further) > allowed:
-            break
+            return reach
         reach = further
-    return reach
+    return math.inf
 
 
 def _expected(found: Found, place: int, allowed: float) -> float:

@@ -7,8 +7,8 @@ import pytest
 
 from drivelab.drives.presets.source import read_preset
 from drivelab.errors import UsageError
-from drivelab.fit.fitting import base_of
-from drivelab.fit.parameters import chosen_parameters, fitted_values, parameters_of
+from drivelab.preset_fit.fitting import base_of
+from drivelab.preset_fit.parameters import chosen_parameters, fitted_values, parameters_of
 
 
 def test_what_a_preset_does_without_is_not_fitted() -> None:

@@ -12,7 +12,7 @@ from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.write_pattern import BURST
 from drivelab.errors import UsageError
-from drivelab.fit.candidate import Behaviour, behaviour_of
+from drivelab.preset_fit.candidate import Behaviour, behaviour_of
 from drivelab.store import RunStore
 from drivelab.workloads.parts import FITTED, Parts
 
@@ -79,6 +79,8 @@ class Run:
         How each workload was measured.
     fitted, held_out
         To fit to, and to judge by; no workload is in both.
+    kind
+        ``ssd`` or ``hdd`` where the run says it: of simulated drives.
     """
 
     drive: str
@@ -86,6 +88,7 @@ class Run:
     plan: MeasurementPlan
     fitted: Observed
     held_out: Observed
+    kind: str | None = None
 
 
 def read_run(path: Path) -> Run:
@@ -116,13 +119,14 @@ def read_run(path: Path) -> Run:
         own = [one for one in own if one.characteristics.key() not in known]
     fitted, held_out = _some(own, MOST_FITTED), _some(check, MOST_HELD_OUT)
     if len(fitted) < FEWEST_FITTED or len(held_out) < FEWEST_HELD_OUT:
-        needed = FEWEST_FITTED * _EVERY // (_EVERY - 1) + 1
         raise UsageError(
-            f"{path} has {len(own) + len(check)} workloads to fit to and to judge by; a fit needs "
-            f"at least {needed}: measure more, as `drivelab model DRIVE --measurements 300`"
+            f"{path} has {len(fitted)} workloads to fit to and {len(held_out)} others to judge by; "
+            f"a fit needs at least {FEWEST_FITTED} and {FEWEST_HELD_OUT}: measure more, as "
+            "`drivelab model DRIVE --measurements 300`"
         )
-    drive = header["drive"]["name"]
-    return Run(drive, path, plan, Observed.of(fitted), Observed.of(held_out))
+    drive = header["drive"]
+    kind = (drive.get("preset") or {}).get("kind")
+    return Run(drive["name"], path, plan, Observed.of(fitted), Observed.of(held_out), kind)
 
 
 def _plan_of(stored: Mapping[str, Any]) -> MeasurementPlan:

@@ -8,29 +8,17 @@ import numpy as np
 
 from drivelab.exhibits import Axis, Caution, Facts, Multiples, Page, Report, ScatterFigure, Text
 from drivelab.exhibits.quantities import workload_text
-from drivelab.fit.answer import answer_of, headline, untold_text, value_table
+from drivelab.preset_fit.answer import answer_of, cautions, headline, value_table
 
 if TYPE_CHECKING:
-    from drivelab.fit.candidate import FloatArray
-    from drivelab.fit.fitting import Fitted
+    from drivelab.preset_fit.candidate import FloatArray
+    from drivelab.preset_fit.fitting import Fitted
 
 _NS_A_MS: Final = 1e6
-# A real drive is a mix of what no simulator has; beyond this it does something else.
-_FAR: Final = 0.10
 
 
 def fit_report(fitted: Fitted, preset: str) -> Report:
     """Make the report; the same fit always gives the same one."""
-    cautions = [Caution("Not told", text) for text in (untold_text(fitted),) if text]
-    if fitted.after.mean > _FAR:
-        cautions.append(
-            Caution(
-                "Far off",
-                "The simulated drive does not do what the drive does.",
-                "Its geometry or policies may be others than those of the base preset: try "
-                "another --base.",
-            )
-        )
     page = Page(
         "How close the simulated drive is",
         (
@@ -38,7 +26,7 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
             Multiples("held-out", "Workloads that were held out", _scatters(fitted), columns=2),
             value_table(fitted),
         ),
-        cautions=tuple(cautions),
+        cautions=tuple(Caution(seen=text) for text in cautions(fitted)),
         anchor="fit",
     )
     return Report(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.exhibits import Table
 from drivelab.exhibits.quantities import listed, share_text
 
 if TYPE_CHECKING:
-    from drivelab.fit.fitting import Fitted, FittedValue
+    from drivelab.preset_fit.fitting import Fitted, FittedValue
+
+# A real drive has what no simulator has; beyond this it does something else.
+_FAR: Final = 0.10
 
 
 def answer_of(fitted: Fitted, preset: str) -> dict[str, Any]:
@@ -47,12 +50,13 @@ def answer_of(fitted: Fitted, preset: str) -> dict[str, Any]:
                 "low": one.low,
                 "high": one.high,
                 "is_told": one.is_told,
+                "is_at_edge": one.is_at_edge,
             }
             for one in fitted.values
         ],
         "simulations": fitted.simulations,
         "headline": headline(fitted),
-        "untold": untold_text(fitted),
+        "cautions": cautions(fitted),
     }
 
 
@@ -66,15 +70,25 @@ def headline(fitted: Fitted) -> str:
     )
 
 
-def untold_text(fitted: Fitted) -> str:
-    """Say which values the measurements leave open; empty where none."""
-    names = [one.parameter.name for one in fitted.values if not one.is_told]
-    if not names:
-        return ""
-    return (
-        f"These measurements do not tell {listed(names)}: a value half or twice as large, with the "
-        "others fitted to it, does as well."
-    )
+def cautions(fitted: Fitted) -> list[str]:
+    """Say what speaks against the fit, a sentence or two each."""
+    found = []
+    if fitted.after.mean > _FAR:
+        found.append(
+            "The simulated drive does not do what the drive does. Its geometry or policies may be "
+            "others than those of the base preset: try another --base."
+        )
+    if edge := [one.parameter.name for one in fitted.values if one.is_at_edge]:
+        found.append(
+            f"At the end of what is searched, a twentieth or twenty times: {listed(edge)}. The "
+            "base preset is far from this drive: try another --base."
+        )
+    if untold := [one.parameter.name for one in fitted.values if not one.is_told]:
+        rest = ", with the rest fitted to them" if len(fitted.values) > 1 else ""
+        found.append(
+            f"These measurements do not tell {listed(untold)}: quite other values do as well{rest}."
+        )
+    return found
 
 
 def value_table(fitted: Fitted) -> Table:
@@ -105,6 +119,11 @@ def amount_text(value: int | list[int]) -> str:
 
 def interval_text(value: FittedValue) -> str:
     """Write between which values it lies, or that nothing tells it."""
-    if not value.is_told or value.low is None or value.high is None:
+    if value.low is None and value.high is None:
         return "not told"
-    return f"{amount_text(value.low)} to {amount_text(value.high)}"
+    if value.high is None:
+        return f"not told; {amount_text(value.low or 0)} or more"
+    if value.low is None:
+        return f"not told; {amount_text(value.high)} or less"
+    between = f"{amount_text(value.low)} to {amount_text(value.high)}"
+    return between if value.is_told else f"not told; {between}"

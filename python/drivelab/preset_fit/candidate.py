@@ -113,6 +113,8 @@ class Simulator:
     """Runs workloads on presets that differ in little, each begun in the state of the first."""
 
     def __init__(self) -> None:
+        #: Drives simulated so far.
+        self.runs = 0
         self._like: SimulatedDrive | None = None
 
     def behaviour(
@@ -126,6 +128,7 @@ class Simulator:
             When the values are impossible together.
         """
         drive = SimulatedDrive(PREFIX + NAME, source, varies=False, like=self._like)
+        self.runs += 1
         found = behaviour_of(list(measured_in_order(drive, workloads, plan)))
         if self._like is None:
             self._like = drive

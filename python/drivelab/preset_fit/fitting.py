@@ -10,23 +10,32 @@ import numpy as np
 
 from drivelab.drives.presets.values import preset_values
 from drivelab.errors import UsageError
-from drivelab.fit.candidate import Base, preset_text
-from drivelab.fit.likelihood import LEVEL, intervals
-from drivelab.fit.parameters import Parameter, chosen_parameters, fitted_values, parameters_of
-from drivelab.fit.search import Bench, search
+from drivelab.plain_text import escaped
+from drivelab.preset_fit.candidate import Base, preset_text
+from drivelab.preset_fit.likelihood import LEVEL, intervals
+from drivelab.preset_fit.parameters import (
+    Parameter,
+    chosen_parameters,
+    fitted_values,
+    parameters_of,
+)
+from drivelab.preset_fit.search import REACH, Bench, search
 from drivelab.runs.status_line import StatusLine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drivelab.drives.presets.source import PresetSource
-    from drivelab.fit.candidate import Behaviour, FloatArray
-    from drivelab.fit.likelihood import Interval
-    from drivelab.fit.observed import Run
+    from drivelab.preset_fit.candidate import Behaviour, FloatArray
+    from drivelab.preset_fit.likelihood import Interval
+    from drivelab.preset_fit.observed import Run
 
 #: Generations of the search from afar.
 USUAL_GENERATIONS: Final = 20
+_NOUNS: Final = {"ssd": "an SSD", "hdd": "a disk", "raid0": "an array"}
 _FITTED_KINDS: Final = ("ssd", "hdd")
+# So near the end of what is searched, on the logarithm, the best may lie beyond.
+_EDGE: Final = 0.05
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,8 @@ class FittedValue:
         Ends of its interval at 95 %; None where that end is out of reach.
     is_told
         Whether these measurements tell it.
+    is_at_edge
+        Whether it lies at the end of what is searched.
     """
 
     parameter: Parameter
@@ -53,6 +64,7 @@ class FittedValue:
     low: int | list[int] | None
     high: int | list[int] | None
     is_told: bool
+    is_at_edge: bool
 
 
 @dataclass(frozen=True)
@@ -106,7 +118,7 @@ class Fitted:
     def text(self, name: str) -> str:
         """Write the preset, each value with where it comes from."""
         sources = {
-            key: _source(value, str(self.run.path))
+            key: _source(value, escaped(str(self.run.path)))
             for value in self.values
             for key in value.parameter.keys
         }
@@ -165,10 +177,16 @@ def fit_preset(
         For unknown names, or when the base preset cannot be simulated with these workloads.
     """
     parameters = chosen_parameters(parameters_of(base.kind, base.values), only, fixed)
-    if len(run.fitted.workloads) < 2 * len(parameters):
+    if run.kind not in (None, base.kind):
         raise UsageError(
-            f"{len(parameters)} values cannot be told from {len(run.fitted.workloads)} workloads: "
-            "measure at least twice as many, or name fewer values to fit"
+            f"{run.path} measured {_NOUNS.get(run.kind, run.kind)}, and {base.reference} is "
+            f"{_NOUNS[base.kind]}: name a base preset of the same kind"
+        )
+    workloads = len(run.fitted.workloads)
+    if workloads < 2 * len(parameters):
+        raise UsageError(
+            f"{len(parameters)} values need {2 * len(parameters)} workloads to fit to, and the run "
+            f"has {workloads}: measure more, or name fewer values to fit"
         )
     line = StatusLine()
     with closing(Bench(base, parameters, run.fitted, run.plan)) as bench:
@@ -209,7 +227,8 @@ def _value(base: Base, parameter: Parameter, logarithm: float, interval: Interva
     if value is None:
         raise TypeError("a fitted value is a number")
     low, high = at(interval.low), at(interval.high)
-    return FittedValue(parameter, base.values[key], value, low, high, interval.is_told)
+    is_at_edge = abs(logarithm) > REACH - _EDGE
+    return FittedValue(parameter, base.values[key], value, low, high, interval.is_told, is_at_edge)
 
 
 def _error(said: FloatArray, observed: FloatArray) -> float:
@@ -220,7 +239,12 @@ def _source(value: FittedValue, run: str) -> str:
     """Say where a value comes from, as the lines of presets do."""
     if not value.is_told:
         return f"fitted: {run}, which does not tell it from others"
-    low, high = value.low, value.high
-    if len(value.parameter.keys) == 1 and isinstance(low, int) and isinstance(high, int):
+    low, high, base = (
+        one[0] if isinstance(one, list) else one for one in (value.low, value.high, value.base)
+    )
+    if low is None or high is None or base is None:
+        return f"fitted: {run}"
+    if len(value.parameter.keys) == 1 and not isinstance(value.base, list):
         return f"fitted: {run}, {low:_} to {high:_} at {100 * LEVEL:g} %"
-    return f"fitted: {run}"
+    times = f"{low / base:.3f} to {high / base:.3f} times the base preset's"
+    return f"fitted: {run}, {times} at {100 * LEVEL:g} %"

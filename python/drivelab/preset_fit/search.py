@@ -22,17 +22,17 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from drivelab.errors import UsageError
-from drivelab.fit.candidate import Base, Behaviour, Simulator, brief
-from drivelab.fit.parameters import fitted_values
+from drivelab.preset_fit.candidate import Base, Behaviour, Simulator, brief
+from drivelab.preset_fit.parameters import fitted_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from drivelab.drives.plan import MeasurementPlan
-    from drivelab.fit.candidate import FloatArray
-    from drivelab.fit.observed import Observed
-    from drivelab.fit.parameters import Parameter
+    from drivelab.preset_fit.candidate import FloatArray
+    from drivelab.preset_fit.observed import Observed
+    from drivelab.preset_fit.parameters import Parameter
 
 #: Factors lie between one over e to the power of this and that: a twentieth and twenty times.
 REACH: Final = 3.0
@@ -111,8 +111,6 @@ class Bench:
         What was measured.
     plan
         How that was measured.
-    fixed
-        Values that differ from the base preset's in every candidate, by key.
     """
 
     def __init__(
@@ -121,19 +119,19 @@ class Bench:
         parameters: Sequence[Parameter],
         observed: Observed,
         plan: MeasurementPlan,
-        fixed: Mapping[str, Any] | None = None,
     ) -> None:
         self.base = base
         self.parameters = parameters
         self.observed = observed
         self.plan = plan
-        self.fixed = dict(fixed or {})
-        #: Simulations of all workloads so far.
-        self.simulations = 0
-        self._values = {**base.values, **self.fixed}
         self._simulator = Simulator()
         self._beyond: FloatArray = np.zeros(len(observed.workloads))
         self._brief = self._brief_enough()
+
+    @property
+    def simulations(self) -> int:
+        """How often a drive was simulated under all workloads, in brief or whole."""
+        return self._simulator.runs
 
     def close(self) -> None:
         """Let go of the simulated drive's state."""
@@ -141,11 +139,11 @@ class Bench:
 
     def values(self, logarithms: FloatArray) -> dict[str, Any]:
         """Return what differs from the base preset, by key."""
-        return {**self.fixed, **fitted_values(self.parameters, logarithms, self._values)}
+        return dict(fitted_values(self.parameters, logarithms, self.base.values))
 
     def _brief_enough(self) -> MeasurementPlan:
         """Return the shortest plan by which the base preset does about the same as by the whole."""
-        source, workloads = self.base.changed(self.fixed), self.observed.workloads
+        source, workloads = self.base.changed({}), self.observed.workloads
         whole = self._simulator.behaviour(source, workloads, self.plan).mean
         for requests in BRIEF_REQUESTS:
             plan = brief(self.plan, requests)
@@ -164,7 +162,6 @@ class Bench:
 
         None where the values are impossible together.
         """
-        self.simulations += 1
         try:
             source = self.base.changed(self.values(logarithms))
             found = self._simulator.behaviour(source, self.observed.workloads, self._brief)

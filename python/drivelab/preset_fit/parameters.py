@@ -17,7 +17,7 @@ from drivelab.near_names import meant
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from drivelab.fit.candidate import FloatArray
+    from drivelab.preset_fit.candidate import FloatArray
 
 _SECTOR_BYTES: Final = 512
 _PAGE_BYTES: Final = 4096
@@ -57,7 +57,7 @@ _SEEKS: Final = tuple(
     f"mechanics.{name}_seek_ns" for name in ("single_cylinder", "average", "full_stroke")
 )
 #: What may be fitted, by the kind of drive. Geometry and policies are no quantities that grow
-#: smoothly: see `drivelab.fit.choices`.
+#: smoothly, and stay.
 FITTED: Final[dict[str, tuple[Parameter, ...]]] = {
     "ssd": (
         *_each(
