@@ -14,16 +14,16 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.presets.source import read_preset
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.errors import UsageError
-from drivelab.fit.fitting import base_of, fit_preset
-from drivelab.fit.observed import Observed, Run
-from drivelab.fit.parameters import fitted_values, parameters_of
+from drivelab.preset_fit.fitting import base_of, fit_preset
+from drivelab.preset_fit.observed import Observed, Run
+from drivelab.preset_fit.parameters import fitted_values, parameters_of
 from drivelab.reproduce.processes import in_processes
 from drivelab.workloads.design import parse_design
 from validation.document import Section
 
 if TYPE_CHECKING:
-    from drivelab.fit.candidate import Base
     from drivelab.models.features import FloatArray
+    from drivelab.preset_fit.candidate import Base
 
 _BASES: Final = ("x25m", "enterprise-tlc-pcie4", "low-latency", "sas-15k", "spinpoint-m7")
 _SEEDS: Final = (1, 2)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import argparse
 
     from drivelab.outputs import OutputFolder
+    from drivelab.preset_fit.candidate import Base
     from drivelab.preset_fit.fitting import Fitted
 
 _WRITTEN: Final = ("report", "tables", "result")
@@ -126,7 +127,9 @@ def _refuse_another_drive(path: Path, base: Base) -> None:
         )
     try:
         read = preset_values(preset_at(str(path), preset_text(base.name, path.stem, {})))
-        is_same = {one.key: one.value for one in read} == dict(base.values)
+        values = {one.key: one.value for one in read}
+        # What stands above the tables is said of the drive itself, and not taken over.
+        is_same = all(values.get(key) == base.values[key] for key in base.values if "." in key)
     except UsageError:
         is_same = False
     if not is_same:

@@ -128,7 +128,11 @@ def _in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["--base", "array-x25m"], "is an array"),
         (["--base", "sas15k"], "no preset 'sas15k'; did you mean sas-15k?"),
         (["--base", "sas-15k", "--fit", "seek"], "did you mean seeks?"),
+        (["--base", "x25m"], "measured a disk, and x25m is an SSD"),
+        (["--base", "sim:sas-15k", "--fit", " seeks, speed"], "'speed' is nothing that can be"),
         (["--base", "sas-15k", "-o", "mine.txt"], "does not end in .toml"),
+        (["--base", "sas-15k", "-o", "x25m.toml"], "x25m is the name of a preset that others"),
+        (["--base", "sas-15k", "-o", 'a"b.toml'], "names no drive"),
         (["--base", "sas-15k", "-o", "nowhere/mine.toml"], "there is no folder"),
     ],
 )
@@ -159,8 +163,33 @@ def test_a_run_that_cannot_be_fitted_says_why(
         workloads = parse_design("sobol:12").select(1, block_bytes=512).workloads
         run_campaign(drive, workloads, plan, few, design_name="sobol", progress=False).close()
     assert cli.main(["fit", str(few), "--base", "sas-15k", "-o", str(tmp_path / "m.toml")]) == 2
-    assert "has 12 workloads to fit to and to judge by; a fit needs" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert (
+        "has 9 workloads to fit to and 3 others to judge by; a fit needs at least 20 and 5" in told
+    )
     assert not (tmp_path / "m.toml").exists()
+
+
+def test_a_preset_never_replaces_what_it_starts_from(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "disk.toml"
+    text = 'name = "disk"\nbase = "sas-15k"\n'
+    own.write_text(text)
+    command = ["fit", str(measured), "--base", str(own), "-o", str(own), "--force"]
+    assert cli.main(command) == 2
+    assert "disk is the name of a preset that others start from" in capsys.readouterr().err
+    assert own.read_text() == text
+
+
+def test_another_preset_of_that_name_in_the_folder_is_refused(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sas-15k.toml").write_text('name = "sas-15k"\nbase = "spinpoint-m7"\n')
+    command = ["fit", str(measured), "--base", "sas-15k", "-o", str(tmp_path / "mine.toml")]
+    assert cli.main(command) == 2
+    assert "another preset is called sas-15k" in capsys.readouterr().err
+    assert not (tmp_path / "mine.toml").exists()
 
 
 def test_a_base_of_ones_own_lies_beside_what_starts_from_it(

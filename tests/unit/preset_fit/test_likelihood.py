@@ -1,0 +1,63 @@
+"""How sure fitted values are, where what is to be found is known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from drivelab.preset_fit.likelihood import Interval, intervals
+from drivelab.preset_fit.search import Found, loss_of
+
+
+@dataclass
+class Line:
+    """A drive whose logarithms are straight lines of the parameters, with some noise."""
+
+    slopes: np.ndarray
+    noise: np.ndarray
+    asked: int = field(default=0)
+
+    def left(self, logarithms: np.ndarray) -> np.ndarray:
+        self.asked += 1
+        return self.noise + self.slopes @ logarithms
+
+
+def of_line(slopes: np.ndarray, deviation: float = 0.01) -> list[Interval]:
+    noise = np.random.default_rng(1).normal(0, deviation, len(slopes))
+    noise -= slopes @ np.linalg.lstsq(slopes, noise, rcond=1e-6)[0]
+    line = Line(slopes, noise)
+    nothing = np.zeros(slopes.shape[1])
+    found = Found(nothing, line.left(nothing), slopes, loss_of(noise, nothing))
+    return intervals(line, found)  # type: ignore[arg-type]
+
+
+def test_of_straight_lines_an_interval_is_that_of_least_squares() -> None:
+    slopes = np.random.default_rng(2).normal(0, 1, (60, 2))
+    for place, one in enumerate(of_line(slopes)):
+        normal = np.linalg.inv(slopes.T @ slopes)
+        # Student's t of 58 degrees of freedom; what is found doubles, so at most twice as wide.
+        expected = 2.0 * 0.01 * math.sqrt(normal[place, place])
+        assert 0.8 * expected < one.high < 2.4 * expected
+        assert one.is_told
+
+
+def test_what_nothing_depends_on_is_not_told() -> None:
+    slopes = np.column_stack([np.random.default_rng(2).normal(0, 1, 60), np.zeros(60)])
+    sure, open_ended = of_line(slopes)
+    assert sure.is_told
+    assert not open_ended.is_told
+    assert open_ended.high == math.inf
+
+
+def test_of_two_that_do_the_same_neither_is_told() -> None:
+    column = np.random.default_rng(2).normal(0, 1, 60)
+    for one in of_line(np.column_stack([column, column])):
+        assert not one.is_told
+
+
+@pytest.mark.parametrize(("low", "high", "told"), [(-0.1, 0.1, True), (-0.7, 0.7, False)])
+def test_told_is_what_may_not_be_halved_or_doubled(low: float, high: float, told: bool) -> None:
+    assert Interval(low, high).is_told is told
