@@ -125,7 +125,7 @@ def read_run(path: Path) -> Run:
             "`drivelab model DRIVE --measurements 300`"
         )
     drive = header["drive"]
-    kind = (drive.get("preset") or {}).get("kind")
+    kind = (drive["identity"].get("preset") or {}).get("kind")
     return Run(drive["name"], path, plan, Observed.of(fitted), Observed.of(held_out), kind)
 
 
