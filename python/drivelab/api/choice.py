@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 
 _BY = ("latency", "p99", "bandwidth", "throughput")
 _MOST_REPETITIONS = 1000
+_EXAMPLE = "['sim:x25m', 'sim:low-latency']"
 
 
 def choose_drive(
     workload: Characteristics | Trace | str | os.PathLike[str],
-    drives: Sequence[Drive | str],
+    drives: Iterable[Drive | str],
     *,
     by: Literal["latency", "p99", "bandwidth", "throughput"] = "latency",
     repetitions: int | None = None,
@@ -109,6 +110,7 @@ def choose_drive(
     from drivelab.choose.ranking import choose
     from drivelab.prices import read_prices
 
+    drives = _several(drives)
     names = _names(drives)
     asking, called = _workload_of(workload)
     if by not in _BY:
@@ -246,9 +248,16 @@ class Choice:
         return table_html(ranking_table(self._found, self._asked), self.headline)
 
 
-def _names(drives: Sequence[Drive | str]) -> list[str]:
+def _several(drives: object) -> list[Drive | str]:
+    """List the drives: what gives them one by one is used up by the first reading."""
     if isinstance(drives, str | os.PathLike | Drive):
         raise UsageError("drives is one drive, and there is nothing to choose; give a list of them")
+    if not isinstance(drives, Iterable):
+        raise UsageError(f"drives is {shown(drives)}; give a list such as {_EXAMPLE}")
+    return list(drives)
+
+
+def _names(drives: Sequence[Drive | str]) -> list[str]:
     names = [
         each.name if isinstance(each, Drive) else path_text(each, "a drive", "sim:x25m")
         for each in drives

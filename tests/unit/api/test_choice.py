@@ -66,6 +66,12 @@ def test_a_trace_and_a_scenario(capsys, speed: float | str) -> None:
     assert choice.workload == "mine"
 
 
+def test_drives_may_come_one_by_one() -> None:
+    asked = {"repetitions": 2, **BRIEF}
+    choice = dl.choose_drive(dl.Characteristics(), (each for each in DRIVES), **asked)
+    assert choice.to_json() == dl.choose_drive(dl.Characteristics(), DRIVES, **asked).to_json()
+
+
 def test_a_drive_that_is_open_stays_open_and_a_report_is_written() -> None:
     with dl.drive(SMALL) as one:
         choice = dl.choose_drive(
@@ -89,6 +95,8 @@ def test_a_drive_that_is_open_stays_open_and_a_report_is_written() -> None:
     [
         ({"drives": [SMALL]}, "name two drives or more"),
         ({"drives": SMALL}, "give a list of them"),
+        ({"drives": 5}, "drives is 5; give a list such as ['sim:x25m', 'sim:low-latency']"),
+        ({"drives": None}, "drives is None; give a list such as"),
         ({"drives": [SMALL, SMALL]}, "is named twice"),
         ({"by": "speed"}, "by is 'speed'; allowed: latency, p99"),
         ({"by": "throughput"}, "by throughput says nothing of a trace at its recorded times"),
