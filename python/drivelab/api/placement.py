@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from drivelab.place import placing
 
 _MOST_ROUNDS = 1000
+_LONGEST_SECONDS = 366 * 86_400
 #: What a plan that a program made is called.
 _IN_MEMORY = "the plan"
 
@@ -180,7 +181,9 @@ class Placement:
 
 def _check_numbers(seconds: object, rounds: object, time_limit: object) -> None:
     for name, value in (("seconds", seconds), ("time_limit", time_limit)):
-        if value is not None and not (is_number(value) and value > 0):
-            raise UsageError(f"{name} is {shown(value)}; allowed: more than 0")
+        if value is not None and not (is_number(value) and 0 < value <= _LONGEST_SECONDS):
+            raise UsageError(
+                f"{name} is {shown(value)}; allowed: more than 0, at most {_LONGEST_SECONDS}"
+            )
     if not (is_whole(rounds) and 1 <= rounds <= _MOST_ROUNDS):
         raise UsageError(f"rounds is {shown(rounds)}; allowed: 1 to {_MOST_ROUNDS}")

@@ -16,9 +16,9 @@ def refuse_unknown(table: Mapping[str, Any], allowed: Sequence[str], where: str)
     """Raise `UsageError` for a key that is none of these."""
     unknown = next((key for key in table if key not in allowed), None)
     if unknown is not None:
+        guess = meant(unknown, allowed) if isinstance(unknown, str) else ""
         raise UsageError(
-            f"{where}: unknown key {shown(unknown)}; {meant(unknown, allowed)}allowed: "
-            f"{', '.join(allowed)}"
+            f"{where}: unknown key {shown(unknown)}; {guess}allowed: {', '.join(allowed)}"
         )
 
 

@@ -68,6 +68,18 @@ def test_what_has_no_placement_is_an_answer() -> None:
         ("none.toml", {}, "none.toml"),
         (5, {}, "a plan is named by text"),
         ("plan.toml", {"seconds": 0}, "seconds is 0; allowed: more than 0"),
+        (
+            "plan.toml",
+            {"seconds": 1e300},
+            "seconds is 1e+300; allowed: more than 0, at most",
+        ),
+        (
+            "plan.toml",
+            {"seconds": float("inf")},
+            "seconds is inf; allowed: more than 0, at most 31622400",
+        ),
+        ("plan.toml", {"time_limit": float("nan")}, "time_limit is NaN; allowed: more than 0"),
+        ({1: []}, {}, "the plan: unknown key 1; allowed: objective"),
         ("plan.toml", {"rounds": 0}, "rounds is 0; allowed: 1 to 1000"),
     ],
 )
