@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +11,7 @@ from drivelab.api.path_text import path_text
 from drivelab.core_panic import panics_told
 from drivelab.errors import UsageError
 from drivelab.units import parse_size
+from drivelab.workloads.given import shown
 from drivelab.workloads.recorded import SORT_WINDOW, RecordedFiles, refuse_named
 from drivelab.workloads.trace import Trace
 
@@ -90,14 +91,27 @@ def trace(
         time_unit_ns=time_unit_ns,
         sector_bytes=_size(address_unit),
         sort_window=sort_window,
-        columns=None if columns is None else tuple(columns.items()),
+        columns=None if columns is None else _pairs(columns),
     )
     with panics_told():
         return Trace.of_files(asked, speed=None if speed == "max" else speed, depth=depth, fit=fit)
 
 
-def _several(names: Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+def _several(names: object) -> tuple[str, ...]:
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Iterable):
+        raise UsageError(f"devices is {shown(names)}; give a list of names such as ['0', '1']")
+    return tuple(names)
+
+
+def _pairs(columns: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(columns, Mapping):
+        raise UsageError(
+            f"columns is {shown(columns)}; give what a column holds and its name, such as "
+            "{'arrival': 'time'}"
+        )
+    return tuple(columns.items())
 
 
 def _size(value: int | str | None) -> int | None:

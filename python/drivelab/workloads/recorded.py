@@ -79,6 +79,22 @@ class RecordedFiles:
             value = getattr(self, name)
             if value is not None and not (is_whole(value) and 0 <= value < END):
                 raise UsageError(f"{name} is {shown(value)}; allowed: a whole number")
+        self._check_how()
+
+    def _check_how(self) -> None:
+        if self.format is not None and not isinstance(self.format, str):
+            known = ", ".join(each["name"] for each in _core.trace_formats())
+            raise UsageError(f"format is {shown(self.format)}; allowed: {known}")
+        if not isinstance(self.skip_bad_lines, bool):
+            raise UsageError(
+                f"skip_bad_lines is {shown(self.skip_bad_lines)}; allowed: True or False"
+            )
+        for pair in self.columns or ():
+            if not all(isinstance(each, str) for each in pair):
+                raise UsageError(
+                    f"columns has {shown(pair)}; allowed: what a column holds and its name, both "
+                    "texts"
+                )
 
     def open(self) -> _core.TraceReader:
         """Open it; raises `UsageError` or `RunError` with one line that says what is wrong."""
