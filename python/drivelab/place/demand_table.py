@@ -10,7 +10,7 @@ from drivelab._core import SECTOR_BYTES
 from drivelab.drives.simulated.scenarios import read_scenario, scenario_file
 from drivelab.errors import UsageError
 from drivelab.place.plan import Bounds, Demand
-from drivelab.place.values import number, refuse_unknown, size, text
+from drivelab.place.values import number, plain, refuse_unknown, size, text
 from drivelab.units import format_size
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.content import CONTENTS
@@ -76,8 +76,9 @@ def demand_of(entry: Mapping[str, Any], name: str, where: str, folder: Path) -> 
             if key in entry
         }
     )
+    room = _room(entry, workload, where)
     try:
-        part = Part(name, workload, _room(entry, workload, where), **how)
+        part = Part(name, workload, room, **how)
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from error
     return Demand(part, bounds)
@@ -114,7 +115,7 @@ def _trace(entry: Mapping[str, Any], where: str, folder: Path) -> Trace:
     named = entry["trace"]
     names = named if isinstance(named, list) else [named]
     files = tuple(str(folder / text(each, f"{where}: trace")) for each in names)
-    how: dict[str, Any] = {key: entry[key] for key in ("depth", "fit") if key in entry}
+    how: dict[str, Any] = {key: plain(entry[key]) for key in ("depth", "fit") if key in entry}
     if "speed" in entry:
         speed = entry["speed"]
         least, most = SPEEDS
@@ -124,11 +125,9 @@ def _trace(entry: Mapping[str, Any], where: str, folder: Path) -> Trace:
         if not isinstance(devices, list):
             raise UsageError(f'{where}: devices is {shown(devices)}; allowed: a list as ["0", "1"]')
         devices = tuple(text(each, f"{where}: devices") for each in devices)
-    known = entry.get("format")
+    known = text(entry["format"], f"{where}: format") if "format" in entry else None
     try:
-        source = RecordedFiles(
-            files, None if known is None else text(known, f"{where}: format"), devices
-        )
+        source = RecordedFiles(files, known, devices)
         return Trace.of_files(source, **how)
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from error
@@ -136,7 +135,7 @@ def _trace(entry: Mapping[str, Any], where: str, folder: Path) -> Trace:
 
 def _characteristics(entry: Mapping[str, Any], where: str) -> Characteristics:
     values = {
-        key: size(entry[key], f"{where}: {key}") if key in _SIZES else entry[key]
+        key: size(entry[key], f"{where}: {key}") if key in _SIZES else plain(entry[key])
         for key in FIELDS
         if key in entry
     }

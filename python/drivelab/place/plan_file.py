@@ -163,8 +163,13 @@ def _offer(entry: Mapping[str, Any], name: str, where: str, known: Price | None)
 
 
 def _tables(table: Mapping[str, Any], key: str, where: str, most: int) -> list[Any]:
-    entries = table.get(key)
-    if not isinstance(entries, list) or not entries:
+    entries = table.get(key, [])
+    if not isinstance(entries, list):
+        raise UsageError(
+            f"{where}: {key} is {shown(entries)}, which is no list; allowed: a list of tables "
+            f"[[{key}]]"
+        )
+    if not entries:
         what = "workload is placed" if key == "workload" else "drive is in the pool"
         raise UsageError(f"{where}: no {what}; add a table [[{key}]]")
     if len(entries) > most:

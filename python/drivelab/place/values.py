@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 from drivelab.errors import UsageError
@@ -22,6 +22,15 @@ def refuse_unknown(table: Mapping[str, Any], allowed: Sequence[str], where: str)
         )
 
 
+def plain(value: Any) -> Any:
+    """Give a number of another library, such as NumPy's, as one of Python; all else as it is."""
+    if isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, Real) else value
+
+
 def text(value: Any, where: str) -> str:
     """Give a text that is not empty."""
     if not isinstance(value, str) or not value.strip():
@@ -32,8 +41,8 @@ def text(value: Any, where: str) -> str:
 
 def number(value: Any, where: str, least: float, most: float, *, above: bool = False) -> float:
     """Give a number from `least`, or above it, to `most`."""
-    is_in = is_number(value) and math.isfinite(value) and least <= value <= most
-    if not is_in or (above and value == least):
+    value = plain(value)
+    if not (is_number(value) and least <= value <= most) or (above and value == least):
         begins = "more than" if above else "from"
         raise UsageError(f"{where} is {shown(value)}; allowed: {begins} {least:g} to {most:g}")
     return float(value)
@@ -41,6 +50,7 @@ def number(value: Any, where: str, least: float, most: float, *, above: bool = F
 
 def whole(value: Any, where: str, least: int, most: int) -> int:
     """Give a whole number."""
+    value = plain(value)
     if not is_whole(value) or not least <= value <= most:
         raise UsageError(f"{where} is {shown(value)}; allowed: a whole number, {least} to {most}")
     return value
@@ -48,6 +58,7 @@ def whole(value: Any, where: str, least: int, most: int) -> int:
 
 def size(value: Any, where: str) -> int:
     """Give a number of bytes: itself, or a text such as ``40GB``."""
+    value = plain(value)
     if is_whole(value) and 0 <= value < 1 << 63:
         return value
     if not isinstance(value, str):

@@ -87,7 +87,7 @@ def test_a_rate_in_bytes_is_one_in_requests(tmp_path: Path) -> None:
         (WEB + DRIVE + "at_most = 1.5\n", "at_most is 1.5; allowed"),
         (WEB + DRIVE + "colour = 1\n", "drive 'sim:x25m': unknown key 'colour'"),
         (WEB + DRIVE.replace("60", "-1"), "drive 'sim:x25m': price is -1; allowed: from 0"),
-        ("workload = 3\n" + DRIVE, "no workload is placed"),
+        ("workload = 3\n" + DRIVE, "workload is 3, which is no list; allowed: a list of tables"),
         ("workload = [3]\n" + DRIVE, "workload 1 is 3; allowed: a table [[workload]]"),
         (WEB.replace('"web"', '" "') + DRIVE, "workload 1: name is ' '; allowed: a text"),
         (WEB.replace('"web"', r'"a\nb"') + DRIVE, "allowed: one line without spaces around it"),
