@@ -141,8 +141,9 @@ class Model:
             run's design, that an interval holds on average. Unless it is given, 0.9 where enough
             workloads were reserved for it, and no intervals otherwise.
         features, estimator
-            ``basic`` or ``extended``; ``ols``, ``cart`` or ``boosted``. Each metric's best unless
-            given.
+            ``basic`` or ``extended``; ``ols``, ``cart``, ``guide``, ``boosted``, ``bottleneck``,
+            ``kriging``, ``bottleneck_kriging``, ``queueing_kriging`` or ``combined``. Each metric's
+            best unless given.
 
         Returns
         -------

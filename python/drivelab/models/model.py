@@ -65,9 +65,10 @@ class NearWorkload:
 class PerformanceModel(ModelContents):
     """Latency, bandwidth and throughput of one drive from workload characteristics.
 
-    Holds every combination of metric (`evaluate.METRICS`), features (``basic``,
-    ``extended``) and estimator (``ols``, ``cart``, ``boosted``), each fitted to the natural
-    logarithm of the performance (Huang et al. 2011, section IV.A).
+    Metrics are those of `drivelab.models.measured.METRICS`, features ``basic`` and ``extended``
+    (Huang et al. 2011, section IV.A), estimators those of `drivelab.models.predictors.ESTIMATORS`.
+    One surface is fitted for each estimator and the features that it takes: to the logarithm of
+    latency over queue depth, from which all metrics follow (`drivelab.models.answers`).
     """
 
     @classmethod
