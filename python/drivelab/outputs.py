@@ -168,7 +168,7 @@ class OutputFolder:
         except OSError as error:
             reason = error.strerror or str(error)
             raise UsageError(
-                f"the folder {self.path} cannot be made: {reason}; choose another --out"
+                f"the folder {self.path} cannot be made: {reason}; choose another folder"
             ) from error
         finally:
             for place in missing:

@@ -80,9 +80,9 @@ def refuse_folder(
         _check_files(folder, own, inputs)
         return
     if is_run(path):
-        raise UsageError(f"{path} is a run, and has its own report; choose another --out")
+        raise UsageError(f"{path} is a run, and has its own report; choose another folder")
     if path.exists() and not path.is_dir():
-        raise UsageError(f"{path} is a file; a report is a folder, choose another --out")
+        raise UsageError(f"{path} is a file; a report is a folder; choose another one")
     found = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
     others = sorted(found - {*_OURS, *own, *folders})
     if others:

@@ -148,6 +148,8 @@ def test_a_report_marks_where_the_drive_falls_behind(capsys) -> None:
     # The same question in the same place is written again; another one is not.
     late = ("--trace", "mixed.spc", "--speed", "1000x", "--depth", "32", "--window", "1s")
     assert "page" in refused(capsys, "run", *late, "--report", "page")
+    said = refused(capsys, "run", *late, "--report", "run")
+    assert "run is a run, and has its own report; choose another folder" in said
     told = asked(capsys, "predict", "run", *late, "--report", "late")
     page = Path(told["report"]).read_text()
     assert "the drive falls behind" in page

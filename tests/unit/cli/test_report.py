@@ -51,7 +51,7 @@ def test_the_page_of_every_kind_of_run_is_written_again_and_printed(
     assert cli.main(["report", str(run), "--out", "/proc/run"]) == 2
     assert capsys.readouterr().err == (
         "drivelab: the folder /proc/run cannot be made: No such file or directory; choose another "
-        "--out\n"
+        "folder\n"
     )
     page = (run / "report.html").read_bytes()
     (run / "report.html").unlink()
