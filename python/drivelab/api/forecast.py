@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.api.html_tables import rows_html
 from drivelab.api.saved import write_page
+from drivelab.api.spelled import spelled_in_python
 from drivelab.errors import UsageError
 from drivelab.workloads.given import is_number, shown
 from drivelab.workloads.trace import Trace
@@ -124,7 +125,8 @@ def forecast_of(model: PerformanceModel, trace: object, window_seconds: object) 
         )
     speed_of(trace)
     window_ns = round(window_seconds * 1e9)
-    windows = characterize(trace.files, window_ns=window_ns).windows
-    found = forecast_trace(model, trace, windows, window_ns)
+    with spelled_in_python():
+        windows = characterize(trace.files, window_ns=window_ns).windows
+        found = forecast_trace(model, trace, windows, window_ns)
     answer = forecast_answer(found, trace, model.provenance, None)
     return Forecast(found, trace, answer, closed_loop_error(model))

@@ -5,15 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from drivelab.api.path_text import path_text
+from drivelab.api.spelled import spelled_in_python
 from drivelab.core_panic import panics_told
 from drivelab.errors import UsageError
 from drivelab.units import parse_size
-from drivelab.workloads.given import shown
+from drivelab.workloads.given import END, is_number, is_whole, shown
 from drivelab.workloads.recorded import SORT_WINDOW, RecordedFiles, refuse_named
-from drivelab.workloads.trace import Trace
+from drivelab.workloads.trace import SPEEDS, Trace
+
+# Least and most, as the core has them.
+_WHOLES: Final = {
+    "time_unit_ns": (1, 3_600_000_000_000),
+    "address_unit": (1, 1 << 30),
+    "device_size": (1, END - 1),
+    "sort_window": (0, 1 << 20),
+}
 
 
 def trace(
@@ -82,19 +91,42 @@ def trace(
         raise UsageError("name the files of the trace, such as drivelab.trace('web.spc.gz')")
     paths = [path_text(each, "a trace", "web.spc.gz") for each in files]
     refuse_named([Path(each) for each in paths])
+    _check_speed(speed)
+    sizes = {"device_size": _size(device_size), "address_unit": _size(address_unit)}
+    _check_wholes({"time_unit_ns": time_unit_ns, "sort_window": sort_window, **sizes})
     asked = RecordedFiles(
         tuple(paths),
         format=format,
         devices=None if devices is None else _several(devices),
         skip_bad_lines=skip_bad_lines,
-        device_bytes=_size(device_size),
+        device_bytes=sizes["device_size"],
         time_unit_ns=time_unit_ns,
-        sector_bytes=_size(address_unit),
+        sector_bytes=sizes["address_unit"],
         sort_window=sort_window,
         columns=None if columns is None else _pairs(columns),
     )
-    with panics_told():
+    with panics_told(), spelled_in_python():
         return Trace.of_files(asked, speed=None if speed == "max" else speed, depth=depth, fit=fit)
+
+
+def _check_speed(speed: object) -> None:
+    least, most = SPEEDS
+    if speed != "max" and not (is_number(speed) and least <= speed <= most):
+        raise UsageError(
+            f"speed is {shown(speed)}; allowed: {least:g} to {most:g}, or 'max' for as fast as "
+            "requests are answered"
+        )
+
+
+def _check_wholes(values: Mapping[str, object]) -> None:
+    for name, value in values.items():
+        least, most = _WHOLES[name]
+        if value is None and name != "sort_window":
+            continue
+        if not (is_whole(value) and least <= value <= most):
+            raise UsageError(
+                f"{name} is {shown(value)}; allowed: a whole number, {least} to {most}"
+            )
 
 
 def _several(names: object) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ def predict_trace(args: argparse.Namespace) -> int:
     folder = _folder(args)
     with ReadingProgress() as told:
         windows = characterize(trace.files, window_ns=window_ns, told=told).windows
-    forecast = forecast_trace(model, trace, windows, window_ns)
+    forecast = forecast_trace(model, trace, windows, window_ns, word=_word)
     if args.out is not None:
         with answers_sink(args) as sink:
             sink.write(forecast_table(forecast).csv().encode())
@@ -115,6 +115,10 @@ def _refuse_other_answers(args: argparse.Namespace) -> None:
             )
     if args.json and args.out == STANDARD:
         raise UsageError("--json and --out - both write to standard output; choose one")
+
+
+def _word(name: str) -> str:
+    return f"--{name}"
 
 
 def _folder(args: argparse.Namespace) -> OutputFolder | None:

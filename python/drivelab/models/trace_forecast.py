@@ -33,7 +33,7 @@ from drivelab.models.lone_writes import KEY, read_lone_writes
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -132,6 +132,7 @@ def forecast_trace(
     window_ns: int,
     *,
     corrected: bool = True,
+    word: Callable[[str], str] = str,
 ) -> TraceForecast:
     """Say what is expected of a trace on a modelled drive.
 
@@ -148,6 +149,8 @@ def forecast_trace(
         Their length as recorded.
     corrected
         Whether costs follow the best model, or are the queueing model's own.
+    word
+        How an option is written where it was asked for.
 
     Raises
     ------
@@ -159,7 +162,7 @@ def forecast_trace(
     speed = speed_of(trace)
     queueing = asked_queueing(model)
     asked = _Asked.of(windows, window_ns, speed)
-    served = _Served(queueing, trace, asked, _capacity(model, trace))
+    served = _Served(queueing, trace, asked, _capacity(model, trace, word))
     lone = read_lone_writes(model.provenance.get(KEY))
     found = served.by(queueing.with_lone_writes(queueing.costs_of(asked.table), lone))
     # Deeper than was measured, a loop waits at the same place as the deepest that was.
@@ -232,14 +235,15 @@ def asked_queueing(model: PerformanceModel) -> Queueing:
     return found[0]
 
 
-def _capacity(model: PerformanceModel, trace: Trace) -> int:
+def _capacity(model: PerformanceModel, trace: Trace, word: Callable[[str], str]) -> int:
     drive = model.provenance.get("drive")
     capacity = drive.get("capacity_bytes") if isinstance(drive, dict) else None
     if not isinstance(capacity, int):
         raise CannotAnswerError("the model does not say how large its drive is")
     end = trace.footprint_bytes
     if end is not None and end > capacity:
-        others = {"keep": "--fit wrap or --fit scale", "scale": "--fit wrap"}[trace.fit]
+        fit = word("fit")
+        others = {"keep": f"{fit} wrap or {fit} scale", "scale": f"{fit} wrap"}[trace.fit]
         raise UsageError(
             f"the trace ends at {end} bytes; allowed: at most the drive's {capacity}; fit it to "
             f"the drive with {others}, or choose one device"

@@ -116,3 +116,9 @@ def test_what_cannot_be_asked_is_refused_in_a_line(how: dict, says: str) -> None
         dl.choose_drive(**asked)
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_errors_of_drives_name_arguments() -> None:
+    Path("far.spc").write_text("0,0,4096,r,0\n0,1000000000,4096,r,1\n")
+    with pytest.raises(dl.DrivelabError, match="to the drive with fit wrap or fit scale, or"):
+        dl.choose_drive(dl.trace("far.spc"), DRIVES, progress=False)

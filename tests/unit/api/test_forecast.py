@@ -20,6 +20,7 @@ def folder(models_in_brief: None, tmp_path_factory: pytest.TempPathFactory) -> P
     folder = tmp_path_factory.mktemp("forecast")
     lines = (f"0,{64 * (place % 99)},4096,{'rw'[place % 2]},{place / 100}" for place in range(600))
     (folder / "a.spc").write_text("\n".join(lines) + "\n")
+    (folder / "far.spc").write_text("0,0,4096,r,5\n0,100000000,4096,r,6\n")
     (folder / "ties.spc").write_text("0,0,4096,r,5\n" * 3)
     words = ["model", SMALL, "--design", "sobol:60", "--check", "0", "--no-sweeps"]
     assert cli.main([*words, "--writes", "burst", "--out", str(folder / "run")]) == 0
@@ -56,6 +57,8 @@ def test_what_cannot_be_asked_is_refused_in_a_line() -> None:
         ("a.spc", {}, "give drivelab.trace"),
         (dl.trace("ties.spc"), {}, "have the same time"),
         (dl.trace("a.spc", speed="max", depth=4), {}, "give the trace a speed"),
+        (dl.trace("far.spc"), {}, "fit it to the drive with fit wrap or fit scale, or choose"),
+        (dl.trace("a.spc"), {"window_seconds": 1e-9}, "use a longer window_seconds"),
         (dl.trace("a.spc"), {"window_seconds": 0}, "window_seconds is 0; allowed"),
     ):
         with pytest.raises(dl.DrivelabError) as refused:

@@ -19,6 +19,17 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("how", "says"),
     [
+        ({"speed": "fast"}, "speed is 'fast'; allowed: 1e-06 to 1e+06, or 'max' for as fast as"),
+        ({"speed": None}, "speed is None; allowed"),
+        ({"time_unit_ns": 0}, "time_unit_ns is 0; allowed: a whole number, 1 to 3600000000000"),
+        ({"address_unit": 0}, "address_unit is 0; allowed: a whole number, 1 to 1073741824"),
+        ({"device_size": 5.5}, "device_size is 5.5; allowed: a whole number"),
+        ({"sort_window": None}, "sort_window is None; allowed: a whole number, 0 to 1048576"),
+        ({"columns": {"arrival": "at"}}, "only Parquet has columns to map: leave columns out"),
+        (
+            {"device_size": 4096},
+            "skip bad lines with skip_bad_lines=True, or name the right format",
+        ),
         ({"format": 5}, "format is 5; allowed: "),
         ({"skip_bad_lines": "yes"}, "skip_bad_lines is 'yes'; allowed: True or False"),
         ({"columns": {1: 2}}, "columns has (1, 2); allowed: what a column holds and its name"),
