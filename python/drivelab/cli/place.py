@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--seconds is 0; allowed: more than 0, such as 20s")
     window = window_for(plan.demands, args.seconds)
     try:
-        refuse_short(plan.demands, window)
+        refuse_short(plan.demands, window, _word)
     except UsageError as error:
         raise UsageError(f"{args.plan}: {error}") from error
     folder = None if args.out is None else _folder(args)
@@ -151,7 +151,11 @@ def _bench(args: argparse.Namespace, drive: Any, plan: PlacementPlan, window: Wi
         seed=args.seed, warmup_requests=0, writes="sustained", workers=args.workers
     )
     path = None if args.out is None else args.out / RUNS / _folder_name(drive.name)
-    return Bench(drive, plan.demands, window, how, path, command=args.command)
+    return Bench(drive, plan.demands, window, how, path, command=args.command, word=_word)
+
+
+def _word(name: str) -> str:
+    return f"--{name}"
 
 
 def _folder_name(drive: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -81,6 +81,8 @@ class Bench(ClosedOnExit):
         The command line that goes on with it.
     progress
         Whether it is shown.
+    word
+        How an option is written where it was asked for.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class Bench(ClosedOnExit):
         *,
         command: str | None = None,
         progress: bool = True,
+        word: Callable[[str], str] = str,
     ) -> None:
         self.drive = drive
         self.tried = 0
@@ -102,6 +105,7 @@ class Bench(ClosedOnExit):
         self._path = path
         self._command = command
         self._progress = progress
+        self._word = word
         self._found: dict[int, Measurement] = {}
         self._run: Run | None = None
 
@@ -165,7 +169,7 @@ class Bench(ClosedOnExit):
         for each in made:
             self._window = self._window.within(self._found[_index(each)].duration_ns)
         try:
-            refuse_short(self._demands, self._window)
+            refuse_short(self._demands, self._window, self._word)
         except UsageError as error:
             raise UsageError(f"{self.drive.name}: {error}") from error
 
@@ -231,9 +235,10 @@ class Bench(ClosedOnExit):
             text = str(error)
             if isinstance(error, RunError) and not text.endswith(_LONGER):
                 raise
-            remedy = "; or give --seconds a shorter time, in which less piles up"
+            seconds = self._word("seconds")
+            remedy = f"; or give {seconds} a shorter time, in which less piles up"
             if text.endswith(_LONGER):
-                remedy = " by --seconds, or name a longer trace"
+                remedy = f" by {seconds}, or name a longer trace"
             raise RunError(f"{what} on {self.drive.name}: {text}{remedy}") from error
 
     def _nothing_counted(
@@ -248,7 +253,7 @@ class Bench(ClosedOnExit):
         longer = "name a longer trace or a higher rate"
         if not any(each.ends_unknown or each.lasting_ns is not None for each in self._demands):
             seconds = 2 * FEWEST_EXPECTED / (demand.rate_iops or 1.0)
-            longer = f"give --seconds {seconds_text(seconds)} or more"
+            longer = f"give {self._word('seconds')} {seconds_text(seconds)} or more"
         return (
             f"workload {shown(demand.name)} cannot be judged: it sent no request {beside} on "
             f"{self.drive.name}, {why}; {longer}"

@@ -8,7 +8,7 @@ requests of workloads that wait for the drive, whose pace nobody knows before.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -114,8 +114,20 @@ def window_for(demands: Sequence[Demand], seconds: float | None = None) -> Windo
     )
 
 
-def refuse_short(demands: Sequence[Demand], window: Window) -> None:
-    """Raise `UsageError` for a workload that may send nothing at all in the window."""
+def refuse_short(
+    demands: Sequence[Demand], window: Window, word: Callable[[str], str] = str
+) -> None:
+    """Raise `UsageError` for a workload that may send nothing at all in the window.
+
+    Parameters
+    ----------
+    demands
+        All of the plan.
+    window
+        In which they are tried.
+    word
+        How an option is written where it was asked for.
+    """
     for each in demands:
         if each.lasting_ns == 0:
             raise UsageError(
@@ -132,11 +144,13 @@ def refuse_short(demands: Sequence[Demand], window: Window) -> None:
             raise UsageError(
                 f"workload {shown(each.name)} sends about {expected:.2g} requests in the "
                 f"{format_duration_ns(window.duration_ns)} that each measurement counts, "
-                f"{_why_short(demands, window, 10 / each.rate_iops)}"
+                f"{_why_short(demands, window, 10 / each.rate_iops, word)}"
             )
 
 
-def _why_short(demands: Sequence[Demand], window: Window, needed: float) -> str:
+def _why_short(
+    demands: Sequence[Demand], window: Window, needed: float, word: Callable[[str], str]
+) -> str:
     """Say what keeps a window short, and what to do about it."""
     lasting = {each.name: each.lasting_ns for each in demands if each.lasting_ns is not None}
     if lasting and min(lasting.values()) / 1e9 < needed:
@@ -151,15 +165,16 @@ def _why_short(demands: Sequence[Demand], window: Window, needed: float) -> str:
             f"because the trace of workload {shown(unknown.name)} is over by then on this drive; "
             "name a longer trace or a higher rate"
         )
+    longer = f"give {word('seconds')} {seconds_text(needed)} or more"
     if window.requests is None:
-        return f"as --seconds says; give --seconds {seconds_text(needed)} or more"
+        return f"as {word('seconds')} says; {longer}"
     fastest = max(demands, key=lambda each: each.rate_iops or 0.0)
     return (
         f"because workload {shown(fastest.name)} sends {fastest.rate_iops or 0:,.0f} a second; "
-        f"give --seconds {seconds_text(needed)} or more"
+        f"{longer}"
     )
 
 
 def seconds_text(seconds: float) -> str:
-    """Write a time for --seconds, rounded up."""
-    return f"{math.ceil(seconds)}s" if seconds > 1 else f"{math.ceil(seconds * 1e3)}ms"
+    """Write seconds as programs and the command line take them, rounded up."""
+    return str(math.ceil(seconds)) if seconds > 1 else f"{math.ceil(seconds * 1e3) / 1e3:g}"

@@ -98,6 +98,11 @@ def test_what_has_no_placement_is_an_answer() -> None:
         ({"workload": [WEB | {"size": None}]}, {}, "the plan: workload 'web': size is None"),
         ({"workload": [WEB | {"rate_iops": 10**400}]}, {}, "rate_iops is a number of more than"),
         ({1: []}, {}, "the plan: unknown key 1; allowed: objective"),
+        (
+            "plan.toml",
+            {"seconds": 1e-9},
+            "as seconds says; give seconds 0.012 or more",
+        ),
         ("plan.toml", {"rounds": 0}, "rounds is 0; allowed: 1 to 1000"),
     ],
 )

@@ -280,7 +280,7 @@ def test_a_workload_that_sends_nothing_beside_another_is_not_judged(capsys) -> N
     said = refused(capsys, "plan.toml")
     assert "workload 'slow' cannot be judged: it sent no request beside scan on " in said
     assert "where 400,000 requests are counted within " in said
-    assert said.endswith("; give --seconds 2000s or more\n")
+    assert said.endswith("; give --seconds 2000 or more\n")
     # A time that is asked for is kept to.
     two(slow.replace("0.01", "0.3"), scan)
     assert cli.main(["place", "plan.toml", "--seconds", "10", "--json"]) == 0

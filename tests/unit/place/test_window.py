@@ -80,11 +80,11 @@ def trace_of(*times_ns: int) -> Demand:
         # Many requests of another workload.
         ([demand("slow", rate_iops=0.01), demand("fast", rate_iops=20_000.0)], None,
          "workload 'slow' sends about 0.2 requests in the 20.0 s that each measurement counts, "
-         "because workload 'fast' sends 20,000 a second; give --seconds 1000s or more"),
+         "because workload 'fast' sends 20,000 a second; give seconds 1000 or more"),
         # What was asked for.
         ([demand("slow", rate_iops=0.1)], 20.0,
          "workload 'slow' sends about 2 requests in the 20.0 s that each measurement counts, as "
-         "--seconds says; give --seconds 100s or more"),
+         "seconds says; give seconds 100 or more"),
         # A trace.
         ([demand("slow", rate_iops=1.0), trace_of(0, 2_200_000_000)], 20.0,
          "workload 'slow' sends about 2 requests in the 2.00 s that each measurement counts, "
