@@ -1,5 +1,6 @@
 //! Every test of the live drive, in one program.
 
+mod gone;
 mod keeper;
 mod protocol;
 mod server;

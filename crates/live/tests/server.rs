@@ -19,11 +19,11 @@ use crate::spoken::{
     DISCONNECT, FLAGS, FLUSH, NO_SPACE, READ, TRIM, WRITE, option, request, simple, wanted,
 };
 
-fn path(name: &str) -> PathBuf {
+pub fn path(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("dl-{}-{name}.sock", std::process::id()))
 }
 
-fn settings(size_bytes: u64) -> Settings {
+pub fn settings(size_bytes: u64) -> Settings {
     Settings {
         export: Export {
             name: "small".to_owned(),
@@ -50,7 +50,7 @@ fn plain(name: &str, memory: u64) -> (Serving, PathBuf) {
 }
 
 /// A client that has haggled.
-fn client(path: &PathBuf) -> UnixStream {
+pub fn client(path: &PathBuf) -> UnixStream {
     let mut socket = UnixStream::connect(path).unwrap();
     socket
         .set_read_timeout(Some(Duration::from_secs(20)))
@@ -64,7 +64,7 @@ fn client(path: &PathBuf) -> UnixStream {
     socket
 }
 
-fn answer(socket: &mut UnixStream, bytes: usize) -> Vec<u8> {
+pub fn answer(socket: &mut UnixStream, bytes: usize) -> Vec<u8> {
     let mut read = vec![0; bytes];
     socket.read_exact(&mut read).unwrap();
     read

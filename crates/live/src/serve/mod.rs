@@ -27,7 +27,7 @@ use crate::protocol::Export;
 
 pub use connection::{MOST_IN_FLIGHT_BYTES, MOST_REQUESTS};
 pub use door::{Door, DoorError, Place};
-pub use server::MOST_CONNECTIONS;
+pub use server::{MOST_CONNECTIONS, MOST_ORPHANS};
 pub use told::{KindTold, Told};
 
 use server::Server;

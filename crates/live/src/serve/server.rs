@@ -8,7 +8,7 @@ use drivelab_request::{Command, CommandKind, Content, Nanos};
 use drivelab_sim::host::{Device, SimError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::connection::Connection;
+use super::connection::{Connection, MOST_REQUESTS};
 use super::door::Door;
 use super::told::Told;
 use super::waiting::{Owner, Waiting, Waitings};
@@ -21,6 +21,10 @@ use crate::protocol::{
 
 /// Clients at the same time; others are turned away.
 pub const MOST_CONNECTIONS: usize = 16;
+
+/// While the drive has more requests of clients that are gone, nobody is admitted: who comes and
+/// goes would fill the memory.
+pub const MOST_ORPHANS: usize = 4 * MOST_REQUESTS;
 
 /// Sleep is ended so long before the next moment, and the rest is spent asking: a sleeper is
 /// woken some ten microseconds late.
@@ -174,8 +178,8 @@ impl Server {
             kind.bytes += u64::from(waiting.bytes);
             kind.latency.record(waiting.latency);
         }
-        let Owner { place, number } = waiting.owner;
-        if let Some(Some((of, connection))) = self.connections.get_mut(place)
+        if let Some(Owner { place, number }) = waiting.owner
+            && let Some(Some((of, connection))) = self.connections.get_mut(place)
             && *of == number
         {
             connection.requests -= 1;
@@ -195,7 +199,7 @@ impl Server {
     /// Sends what is ready, and forgets who is gone.
     fn send(&mut self) {
         for (place, slot) in self.connections.iter_mut().enumerate() {
-            let Some((_, connection)) = slot else {
+            let Some((number, connection)) = slot else {
                 continue;
             };
             if connection.unsent() > 0 {
@@ -210,6 +214,8 @@ impl Server {
                 connection.send();
             }
             if connection.is_over() {
+                let number = *number;
+                self.waitings.orphan(Owner { place, number });
                 *slot = None;
                 self.told.connected -= 1;
             }
@@ -260,7 +266,9 @@ impl Server {
             tv_nsec: (idle % 1_000_000_000) as i64,
         };
         let mut asked = Vec::with_capacity(self.connections.len() + 2);
-        asked.push(PollFd::new(&self.door, PollFlags::IN));
+        let mut knocks = PollFlags::empty();
+        knocks.set(PollFlags::IN, self.waitings.orphans() < MOST_ORPHANS);
+        asked.push(PollFd::new(&self.door, knocks));
         if let Some(syncs) = &self.syncs {
             asked.push(PollFd::new(syncs, PollFlags::IN));
         }
@@ -427,7 +435,7 @@ impl Server {
         let is_synced = request.is_forced || request.asked == Asked::Flush;
         let kind = request.asked.command();
         let mut waiting = Waiting {
-            owner,
+            owner: Some(owner),
             kind,
             bytes: request.size_bytes,
             cookie: request.cookie,

@@ -12,7 +12,8 @@ pub(super) struct Owner {
 /// A request whose reply is ready but for its time.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    pub owner: Owner,
+    /// Nobody any more when the connection is gone.
+    pub owner: Option<Owner>,
     pub kind: CommandKind,
     pub bytes: u32,
     pub cookie: u64,
@@ -32,6 +33,8 @@ pub(super) struct Waitings {
     vacant: Vec<usize>,
     /// Replies' memory, for the next ones.
     buffers: Vec<Vec<u8>>,
+    /// How many have no owner any more.
+    orphans: usize,
 }
 
 /// So many buffers of at most so many bytes are kept.
@@ -54,7 +57,24 @@ impl Waitings {
     pub fn remove(&mut self, ticket: u64) -> Option<Waiting> {
         let taken = self.slots.get_mut(ticket as usize)?.take()?;
         self.vacant.push(ticket as usize);
+        self.orphans -= usize::from(taken.owner.is_none());
         Some(taken)
+    }
+
+    /// Nobody takes the replies of `owner` any more: the drive still has its requests, and their
+    /// replies take no memory.
+    pub fn orphan(&mut self, owner: Owner) {
+        let all = self.slots.iter_mut().flatten();
+        for waiting in all.filter(|waiting| waiting.owner == Some(owner)) {
+            waiting.owner = None;
+            waiting.reply = Vec::new();
+            self.orphans += 1;
+        }
+    }
+
+    /// Requests whose connection is gone.
+    pub const fn orphans(&self) -> usize {
+        self.orphans
     }
 
     /// Those that are there.

@@ -1,0 +1,87 @@
+//! Clients that come and go, and what they leave behind.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::Duration;
+
+use drivelab_live::clock::Dilation;
+use drivelab_live::data::{MemoryStore, Store};
+use drivelab_live::serve::{Door, MOST_ORPHANS, MOST_REQUESTS, Place, Serving, Settings};
+
+use crate::server::{client, path, settings};
+use crate::small_drive::prepared;
+use crate::spoken::{READ, request};
+
+/// A server of a drive that takes seconds for anything.
+fn lingering(name: &str) -> (Serving, PathBuf) {
+    let device = prepared("").device(None).unwrap();
+    let size = device.capacity_bytes();
+    let path = path(name);
+    let door = Door::open(Place::Path(path.clone())).unwrap();
+    let settings = Settings {
+        dilation: Dilation::new(100_000.0).unwrap(),
+        ..settings(size)
+    };
+    let store = Store::Memory(MemoryStore::new(size, 1 << 20));
+    let serving = Serving::start(door, Some(device), store, settings).unwrap();
+    (serving, path)
+}
+
+/// Waits until the server knows that all of so many clients are gone.
+fn wait_until_gone(serving: &Serving, clients: u64) {
+    for _ in 0..400 {
+        let told = serving.told();
+        if (told.clients, told.connected) == (clients, 0) {
+            return;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    panic!("the server does not see that they are gone");
+}
+
+fn resident_bytes() -> u64 {
+    let all = fs::read_to_string("/proc/self/statm").unwrap();
+    all.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+}
+
+#[test]
+fn who_is_gone_leaves_no_replies_in_memory() {
+    let (mut serving, path) = lingering("leaving");
+    let before = resident_bytes();
+    let rounds = 16;
+    for round in 1..=rounds {
+        let mut leaving = client(&path);
+        let read = |cookie| request(0, READ, cookie, (0, 1 << 20));
+        let all: Vec<u8> = (0..64).flat_map(read).collect();
+        leaving.write_all(&all).unwrap();
+        drop(leaving);
+        wait_until_gone(&serving, round);
+    }
+    // Each had asked for 64 MiB; other tests of this program take some too.
+    let grown = resident_bytes().saturating_sub(before);
+    assert!(grown < rounds * (40 << 20), "{} MiB", grown >> 20);
+    serving.stop();
+}
+
+#[test]
+fn nobody_is_admitted_while_too_many_requests_have_no_client() {
+    let (mut serving, path) = lingering("orphans");
+    let leaving = MOST_ORPHANS / MOST_REQUESTS + 1;
+    let mut clients: Vec<_> = (0..leaving).map(|_| client(&path)).collect();
+    let read = |cookie| request(0, READ, cookie as u64, (0, 512));
+    let all: Vec<u8> = (0..MOST_REQUESTS).flat_map(read).collect();
+    for one in &mut clients {
+        one.write_all(&all).unwrap();
+    }
+    drop(clients);
+    wait_until_gone(&serving, leaving as u64);
+    let mut late = UnixStream::connect(&path).unwrap();
+    let patience = Duration::from_millis(300);
+    late.set_read_timeout(Some(patience)).unwrap();
+    assert!(late.read(&mut [0]).is_err(), "it is admitted");
+    serving.stop();
+}
