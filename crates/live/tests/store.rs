@@ -66,11 +66,33 @@ fn memory_has_a_bound_and_what_is_forgotten_makes_room() {
     store.write(4096, &[2; 4096]).unwrap();
     store.forget(0, 8192);
     assert_eq!(store.held_bytes(), (1 << 20) - 8192);
+    // Elsewhere a page takes a table too.
+    assert_eq!(store.write(1 << 39, &[3; 512]), Err(StoreError::NoSpace));
+    store.forget(8192, 4096);
     store.write(1 << 39, &[3; 512]).unwrap();
     store.forget(0, 1 << 40);
     assert_eq!(store.held_bytes(), 0);
     // Behind the end nothing is kept.
     assert_eq!(store.write(1 << 40, &[3; 512]), Err(StoreError::NoSpace));
+}
+
+#[test]
+fn scattered_data_stay_within_the_bound_with_their_tables() {
+    let mut store = MemoryStore::new(1 << 40, 1 << 20);
+    let step = 2 << 20;
+    let mut write = |place: u64| store.write(place * step, &[1; 4096]).is_ok();
+    let written = (0..1_000).filter(|&place| write(place)).count() as u64;
+    // Each takes its page and a table of 8 KiB; the table of one is free.
+    assert_eq!(written, ((1 << 20) + 8192) / (4096 + 8192));
+    // Tables go with their last page, whatever is forgotten at a time.
+    for place in 0..written {
+        store.forget(place * step, 4096);
+    }
+    for place in 500..500 + written {
+        store.write(place * step, &[1; 4096]).unwrap();
+    }
+    let mut whole = MemoryStore::new(SIZE, SIZE);
+    whole.write(0, &[1; SIZE as usize]).unwrap();
 }
 
 #[test]

@@ -13,25 +13,47 @@ const PAGES: usize = 512;
 const GROUP: u64 = (PAGE * PAGES) as u64;
 
 type Page = Box<[u8]>;
-type Group = Vec<Option<Page>>;
+
+/// What a group without data takes.
+const TABLE: u64 = (PAGES * size_of::<Option<Page>>()) as u64;
+
+/// A table of pages. It lives as long as one of them.
+#[derive(Debug)]
+struct Group {
+    pages: Vec<Option<Page>>,
+    held: usize,
+}
+
+impl Group {
+    fn new() -> Self {
+        Self {
+            pages: (0..PAGES).map(|_| None).collect(),
+            held: 0,
+        }
+    }
+}
 
 /// Sparse data in memory, with a bound.
 #[derive(Debug)]
 pub struct MemoryStore {
     groups: Vec<Option<Group>>,
     pages: u64,
-    most_pages: u64,
+    tables: u64,
+    /// Of pages and tables.
+    most_bytes: u64,
 }
 
 impl MemoryStore {
-    /// Room for `size_bytes`, of which at most `most_bytes` hold data at once.
+    /// Room for `size_bytes`, of which at most `most_bytes` hold data at once. Tables count too, as
+    /// far as there are more of them than so much data in one piece needs.
     #[must_use]
     pub fn new(size_bytes: u64, most_bytes: u64) -> Self {
         let groups = size_bytes.div_ceil(GROUP) as usize;
         Self {
             groups: (0..groups).map(|_| None).collect(),
             pages: 0,
-            most_pages: most_bytes / PAGE as u64,
+            tables: 0,
+            most_bytes: most_bytes.saturating_add(most_bytes.div_ceil(GROUP) * TABLE),
         }
     }
 
@@ -46,7 +68,7 @@ impl MemoryStore {
             .groups
             .get((number / PAGES as u64) as usize)?
             .as_ref()?;
-        group.get((number % PAGES as u64) as usize)?.as_ref()
+        group.pages.get((number % PAGES as u64) as usize)?.as_ref()
     }
 
     /// Appends `size` bytes from `offset` on to `out`.
@@ -75,16 +97,21 @@ impl MemoryStore {
 
     fn page_to_write(&mut self, number: u64) -> Result<&mut Page, StoreError> {
         let place = (number / PAGES as u64) as usize;
-        let group = self.groups.get_mut(place).ok_or(StoreError::NoSpace)?;
-        let group = group.get_or_insert_with(|| (0..PAGES).map(|_| None).collect());
-        let slot = &mut group[(number % PAGES as u64) as usize];
-        if slot.is_none() {
-            if self.pages == self.most_pages {
+        let slot = self.groups.get_mut(place).ok_or(StoreError::NoSpace)?;
+        let within = (number % PAGES as u64) as usize;
+        let is_new_page = slot
+            .as_ref()
+            .is_none_or(|group| group.pages[within].is_none());
+        if is_new_page {
+            let (pages, tables) = (self.pages + 1, self.tables + u64::from(slot.is_none()));
+            if pages * PAGE as u64 + tables * TABLE > self.most_bytes {
                 return Err(StoreError::NoSpace);
             }
-            self.pages += 1;
+            (self.pages, self.tables) = (pages, tables);
         }
-        Ok(slot.get_or_insert_with(|| vec![0; PAGE].into_boxed_slice()))
+        let group = slot.get_or_insert_with(Group::new);
+        group.held += usize::from(is_new_page);
+        Ok(group.pages[within].get_or_insert_with(|| vec![0; PAGE].into_boxed_slice()))
     }
 
     /// The range reads as zeroes; whole pages of it are given back.
@@ -100,15 +127,18 @@ impl MemoryStore {
             };
             if let Some(group) = slot {
                 for (number, start, length) in pages(at, until - at) {
-                    let page = &mut group[(number % PAGES as u64) as usize];
+                    let page = &mut group.pages[(number % PAGES as u64) as usize];
                     if length == PAGE {
-                        self.pages -= u64::from(page.take().is_some());
+                        let given = page.take().map_or(0, |_| 1);
+                        group.held -= given;
+                        self.pages -= given as u64;
                     } else if let Some(page) = page {
                         page[start..start + length].fill(0);
                     }
                 }
-                if until - at == GROUP {
+                if group.held == 0 {
                     *slot = None;
+                    self.tables -= 1;
                 }
             }
             at = until;
