@@ -179,6 +179,13 @@ fn ask(export: Export, parts: &[Vec<u8>]) -> Heard {
     heard
 }
 
+const fn zeroes(may_trim: bool, keeps_room: bool) -> Asked {
+    Asked::WriteZeroes {
+        may_trim,
+        keeps_room,
+    }
+}
+
 #[test]
 fn requests_come_with_their_data() {
     let data = vec![7; 1024];
@@ -201,14 +208,8 @@ fn requests_come_with_their_data() {
         (Asked::Write, 1024, 1024, true, data),
         (Asked::Flush, 0, 0, false, vec![]),
         (Asked::Trim, 0, SIZE as u32, false, vec![]),
-        (Asked::WriteZeroes { may_trim: true }, 0, 512, false, vec![]),
-        (
-            Asked::WriteZeroes { may_trim: false },
-            0,
-            512,
-            false,
-            vec![],
-        ),
+        (zeroes(true, false), 0, 512, false, vec![]),
+        (zeroes(false, true), 0, 512, false, vec![]),
     ];
     assert_eq!(heard.asked, expected);
     assert!(heard.is_over && heard.replies.is_empty());
@@ -265,7 +266,7 @@ fn impossible_requests_are_refused_and_the_next_is_heard() {
         ],
     );
     assert_eq!(heard.replies, simple(1, 95));
-    assert_eq!(heard.asked[0].0, Asked::WriteZeroes { may_trim: false });
+    assert_eq!(heard.asked[0].0, zeroes(false, false));
 }
 
 #[test]

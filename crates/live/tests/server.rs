@@ -16,7 +16,8 @@ use drivelab_request::CommandKind;
 
 use crate::small_drive::prepared;
 use crate::spoken::{
-    DISCONNECT, FLAGS, FLUSH, NO_SPACE, READ, TRIM, WRITE, option, request, simple, wanted,
+    DISCONNECT, FLAGS, FLUSH, NO_SPACE, READ, TRIM, WRITE, WRITE_ZEROES, option, request, simple,
+    wanted,
 };
 
 pub fn path(name: &str) -> PathBuf {
@@ -118,7 +119,13 @@ fn no_room_is_told_and_counted() {
     one.write_all(&request(0, WRITE, 3, (0, 512))).unwrap();
     one.write_all(&[1; 512]).unwrap();
     assert_eq!(answer(&mut one, 16), simple(3, 0));
-    assert_eq!(serving.stop().no_space, 1);
+    // Zeroes with NO_HOLE need room, and others give it back.
+    let zeroes = |flags, cookie| request(flags, WRITE_ZEROES, cookie, (0, 2 << 20));
+    one.write_all(&zeroes(2, 4)).unwrap();
+    assert_eq!(answer(&mut one, 16), simple(4, NO_SPACE));
+    one.write_all(&zeroes(0, 5)).unwrap();
+    assert_eq!(answer(&mut one, 16), simple(5, 0));
+    assert_eq!(serving.stop().no_space, 2);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use drivelab_live::data::{BackingError, FileStore, MemoryStore, Store, StoreError};
@@ -24,7 +25,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn what_was_written_is_read(
-        steps in prop::collection::vec((0..3_u8, 0..SIZE / 512, 1..2_000_u64, any::<u8>()), 1..30)
+        steps in prop::collection::vec((0..4_u8, 0..SIZE / 512, 1..2_000_u64, any::<u8>()), 1..30)
     ) {
         let name = path("property");
         let mut stores = [
@@ -44,6 +45,10 @@ proptest! {
                     }
                     1 => {
                         store.forget(offset, size).unwrap();
+                        plain[range.clone()].fill(0);
+                    }
+                    2 => {
+                        store.write_zeroes(offset, size).unwrap();
                         plain[range.clone()].fill(0);
                     }
                     _ => {}
@@ -93,6 +98,21 @@ fn scattered_data_stay_within_the_bound_with_their_tables() {
     }
     let mut whole = MemoryStore::new(SIZE, SIZE);
     whole.write(0, &[1; SIZE as usize]).unwrap();
+}
+
+#[test]
+fn zeroes_that_keep_their_room_take_it() {
+    let mut memory = MemoryStore::new(SIZE, SIZE);
+    memory.write_zeroes(512, 4096).unwrap();
+    assert_eq!(memory.held_bytes(), 8192);
+    let name = path("zeroes");
+    let mut store = Store::File(FileStore::open(&name, SIZE).unwrap());
+    let held = || fs::metadata(&name).unwrap().blocks() * 512;
+    assert_eq!(held(), 0);
+    store.write_zeroes(0, 1 << 20).unwrap();
+    assert!(held() >= 1 << 20);
+    store.forget(0, 1 << 20).unwrap();
+    assert_eq!(held(), 0);
 }
 
 #[test]

@@ -142,13 +142,22 @@ impl FileStore {
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         match fallocate(&self.file, hole, offset, size) {
             Ok(()) => Ok(()),
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.write_zeroes(offset, size),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.write_plain_zeroes(offset, size),
             Err(error) => Err(store_error(&error.into())),
         }
     }
 
-    /// Where the file system has no holes.
-    fn write_zeroes(&self, offset: u64, size: u64) -> Result<(), StoreError> {
+    pub(super) fn write_zeroes(&self, offset: u64, size: u64) -> Result<(), StoreError> {
+        let zero = FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE;
+        match fallocate(&self.file, zero, offset, size) {
+            Ok(()) => Ok(()),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.write_plain_zeroes(offset, size),
+            Err(error) => Err(store_error(&error.into())),
+        }
+    }
+
+    /// Where the file system can do no better.
+    fn write_plain_zeroes(&self, offset: u64, size: u64) -> Result<(), StoreError> {
         let zeroes = vec![0; 1 << 20];
         let mut done = 0;
         while done < size {

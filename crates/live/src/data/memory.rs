@@ -95,6 +95,17 @@ impl MemoryStore {
         Ok(())
     }
 
+    /// Keeps zeroes, which take room as other data do.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSpace`] at the bound; a part of the range may then hold them.
+    pub fn write_zeroes(&mut self, offset: u64, size: u64) -> Result<(), StoreError> {
+        for (number, start, length) in pages(offset, size) {
+            self.page_to_write(number)?[start..start + length].fill(0);
+        }
+        Ok(())
+    }
+
     fn page_to_write(&mut self, number: u64) -> Result<&mut Page, StoreError> {
         let place = (number / PAGES as u64) as usize;
         let slot = self.groups.get_mut(place).ok_or(StoreError::NoSpace)?;

@@ -80,6 +80,17 @@ impl Store {
         }
     }
 
+    /// The range reads as zeroes from here on, and keeps its room: writes to it find some.
+    ///
+    /// # Errors
+    /// [`StoreError`]; what lies in the range is then the old or zeroes.
+    pub fn write_zeroes(&mut self, offset: u64, size: u64) -> Result<(), StoreError> {
+        match self {
+            Self::Memory(store) => store.write_zeroes(offset, size),
+            Self::File(store) => store.write_zeroes(offset, size),
+        }
+    }
+
     /// Who makes a file's data survive; nothing for memory, where nothing does.
     ///
     /// # Errors

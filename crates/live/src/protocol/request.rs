@@ -55,10 +55,12 @@ pub enum Asked {
     Flush,
     /// That data are forgotten; they read as zeroes here.
     Trim,
-    /// That the range reads as zeroes; `may_trim` by forgetting what was there.
+    /// That the range reads as zeroes.
     WriteZeroes {
-        /// The range need not keep its room.
+        /// The drive may forget the range.
         may_trim: bool,
+        /// Later writes to the range find room.
+        keeps_room: bool,
     },
 }
 
@@ -68,8 +70,11 @@ impl Asked {
     pub const fn command(self) -> CommandKind {
         match self {
             Self::Read => CommandKind::Read,
-            Self::Write | Self::WriteZeroes { may_trim: false } => CommandKind::Write,
-            Self::Trim | Self::WriteZeroes { may_trim: true } => CommandKind::Trim,
+            Self::Write
+            | Self::WriteZeroes {
+                may_trim: false, ..
+            } => CommandKind::Write,
+            Self::Trim | Self::WriteZeroes { may_trim: true, .. } => CommandKind::Trim,
             Self::Flush => CommandKind::Flush,
         }
     }
@@ -116,9 +121,12 @@ pub(super) fn check(header: &Header, export: &Export) -> Result<Request, Refused
         wire::FLUSH => (Asked::Flush, wire::FORCED),
         wire::TRIM if export.takes_trims => (Asked::Trim, wire::FORCED),
         wire::WRITE_ZEROES => {
-            let may_trim = header.flags & wire::NO_HOLE == 0 && export.takes_trims;
-            let flags = wire::FORCED | wire::NO_HOLE;
-            (Asked::WriteZeroes { may_trim }, flags)
+            let keeps_room = header.flags & wire::NO_HOLE != 0;
+            let zeroes = Asked::WriteZeroes {
+                may_trim: export.takes_trims && !keeps_room,
+                keeps_room,
+            };
+            (zeroes, wire::FORCED | wire::NO_HOLE)
         }
         wire::TRIM => return refused(ErrorNumber::NotSupported),
         _ => return refused(ErrorNumber::Invalid),

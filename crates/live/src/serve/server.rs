@@ -423,6 +423,9 @@ impl Server {
                 return Ok(());
             }
             Asked::Write => self.store.write(offset, data)?,
+            Asked::WriteZeroes {
+                keeps_room: true, ..
+            } => self.store.write_zeroes(offset, size.into())?,
             Asked::Trim | Asked::WriteZeroes { .. } => self.store.forget(offset, size.into())?,
             Asked::Flush => {}
         }
@@ -470,7 +473,13 @@ impl Server {
                 _ => Content::Random,
             },
         };
-        let is_parted = matches!(request.asked, Asked::WriteZeroes { may_trim: false });
+        let is_parted = matches!(
+            request.asked,
+            Asked::WriteZeroes {
+                may_trim: false,
+                ..
+            }
+        );
         if let Err(error) = keeper.submit(now, (command, is_parted), ticket, &mut self.due) {
             self.failing = Some(error);
         }
