@@ -10,20 +10,27 @@ use std::time::Duration;
 
 use drivelab_live::clock::Dilation;
 use drivelab_live::data::{MemoryStore, Store};
-use drivelab_live::serve::{Door, MOST_ORPHANS, MOST_REQUESTS, Place, Serving, Settings};
+use drivelab_live::serve::{
+    Door, MOST_ORPHANS, MOST_REQUESTS, PATIENCE_NS, Place, Serving, Settings,
+};
 
-use crate::server::{client, path, settings};
+use crate::server::{answer, client, path, settings};
 use crate::small_drive::prepared;
-use crate::spoken::{READ, request};
+use crate::spoken::{DISCONNECT, READ, request, simple};
 
 /// A server of a drive that takes seconds for anything.
 fn lingering(name: &str) -> (Serving, PathBuf) {
+    dilated(name, 100_000.0, PATIENCE_NS)
+}
+
+fn dilated(name: &str, dilation: f64, patience_ns: u64) -> (Serving, PathBuf) {
     let device = prepared("").device(None).unwrap();
     let size = device.capacity_bytes();
     let path = path(name);
     let door = Door::open(Place::Path(path.clone())).unwrap();
     let settings = Settings {
-        dilation: Dilation::new(100_000.0).unwrap(),
+        dilation: Dilation::new(dilation).unwrap(),
+        patience_ns,
         ..settings(size)
     };
     let store = Store::Memory(MemoryStore::new(size, 1 << 20));
@@ -84,4 +91,22 @@ fn nobody_is_admitted_while_too_many_requests_have_no_client() {
     late.set_read_timeout(Some(patience)).unwrap();
     assert!(late.read(&mut [0]).is_err(), "it is admitted");
     serving.stop();
+}
+
+#[test]
+fn who_ends_gets_the_replies_it_asked_for_however_long_it_was_there() {
+    let (mut serving, path) = dilated("ending", 20_000.0, 500_000_000);
+    let mut ending = client(&path);
+    let mut silent = UnixStream::connect(&path).unwrap();
+    silent.read_exact(&mut [0; 18]).unwrap();
+    assert_eq!(silent.read(&mut [0]).unwrap(), 0, "it haggles for ever");
+    ending.write_all(&request(0, READ, 1, (0, 512))).unwrap();
+    ending
+        .write_all(&request(0, DISCONNECT, 0, (0, 0)))
+        .unwrap();
+    assert_eq!(answer(&mut ending, 528)[..16], simple(1, 0));
+    assert_eq!(ending.read(&mut [0]).unwrap(), 0);
+    let told = serving.stop();
+    // More than its patience passed meanwhile.
+    assert!(told.wall_ns > 1_200_000_000, "{} ns", told.wall_ns);
 }

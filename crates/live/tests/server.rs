@@ -11,7 +11,9 @@ use std::time::Duration;
 use drivelab_live::clock::Dilation;
 use drivelab_live::data::{MemoryStore, Store};
 use drivelab_live::protocol::{Export, MOST_REQUEST_BYTES};
-use drivelab_live::serve::{Door, DoorError, MOST_CONNECTIONS, Place, Serving, Settings};
+use drivelab_live::serve::{
+    Door, DoorError, MOST_CONNECTIONS, PATIENCE_NS, Place, Serving, Settings,
+};
 use drivelab_request::CommandKind;
 
 use crate::small_drive::prepared;
@@ -36,6 +38,7 @@ pub fn settings(size_bytes: u64) -> Settings {
         dilation: Dilation::default(),
         cpu: None,
         late_ns: 100_000,
+        patience_ns: PATIENCE_NS,
     }
 }
 

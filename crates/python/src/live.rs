@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use drivelab_live::clock::Dilation;
 use drivelab_live::data::{FileStore, MemoryStore, Store};
 use drivelab_live::protocol::Export;
-use drivelab_live::serve::{Door, Place, Serving, Settings, Told};
+use drivelab_live::serve::{Door, PATIENCE_NS, Place, Serving, Settings, Told};
 use drivelab_request::CommandKind;
 use drivelab_sim::drive::Prepared;
 use pyo3::prelude::*;
@@ -79,6 +79,7 @@ impl LiveAsked {
                 dilation,
                 cpu,
                 late_ns,
+                patience_ns: PATIENCE_NS,
             },
             has_delay,
         })

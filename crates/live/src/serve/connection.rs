@@ -76,11 +76,12 @@ pub(super) struct Connection {
     pub requests: usize,
     pub reply_bytes: usize,
     /// Nothing more is wanted of it: it goes when its replies have.
-    pub is_ending: bool,
+    is_ending: bool,
     /// It went away, or broke the protocol.
     pub is_gone: bool,
-    /// When it came, ns of wall time.
-    pub since: u64,
+    /// From when on its patience counts, ns of wall time: it came, began to end, or the drive was
+    /// still at its last requests.
+    since: u64,
     /// What must be there before the dialogue goes on.
     needs: usize,
 }
@@ -109,6 +110,21 @@ impl Connection {
             && !self.is_gone
             && self.requests < MOST_REQUESTS
             && self.reply_bytes + self.unsent() < MOST_IN_FLIGHT_BYTES
+    }
+
+    /// It asks for nothing any more.
+    pub fn end(&mut self, now: u64) {
+        self.is_ending = true;
+        self.since = now;
+    }
+
+    /// Whether it haggles, or takes its last replies, for too long.
+    pub fn is_overdue(&mut self, now: u64, patience_ns: u64) -> bool {
+        if self.is_ending && self.requests > 0 {
+            self.since = now;
+        }
+        let may_stay = self.dialogue.is_transmitting() && !self.is_ending;
+        !may_stay && now > self.since.saturating_add(patience_ns)
     }
 
     /// Bytes that it has not taken.

@@ -61,7 +61,13 @@ pub struct Settings {
     pub cpu: Option<usize>,
     /// A reply is late when it goes out so much after it is due, ns.
     pub late_ns: u64,
+    /// A client that has not come to its first request by then, or not taken its last replies, is
+    /// sent away, ns of wall time.
+    pub patience_ns: u64,
 }
+
+/// The usual patience.
+pub const PATIENCE_NS: u64 = 30_000_000_000;
 
 impl Settings {
     /// What can be refused before anything is opened.

@@ -38,9 +38,6 @@ const ATTENTIVE_NS: u64 = 20_000;
 const LOOK_NS: u64 = 100_000_000;
 const BACKGROUND_LOOK_NS: u64 = 5_000_000;
 
-/// A client that has not come to its first request by then is sent away.
-const HAGGLING_NS: u64 = 30_000_000_000;
-
 /// What serves, or why it does not any more.
 enum Timing {
     /// Data are there at once.
@@ -223,13 +220,12 @@ impl Server {
         self.sending.clear();
     }
 
-    /// Tells how things stand, and sends away who does nothing but haggle.
+    /// Tells how things stand, and sends away who does nothing but haggle, or does not end.
     fn look(&mut self, now: u64) {
         self.told_at = now;
         self.told.wall_ns = now;
         for (_, connection) in self.connections.iter_mut().flatten() {
-            let is_haggling = !connection.dialogue.is_transmitting();
-            if is_haggling && now > connection.since + HAGGLING_NS {
+            if connection.is_overdue(now, self.settings.patience_ns) {
                 connection.is_gone = true;
             }
         }
@@ -379,7 +375,7 @@ impl Server {
                     break;
                 }
                 Step::Used(bytes) => used += bytes,
-                Step::Over => connection.is_ending = true,
+                Step::Over => connection.end(now),
                 Step::Asked {
                     used: bytes,
                     request,
