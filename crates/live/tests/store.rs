@@ -2,10 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use drivelab_live::data::{BackingError, FileStore, MemoryStore, Store, StoreError};
+use drivelab_live::data::{BackingError, FileStore, MemoryStore, Store, StoreError, Syncs};
 use proptest::prelude::*;
 
 const SIZE: u64 = 5 << 20;
@@ -150,4 +151,16 @@ fn a_file_stays_if_it_is_kept_and_is_refused_where_it_does_not_fit() {
     assert!(matches!(device, Err(BackingError::NoFile { .. })));
     let missing = FileStore::open("/nowhere/at/all".as_ref(), SIZE).unwrap_err();
     assert!(missing.to_string().contains("mkdir -p"), "{missing}");
+}
+
+#[test]
+fn the_last_sync_tells_whether_it_succeeded() {
+    let name = path("syncs");
+    let store = Store::File(FileStore::open(&name, SIZE).unwrap());
+    assert!(store.syncs().unwrap().unwrap().finish());
+    // A pipe cannot be synced.
+    let (_, end) = std::io::pipe().unwrap();
+    let syncs = Syncs::start(fs::File::from(OwnedFd::from(end))).unwrap();
+    syncs.ask(1);
+    assert!(!syncs.finish());
 }

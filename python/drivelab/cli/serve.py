@@ -244,7 +244,7 @@ def _tell(args: argparse.Namespace, uri: str, served: Served) -> int:
 
         show(text(args.drive, served))
     if served.failure is not None:
-        raise RunError(f"the drive could not go on: {served.failure}")
+        raise RunError(served.failure)
     caution = served.caution()
     if caution is None:
         return 0

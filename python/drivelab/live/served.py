@@ -45,7 +45,7 @@ class Served:
     no_space, failed
         Requests that found no room, and that failed otherwise.
     failure
-        Why the drive could not go on; ``None`` while it can.
+        Why the drive could not go on, or the last sync of its file; ``None`` where all went well.
     """
 
     wall_ns: int

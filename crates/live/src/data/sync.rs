@@ -18,7 +18,10 @@ pub struct Syncs {
 
 impl Syncs {
     /// Starts the thread; it ends when this is dropped.
-    pub(super) fn start(file: File) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// [`std::io::Error`] where the system refuses a thread or a descriptor.
+    pub fn start(file: File) -> io::Result<Self> {
         let (wanted, asked) = channel::<u64>();
         let (answer, done) = channel();
         let told = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
@@ -49,10 +52,14 @@ impl Syncs {
         let _ = self.wanted.send(ticket);
     }
 
-    /// Everything written so far survives; waits for it.
-    pub fn finish(&self) {
+    /// Waits until everything written so far survives. Answers whether it does.
+    #[must_use]
+    pub fn finish(&self) -> bool {
         self.ask(u64::MAX);
-        while self.done.recv().is_ok_and(|(ticket, _)| ticket != u64::MAX) {}
+        let mut ended = self.done.iter();
+        ended
+            .find(|&(ticket, _)| ticket == u64::MAX)
+            .is_some_and(|(_, is_done)| is_done)
     }
 
     /// Syncs that have ended, and whether they succeeded.

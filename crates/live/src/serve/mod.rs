@@ -28,7 +28,7 @@ use crate::protocol::Export;
 pub use connection::{MOST_IN_FLIGHT_BYTES, MOST_REQUESTS};
 pub use door::{Door, DoorError, Place};
 pub use server::{MOST_CONNECTIONS, MOST_ORPHANS};
-pub use told::{KindTold, Told};
+pub use told::{Failure, KindTold, Told};
 
 use server::Server;
 

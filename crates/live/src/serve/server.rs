@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::connection::{Connection, MOST_REQUESTS};
 use super::door::Door;
-use super::told::Told;
+use super::told::{Failure, Told};
 use super::waiting::{Owner, Waiting, Waitings};
 use super::{Settings, Shared};
 use crate::clock::{Due, Keeper, Wall};
@@ -109,8 +109,9 @@ impl Server {
             }
             self.wait();
         }
-        if let Some(syncs) = &self.syncs {
-            syncs.finish();
+        let is_safe = self.syncs.as_ref().is_none_or(Syncs::finish);
+        if !is_safe {
+            self.told.failure.get_or_insert(Failure::Sync);
         }
         self.told.wall_ns = self.wall.now();
         self.told
@@ -144,7 +145,7 @@ impl Server {
     /// The drive is dead: whatever waits for it fails, and whatever comes.
     fn fail(&mut self, error: SimError) {
         self.timing = Timing::Failed;
-        self.told.failure = Some(error);
+        self.told.failure = Some(Failure::Drive(error));
         let now = self.wall.now();
         for ticket in self.waitings.tickets() {
             if let Some(waiting) = self.waitings.get_mut(ticket) {

@@ -2,6 +2,7 @@
 
 use drivelab_request::{CommandKind, Histogram};
 use drivelab_sim::host::SimError;
+use thiserror::Error;
 
 /// Requests of one kind.
 #[derive(Clone, Debug, Default)]
@@ -10,6 +11,17 @@ pub struct KindTold {
     pub bytes: u64,
     /// How long the drive took, in its own time; their number too.
     pub latency: Histogram,
+}
+
+/// What no client can be told.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum Failure {
+    /// The drive failed, and every request since.
+    #[error("the drive could not go on: {0}")]
+    Drive(SimError),
+    /// The file failed when all was over.
+    #[error("the last sync of the backing file failed: what was written last may be lost")]
+    Sync,
 }
 
 /// What was served.
@@ -29,8 +41,8 @@ pub struct Told {
     pub no_space: u64,
     /// Requests that failed: the file, or the drive.
     pub failed: u64,
-    /// Why the drive could not go on, if it could not.
-    pub failure: Option<SimError>,
+    /// What went wrong for everybody, if something did.
+    pub failure: Option<Failure>,
     /// Wall time since the start, ns.
     pub wall_ns: u64,
 }
