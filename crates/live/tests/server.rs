@@ -195,6 +195,39 @@ fn a_client_that_does_not_take_its_replies_waits_alone() {
     serving.stop();
 }
 
+/// Small and large replies, taken little by little.
+#[test]
+fn replies_of_any_size_come_whole_and_in_order() {
+    let (mut serving, path) = plain("sizes", SIZE);
+    let data: Vec<u8> = (0..1 << 20_u32)
+        .map(|at| (at / 512) as u8 ^ at as u8)
+        .collect();
+    let mut one = client(&path);
+    one.write_all(&request(0, WRITE, 1, (0, 1 << 20))).unwrap();
+    one.write_all(&data).unwrap();
+    assert_eq!(answer(&mut one, 16), simple(1, 0));
+    let sizes = [512, 1 << 20, 65_536 - 512, 65_536, 4096, 512, 300 << 10];
+    let (mut said, mut expected) = (Vec::new(), Vec::new());
+    for cookie in 0..200_u64 {
+        let size = sizes[cookie as usize % sizes.len()];
+        let offset = (cookie * 512) % ((1 << 20) - u64::from(size) + 512);
+        said.extend(request(0, READ, cookie, (offset, size)));
+        expected.extend(simple(cookie, 0));
+        expected.extend(&data[offset as usize..offset as usize + size as usize]);
+    }
+    one.write_all(&said).unwrap();
+    let mut taken = Vec::new();
+    for bytes in [1, 100, 70_000, 1_000_003].into_iter().cycle() {
+        let left = expected.len() - taken.len();
+        if left == 0 {
+            break;
+        }
+        taken.extend(answer(&mut one, left.min(bytes)));
+    }
+    assert!(taken == expected);
+    serving.stop();
+}
+
 #[test]
 fn there_are_only_so_many_clients() {
     let (mut serving, path) = plain("many", 1 << 20);

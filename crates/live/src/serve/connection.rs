@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
+use super::outbox::Outbox;
 use crate::protocol::Dialogue;
 
 /// Bytes asked of a socket at a time.
@@ -69,9 +70,8 @@ pub(super) struct Connection {
     /// What came, up to `filled`; the rest is room.
     input: Vec<u8>,
     filled: usize,
-    /// What is to be sent, from `sent` on.
-    pub output: Vec<u8>,
-    sent: usize,
+    /// What is to be sent.
+    pub output: Outbox,
     /// Requests whose reply is not due yet, and the bytes of their replies.
     pub requests: usize,
     pub reply_bytes: usize,
@@ -87,14 +87,15 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub fn new(socket: Socket, dialogue: Dialogue, greeting: Vec<u8>, since: u64) -> Self {
+    pub fn new(socket: Socket, dialogue: Dialogue, greeting: &[u8], since: u64) -> Self {
+        let mut output = Outbox::default();
+        output.tail().extend(greeting);
         Self {
             socket,
             dialogue,
             input: Vec::new(),
             filled: 0,
-            output: greeting,
-            sent: 0,
+            output,
             requests: 0,
             reply_bytes: 0,
             is_ending: false,
@@ -129,7 +130,7 @@ impl Connection {
 
     /// Bytes that it has not taken.
     pub fn unsent(&self) -> usize {
-        self.output.len() - self.sent
+        self.output.unsent()
     }
 
     /// Whether it may be forgotten.
@@ -160,7 +161,7 @@ impl Connection {
     /// The dialogue, what came from `used` on, and where replies go.
     pub fn parts(&mut self, used: usize) -> (&mut Dialogue, &[u8], &mut Vec<u8>) {
         let input = &self.input[used..self.filled];
-        (&mut self.dialogue, input, &mut self.output)
+        (&mut self.dialogue, input, self.output.tail())
     }
 
     /// So many bytes of what came were used, and nothing can be done before `needs` are there.
@@ -183,29 +184,8 @@ impl Connection {
 
     /// Sends what the socket takes.
     pub fn send(&mut self) {
-        while self.sent < self.output.len() {
-            match self.socket.send(&self.output[self.sent..]) {
-                Ok(0) => self.is_gone = true,
-                Ok(count) => {
-                    self.sent += count;
-                    continue;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(_) => self.is_gone = true,
-            }
-            break;
-        }
-        if self.sent == self.output.len() {
-            self.sent = 0;
-            self.output.clear();
-            if self.output.capacity() > KEPT_BYTES {
-                self.output = Vec::new();
-            }
-        } else if self.sent > KEPT_BYTES {
-            self.output.drain(..self.sent);
-            self.sent = 0;
-        }
+        let sent = self.output.send(|bytes| self.socket.send(bytes));
+        self.is_gone |= sent.is_err();
     }
 }
 

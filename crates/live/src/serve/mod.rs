@@ -10,6 +10,7 @@
 
 mod connection;
 mod door;
+mod outbox;
 mod server;
 mod told;
 mod waiting;

@@ -176,22 +176,26 @@ impl Server {
             kind.bytes += u64::from(waiting.bytes);
             kind.latency.record(waiting.latency);
         }
+        let reply_bytes = waiting.reply.len();
+        let mut spare = Some(waiting.reply);
         if let Some(Owner { place, number }) = waiting.owner
             && let Some(Some((of, connection))) = self.connections.get_mut(place)
             && *of == number
         {
             connection.requests -= 1;
-            connection.reply_bytes -= waiting.reply.len();
+            connection.reply_bytes -= reply_bytes;
             if waiting.is_failed {
                 let form = connection.dialogue.form();
                 let of = (waiting.cookie, waiting.kind == CommandKind::Read);
-                error_reply(&mut connection.output, form, of, ErrorNumber::Io);
+                error_reply(connection.output.tail(), form, of, ErrorNumber::Io);
             } else {
-                connection.output.extend(&waiting.reply);
                 self.sending.push((place, waiting.due));
+                spare = spare.and_then(|reply| connection.output.push(reply));
             }
         }
-        self.waitings.give_back(waiting.reply);
+        if let Some(buffer) = spare {
+            self.waitings.give_back(buffer);
+        }
     }
 
     /// Sends what is ready, and forgets who is gone.
@@ -329,7 +333,7 @@ impl Server {
             let mut greeting = Vec::new();
             let dialogue = Dialogue::new(self.settings.export.clone(), &mut greeting);
             let now = self.wall.now();
-            let connection = Connection::new(socket, dialogue, greeting, now);
+            let connection = Connection::new(socket, dialogue, &greeting, now);
             self.numbers += 1;
             let vacant = self.connections.iter().position(Option::is_none);
             let place = vacant.unwrap_or(self.connections.len());
@@ -416,6 +420,7 @@ impl Server {
         match request.asked {
             Asked::Read => {
                 read_reply(reply, form, request.cookie, (offset, size));
+                reply.reserve_exact(size as usize);
                 self.store.read(offset, size, reply)?;
                 return Ok(());
             }
