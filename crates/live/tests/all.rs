@@ -1,5 +1,6 @@
 //! Every test of the live drive, in one program.
 
+mod failing;
 mod gone;
 mod keeper;
 mod protocol;

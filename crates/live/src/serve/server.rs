@@ -48,6 +48,8 @@ enum Timing {
 
 pub(super) struct Server {
     door: Door,
+    /// Nobody could be let in: it is tried again at the next look.
+    is_door_shut: bool,
     settings: Settings,
     shared: Arc<Shared>,
     wall: Wall,
@@ -83,6 +85,7 @@ impl Server {
             failing: None,
             syncs: store.syncs()?,
             door,
+            is_door_shut: false,
             settings,
             shared,
             wall: Wall::start(),
@@ -119,7 +122,8 @@ impl Server {
 
     /// What is due by `now` is made ready.
     fn come_to(&mut self, now: u64) {
-        if let Timing::Drive(keeper) = &mut self.timing
+        if self.failing.is_none()
+            && let Timing::Drive(keeper) = &mut self.timing
             && let Err(error) = keeper.come_to(now, &mut self.due)
         {
             self.failing = Some(error);
@@ -229,6 +233,7 @@ impl Server {
     fn look(&mut self, now: u64) {
         self.told_at = now;
         self.told.wall_ns = now;
+        self.is_door_shut = false;
         for (_, connection) in self.connections.iter_mut().flatten() {
             if connection.is_overdue(now, self.settings.patience_ns) {
                 connection.is_gone = true;
@@ -268,7 +273,8 @@ impl Server {
         };
         let mut asked = Vec::with_capacity(self.connections.len() + 2);
         let mut knocks = PollFlags::empty();
-        knocks.set(PollFlags::IN, self.waitings.orphans() < MOST_ORPHANS);
+        let may_come = !self.is_door_shut && self.waitings.orphans() < MOST_ORPHANS;
+        knocks.set(PollFlags::IN, may_come);
         asked.push(PollFd::new(&self.door, knocks));
         if let Some(syncs) = &self.syncs {
             asked.push(PollFd::new(syncs, PollFlags::IN));
@@ -325,8 +331,17 @@ impl Server {
     }
 
     fn admit(&mut self) {
-        // A client that is gone already, or too many descriptors: the next look finds out.
-        while let Ok(Some(socket)) = self.door.admit() {
+        loop {
+            let socket = match self.door.admit() {
+                Ok(Some(socket)) => socket,
+                Ok(None) => return,
+                Err(_) => {
+                    // A client that is gone already, or too many descriptors. The door would be
+                    // knocked at all the time.
+                    self.is_door_shut = true;
+                    return;
+                }
+            };
             if self.connections.iter().flatten().count() >= MOST_CONNECTIONS {
                 continue;
             }
@@ -371,7 +386,8 @@ impl Server {
     fn converse(&mut self, owner: Owner, connection: &mut Connection) {
         let now = self.wall.now();
         let (mut used, mut needs) = (0, 0);
-        while connection.is_heard() {
+        // A drive that has just failed is asked nothing more.
+        while connection.is_heard() && self.failing.is_none() {
             let form = connection.dialogue.form();
             let (dialogue, input, output) = connection.parts(used);
             match dialogue.step(input, output) {
