@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use drivelab_live::clock::Dilation;
-use drivelab_live::data::{MemoryStore, Store};
+use drivelab_live::data::{FileStore, MemoryStore, Store};
 use drivelab_live::protocol::{Export, MOST_REQUEST_BYTES};
 use drivelab_live::serve::{
     Door, DoorError, MOST_CONNECTIONS, PATIENCE_NS, Place, Serving, Settings,
@@ -246,6 +246,25 @@ fn there_are_only_so_many_clients() {
         assert!(tries < 1_000, "nobody is admitted any more");
     }
     serving.stop();
+}
+
+#[test]
+fn a_file_that_was_made_stays_only_if_it_is_served() {
+    let name = path("backing").with_extension("img");
+    let start = |cpu| {
+        let door = Door::open(Place::Port(0)).unwrap();
+        let store = Store::File(FileStore::open(&name, SIZE).unwrap());
+        let settings = Settings {
+            cpu,
+            ..settings(SIZE)
+        };
+        Serving::start(door, None, store, settings)
+    };
+    assert!(start(Some(4095)).is_err());
+    assert!(!name.exists());
+    start(None).unwrap().stop();
+    assert!(name.exists());
+    fs::remove_file(&name).unwrap();
 }
 
 #[test]

@@ -149,6 +149,17 @@ fn a_file_stays_if_it_is_kept_and_is_refused_where_it_does_not_fit() {
     ));
     let device = FileStore::open("/dev/null".as_ref(), SIZE);
     assert!(matches!(device, Err(BackingError::NoFile { .. })));
+    let link = path("link");
+    std::os::unix::fs::symlink("/nowhere/at/all", &link).unwrap();
+    let dangling = FileStore::open(&link, SIZE);
+    fs::remove_file(&link).unwrap();
+    assert!(matches!(
+        dangling,
+        Err(BackingError::NoFile {
+            what: "is a link to nothing",
+            ..
+        })
+    ));
     let missing = FileStore::open("/nowhere/at/all".as_ref(), SIZE).unwrap_err();
     assert!(missing.to_string().contains("mkdir -p"), "{missing}");
 }

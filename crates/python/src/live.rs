@@ -101,7 +101,7 @@ impl LiveAsked {
     /// Serves a drive in its condition, or in a state that was saved to the file of that name.
     pub fn start(
         &self,
-        (door, mut store): (Door, Store),
+        (door, store): (Door, Store),
         prepared: &Prepared,
         from_state: Option<(PathBuf, PyBackedBytes)>,
     ) -> PyResult<LiveServer> {
@@ -115,9 +115,9 @@ impl LiveAsked {
             takes_trims: device.takes_trims(),
             ..self.settings.export.clone()
         };
-        let made_backing = match &mut store {
+        let made_backing = match &store {
             Store::Memory(_) => false,
-            Store::File(file) => file.keep(),
+            Store::File(file) => file.is_unkept(),
         };
         let settings = Settings {
             export,

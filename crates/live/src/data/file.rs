@@ -91,7 +91,12 @@ impl FileStore {
         let (file, is_made) = match options.clone().create_new(true).open(path) {
             Ok(file) => (file, true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let kind = path.metadata().map_err(refused)?.file_type();
+                let kind = match path.metadata() {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                        return Err(no_file("is a link to nothing"));
+                    }
+                    found => found.map_err(refused)?.file_type(),
+                };
                 if kind.is_dir() {
                     return Err(no_file("is a folder"));
                 } else if kind.is_block_device() {
@@ -114,6 +119,12 @@ impl FileStore {
     /// The file stays. Answers whether it was made here.
     pub fn keep(&mut self) -> bool {
         self.unkept.take().is_some()
+    }
+
+    /// Whether it was made here, and will be removed with this.
+    #[must_use]
+    pub const fn is_unkept(&self) -> bool {
+        self.unkept.is_some()
     }
 
     pub(super) fn read(

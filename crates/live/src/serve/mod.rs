@@ -95,10 +95,11 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Begins to serve `device`, or, without one, data that are there at once.
+    /// Begins to serve `device`, or, without one, data that are there at once. A file that was made
+    /// for the data stays from here on.
     ///
     /// # Errors
-    /// [`ServeError`]; nothing is left behind then.
+    /// [`ServeError`]; nothing is left behind then, nor that file.
     pub fn start(
         door: Door,
         device: Option<Box<dyn Device + Send>>,

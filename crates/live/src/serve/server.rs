@@ -103,6 +103,9 @@ impl Server {
 
     /// Serves until it is to stop; what was written is then safe.
     pub fn run(mut self) -> Told {
+        if let Store::File(file) = &mut self.store {
+            file.keep();
+        }
         while !self.shared.stop.load(Ordering::Relaxed) {
             let now = self.wall.now();
             self.come_to(now);
