@@ -268,6 +268,24 @@ fn a_file_that_was_made_stays_only_if_it_is_served() {
 }
 
 #[test]
+fn only_one_of_many_takes_what_a_dead_server_left() {
+    let path = path("rush");
+    for _ in 0..200 {
+        drop(UnixListener::bind(&path).unwrap());
+        let opened = std::thread::scope(|scope| {
+            let open = || scope.spawn(|| Door::open(Place::Path(path.clone())));
+            let rush: Vec<_> = (0..4).map(|_| open()).collect();
+            let opened = rush.into_iter().map(|one| one.join().unwrap());
+            opened.filter_map(Result::ok).collect::<Vec<_>>()
+        });
+        assert_eq!(opened.len(), 1);
+        UnixStream::connect(&path).unwrap();
+        drop(opened);
+        assert!(!path.exists());
+    }
+}
+
+#[test]
 fn a_socket_is_left_to_who_listens_and_taken_from_who_died() {
     let path = path("stale");
     let refused = |place| Door::open(place).unwrap_err();

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::connection::Socket;
+use super::path_lock::PathLock;
 
 /// The most bytes of a socket's path (`sun_path`, less the byte that ends it).
 const MOST_PATH_BYTES: usize = 107;
@@ -207,6 +208,10 @@ fn unix(path: &Path) -> Result<UnixListener, DoorError> {
             _ => error.to_string(),
         },
     };
+    let in_use = || DoorError::SocketInUse {
+        path: path.to_owned(),
+    };
+    let _lock = PathLock::take(path).map_err(refused)?.ok_or_else(in_use)?;
     match UnixListener::bind(path) {
         Err(error) if error.kind() == ErrorKind::AddrInUse => {}
         bound => return bound.map_err(refused),
@@ -222,9 +227,7 @@ fn unix(path: &Path) -> Result<UnixListener, DoorError> {
             fs::remove_file(path).map_err(refused)?;
             UnixListener::bind(path).map_err(refused)
         }
-        _ => Err(DoorError::SocketInUse {
-            path: path.to_owned(),
-        }),
+        _ => Err(in_use()),
     }
 }
 

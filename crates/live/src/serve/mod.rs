@@ -11,6 +11,7 @@
 mod connection;
 mod door;
 mod outbox;
+mod path_lock;
 mod server;
 mod told;
 mod waiting;
