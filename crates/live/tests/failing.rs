@@ -4,6 +4,8 @@
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
 
 use drivelab_live::data::{MemoryStore, Store};
 use drivelab_live::serve::{Door, Failure, Place, Serving};
@@ -77,6 +79,9 @@ fn a_drive_that_failed_is_asked_nothing_more_and_everybody_hears_of_it() {
     other.write_all(&read(7)).unwrap();
     assert_eq!(answer(&mut other, 16), simple(7, IO));
     assert_eq!(asked.load(Ordering::Relaxed), 1);
+    // Whoever started it sees it at its next look.
+    let looks = (0..100).map(|_| sleep(Duration::from_millis(50)));
+    assert!(looks.map(|()| serving.is_over()).any(|is_over| is_over));
     let told = serving.stop();
     assert_eq!(told.failure, Some(Failure::Drive(SimError::Stopped)));
     assert_eq!((told.failed, told.requests()), (21, 0));

@@ -265,7 +265,7 @@ fn impossible_requests_are_refused_and_the_next_is_heard() {
             request(0, WRITE_ZEROES, 2, (0, 512)),
         ],
     );
-    assert_eq!(heard.replies, simple(1, 95));
+    assert_eq!(heard.replies, simple(1, INVALID));
     assert_eq!(heard.asked[0].0, zeroes(false, false));
 }
 

@@ -162,7 +162,7 @@ impl LiveServer {
         told_dict(py, &told)
     }
 
-    /// Whether it ended by itself.
+    /// Whether it ended by itself, or its drive failed.
     fn is_over(&self) -> bool {
         self.with(|serving| serving.is_over())
     }

@@ -2,9 +2,11 @@
 
 The simulator decides when each request is complete, and the reply goes out at that moment of the
 wall clock. What is written stays: in memory until the end, or in a file. It runs until Ctrl-C,
-SIGTERM or --for, and then tells what it served and how late its replies were.
+SIGTERM or --for, or until the drive fails, and then tells what it served and how late its replies
+were.
 
-Exit codes: 3 when more replies were late than --late-share allows; else 0.
+Exit codes: 1 when the drive failed, or its file when all was written to it; 2 for bad input; 3 when
+more replies were late than --late-share allows; else 0.
 """
 
 from __future__ import annotations

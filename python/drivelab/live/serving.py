@@ -59,7 +59,7 @@ class Serving:
 
     @property
     def is_over(self) -> bool:
-        """Whether it ended by itself."""
+        """Whether it ended by itself, or its drive failed."""
         return self._server.is_over()
 
     def stop(self) -> Served:

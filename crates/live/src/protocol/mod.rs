@@ -71,6 +71,4 @@ pub enum ErrorNumber {
     Invalid = 22,
     /// No room, or behind the end of the drive.
     NoSpace = 28,
-    /// The request is of a kind that is not served.
-    NotSupported = 95,
 }

@@ -128,7 +128,7 @@ pub(super) fn check(header: &Header, export: &Export) -> Result<Request, Refused
             };
             (zeroes, wire::FORCED | wire::NO_HOLE)
         }
-        wire::TRIM => return refused(ErrorNumber::NotSupported),
+        // What was not offered, a trim of a drive without them too.
         _ => return refused(ErrorNumber::Invalid),
     };
     if header.flags & !known_flags != 0 {

@@ -130,10 +130,15 @@ impl Serving {
         told.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether it has ended by itself, which only a failure does.
+    /// Whether it has ended by itself, or its drive has failed and does nothing more.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+        let told = self.shared.told.lock();
+        let has_failed = told
+            .unwrap_or_else(PoisonError::into_inner)
+            .failure
+            .is_some();
+        has_failed || self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Ends it, and says what was served.
