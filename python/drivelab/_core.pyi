@@ -554,7 +554,7 @@ class LiveServer:
         """End it, and return what was served."""
 
     def is_over(self) -> bool:
-        """Return whether it ended by itself."""
+        """Return whether it ended by itself, or its drive failed."""
 
 class SimulatedDrive:
     """A simulated drive in its preset's condition."""
