@@ -40,14 +40,12 @@ fn dilated(name: &str, dilation: f64, patience_ns: u64) -> (Serving, PathBuf) {
 
 /// Waits until the server knows that all of so many clients are gone.
 fn wait_until_gone(serving: &Serving, clients: u64) {
-    for _ in 0..400 {
-        let told = serving.told();
-        if (told.clients, told.connected) == (clients, 0) {
-            return;
-        }
+    let is_seen = |_| {
         sleep(Duration::from_millis(50));
-    }
-    panic!("the server does not see that they are gone");
+        let told = serving.told();
+        (told.clients, told.connected) == (clients, 0)
+    };
+    assert!((0..400).any(is_seen), "the server does not see it");
 }
 
 fn resident_bytes() -> u64 {
