@@ -130,7 +130,7 @@ impl Prepared {
             energy: known.energy.clone(),
             host: known.host.clone(),
             buffer: known.buffer.clone(),
-            variability: known.variability.clone(),
+            variability: known.variability,
             closed_form: known.closed_form.clone(),
             published: known.published.clone(),
             ..config.clone()
