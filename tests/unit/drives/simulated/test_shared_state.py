@@ -1,0 +1,47 @@
+"""A drive that begins in the state of another one behaves as if it had made that state itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from drivelab.drives.in_order import measured_in_order
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.presets.source import PresetSource, preset_at
+from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.workloads.characteristics import Characteristics
+
+SMALL = Path(__file__).parents[3] / "small_drive.toml"
+PLAN = MeasurementPlan(requests=400, warmup_requests=0, seed=5)
+# Random writes: collection depends on where everything lies.
+WORKLOADS = [Characteristics(write_ratio=0.9, queue_depth=8, write_size=16384)]
+
+
+def changed(name: str, values: str) -> PresetSource:
+    text = f'name = "{name}"\nbase = "{SMALL.stem}"\n{values}'
+    return preset_at(str(SMALL.with_name(f"{name}.toml")), text)
+
+
+def told(drive: SimulatedDrive) -> str:
+    measured = [one.to_json() for one in measured_in_order(drive, WORKLOADS, PLAN)]
+    return json.dumps(measured, sort_keys=True)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        "[timing]\nprogram_cell_ns = 700_000\n",
+        "[host]\nread_command_ns = 40_000\n",
+        # Another state, which has to be made: nothing of the first may be left in it.
+        'condition = "fresh"\n',
+    ],
+)
+def test_what_was_made_for_another_drive_changes_nothing(values: str) -> None:
+    first = SimulatedDrive("sim:first", changed("first", ""), varies=False)
+    told(first)
+    alone = told(SimulatedDrive("sim:other", changed("other", values), varies=False))
+    beside = told(SimulatedDrive("sim:other", changed("other", values), varies=False, like=first))
+    assert beside == alone
+    assert beside != told(first)
