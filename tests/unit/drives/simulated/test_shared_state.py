@@ -16,7 +16,7 @@ from drivelab.workloads.characteristics import Characteristics
 SMALL = Path(__file__).parents[3] / "small_drive.toml"
 PLAN = MeasurementPlan(requests=400, warmup_requests=0, seed=5)
 # Random writes: collection depends on where everything lies.
-WORKLOADS = [Characteristics(write_ratio=0.9, queue_depth=8, write_size=16384)]
+WORKLOADS = [Characteristics(write_ratio=1.0, queue_depth=8, write_size=16384)]
 
 
 def changed(name: str, values: str) -> PresetSource:
