@@ -14,9 +14,9 @@ from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.workloads.characteristics import Characteristics
 
 SMALL = Path(__file__).parents[3] / "small_drive.toml"
-PLAN = MeasurementPlan(requests=400, warmup_requests=0, seed=5)
+PLAN = MeasurementPlan(requests=4000, warmup_requests=0, seed=5)
 # Random writes: collection depends on where everything lies.
-WORKLOADS = [Characteristics(write_ratio=1.0, queue_depth=8, write_size=16384)]
+WORKLOADS = [Characteristics(write_ratio=1.0, queue_depth=8, write_size=131072)]
 
 
 def changed(name: str, values: str) -> PresetSource:
@@ -33,9 +33,9 @@ def told(drive: SimulatedDrive) -> str:
     "values",
     [
         "[timing]\nprogram_cell_ns = 700_000\n",
-        "[host]\nread_command_ns = 40_000\n",
+        "[host]\nwrite_command_ns = 40_000\n",
         # Another state, which has to be made: nothing of the first may be left in it.
-        'condition = "fresh"\n',
+        "[geometry]\nuser_capacity_bytes = 1_073_741_824\n",
     ],
 )
 def test_what_was_made_for_another_drive_changes_nothing(values: str) -> None:
