@@ -7,7 +7,7 @@ Two things tell that an answer may be off, and neither needs the answer to be kn
 
 Their geometric mean follows the true errors, but exaggerates at both ends: a few neighbours happen
 to be answered well, or one model errs alone. Its square root made the narrowest intervals of nine
-scales that were tried on three flash drives, an array and a disk. Scores of a conformal interval
+scales that were tried on four flash drives, an array and a disk. Scores of a conformal interval
 are divided by it and its width is multiplied by it (normalised nonconformity: Papadopoulos,
 Vovk and Gammerman 2011), so that the promise stays what it was.
 

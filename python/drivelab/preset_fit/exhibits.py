@@ -23,7 +23,13 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
         "How close the simulated drive is",
         (
             Text((headline(fitted),)),
-            Multiples("held-out", "Workloads that were held out", _scatters(fitted), columns=2),
+            Multiples(
+                "held-out",
+                "Workloads that were held out",
+                _scatters(fitted),
+                columns=2,
+                note="Dashed: twice and half of what was measured.",
+            ),
             value_table(fitted),
         ),
         cautions=tuple(Caution(seen=text) for text in cautions(fitted)),
@@ -50,7 +56,6 @@ def _scatters(fitted: Fitted) -> tuple[ScatterFigure, ...]:
             _ms(up),
             "workload",
             texts=texts,
-            note="Dashed: twice and half of what was measured.",
         )
         for name, title, across, up in (
             ("held-out-mean", "mean latency", observed.mean, said.mean),
