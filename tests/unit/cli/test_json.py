@@ -152,6 +152,13 @@ COMMAND_LINES: dict[str, list[str]] = {
 
 # Another command line of the same command, for what the first cannot print.
 ALSO: dict[str, list[list[str]]] = {
+    # A base that one value does not make into the drive: something speaks against the fit.
+    "fit": [
+        [
+            *("fit", "disk", "--base", "spinpoint-m7", "--fit", "host.read_command_ns"),
+            *("--generations", "0", "-o", "far.toml"),
+        ]
+    ],
     # A line of least squares that falls below 0.
     "profile": [["profile", "sim:spinpoint-m7", "--file-size", "400MiB", "--points", "4"]],
     "measure": [["measure", "sim:x25m", "--trace", "trace.log"]],
