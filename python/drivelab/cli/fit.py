@@ -24,11 +24,13 @@ from drivelab.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
-    from drivelab.outputs import OutputFolder
+    from drivelab.outputs import Output, OutputFolder
     from drivelab.preset_fit.candidate import Base
     from drivelab.preset_fit.fitting import Fitted
+    from drivelab.preset_fit.observed import Run
 
-_WRITTEN: Final = ("report", "tables", "result")
+#: Files of a page.
+WRITTEN: Final = ("report", "tables", "result")
 _SUFFIX: Final = ".toml"
 _NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _MOST_GENERATIONS: Final = 1000
@@ -36,15 +38,8 @@ _MOST_GENERATIONS: Final = 1000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab fit`."""
-    from drivelab.preset_fit.fitting import USUAL_GENERATIONS
-
     parser.add_argument("run", metavar="RUN", type=Path, help="a run's folder")
-    parser.add_argument(
-        "--base",
-        required=True,
-        metavar="PRESET",
-        help="a preset of the same kind of drive, by name or as a TOML file",
-    )
+    add_search(parser)
     parser.add_argument(
         "-o",
         "--preset",
@@ -53,6 +48,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="FILE.toml",
         help="where the fitted preset is written; `sim:FILE.toml` then names the drive",
+    )
+    parser.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="write a report and its tables here [nothing]"
+    )
+    add_force(parser)
+    add_json(parser)
+
+
+def add_search(parser: argparse.ArgumentParser) -> None:
+    """Add the options that `base_and_file` and `fit_as_asked` read."""
+    from drivelab.preset_fit.fitting import USUAL_GENERATIONS
+
+    parser.add_argument(
+        "--base",
+        required=True,
+        metavar="PRESET",
+        help="a preset of the same kind of drive, by name or as a TOML file",
     )
     parser.add_argument(
         "--fit",
@@ -71,23 +86,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="generations of the search from afar; 0 begins at the base preset "
         f"[{USUAL_GENERATIONS}]",
     )
-    parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="write a report and its tables here [nothing]"
-    )
-    add_force(parser)
-    add_json(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Read, search, write and print."""
-    from drivelab.cli.outputs import answer_to, check_files, write_file
+def base_and_file(args: argparse.Namespace) -> tuple[Base, Output]:
+    """Read ``--base``, and check that the preset of ``-o`` can be written and starts from it.
+
+    Raises
+    ------
+    UsageError
+        When there is no such base, or the file may not be written or would name another drive.
+    """
+    from drivelab.cli.outputs import answer_to, check_files
     from drivelab.drives.presets.source import read_preset
     from drivelab.drives.simulated.drive import PREFIX
-    from drivelab.preset_fit.fitting import base_of, fit_preset
-    from drivelab.preset_fit.observed import read_run
+    from drivelab.preset_fit.fitting import base_of
 
     base = base_of(read_preset(args.base.removeprefix(PREFIX)))
     preset = answer_to(args, "preset", args.preset)
@@ -98,15 +110,31 @@ def run(args: argparse.Namespace) -> int:
             f"folder: write it as {Path(base.reference).parent / args.preset.name}"
         )
     _refuse_another_drive(args.preset, base)
-    folder = None if args.out is None else _folder(args)
-    fitted = fit_preset(
-        read_run(args.run),
+    return base, preset
+
+
+def fit_as_asked(args: argparse.Namespace, run: Run, base: Base) -> Fitted:
+    """Search the values."""
+    from drivelab.preset_fit.fitting import fit_preset
+
+    return fit_preset(
+        run,
         base,
         only=_names(args.fit),
         fixed=_names(args.hold),
         generations=args.generations,
         seed=args.seed,
     )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, search, write and print."""
+    from drivelab.cli.outputs import write_file
+    from drivelab.preset_fit.observed import read_run
+
+    base, preset = base_and_file(args)
+    folder = None if args.out is None else _folder(args)
+    fitted = fit_as_asked(args, read_run(args.run), base)
     write_file(preset, fitted.text(args.preset.stem), force=args.force)
     _tell(args, fitted, folder)
     return 0
@@ -162,14 +190,15 @@ def _tell(args: argparse.Namespace, fitted: Fitted, folder: OutputFolder | None)
     written = {}
     if folder is not None:
         written = write_report(fit_report(fitted, str(args.preset)), folder)
-    answer |= {each: str(written[each]) if each in written else None for each in _WRITTEN}
+    answer |= {each: str(written[each]) if each in written else None for each in WRITTEN}
     if args.json:
         print(json.dumps(answer, indent=2))
     else:
-        show(_text(in_lines(answer), fitted, args.preset))
+        show(fit_text(in_lines(answer), fitted, args.preset))
 
 
-def _text(answer: dict[str, Any], fitted: Fitted, preset: Path) -> str:
+def fit_text(answer: dict[str, Any], fitted: Fitted, preset: Path) -> str:
+    """Write a fit's answer for people."""
     from drivelab.preset_fit.answer import amount_text, interval_text
 
     cells = [("", "base", "fitted", "95 % interval")]
@@ -183,6 +212,6 @@ def _text(answer: dict[str, Any], fitted: Fitted, preset: Path) -> str:
         lines.append("  ".join([f"{first:<{widths[0]}}", *right]))
     lines += [line for text in answer["cautions"] for line in ("", text)]
     lines += ["", f"preset   {preset}"]
-    lines += [f"{each:8} {answer[each]}" for each in _WRITTEN[:1] if answer[each]]
+    lines += [f"{each:8} {answer[each]}" for each in WRITTEN[:1] if answer[each]]
     lines.append(f"as drive drivelab measure sim:{preset}")
     return "\n".join(lines)

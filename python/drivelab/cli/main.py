@@ -128,6 +128,12 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             libraries="models",
         ),
         Command(
+            "twin",
+            "measure a drive, fit a simulated one to it, and set both side by side",
+            "twin /dev/nvme0n1 --base enterprise-tlc-pcie4 --budget 1h",
+            libraries="models",
+        ),
+        Command(
             "report",
             "write a run's report again, or compare several runs",
             "report runs/x25m runs/bench-64gib",

@@ -8,7 +8,7 @@ from drivelab.exhibits import Table
 from drivelab.exhibits.quantities import listed, share_text
 
 if TYPE_CHECKING:
-    from drivelab.preset_fit.fitting import Fitted, FittedValue
+    from drivelab.preset_fit.fitting import Errors, Fitted, FittedValue
 
 # A real drive has what no simulator has; beyond this it does something else.
 _FAR: Final = 0.10
@@ -24,23 +24,19 @@ def answer_of(fitted: Fitted, preset: str) -> dict[str, Any]:
     preset
         Where the preset was written.
     """
-    run = fitted.run
+    run, again = fitted.run, fitted.repeated
+    repeated = {} if again is None else {"repeated_error": _errors(again)}
     return {
-        "kind": "fit",
+        "kind": "fit" if again is None else "twin",
         "run": str(run.path),
         "drive": run.drive,
         "base": fitted.base.reference,
         "preset": preset,
         "workloads": len(run.fitted.workloads),
         "held_out": len(run.held_out.workloads),
-        "base_error": {
-            "latency_mean_ratio": fitted.before.mean,
-            "latency_p99_ratio": fitted.before.p99,
-        },
-        "error": {
-            "latency_mean_ratio": fitted.after.mean,
-            "latency_p99_ratio": fitted.after.p99,
-        },
+        "base_error": _errors(fitted.before),
+        "error": _errors(fitted.after),
+        **repeated,
         "values": [
             {
                 "name": one.parameter.name,
@@ -60,20 +56,31 @@ def answer_of(fitted: Fitted, preset: str) -> dict[str, Any]:
     }
 
 
+def _errors(errors: Errors) -> dict[str, float]:
+    return {"latency_mean_ratio": errors.mean, "latency_p99_ratio": errors.p99}
+
+
 def headline(fitted: Fitted) -> str:
-    """Say how close the fitted drive is."""
+    """Say how close the fitted drive is, and the drive to itself where that is known."""
+    again = ""
+    if fitted.repeated is not None:
+        again = (
+            " Measured a second time, the drive itself differs by "
+            f"{share_text(fitted.repeated.mean)} and {share_text(fitted.repeated.p99)}."
+        )
     return (
         f"On {len(fitted.run.held_out.workloads)} workloads that it was not fitted to, the "
         f"simulated drive is off by {share_text(fitted.after.mean)} in the mean latency and "
         f"{share_text(fitted.after.p99)} in the 99 % latency; {fitted.base.reference} as it was by "
-        f"{share_text(fitted.before.mean)} and {share_text(fitted.before.p99)}."
+        f"{share_text(fitted.before.mean)} and {share_text(fitted.before.p99)}.{again}"
     )
 
 
 def cautions(fitted: Fitted) -> list[str]:
     """Say what speaks against the fit, a sentence or two each."""
     found = []
-    if fitted.after.mean > _FAR:
+    # Nothing can be closer to a drive than the drive itself.
+    if fitted.after.mean > _FAR + (0.0 if fitted.repeated is None else fitted.repeated.mean):
         found.append(
             "The simulated drive does not do what the drive does. Its geometry or policies may be "
             "others than those of the base preset: try another --base."

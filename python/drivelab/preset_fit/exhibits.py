@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from drivelab.exhibits import Axis, Caution, Facts, Multiples, Page, Report, ScatterFigure, Text
-from drivelab.exhibits.quantities import workload_text
+from drivelab.exhibits import (
+    Axis,
+    Caution,
+    Facts,
+    Multiples,
+    Page,
+    Report,
+    ScatterFigure,
+    Table,
+    Text,
+)
+from drivelab.exhibits.quantities import share_text, workload_text
 from drivelab.preset_fit.answer import answer_of, cautions, headline, value_table
 
 if TYPE_CHECKING:
@@ -23,6 +33,7 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
         "How close the simulated drive is",
         (
             Text((headline(fitted),)),
+            *_side_by_side(fitted),
             Multiples(
                 "held-out",
                 "Workloads that were held out",
@@ -35,11 +46,33 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
         cautions=tuple(Caution(seen=text) for text in cautions(fitted)),
         anchor="fit",
     )
+    is_twin = fitted.repeated is not None
     return Report(
-        f"A simulated drive fitted to {fitted.run.drive}",
+        f"A {'twin of' if is_twin else 'simulated drive fitted to'} {fitted.run.drive}",
         pages=(page, Page("What was asked", (_facts(fitted, preset),), anchor="facts")),
         result=answer_of(fitted, preset),
-        subject="fit",
+        subject="twin" if is_twin else "fit",
+    )
+
+
+def _side_by_side(fitted: Fitted) -> tuple[Table, ...]:
+    """Say how far the twin is off beside how far the drive is from itself, where that is known."""
+    if fitted.repeated is None:
+        return ()
+    rows = (
+        (f"{fitted.run.drive}, measured a second time", fitted.repeated),
+        ("the twin", fitted.after),
+        (f"{fitted.base.reference} as it was", fitted.before),
+    )
+    return (
+        Table(
+            "side-by-side",
+            ("differs from the first measurement", "mean latency", "99 % latency"),
+            tuple((name, share_text(one.mean), share_text(one.p99)) for name, one in rows),
+            right=True,
+            note="Mean relative differences over the workloads that were held out. A twin cannot "
+            "be expected to be closer to the drive than the drive is to itself.",
+        ),
     )
 
 

@@ -104,6 +104,9 @@ class Fitted:
         What the fitted drive does there.
     simulations
         How often all workloads were simulated.
+    repeated
+        How far the drive itself was from what was held out when it was measured again; None where
+        it was not.
     """
 
     base: Base
@@ -114,6 +117,7 @@ class Fitted:
     after: Errors
     held_out: Behaviour
     simulations: int
+    repeated: Errors | None = None
 
     def text(self, name: str) -> str:
         """Write the preset, each value with where it comes from."""
@@ -147,6 +151,25 @@ def base_of(source: PresetSource) -> Base:
     return Base(source.reference, name, resolved["kind"], values, texts)
 
 
+def refuse_another_kind(measured: str, kind: str | None, base: Base) -> None:
+    """Raise `UsageError` where a drive of another kind than the base preset was measured.
+
+    Parameters
+    ----------
+    measured
+        What is, or was, measured.
+    kind
+        What it is; None where nobody knows.
+    base
+        The preset to begin with.
+    """
+    if kind not in (None, base.kind):
+        raise UsageError(
+            f"{measured} is {_NOUNS.get(kind, kind)}, and {base.reference} is "
+            f"{_NOUNS[base.kind]}: name a base preset of the same kind"
+        )
+
+
 def fit_preset(
     run: Run,
     base: Base,
@@ -177,11 +200,7 @@ def fit_preset(
         For unknown names, or when the base preset cannot be simulated with these workloads.
     """
     parameters = chosen_parameters(parameters_of(base.kind, base.values), only, fixed)
-    if run.kind not in (None, base.kind):
-        raise UsageError(
-            f"{run.path} measured {_NOUNS.get(run.kind, run.kind)}, and {base.reference} is "
-            f"{_NOUNS[base.kind]}: name a base preset of the same kind"
-        )
+    refuse_another_kind(f"what {run.path} measured", run.kind, base)
     workloads = len(run.fitted.workloads)
     if workloads < 2 * len(parameters):
         raise UsageError(

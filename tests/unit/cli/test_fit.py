@@ -128,7 +128,7 @@ def _in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["--base", "array-x25m"], "is an array"),
         (["--base", "sas15k"], "no preset 'sas15k'; did you mean sas-15k?"),
         (["--base", "sas-15k", "--fit", "seek"], "did you mean seeks?"),
-        (["--base", "x25m"], "measured a disk, and x25m is an SSD"),
+        (["--base", "x25m"], "is a disk, and x25m is an SSD"),
         (["--base", "sim:sas-15k", "--fit", " seeks, speed"], "'speed' is nothing that can be"),
         (["--base", "sas-15k", "-o", "mine.txt"], "does not end in .toml"),
         (["--base", "sas-15k", "-o", "x25m.toml"], "x25m is the name of a preset that others"),

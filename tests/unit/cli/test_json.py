@@ -100,6 +100,11 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("fit", "disk", "--base", "sas-15k", "--fit", "mechanics.rotation_rpm"),
         *("--generations", "0", "-o", "disk.toml", "--out", "fit"),
     ],
+    "twin": [
+        *("twin", "sim:sas-15k", "--base", "spinpoint-m7", "--fit", "host.read_command_ns"),
+        *("--generations", "0", "--measurements", "40", "--check", "5", "--out", "twin"),
+        *("--requests", "200", "--warmup-requests", "100"),
+    ],
     "report": ["report", "run"],
     "pts run": [
         *("pts", "run", "throughput", SMALL_DRIVE, "--client", "--scale", "0.01"),
