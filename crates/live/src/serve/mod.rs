@@ -15,6 +15,7 @@ mod path_lock;
 mod server;
 mod told;
 mod waiting;
+mod work;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,0 +1,335 @@
+//! Requests at work: the data, the drive that says how long, and who waits for either.
+//!
+//! ```text
+//!   ask ──> data ──> drive, sync of the file ──> ready: replies that may go out
+//! ```
+//!
+//! Who sends requests, and takes replies, is no business of this room.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use drivelab_request::{Command, CommandKind, Content, Nanos};
+use drivelab_sim::host::{Device, SimError};
+
+use super::Settings;
+use super::told::{Failure, Told};
+use super::waiting::{Owner, Waiting, Waitings};
+use crate::clock::{Due, Keeper, Wall};
+use crate::data::{Store, Syncs};
+use crate::protocol::{Asked, ErrorNumber, ReplyForm, Request, read_reply, simple_reply};
+
+/// What serves, or why it does not any more.
+enum Timing {
+    /// Data are there at once.
+    None,
+    Drive(Box<Keeper>),
+    Failed,
+}
+
+/// When something is to be looked at next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// Nothing is simulated.
+    Untimed,
+    /// Nothing happens.
+    Never,
+    /// Somebody waits for what happens then, ns of wall time.
+    Awaited(u64),
+    /// The drive does something by itself then.
+    Background(u64),
+}
+
+pub(super) struct Work {
+    wall: Wall,
+    timing: Timing,
+    /// What has just gone wrong with the drive.
+    failing: Option<SimError>,
+    store: Store,
+    syncs: Option<Syncs>,
+    waitings: Waitings,
+    due: Vec<Due>,
+    /// What waits for nothing any more, in the order in which it was due.
+    ready: Vec<Waiting>,
+    pub told: Told,
+}
+
+impl Work {
+    pub fn new(
+        device: Option<Box<dyn Device + Send>>,
+        store: Store,
+        settings: &Settings,
+    ) -> std::io::Result<Self> {
+        let keeper = |device| Keeper::new(device, settings.seed, settings.dilation);
+        let keeper = |device| Timing::Drive(Box::new(keeper(device)));
+        Ok(Self {
+            wall: Wall::start(),
+            timing: device.map_or(Timing::None, keeper),
+            failing: None,
+            syncs: store.syncs()?,
+            store,
+            waitings: Waitings::default(),
+            due: Vec::new(),
+            ready: Vec::new(),
+            told: Told::default(),
+        })
+    }
+
+    /// What time it is, ns of wall time since the start.
+    pub fn now(&self) -> u64 {
+        self.wall.now()
+    }
+
+    /// A file that was made for the data stays from here on.
+    pub fn keep_file(&mut self) {
+        if let Store::File(file) = &mut self.store {
+            file.keep();
+        }
+    }
+
+    /// What was written is made safe; what was served.
+    pub fn finish(mut self) -> Told {
+        let is_safe = self.syncs.as_ref().is_none_or(Syncs::finish);
+        if !is_safe {
+            self.told.failure.get_or_insert(Failure::Sync);
+        }
+        self.told.wall_ns = self.wall.now();
+        self.told
+    }
+
+    /// What is due by `now` becomes ready.
+    pub fn come_to(&mut self, now: u64) {
+        if self.failing.is_none()
+            && let Timing::Drive(keeper) = &mut self.timing
+            && let Err(error) = keeper.come_to(now, &mut self.due)
+        {
+            self.failing = Some(error);
+        }
+        self.take_due();
+        if let Some(error) = self.failing.take() {
+            self.fail(error);
+        }
+    }
+
+    /// What is due since the drive was asked for something becomes ready.
+    pub fn take_due(&mut self) {
+        let mut due = std::mem::take(&mut self.due);
+        for each in due.drain(..) {
+            if let Some(waiting) = self.waitings.get_mut(each.ticket) {
+                waiting.due = each.at;
+                waiting.latency = each.latency;
+                self.finish_one(each.ticket);
+            }
+        }
+        self.due = due;
+    }
+
+    /// The drive is dead: whatever waits for it fails, and whatever comes.
+    fn fail(&mut self, error: SimError) {
+        self.timing = Timing::Failed;
+        self.told.failure = Some(Failure::Drive(error));
+        let now = self.wall.now();
+        for ticket in self.waitings.tickets() {
+            if let Some(waiting) = self.waitings.get_mut(ticket) {
+                waiting.is_failed = true;
+                waiting.due = now;
+                waiting.awaits = 1;
+            }
+            self.finish_one(ticket);
+        }
+    }
+
+    /// One of the things that a request waits for has happened.
+    fn finish_one(&mut self, ticket: u64) {
+        let Some(waiting) = self.waitings.get_mut(ticket) else {
+            return;
+        };
+        waiting.awaits = waiting.awaits.saturating_sub(1);
+        if waiting.awaits > 0 {
+            return;
+        }
+        let Some(waiting) = self.waitings.remove(ticket) else {
+            return;
+        };
+        if waiting.is_failed {
+            self.told.failed += 1;
+        } else {
+            let kind = &mut self.told.kinds[waiting.kind.index()];
+            kind.bytes += u64::from(waiting.bytes);
+            kind.latency.record(waiting.latency);
+        }
+        self.ready.push(waiting);
+    }
+
+    /// What has become ready; to be given back by [`Work::take_back`].
+    pub fn take_ready(&mut self) -> Vec<Waiting> {
+        std::mem::take(&mut self.ready)
+    }
+
+    /// Memory for what becomes ready next.
+    pub fn take_back(&mut self, mut ready: Vec<Waiting>) {
+        ready.clear();
+        if self.ready.is_empty() {
+            self.ready = ready;
+        }
+    }
+
+    /// Memory for the next replies.
+    pub fn give_back(&mut self, buffer: Vec<u8>) {
+        self.waitings.give_back(buffer);
+    }
+
+    /// Nobody takes the replies of `owner` any more.
+    pub fn orphan(&mut self, owner: Owner) {
+        self.waitings.orphan(owner);
+    }
+
+    /// Requests that nobody takes the replies of.
+    pub const fn orphans(&self) -> usize {
+        self.waitings.orphans()
+    }
+
+    /// Whether the drive has just failed: it is asked nothing more.
+    pub const fn is_failing(&self) -> bool {
+        self.failing.is_some()
+    }
+
+    /// What is to be looked at next.
+    pub fn next_moment(&mut self) -> Moment {
+        let Timing::Drive(keeper) = &mut self.timing else {
+            return Moment::Untimed;
+        };
+        let is_awaited = keeper.outstanding() > 0;
+        match keeper.next_moment() {
+            Some(at) if is_awaited => Moment::Awaited(at),
+            Some(at) => Moment::Background(at),
+            None => Moment::Never,
+        }
+    }
+
+    /// What becomes readable when a sync of the file has ended; then [`Work::take_syncs`].
+    pub fn syncs(&self) -> Option<BorrowedFd<'_>> {
+        self.syncs.as_ref().map(AsFd::as_fd)
+    }
+
+    pub fn take_syncs(&mut self) {
+        let Some(syncs) = &self.syncs else {
+            return;
+        };
+        let ended: Vec<_> = syncs.ended().collect();
+        let now = self.wall.now();
+        for (ticket, is_done) in ended {
+            if let Some(waiting) = self.waitings.get_mut(ticket) {
+                waiting.is_failed |= !is_done;
+                if matches!(self.timing, Timing::None) {
+                    waiting.due = now;
+                }
+            }
+            self.finish_one(ticket);
+        }
+    }
+
+    /// A request of `owner` arrives at `now`, with the data to be written. Answers the bytes of
+    /// its reply, which becomes ready later.
+    ///
+    /// # Errors
+    /// What the client is told at once: nothing of it comes later.
+    pub fn ask(
+        &mut self,
+        now: u64,
+        owner: Owner,
+        (request, data): (&Request, &[u8]),
+        form: ReplyForm,
+    ) -> Result<usize, ErrorNumber> {
+        let mut reply = self.waitings.buffer();
+        if let Err(error) = self.do_data(request, data, &mut reply, form) {
+            self.told.no_space += u64::from(error == ErrorNumber::NoSpace);
+            self.told.failed += u64::from(error != ErrorNumber::NoSpace);
+            return Err(error);
+        }
+        let reply_bytes = reply.len();
+        self.submit(now, owner, request, reply);
+        Ok(reply_bytes)
+    }
+
+    /// Reads or writes, and makes the reply.
+    fn do_data(
+        &mut self,
+        request: &Request,
+        data: &[u8],
+        reply: &mut Vec<u8>,
+        form: ReplyForm,
+    ) -> Result<(), ErrorNumber> {
+        if matches!(self.timing, Timing::Failed) {
+            return Err(ErrorNumber::Io);
+        }
+        let (offset, size) = (request.offset_bytes, request.size_bytes);
+        match request.asked {
+            Asked::Read => {
+                read_reply(reply, form, request.cookie, (offset, size));
+                reply.reserve_exact(size as usize);
+                self.store.read(offset, size, reply)?;
+                return Ok(());
+            }
+            Asked::Write => self.store.write(offset, data)?,
+            Asked::WriteZeroes {
+                keeps_room: true, ..
+            } => self.store.write_zeroes(offset, size.into())?,
+            Asked::Trim | Asked::WriteZeroes { .. } => self.store.forget(offset, size.into())?,
+            Asked::Flush => {}
+        }
+        simple_reply(reply, request.cookie, None);
+        Ok(())
+    }
+
+    /// Asks the drive, and the file where data are to survive.
+    fn submit(&mut self, now: u64, owner: Owner, request: &Request, reply: Vec<u8>) {
+        let is_synced = request.is_forced || request.asked == Asked::Flush;
+        let kind = request.asked.command();
+        let mut waiting = Waiting {
+            owner: Some(owner),
+            kind,
+            bytes: request.size_bytes,
+            cookie: request.cookie,
+            reply,
+            awaits: 1,
+            due: now,
+            latency: 0,
+            is_failed: false,
+        };
+        let syncs = self.syncs.as_ref().filter(|_| is_synced);
+        waiting.awaits += u8::from(syncs.is_some());
+        let ticket = self.waitings.insert(waiting);
+        if let Some(syncs) = syncs {
+            syncs.ask(ticket);
+        }
+        let Timing::Drive(keeper) = &mut self.timing else {
+            self.due.push(Due {
+                ticket,
+                at: now,
+                latency: 0,
+            });
+            return;
+        };
+        let command = Command {
+            arrival: Nanos::ZERO,
+            offset_bytes: request.offset_bytes,
+            size_bytes: request.size_bytes,
+            kind,
+            is_forced: request.is_forced && kind == CommandKind::Write,
+            content: match request.asked {
+                Asked::WriteZeroes { .. } => Content::Zero,
+                _ => Content::Random,
+            },
+        };
+        let is_parted = matches!(
+            request.asked,
+            Asked::WriteZeroes {
+                may_trim: false,
+                ..
+            }
+        );
+        if let Err(error) = keeper.submit(now, (command, is_parted), ticket, &mut self.due) {
+            self.failing = Some(error);
+        }
+    }
+}
