@@ -530,6 +530,7 @@ class LiveAsked:
         description: str,
         socket: Path | None,
         port: int | None,
+        block_bytes: int | None,
         backing: Path | None,
         memory_bytes: int,
         seed: int,
@@ -545,6 +546,7 @@ class LiveServer:
 
     uri: str
     port: int | None
+    block_path: str | None
     made_backing: bool
 
     def told(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   client ──> serve (sockets) ──> protocol (bytes in, replies out)
+//!   kernel ──>   │  ▲              block (a device in /dev: messages in, answers out)
 //!                 │  ▲
 //!         submit  │  │ due          clock: owns the Device, says when each reply may go out
 //!                 ▼  │
@@ -12,8 +13,9 @@
 //! does all of it: it keeps time, and asks sockets while it waits. Data lies beside the drive, not
 //! in it.
 //!
-//! Left out: block devices of the kernel, loss of power, what the drive counts of itself.
+//! Left out: loss of power, what the drive counts of itself.
 
+pub mod block;
 pub mod clock;
 pub mod data;
 pub mod protocol;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use drivelab_live::block::Block;
 use drivelab_live::clock::Dilation;
 use drivelab_live::data::{FileStore, MemoryStore, Store};
 use drivelab_live::protocol::Export;
@@ -27,6 +28,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyclass(frozen, module = "drivelab._core")]
 pub struct LiveAsked {
     place: Place,
+    /// The block size of a device in `/dev`, if there is to be one.
+    block_bytes: Option<u32>,
     backing: Option<PathBuf>,
     memory_bytes: u64,
     settings: Settings,
@@ -37,8 +40,8 @@ pub struct LiveAsked {
 impl LiveAsked {
     #[new]
     #[pyo3(signature = (
-        *, name, description, socket, port, backing, memory_bytes, seed, dilation, cpu, late_ns,
-        has_delay
+        *, name, description, socket, port, block_bytes, backing, memory_bytes, seed, dilation, cpu,
+        late_ns, has_delay
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python class")]
     fn new(
@@ -46,6 +49,7 @@ impl LiveAsked {
         description: String,
         socket: Option<PathBuf>,
         port: Option<u16>,
+        block_bytes: Option<u32>,
         backing: Option<PathBuf>,
         memory_bytes: u64,
         seed: u64,
@@ -66,6 +70,7 @@ impl LiveAsked {
         })?;
         Ok(Self {
             place,
+            block_bytes,
             backing,
             memory_bytes,
             settings: Settings {
@@ -86,22 +91,32 @@ impl LiveAsked {
     }
 }
 
+/// What was opened before the drive is prepared.
+pub struct Opened {
+    door: Door,
+    block: Option<Block>,
+    store: Store,
+}
+
 impl LiveAsked {
-    /// The way in, and where data lie: what can be refused before the drive is prepared.
-    pub fn open(&self, size_bytes: u64) -> PyResult<(Door, Store)> {
+    /// The ways in, and where data lie: what can be refused before the drive is prepared.
+    pub fn open(&self, size_bytes: u64) -> PyResult<Opened> {
         self.settings.check().map_err(usage_error)?;
         let door = Door::open(self.place.clone()).map_err(usage_error)?;
+        let block = |bytes| Block::open(bytes, &self.settings.export.name);
+        let block = self.block_bytes.map(block).transpose();
+        let block = block.map_err(usage_error)?;
         let store = match &self.backing {
             Some(path) => Store::File(FileStore::open(path, size_bytes).map_err(usage_error)?),
             None => Store::Memory(MemoryStore::new(size_bytes, self.memory_bytes)),
         };
-        Ok((door, store))
+        Ok(Opened { door, block, store })
     }
 
     /// Serves a drive in its condition, or in a state that was saved to the file of that name.
     pub fn start(
         &self,
-        (door, store): (Door, Store),
+        Opened { door, block, store }: Opened,
         prepared: &Prepared,
         from_state: Option<(PathBuf, PyBackedBytes)>,
     ) -> PyResult<LiveServer> {
@@ -115,20 +130,19 @@ impl LiveAsked {
             takes_trims: device.takes_trims(),
             ..self.settings.export.clone()
         };
-        let made_backing = match &store {
-            Store::Memory(_) => false,
-            Store::File(file) => file.is_unkept(),
-        };
+        let made_backing = store.unkept().is_some();
         let settings = Settings {
             export,
             ..self.settings
         };
         let (uri, port) = (door.uri(), door.place().port());
         let device = self.has_delay.then_some(device);
-        let serving = Serving::start(door, device, store, settings).map_err(usage_error)?;
+        let serving = Serving::start_with_block(door, block, device, store, settings);
+        let serving = serving.map_err(usage_error)?;
         Ok(LiveServer {
             uri,
             port,
+            block_path: serving.block_path(),
             made_backing,
             serving: Mutex::new(serving),
         })
@@ -143,6 +157,9 @@ pub struct LiveServer {
     uri: String,
     #[pyo3(get)]
     port: Option<u16>,
+    /// The device in `/dev`, as `/dev/loop3`.
+    #[pyo3(get)]
+    block_path: Option<String>,
     /// Whether the backing file did not exist before.
     #[pyo3(get)]
     made_backing: bool,

@@ -41,6 +41,7 @@ _LOOK_SECONDS: Final = 0.1
 _TELL_SECONDS: Final = 1.0
 # In a log a line a second is too many.
 _TELL_LOG_SECONDS: Final = 10.0
+_BLOCK_SIZES: Final = (512, 4096)
 _MOST_DILATION: Final = 100_000
 
 
@@ -73,6 +74,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number(0, 65535),
         metavar="N",
         help="a TCP port of 127.0.0.1 instead; 0 for any that is free",
+    )
+    group.add_argument(
+        "--block",
+        action="store_true",
+        help="make a block device, /dev/loopN, as well (root)",
+    )
+    group.add_argument(
+        "--block-size",
+        type=size,
+        metavar="SIZE",
+        help="the device's logical block, 512 or 4KiB [512]",
     )
     _add_data(parser)
     group = parser.add_argument_group("how time is kept")
@@ -156,7 +168,7 @@ def run(args: argparse.Namespace) -> int:
         with Serving(drive, settings) as serving:
             # A signal is the usual way to end it, from the moment at which clients are told of it.
             with contextlib.suppress(KeyboardInterrupt, TerminatedError):
-                _say_where(args, drive.capacity_bytes, serving.uri)
+                _say_where(args, drive.capacity_bytes, serving)
                 _wait(serving, args.seconds)
             served = serving.stop()
     return _tell(args, serving.uri, served)
@@ -169,6 +181,10 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError("--memory is for data in memory: leave out --memory or --backing")
     if args.allow_destructive is not None and args.backing is None:
         raise UsageError("--allow-destructive is for a backing file: name it with --backing FILE")
+    if args.block_size is not None and not args.block:
+        raise UsageError("--block-size is for a block device: add --block")
+    if args.block_size is not None and args.block_size not in _BLOCK_SIZES:
+        raise UsageError("--block-size takes 512 or 4KiB")
     if args.seconds == 0:
         raise UsageError("--for is 0; allowed: more than 0, for example 60s")
     if args.no_delay:
@@ -190,6 +206,7 @@ def _settings(args: argparse.Namespace, name: str, memory_bytes: int) -> ServeSe
         # Clients may start in another folder.
         socket=None if socket is None else socket.absolute(),
         port=args.port,
+        block_bytes=(args.block_size or _BLOCK_SIZES[0]) if args.block else None,
         backing=args.backing,
         allow_destructive=args.allow_destructive,
         memory_bytes=memory_bytes,
@@ -203,12 +220,13 @@ def _settings(args: argparse.Namespace, name: str, memory_bytes: int) -> ServeSe
     )
 
 
-def _say_where(args: argparse.Namespace, capacity_bytes: int, uri: str) -> None:
+def _say_where(args: argparse.Namespace, capacity_bytes: int, serving: Serving) -> None:
     from drivelab.cli.serve_text import first_line
 
     # With --json the output is one object.
+    where = [serving.uri] if serving.block_path is None else [serving.block_path, serving.uri]
     stream = sys.stderr if args.json else sys.stdout
-    print(first_line(args.drive, capacity_bytes, args.dilate, uri), file=stream, flush=True)
+    print(first_line(args.drive, capacity_bytes, args.dilate, *where), file=stream, flush=True)
 
 
 def _wait(serving: Serving, seconds: float | None) -> None:

@@ -39,6 +39,7 @@ class Serving:
             description=f"drivelab {drive.name}",
             socket=settings.socket,
             port=settings.port,
+            block_bytes=settings.block_bytes,
             backing=settings.backing,
             memory_bytes=settings.memory_bytes,
             seed=settings.seed,
@@ -52,6 +53,8 @@ class Serving:
             mark_backing(settings.backing)
         #: How clients name it.
         self.uri = self._server.uri
+        #: The device in /dev, if there is one.
+        self.block_path = self._server.block_path
 
     def standing(self) -> Served:
         """Tell what was served up to some tenths of a second ago."""

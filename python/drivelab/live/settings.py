@@ -29,6 +29,8 @@ class ServeSettings:
     socket, port
         Where clients come in: the path of a unix socket, or a TCP port of 127.0.0.1 (0 for any
         that is free). Exactly one of them.
+    block_bytes
+        The block size of a device in /dev; without one there is none.
     backing
         The file that holds what is written; without one it lies in memory.
     allow_destructive
@@ -51,6 +53,7 @@ class ServeSettings:
 
     socket: Path | None
     port: int | None = None
+    block_bytes: int | None = None
     backing: Path | None = None
     allow_destructive: str | None = None
     memory_bytes: int = MEMORY_BYTES

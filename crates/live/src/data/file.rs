@@ -121,10 +121,10 @@ impl FileStore {
         self.unkept.take().is_some()
     }
 
-    /// Whether it was made here, and will be removed with this.
+    /// Its path, if it was made here and will be removed with this.
     #[must_use]
-    pub const fn is_unkept(&self) -> bool {
-        self.unkept.is_some()
+    pub fn unkept(&self) -> Option<&Path> {
+        self.unkept.as_deref()
     }
 
     pub(super) fn read(

@@ -11,6 +11,8 @@ pub use file::{BackingError, FileStore};
 pub use memory::MemoryStore;
 pub use sync::Syncs;
 
+use std::path::Path;
+
 use crate::protocol::ErrorNumber;
 
 /// Where data lie.
@@ -41,6 +43,15 @@ impl From<StoreError> for ErrorNumber {
 }
 
 impl Store {
+    /// The file's path, if it would be removed with this.
+    #[must_use]
+    pub fn unkept(&self) -> Option<&Path> {
+        match self {
+            Self::Memory(_) => None,
+            Self::File(store) => store.unkept(),
+        }
+    }
+
     /// Appends `size` bytes from `offset` on to `out`.
     ///
     /// # Errors

@@ -10,13 +10,16 @@
 
 mod connection;
 mod door;
+mod kernel;
 mod outbox;
 mod path_lock;
 mod server;
+mod speech;
 mod told;
 mod waiting;
 mod work;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -24,6 +27,7 @@ use std::thread::{self, JoinHandle};
 use drivelab_sim::host::Device;
 use thiserror::Error;
 
+use crate::block::{Attached, Block, BlockError};
 use crate::clock::{CpuError, Dilation, check_cpu};
 use crate::data::Store;
 use crate::protocol::Export;
@@ -41,6 +45,9 @@ pub enum ServeError {
     /// No way in.
     #[error(transparent)]
     Door(#[from] DoorError),
+    /// No block device.
+    #[error(transparent)]
+    Block(#[from] BlockError),
     /// The core for `--cpu`.
     #[error(transparent)]
     Cpu(#[from] CpuError),
@@ -94,6 +101,8 @@ pub(crate) struct Shared {
 pub struct Serving {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<Told>>,
+    /// Gone before the thread is, which answers what comes from it.
+    block: Option<Attached>,
 }
 
 impl Serving {
@@ -108,20 +117,63 @@ impl Serving {
         store: Store,
         settings: Settings,
     ) -> Result<Self, ServeError> {
+        Self::start_with_block(door, None, device, store, settings)
+    }
+
+    /// As [`Serving::start`], with a block device too if one is given.
+    ///
+    /// # Errors
+    /// [`ServeError`]; nothing is left behind then, nor a file that was made for the data.
+    pub fn start_with_block(
+        door: Door,
+        block: Option<Block>,
+        device: Option<Box<dyn Device + Send>>,
+        store: Store,
+        settings: Settings,
+    ) -> Result<Self, ServeError> {
         settings.check()?;
+        let made = store.unkept().map(Path::to_owned);
         let shared = Arc::<Shared>::default();
         let cpu = settings.cpu;
+        let channel = block.as_ref().map(Block::channel).transpose()?;
         let server = Server::new(door, device, store, settings, Arc::clone(&shared))?;
+        let server = server.with_kernel(channel);
+        let has_block = block.is_some();
         let thread = thread::Builder::new()
             .name("drivelab-serve".to_owned())
             .spawn(move || {
                 crate::clock::pinned(cpu);
+                if has_block {
+                    // Where memory is scarce it is not got by writing to this very drive.
+                    let _ = rustix::process::configure_io_flusher_behavior(true);
+                }
                 server.run()
             })?;
-        Ok(Self {
+        let mut serving = Self {
             shared,
             thread: Some(thread),
-        })
+            block: None,
+        };
+        match block.map(Block::attach).transpose() {
+            Ok(block) => {
+                serving.block = block;
+                Ok(serving)
+            }
+            Err(error) => {
+                serving.stop();
+                if let Some(path) = made {
+                    // Gone already is as good.
+                    let _ = std::fs::remove_file(path);
+                }
+                Err(error.into())
+            }
+        }
+    }
+
+    /// The block device in `/dev`, if there is one.
+    #[must_use]
+    pub fn block_path(&self) -> Option<String> {
+        self.block.as_ref().map(Attached::path)
     }
 
     /// What was served up to some tenths of a second ago.
@@ -144,6 +196,7 @@ impl Serving {
 
     /// Ends it, and says what was served.
     pub fn stop(&mut self) -> Told {
+        self.block = None;
         self.shared.stop.store(true, Ordering::Relaxed);
         match self.thread.take() {
             None => self.told(),
@@ -156,6 +209,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
+        self.block = None;
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             // Whoever dropped it wants no result.

@@ -1,6 +1,6 @@
 //! The loop that serves: clients and their sockets.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
@@ -10,12 +10,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::connection::{Connection, MOST_REQUESTS};
 use super::door::Door;
+use super::kernel::{KERNEL, Kernel};
+use super::speech::Speech;
 use super::told::Told;
-use super::waiting::Owner;
+use super::waiting::{Owner, Waiting};
 use super::work::{Moment, Work};
 use super::{Settings, Shared};
 use crate::data::Store;
-use crate::protocol::{Asked, Dialogue, ErrorNumber, Step, error_reply};
+use crate::protocol::{Asked, Dialogue, ErrorNumber, Step};
 
 /// Clients at the same time; others are turned away.
 pub const MOST_CONNECTIONS: usize = 16;
@@ -44,6 +46,8 @@ pub(super) struct Server {
     shared: Arc<Shared>,
     work: Work,
     connections: Vec<Option<(u64, Connection)>>,
+    /// The kernel, where there is a block device.
+    kernel: Option<Kernel>,
     numbers: u64,
     /// When replies were due that are about to be sent, by connection.
     sending: Vec<(usize, u64)>,
@@ -67,11 +71,18 @@ impl Server {
             settings,
             shared,
             connections: Vec::new(),
+            kernel: None,
             numbers: 0,
             sending: Vec::new(),
             told_at: 0,
             last_request: 0,
         })
+    }
+
+    /// The kernel comes in too, by messages from `channel`.
+    pub fn with_kernel(mut self, channel: Option<(OwnedFd, String)>) -> Self {
+        self.kernel = channel.map(Kernel::new);
+        self
     }
 
     /// Serves until it is to stop; what was written is then safe.
@@ -94,6 +105,10 @@ impl Server {
     fn deliver(&mut self) {
         let mut ready = self.work.take_ready();
         for waiting in ready.drain(..) {
+            if waiting.owner == Some(KERNEL) {
+                self.answer_kernel(waiting);
+                continue;
+            }
             let reply_bytes = waiting.reply.len();
             let mut spare = Some(waiting.reply);
             if let Some(Owner { place, number }) = waiting.owner
@@ -103,9 +118,9 @@ impl Server {
                 connection.requests -= 1;
                 connection.reply_bytes -= reply_bytes;
                 if waiting.is_failed {
-                    let form = connection.dialogue.form();
+                    let speech = Speech::Nbd(connection.dialogue.form());
                     let of = (waiting.cookie, waiting.kind == CommandKind::Read);
-                    error_reply(connection.output.tail(), form, of, ErrorNumber::Io);
+                    speech.failed(connection.output.tail(), of, ErrorNumber::Io);
                 } else {
                     self.sending.push((place, waiting.due));
                     spare = spare.and_then(|reply| connection.output.push(reply));
@@ -116,6 +131,21 @@ impl Server {
             }
         }
         self.work.take_back(ready);
+    }
+
+    /// The kernel takes a reply at once.
+    fn answer_kernel(&mut self, waiting: Waiting) {
+        let Some(kernel) = &mut self.kernel else {
+            return;
+        };
+        let due = waiting.due;
+        let (may_be_late, buffer) = kernel.deliver(waiting);
+        if may_be_late {
+            let late = self.work.now().saturating_sub(due);
+            self.work.told.lateness.record(late);
+            self.work.told.late += u64::from(late > self.settings.late_ns);
+        }
+        self.work.give_back(buffer);
     }
 
     /// Sends what is ready, and forgets who is gone.
@@ -184,13 +214,19 @@ impl Server {
             tv_sec: (idle / 1_000_000_000) as i64,
             tv_nsec: (idle % 1_000_000_000) as i64,
         };
-        let mut asked = Vec::with_capacity(self.connections.len() + 2);
+        let mut asked = Vec::with_capacity(self.connections.len() + 3);
         let mut knocks = PollFlags::empty();
         let may_come = !self.is_door_shut && self.work.orphans() < MOST_ORPHANS;
         knocks.set(PollFlags::IN, may_come);
         asked.push(PollFd::new(&self.door, knocks));
         if let Some(syncs) = self.work.syncs() {
             asked.push(PollFd::from_borrowed_fd(syncs, PollFlags::IN));
+        }
+        let kernel_place = asked.len();
+        if let Some(kernel) = &self.kernel {
+            let mut flags = PollFlags::empty();
+            flags.set(PollFlags::IN, kernel.is_heard());
+            asked.push(PollFd::new(kernel, flags));
         }
         let before = asked.len();
         for (_, connection) in self.connections.iter().flatten() {
@@ -205,8 +241,11 @@ impl Server {
         }
         let answers: Vec<PollFlags> = asked.iter().map(PollFd::revents).collect();
         let has_knocked = answers[0].contains(PollFlags::IN);
-        if before > 1 && answers[1].contains(PollFlags::IN) {
+        if kernel_place > 1 && answers[1].contains(PollFlags::IN) {
             self.work.take_syncs();
+        }
+        if before > kernel_place && answers[kernel_place].contains(PollFlags::IN) {
+            self.hear_kernel();
         }
         let mut answers = answers.into_iter().skip(before);
         for place in 0..self.connections.len() {
@@ -278,13 +317,24 @@ impl Server {
         self.deliver();
     }
 
+    /// Does what the kernel asks for.
+    fn hear_kernel(&mut self) {
+        if let Some(kernel) = &mut self.kernel
+            && kernel.hear(&mut self.work, &self.settings.export)
+        {
+            self.last_request = self.work.now();
+        }
+        self.work.take_due();
+        self.deliver();
+    }
+
     /// Does what the bytes say that came.
     fn converse(&mut self, owner: Owner, connection: &mut Connection) {
         let now = self.work.now();
         let (mut used, mut needs) = (0, 0);
         // A drive that has just failed is asked nothing more.
         while connection.is_heard() && !self.work.is_failing() {
-            let form = connection.dialogue.form();
+            let speech = Speech::Nbd(connection.dialogue.form());
             let (dialogue, input, output) = connection.parts(used);
             match dialogue.step(input, output) {
                 Step::Needs(bytes) => {
@@ -301,12 +351,12 @@ impl Server {
                     used += bytes;
                     self.last_request = now;
                     let of = (request.cookie, request.asked == Asked::Read);
-                    match self.work.ask(now, owner, (&request, data), form) {
+                    match self.work.ask(now, owner, (&request, data), speech) {
                         Ok(reply_bytes) => {
                             connection.requests += 1;
                             connection.reply_bytes += reply_bytes;
                         }
-                        Err(error) => error_reply(output, form, of, error),
+                        Err(error) => speech.failed(output, of, error),
                     }
                 }
             }

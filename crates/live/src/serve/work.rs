@@ -12,11 +12,12 @@ use drivelab_request::{Command, CommandKind, Content, Nanos};
 use drivelab_sim::host::{Device, SimError};
 
 use super::Settings;
+use super::speech::Speech;
 use super::told::{Failure, Told};
 use super::waiting::{Owner, Waiting, Waitings};
 use crate::clock::{Due, Keeper, Wall};
 use crate::data::{Store, Syncs};
-use crate::protocol::{Asked, ErrorNumber, ReplyForm, Request, read_reply, simple_reply};
+use crate::protocol::{Asked, ErrorNumber, Request};
 
 /// What serves, or why it does not any more.
 enum Timing {
@@ -238,10 +239,10 @@ impl Work {
         now: u64,
         owner: Owner,
         (request, data): (&Request, &[u8]),
-        form: ReplyForm,
+        speech: Speech,
     ) -> Result<usize, ErrorNumber> {
         let mut reply = self.waitings.buffer();
-        if let Err(error) = self.do_data(request, data, &mut reply, form) {
+        if let Err(error) = self.do_data(request, data, &mut reply, speech) {
             self.told.no_space += u64::from(error == ErrorNumber::NoSpace);
             self.told.failed += u64::from(error != ErrorNumber::NoSpace);
             return Err(error);
@@ -257,7 +258,7 @@ impl Work {
         request: &Request,
         data: &[u8],
         reply: &mut Vec<u8>,
-        form: ReplyForm,
+        speech: Speech,
     ) -> Result<(), ErrorNumber> {
         if matches!(self.timing, Timing::Failed) {
             return Err(ErrorNumber::Io);
@@ -265,7 +266,7 @@ impl Work {
         let (offset, size) = (request.offset_bytes, request.size_bytes);
         match request.asked {
             Asked::Read => {
-                read_reply(reply, form, request.cookie, (offset, size));
+                speech.read(reply, request);
                 reply.reserve_exact(size as usize);
                 self.store.read(offset, size, reply)?;
                 return Ok(());
@@ -277,7 +278,7 @@ impl Work {
             Asked::Trim | Asked::WriteZeroes { .. } => self.store.forget(offset, size.into())?,
             Asked::Flush => {}
         }
-        simple_reply(reply, request.cookie, None);
+        speech.done(reply, request);
         Ok(())
     }
 
