@@ -34,7 +34,7 @@ pub(super) struct Kernel {
     requests: usize,
     reply_bytes: usize,
     /// The file is gone.
-    is_over: bool,
+    pub is_over: bool,
 }
 
 impl Kernel {

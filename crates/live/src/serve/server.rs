@@ -223,7 +223,7 @@ impl Server {
             asked.push(PollFd::from_borrowed_fd(syncs, PollFlags::IN));
         }
         let kernel_place = asked.len();
-        if let Some(kernel) = &self.kernel {
+        if let Some(kernel) = self.kernel.as_ref().filter(|kernel| !kernel.is_over) {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, kernel.is_heard());
             asked.push(PollFd::new(kernel, flags));
@@ -244,8 +244,8 @@ impl Server {
         if kernel_place > 1 && answers[1].contains(PollFlags::IN) {
             self.work.take_syncs();
         }
-        if before > kernel_place && answers[kernel_place].contains(PollFlags::IN) {
-            self.hear_kernel();
+        if before > kernel_place && !answers[kernel_place].is_empty() {
+            self.hear_kernel(answers[kernel_place]);
         }
         let mut answers = answers.into_iter().skip(before);
         for place in 0..self.connections.len() {
@@ -318,7 +318,10 @@ impl Server {
     }
 
     /// Does what the kernel asks for.
-    fn hear_kernel(&mut self) {
+    fn hear_kernel(&mut self, answer: PollFlags) {
+        if let Some(kernel) = &mut self.kernel {
+            kernel.is_over |= answer.contains(PollFlags::ERR);
+        }
         if let Some(kernel) = &mut self.kernel
             && kernel.hear(&mut self.work, &self.settings.export)
         {
