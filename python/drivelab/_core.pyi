@@ -538,8 +538,12 @@ class LiveAsked:
         cpu: int | None,
         late_ns: int,
         has_delay: bool,
+        power_cuts: tuple[int, int, bool] | None,
     ) -> None:
-        """Exactly one of `socket` and `port` is given; a `dilation` is 1 to 100,000."""
+        """Exactly one of `socket` and `port` is given; a `dilation` is 1 to 100,000.
+
+        `power_cuts` are the times between them and without power, ns, and whether all is lost.
+        """
 
 class LiveServer:
     """A drive that is served until it is stopped or nobody holds this."""

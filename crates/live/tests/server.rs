@@ -39,6 +39,7 @@ pub fn settings(size_bytes: u64) -> Settings {
         cpu: None,
         late_ns: 100_000,
         patience_ns: PATIENCE_NS,
+        power_cuts: None,
     }
 }
 

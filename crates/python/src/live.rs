@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use drivelab_live::block::Block;
 use drivelab_live::clock::Dilation;
-use drivelab_live::data::{FileStore, MemoryStore, Store};
+use drivelab_live::data::{FileStore, Loss, MemoryStore, Store};
 use drivelab_live::protocol::Export;
-use drivelab_live::serve::{Door, PATIENCE_NS, Place, Serving, Settings, Told};
+use drivelab_live::serve::{Door, PATIENCE_NS, Place, PowerCuts, Serving, Settings, Told};
 use drivelab_request::CommandKind;
 use drivelab_sim::drive::Prepared;
 use pyo3::prelude::*;
@@ -41,7 +41,7 @@ impl LiveAsked {
     #[new]
     #[pyo3(signature = (
         *, name, description, socket, port, block_bytes, backing, memory_bytes, seed, dilation, cpu,
-        late_ns, has_delay
+        late_ns, has_delay, power_cuts
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python class")]
     fn new(
@@ -57,6 +57,7 @@ impl LiveAsked {
         cpu: Option<usize>,
         late_ns: u64,
         has_delay: bool,
+        power_cuts: Option<(u64, u64, bool)>,
     ) -> PyResult<Self> {
         let place = match (socket, port) {
             (Some(path), None) => Place::Path(path),
@@ -85,6 +86,11 @@ impl LiveAsked {
                 cpu,
                 late_ns,
                 patience_ns: PATIENCE_NS,
+                power_cuts: power_cuts.map(|(every_ns, off_ns, loses_all)| PowerCuts {
+                    every_ns,
+                    off_ns,
+                    loss: if loses_all { Loss::All } else { Loss::Some },
+                }),
             },
             has_delay,
         })
@@ -203,6 +209,8 @@ fn told_dict<'py>(py: Python<'py>, told: &Told) -> PyResult<Bound<'py, PyDict>> 
     dict.set_item("clients", told.clients)?;
     dict.set_item("connected", told.connected)?;
     dict.set_item("no_space", told.no_space)?;
+    dict.set_item("power_cuts", told.power_cuts)?;
+    dict.set_item("lost_bytes", told.lost_bytes)?;
     dict.set_item("failed", told.failed)?;
     let failure = told.failure.as_ref().map(ToString::to_string);
     dict.set_item("failure", failure)?;

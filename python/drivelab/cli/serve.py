@@ -34,10 +34,11 @@ from drivelab.errors import TerminatedError, UsageError
 if TYPE_CHECKING:
     from drivelab.live.served import Served
     from drivelab.live.serving import Serving
-    from drivelab.live.settings import ServeSettings
+    from drivelab.live.settings import PowerCuts, ServeSettings
 
 EXIT_LATE: Final = 3
 _LOOK_SECONDS: Final = 0.1
+_POWER_OFF_SECONDS: Final = 1.0
 _TELL_SECONDS: Final = 1.0
 # In a log a line a second is too many.
 _TELL_LOG_SECONDS: Final = 10.0
@@ -115,6 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="simulate nothing and answer at once: how fast the connection itself is",
     )
+    _add_power(parser)
     parser.add_argument(
         "--for", dest="seconds", type=duration, metavar="TIME", help="stop after so long"
     )
@@ -130,6 +132,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "preset's condition",
     )
     add_json(parser)
+
+
+def _add_power(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("loss of power")
+    group.add_argument(
+        "--power-cut-every",
+        type=duration,
+        metavar="TIME",
+        help="cut the drive's power so long after it came, wall time: requests fail, and what its "
+        "cache held is lost",
+    )
+    group.add_argument(
+        "--power-off-for", type=duration, metavar="TIME", help="it is off for so long [1s]"
+    )
+    group.add_argument(
+        "--power-cut-loss",
+        choices=("some", "all"),
+        help="lose all that the cache held, or draw it for each 4 KiB [some]",
+    )
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
@@ -187,10 +208,20 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError("--block-size takes 512 or 4KiB")
     if args.seconds == 0:
         raise UsageError("--for is 0; allowed: more than 0, for example 60s")
+    if args.power_cut_every is None:
+        for name, value in (
+            ("--power-off-for", args.power_off_for),
+            ("--power-cut-loss", args.power_cut_loss),
+        ):
+            if value is not None:
+                raise UsageError(f"{name} is for power cuts: add --power-cut-every TIME")
+    elif args.power_cut_every == 0:
+        raise UsageError("--power-cut-every is 0; allowed: more than 0, for example 10s")
     if args.no_delay:
         for name, value, usual in (
             ("--dilate", args.dilate, 1.0),
             ("--from-state", args.from_state, None),
+            ("--power-cut-every", args.power_cut_every, None),
         ):
             if value != usual:
                 raise UsageError(f"{name} has no effect with --no-delay: leave one of them out")
@@ -217,7 +248,18 @@ def _settings(args: argparse.Namespace, name: str, memory_bytes: int) -> ServeSe
         late_ns=LATE_NS if args.late is None else round(args.late * 1e9),
         late_share=LATE_SHARE if args.late_share is None else args.late_share,
         has_delay=not args.no_delay,
+        power_cuts=_power_cuts(args),
     )
+
+
+def _power_cuts(args: argparse.Namespace) -> PowerCuts | None:
+    from drivelab.live.settings import PowerCuts
+
+    if args.power_cut_every is None:
+        return None
+    off = _POWER_OFF_SECONDS if args.power_off_for is None else args.power_off_for
+    loses_all = args.power_cut_loss == "all"
+    return PowerCuts(round(args.power_cut_every * 1e9), round(off * 1e9), loses_all)
 
 
 def _say_where(args: argparse.Namespace, capacity_bytes: int, serving: Serving) -> None:

@@ -75,5 +75,8 @@ def _lines(drive: str, served: Served) -> Iterator[str]:
             f"{'no room':<{_LABEL}}{served.no_space:,} writes found none: allow more with "
             "--memory, or free space on the backing file's disk"
         )
+    if served.power_cuts:
+        cuts = f"{served.power_cuts:,} cut{'' if served.power_cuts == 1 else 's'}"
+        yield f"{'power':<{_LABEL}}{cuts}, {format_size(served.lost_bytes)} lost"
     if served.failed:
         yield f"{'failed':<{_LABEL}}{served.failed:,} requests"

@@ -44,6 +44,9 @@ class Served:
         Clients that came, and that are there.
     no_space, failed
         Requests that found no room, and that failed otherwise.
+    power_cuts, lost_bytes
+        How often the drive's power went, and what was lost of what it had acknowledged or was
+        being written.
     failure
         Why the drive could not go on, or the last sync of its file; ``None`` where all went well.
     """
@@ -60,6 +63,8 @@ class Served:
     no_space: int
     failed: int
     failure: str | None
+    power_cuts: int = 0
+    lost_bytes: int = 0
 
     @classmethod
     def of_core(cls, told: Mapping[str, Any], settings: ServeSettings) -> Served:
@@ -83,6 +88,8 @@ class Served:
             no_space=told["no_space"],
             failed=told["failed"],
             failure=told["failure"],
+            power_cuts=told["power_cuts"],
+            lost_bytes=told["lost_bytes"],
         )
 
     @property
@@ -147,5 +154,7 @@ class Served:
             "clients": self.clients,
             "no_space_requests": self.no_space,
             "failed_requests": self.failed,
+            "power_cuts": self.power_cuts,
+            "lost_bytes": self.lost_bytes,
             "failure": self.failure,
         }

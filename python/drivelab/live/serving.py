@@ -34,6 +34,7 @@ class Serving:
         self._settings = settings
         if settings.backing is not None:
             check_backing(settings.backing, settings.allow_destructive)
+        cuts = settings.power_cuts
         asked = _core.LiveAsked(
             name=drive.preset["name"],
             description=f"drivelab {drive.name}",
@@ -47,6 +48,7 @@ class Serving:
             cpu=settings.cpu,
             late_ns=settings.late_ns,
             has_delay=settings.has_delay,
+            power_cuts=None if cuts is None else (cuts.every_ns, cuts.off_ns, cuts.loses_all),
         )
         self._server = drive.serve(asked, from_state=settings.from_state)
         if settings.backing is not None and self._server.made_backing:

@@ -21,6 +21,25 @@ _LEAST_MEMORY_BYTES: Final = 2**20
 
 
 @dataclass(frozen=True)
+class PowerCuts:
+    """When a drive's power goes, and what is lost then.
+
+    Attributes
+    ----------
+    every_ns
+        So long after it came it goes, wall time.
+    off_ns
+        For so long at least, wall time.
+    loses_all
+        All that the drive's cache held is lost; else of each 4 KiB it is drawn.
+    """
+
+    every_ns: int
+    off_ns: int
+    loses_all: bool
+
+
+@dataclass(frozen=True)
 class ServeSettings:
     """How a drive is to be served.
 
@@ -47,6 +66,8 @@ class ServeSettings:
         The core on which time is kept.
     late_ns, late_share
         A reply later than that is late; more late ones than that share make the run untrue.
+    power_cuts
+        Whether and when the drive's power goes.
     has_delay
         Without it nothing is simulated, and data are there at once.
     """
@@ -64,6 +85,7 @@ class ServeSettings:
     late_ns: int = LATE_NS
     late_share: float = LATE_SHARE
     has_delay: bool = True
+    power_cuts: PowerCuts | None = None
 
 
 def usual_socket(name: str) -> Path:

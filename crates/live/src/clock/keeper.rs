@@ -1,6 +1,6 @@
 //! The owner of the drive, who is told what time it is.
 
-use drivelab_request::Command;
+use drivelab_request::{Command, CommandKind, Content, Nanos};
 use drivelab_sim::host::{Completion, Device, HostTime, SimError};
 
 use super::wall::Dilation;
@@ -8,6 +8,9 @@ use super::wall::Dilation;
 /// A long range is written piece by piece, one after the other: its operations would fill the
 /// drive's queues, and making them would take longer than others may wait.
 const PIECE_BYTES: u32 = 1 << 20;
+
+/// The ticket of a request that nobody waits for.
+const NOBODY: u64 = u64::MAX;
 
 /// A request whose reply may go out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,6 +173,9 @@ impl Keeper {
             );
         }
         self.outstanding -= 1;
+        if done.ticket == NOBODY {
+            return Ok(());
+        }
         let host_ns = self.host_ns(at);
         due.push(Due {
             ticket: done.ticket,
@@ -177,6 +183,34 @@ impl Keeper {
             latency: host_ns.saturating_sub(done.submitted),
         });
         Ok(())
+    }
+
+    /// Whether the newest data of the sector at this offset would be lost with the power now.
+    #[must_use]
+    pub fn would_lose(&self, offset_bytes: u64) -> bool {
+        self.device.would_lose(offset_bytes)
+    }
+
+    /// The power is gone at `now`: nobody waits for anything any more. What the drive still does
+    /// is done while it is off, and so is a flush; it is back at the earliest when nothing is
+    /// [outstanding](Keeper::outstanding).
+    ///
+    /// # Errors
+    /// [`SimError`] when the drive cannot go on.
+    pub fn cut(&mut self, now: u64) -> Result<(), SimError> {
+        for pending in self.pending.iter_mut().flatten() {
+            pending.ticket = NOBODY;
+            pending.rest = 0;
+        }
+        let flush = Command {
+            arrival: Nanos::ZERO,
+            offset_bytes: 0,
+            size_bytes: 0,
+            kind: CommandKind::Flush,
+            is_forced: false,
+            content: Content::Random,
+        };
+        self.submit(now, (flush, false), NOBODY, &mut Vec::new())
     }
 
     /// A request arrives at `now`; one that is `parted` is sent piece by piece. What is due by

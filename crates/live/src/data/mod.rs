@@ -6,10 +6,12 @@
 mod file;
 mod memory;
 mod sync;
+mod volatile;
 
 pub use file::{BackingError, FileStore};
 pub use memory::MemoryStore;
 pub use sync::Syncs;
+pub use volatile::{Loss, Volatile};
 
 use std::path::Path;
 

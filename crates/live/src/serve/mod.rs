@@ -13,6 +13,7 @@ mod door;
 mod kernel;
 mod outbox;
 mod path_lock;
+mod power;
 mod server;
 mod speech;
 mod told;
@@ -34,6 +35,7 @@ use crate::protocol::Export;
 
 pub use connection::{MOST_IN_FLIGHT_BYTES, MOST_REQUESTS};
 pub use door::{Door, DoorError, Place};
+pub use power::PowerCuts;
 pub use server::{MOST_CONNECTIONS, MOST_ORPHANS};
 pub use told::{Failure, KindTold, Told};
 
@@ -74,6 +76,8 @@ pub struct Settings {
     /// A client that has not come to its first request by then, or not taken its last replies, is
     /// sent away, ns of wall time.
     pub patience_ns: u64,
+    /// Whether and when the drive's power goes.
+    pub power_cuts: Option<PowerCuts>,
 }
 
 /// The usual patience.

@@ -19,6 +19,9 @@ pub enum Failure {
     /// The drive failed, and every request since.
     #[error("the drive could not go on: {0}")]
     Drive(SimError),
+    /// The file failed when the power went.
+    #[error("the backing file failed when the power went: what was to be lost may still be there")]
+    Revert,
     /// The file failed when all was over.
     #[error("the last sync of the backing file failed: what was written last may be lost")]
     Sync,
@@ -41,6 +44,10 @@ pub struct Told {
     pub no_space: u64,
     /// Requests that failed: the file, or the drive.
     pub failed: u64,
+    /// How often the power went.
+    pub power_cuts: u64,
+    /// Bytes that were lost with it.
+    pub lost_bytes: u64,
     /// What went wrong for everybody, if something did.
     pub failure: Option<Failure>,
     /// Wall time since the start, ns.

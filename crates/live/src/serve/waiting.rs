@@ -15,6 +15,7 @@ pub(super) struct Waiting {
     /// Nobody any more when the connection is gone.
     pub owner: Option<Owner>,
     pub kind: CommandKind,
+    pub offset: u64,
     pub bytes: u32,
     pub cookie: u64,
     pub reply: Vec<u8>,
@@ -35,6 +36,8 @@ pub(super) struct Waitings {
     buffers: Vec<Vec<u8>>,
     /// How many have no owner any more.
     orphans: usize,
+    /// The upper half of tickets: those from before the power went mean nothing.
+    generation: u32,
 }
 
 /// So many buffers of at most so many bytes are kept.
@@ -47,16 +50,32 @@ impl Waitings {
             self.slots.push(None);
         }
         self.slots[place] = Some(waiting);
-        place as u64
+        self.ticket(place)
+    }
+
+    fn ticket(&self, place: usize) -> u64 {
+        (u64::from(self.generation) << 32) | place as u64
+    }
+
+    /// The place that a ticket names, unless it is an old one.
+    fn place(&self, ticket: u64) -> Option<usize> {
+        (ticket >> 32 == u64::from(self.generation)).then_some(ticket as u32 as usize)
+    }
+
+    /// Whoever has a ticket now comes too late; nothing waits any more.
+    pub fn begin_anew(&mut self) {
+        self.generation = self.generation.wrapping_add(1);
     }
 
     pub fn get_mut(&mut self, ticket: u64) -> Option<&mut Waiting> {
-        self.slots.get_mut(ticket as usize)?.as_mut()
+        let place = self.place(ticket)?;
+        self.slots.get_mut(place)?.as_mut()
     }
 
     pub fn remove(&mut self, ticket: u64) -> Option<Waiting> {
-        let taken = self.slots.get_mut(ticket as usize)?.take()?;
-        self.vacant.push(ticket as usize);
+        let place = self.place(ticket)?;
+        let taken = self.slots.get_mut(place)?.take()?;
+        self.vacant.push(place);
         self.orphans -= usize::from(taken.owner.is_none());
         Some(taken)
     }
@@ -79,10 +98,9 @@ impl Waitings {
 
     /// Those that are there.
     pub fn tickets(&self) -> Vec<u64> {
-        let places = 0..self.slots.len() as u64;
-        places
-            .filter(|&ticket| self.slots[ticket as usize].is_some())
-            .collect()
+        let places = 0..self.slots.len();
+        let taken = places.filter(|&place| self.slots[place].is_some());
+        taken.map(|place| self.ticket(place)).collect()
     }
 
     pub fn buffer(&mut self) -> Vec<u8> {

@@ -12,12 +12,13 @@ use drivelab_request::{Command, CommandKind, Content, Nanos};
 use drivelab_sim::host::{Device, SimError};
 
 use super::Settings;
+use super::power::Power;
 use super::speech::Speech;
 use super::told::{Failure, Told};
 use super::waiting::{Owner, Waiting, Waitings};
 use crate::clock::{Due, Keeper, Wall};
 use crate::data::{Store, Syncs};
-use crate::protocol::{Asked, ErrorNumber, Request};
+use crate::protocol::{Asked, ErrorNumber, Request, SECTOR_BYTES};
 
 /// What serves, or why it does not any more.
 enum Timing {
@@ -48,6 +49,8 @@ pub(super) struct Work {
     store: Store,
     syncs: Option<Syncs>,
     waitings: Waitings,
+    /// Where it goes now and then.
+    power: Option<Power>,
     due: Vec<Due>,
     /// What waits for nothing any more, in the order in which it was due.
     ready: Vec<Waiting>,
@@ -69,6 +72,7 @@ impl Work {
             syncs: store.syncs()?,
             store,
             waitings: Waitings::default(),
+            power: settings.power_cuts.map(|cuts| Power::new(cuts, settings.seed)),
             due: Vec::new(),
             ready: Vec::new(),
             told: Told::default(),
@@ -106,9 +110,38 @@ impl Work {
             self.failing = Some(error);
         }
         self.take_due();
+        self.change_power(now);
         if let Some(error) = self.failing.take() {
             self.fail(error);
         }
+    }
+
+    /// The power goes, or comes back, if it is time.
+    fn change_power(&mut self, now: u64) {
+        let (Some(power), Timing::Drive(keeper)) = (&mut self.power, &mut self.timing) else {
+            return;
+        };
+        if now < power.changes_at() {
+            return;
+        }
+        if power.is_off {
+            if keeper.outstanding() == 0 {
+                power.come(now);
+            }
+            return;
+        }
+        let is_lost = power.go(now);
+        let would_lose = |offset| keeper.would_lose(offset);
+        match power.volatile.cut(&mut self.store, would_lose, is_lost) {
+            Ok(sectors) => self.told.lost_bytes += sectors * u64::from(SECTOR_BYTES),
+            Err(_) => self.told.failure = Some(Failure::Revert),
+        }
+        self.told.power_cuts += 1;
+        if let Err(error) = keeper.cut(now) {
+            self.failing = Some(error);
+        }
+        self.fail_waiting(now);
+        self.waitings.begin_anew();
     }
 
     /// What is due since the drive was asked for something becomes ready.
@@ -129,6 +162,10 @@ impl Work {
         self.timing = Timing::Failed;
         self.told.failure = Some(Failure::Drive(error));
         let now = self.wall.now();
+        self.fail_waiting(now);
+    }
+
+    fn fail_waiting(&mut self, now: u64) {
         for ticket in self.waitings.tickets() {
             if let Some(waiting) = self.waitings.get_mut(ticket) {
                 waiting.is_failed = true;
@@ -151,6 +188,11 @@ impl Work {
         let Some(waiting) = self.waitings.remove(ticket) else {
             return;
         };
+        if let Some(power) = &mut self.power
+            && waiting.kind == CommandKind::Write
+        {
+            power.volatile.end(waiting.offset, waiting.bytes.into());
+        }
         if waiting.is_failed {
             self.told.failed += 1;
         } else {
@@ -243,6 +285,11 @@ impl Work {
     ) -> Result<usize, ErrorNumber> {
         let mut reply = self.waitings.buffer();
         if let Err(error) = self.do_data(request, data, &mut reply, speech) {
+            if let Some(power) = &mut self.power
+                && request.asked.command() == CommandKind::Write
+            {
+                power.volatile.end(request.offset_bytes, request.size_bytes.into());
+            }
             self.told.no_space += u64::from(error == ErrorNumber::NoSpace);
             self.told.failed += u64::from(error != ErrorNumber::NoSpace);
             return Err(error);
@@ -260,10 +307,12 @@ impl Work {
         reply: &mut Vec<u8>,
         speech: Speech,
     ) -> Result<(), ErrorNumber> {
-        if matches!(self.timing, Timing::Failed) {
+        let is_off = self.power.as_ref().is_some_and(|power| power.is_off);
+        if is_off || matches!(self.timing, Timing::Failed) {
             return Err(ErrorNumber::Io);
         }
         let (offset, size) = (request.offset_bytes, request.size_bytes);
+        self.expect_change(request)?;
         match request.asked {
             Asked::Read => {
                 speech.read(reply, request);
@@ -282,6 +331,23 @@ impl Work {
         Ok(())
     }
 
+    /// What the request is about to change may come back when the power goes.
+    fn expect_change(&mut self, request: &Request) -> Result<(), ErrorNumber> {
+        let (Some(power), Timing::Drive(keeper)) = (&mut self.power, &self.timing) else {
+            return Ok(());
+        };
+        let range = (request.offset_bytes, u64::from(request.size_bytes));
+        match request.asked.command() {
+            CommandKind::Write => {
+                let would_lose = |offset| keeper.would_lose(offset);
+                power.volatile.begin(&self.store, range, would_lose)?;
+            }
+            CommandKind::Trim => power.volatile.forget(range.0, range.1),
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// Asks the drive, and the file where data are to survive.
     fn submit(&mut self, now: u64, owner: Owner, request: &Request, reply: Vec<u8>) {
         let is_synced = request.is_forced || request.asked == Asked::Flush;
@@ -289,6 +355,7 @@ impl Work {
         let mut waiting = Waiting {
             owner: Some(owner),
             kind,
+            offset: request.offset_bytes,
             bytes: request.size_bytes,
             cookie: request.cookie,
             reply,

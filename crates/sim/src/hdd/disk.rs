@@ -353,6 +353,11 @@ impl Device for Hdd {
         }
     }
 
+    fn would_lose(&self, offset_bytes: u64) -> bool {
+        let sector = offset_bytes / SECTOR;
+        self.writes.holds(sector, sector + 1)
+    }
+
     fn drain(&mut self, _: u64) -> bool {
         // The write cache empties by itself while nothing else is to be done.
         false

@@ -105,6 +105,12 @@ pub trait Device {
         completions: &mut Vec<Completion>,
     ) -> Result<Option<u64>, SimError>;
 
+    /// Whether the newest data of the sector at this offset would be lost with the power now. Of a
+    /// write that is not complete it need not be told.
+    fn would_lose(&self, _offset_bytes: u64) -> bool {
+        false
+    }
+
     /// Nothing happens any more and nothing else comes: what the device holds back is
     /// written, by events to come. Answers whether there is such.
     fn drain(&mut self, now: u64) -> bool;

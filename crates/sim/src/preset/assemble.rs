@@ -303,6 +303,7 @@ fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
     Ok(Buffer {
         write_buffer_bytes,
         policy,
+        survives_power_loss: write_buffer_bytes > 0 && keys.switch("buffer.survives_power_loss")?,
         flush_start_bytes: mark("buffer.flush_start_bytes")?,
         flush_stop_bytes: mark("buffer.flush_stop_bytes")?,
         read_cache_bytes: size("buffer.read_cache_bytes")?,

@@ -324,6 +324,9 @@ pub struct Buffer {
     /// When a write is complete.
     #[serde(skip_serializing_if = "is_write_back")]
     pub policy: BufferPolicy,
+    /// What is in it is programmed though the power is gone.
+    #[serde(skip_serializing_if = "is_off")]
+    pub survives_power_loss: bool,
     /// Bytes that wait in it before any goes to the flash; 0 if all go at once.
     #[serde(skip_serializing_if = "is_zero")]
     pub flush_start_bytes: u64,

@@ -196,6 +196,7 @@ const FLASH_KEYS: &[(&str, Rule)] = &[
         integer(1_000_000, 1_000_000_000_000),
     ),
     ("buffer.policy", Rule::Word(BufferPolicy::WORDS)),
+    ("buffer.survives_power_loss", Rule::Boolean),
     ("closed_form.rho", integer(1, 1 << 32)),
 ];
 

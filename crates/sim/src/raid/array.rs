@@ -274,6 +274,11 @@ impl Device for Array {
         }
     }
 
+    fn would_lose(&self, offset_bytes: u64) -> bool {
+        let (member, offset) = self.stripes.place(offset_bytes);
+        self.members[member as usize].device.would_lose(offset)
+    }
+
     fn drain(&mut self, now: u64) -> bool {
         let mut is_left = false;
         for member in &mut self.members {

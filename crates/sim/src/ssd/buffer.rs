@@ -16,6 +16,8 @@ pub(super) struct BufferSettings {
     pub pages: u32,
     /// A write is complete only when it is programmed.
     pub writes_through: bool,
+    /// Capacitors carry its pages to the flash when the power is gone.
+    pub survives_power_loss: bool,
     pub marks: Marks,
 }
 
@@ -27,6 +29,7 @@ impl BufferSettings {
         Self {
             pages: pages(buffer.write_buffer_bytes),
             writes_through: buffer.policy == BufferPolicy::WriteThrough,
+            survives_power_loss: buffer.survives_power_loss,
             marks: Marks {
                 start: pages(buffer.flush_start_bytes),
                 stop: pages(buffer.flush_stop_bytes),
@@ -140,6 +143,11 @@ impl WriteBuffer {
     #[inline]
     pub fn holds(&self, page: u32) -> bool {
         self.used > 0 && self.waiting.has(page)
+    }
+
+    /// Whether that data is gone when the power is.
+    pub fn would_lose(&self, page: u32) -> bool {
+        !self.settings.survives_power_loss && self.holds(page)
     }
 
     #[inline]

@@ -302,6 +302,11 @@ impl<F: Restorable> Device for Worker<F> {
         Ok(self.next_event())
     }
 
+    fn would_lose(&self, offset_bytes: u64) -> bool {
+        let page = offset_bytes / u64::from(self.config.geometry.page_size_bytes);
+        self.engine.buffer.would_lose(page as u32)
+    }
+
     fn drain(&mut self, now: u64) -> bool {
         self.engine.drain_outside(now)
     }

@@ -1,0 +1,154 @@
+//! What a loss of power would take back.
+//!
+//! ```text
+//!   write ──> store                 what is read from now on
+//!        └──> before-image          what was there, until the drive has programmed the write
+//! ```
+//!
+//! The drive says of a sector whether its newest data would be lost; what was there before is kept
+//! here as long as it would. A write that is under way may be lost too.
+
+use std::collections::HashMap;
+
+use super::{Store, StoreError};
+use crate::protocol::SECTOR_BYTES;
+
+/// So many sectors are kept, 512 MiB: what is written beyond that survives. No simulated drive's
+/// buffer is as large.
+const MOST_SECTORS: usize = 1 << 20;
+
+/// The first look for what is durable.
+const FIRST_LOOK: usize = 4096;
+
+/// A page of the drive, or of a program: all of it is lost or none.
+const PAGE_BYTES: u64 = 4096;
+
+const SECTOR: u64 = SECTOR_BYTES as u64;
+
+/// What becomes of what a drive's cache holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// All is lost.
+    All,
+    /// Of each page of 4 KiB it is drawn whether it is lost.
+    Some,
+}
+
+#[derive(Debug)]
+struct Image {
+    before: Box<[u8; SECTOR_BYTES as usize]>,
+    /// Writes to it that are not complete.
+    under_way: u32,
+}
+
+/// What was there before writes that may be lost.
+#[derive(Debug)]
+pub struct Volatile {
+    /// By number of the sector. Looked up; where it is walked, in order or with the same for all.
+    images: HashMap<u64, Image>,
+    /// With so many, those are looked for that are durable.
+    look_at: usize,
+}
+
+impl Default for Volatile {
+    fn default() -> Self {
+        Self {
+            images: HashMap::new(),
+            look_at: FIRST_LOOK,
+        }
+    }
+}
+
+impl Volatile {
+    /// A write is about to change this range, whose data `is_volatile` tells of by offset.
+    ///
+    /// # Errors
+    /// [`StoreError`] when what is there cannot be read.
+    pub fn begin(
+        &mut self,
+        store: &Store,
+        (offset, size): (u64, u64),
+        is_volatile: impl Fn(u64) -> bool,
+    ) -> Result<(), StoreError> {
+        if self.images.len() >= self.look_at {
+            self.images
+                .retain(|&sector, image| image.under_way > 0 || is_volatile(sector * SECTOR));
+            self.look_at = FIRST_LOOK.max(2 * self.images.len());
+        }
+        let mut here = Vec::new();
+        for sector in sectors(offset, size) {
+            let held = self.images.get_mut(&sector);
+            let is_held = held
+                .as_ref()
+                .is_some_and(|image| image.under_way > 0 || is_volatile(sector * SECTOR));
+            if is_held {
+                if let Some(image) = held {
+                    image.under_way += 1;
+                }
+                continue;
+            }
+            if self.images.len() >= MOST_SECTORS {
+                continue;
+            }
+            here.clear();
+            store.read(sector * SECTOR, SECTOR_BYTES, &mut here)?;
+            if let Ok(before) = here.as_slice().try_into() {
+                let before = Box::new(before);
+                let image = Image { before, under_way: 1 };
+                self.images.insert(sector, image);
+            }
+        }
+        Ok(())
+    }
+
+    /// A write to this range is complete.
+    pub fn end(&mut self, offset: u64, size: u64) {
+        for sector in sectors(offset, size) {
+            if let Some(image) = self.images.get_mut(&sector) {
+                image.under_way = image.under_way.saturating_sub(1);
+            }
+        }
+    }
+
+    /// The range is forgotten for good: nothing of it comes back.
+    pub fn forget(&mut self, offset: u64, size: u64) {
+        let range = sectors(offset, size);
+        let is_long = (range.end - range.start) as usize > self.images.len();
+        if is_long {
+            self.images.retain(|sector, _| !range.contains(sector));
+        } else {
+            for sector in range {
+                self.images.remove(&sector);
+            }
+        }
+    }
+
+    /// The power is gone. `is_lost` draws of a page's number whether it is lost. Answers how many
+    /// sectors are as they were before.
+    ///
+    /// # Errors
+    /// [`StoreError`] when that cannot be written; the rest is then as it would have been.
+    pub fn cut(
+        &mut self,
+        store: &mut Store,
+        is_volatile: impl Fn(u64) -> bool,
+        is_lost: impl Fn(u64) -> bool,
+    ) -> Result<u64, StoreError> {
+        self.look_at = FIRST_LOOK;
+        let (mut lost, mut outcome) = (0, Ok(()));
+        for (sector, image) in self.images.drain() {
+            let offset = sector * SECTOR;
+            let may_be_lost = image.under_way > 0 || is_volatile(offset);
+            if may_be_lost && is_lost(offset / PAGE_BYTES) {
+                let written = store.write(offset, &image.before[..]);
+                lost += u64::from(written.is_ok());
+                outcome = outcome.and(written);
+            }
+        }
+        outcome.map(|()| lost)
+    }
+}
+
+fn sectors(offset: u64, size: u64) -> std::ops::Range<u64> {
+    offset / SECTOR..(offset + size).div_ceil(SECTOR)
+}

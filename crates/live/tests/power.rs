@@ -1,0 +1,174 @@
+//! Loss of power: what the drive's cache held is gone, what was flushed is there.
+#![allow(clippy::unwrap_used)]
+
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use drivelab_live::data::{Loss, MemoryStore, Store, Volatile};
+use drivelab_live::serve::{Door, Place, PowerCuts, Serving, Settings, Told};
+
+use crate::server::{answer, client, path, settings};
+use crate::small_drive::prepared;
+use crate::spoken::{FLUSH, READ, WRITE, request, simple};
+
+const IO: u32 = 5;
+const PAGE: u32 = 16_384;
+
+/// Pages wait in the buffer until there are many, or somebody flushes.
+const GATHERING: &str = "buffer.write_buffer_bytes = 1048576\n\
+    buffer.flush_start_bytes = 524288\nbuffer.flush_stop_bytes = 0\n";
+
+const CUTS: PowerCuts = PowerCuts {
+    every_ns: 1_000_000_000,
+    off_ns: 50_000_000,
+    loss: Loss::All,
+};
+
+fn ask(socket: &mut UnixStream, (flags, kind): (u16, u16), page: u64, data: &[u8]) -> u32 {
+    let range = match kind {
+        FLUSH => (0, 0),
+        _ => (page * u64::from(PAGE), PAGE),
+    };
+    socket.write_all(&request(flags, kind, 1, range)).unwrap();
+    socket.write_all(data).unwrap();
+    let told = answer(socket, 16);
+    let error = u32::from_be_bytes(told[4..8].try_into().unwrap());
+    assert_eq!(told, simple(1, error));
+    error
+}
+
+fn read(socket: &mut UnixStream, page: u64) -> Vec<u8> {
+    assert_eq!(ask(socket, (0, READ), page, &[]), 0);
+    answer(socket, PAGE as usize)
+}
+
+/// Writes pages in three ways, waits for a cut, and answers what is there then.
+fn cut(name: &str, changes: &str) -> ([Vec<u8>; 3], Told) {
+    let device = prepared(changes).device(None).unwrap();
+    let size = device.capacity_bytes();
+    let path = path(name);
+    let door = Door::open(Place::Path(path.clone())).unwrap();
+    let settings = Settings {
+        power_cuts: Some(CUTS),
+        ..settings(size)
+    };
+    let store = Store::Memory(MemoryStore::new(size, size));
+    let mut serving = Serving::start(door, Some(device), store, settings).unwrap();
+    let mut socket = client(&path);
+    let data = |byte| vec![byte; PAGE as usize];
+    // Page 0 was flushed and is written again, 1 is new, 2 is forced.
+    assert_eq!(ask(&mut socket, (0, WRITE), 0, &data(1)), 0);
+    assert_eq!(ask(&mut socket, (0, FLUSH), 0, &[]), 0);
+    assert_eq!(ask(&mut socket, (0, WRITE), 0, &data(2)), 0);
+    assert_eq!(ask(&mut socket, (0, WRITE), 0, &data(3)), 0);
+    assert_eq!(ask(&mut socket, (0, WRITE), 1, &data(4)), 0);
+    assert_eq!(ask(&mut socket, (1, WRITE), 2, &data(5)), 0);
+    let until = Instant::now() + Duration::from_secs(20);
+    while serving.told().power_cuts == 0 {
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let back = loop {
+        let error = ask(&mut socket, (0, READ), 9, &[]);
+        if error == 0 {
+            answer(&mut socket, PAGE as usize);
+            break [0, 1, 2].map(|page| read(&mut socket, page));
+        }
+        assert_eq!(error, IO);
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    (back, serving.stop())
+}
+
+fn filled(byte: u8) -> Vec<u8> {
+    vec![byte; PAGE as usize]
+}
+
+#[test]
+fn what_was_neither_flushed_nor_forced_is_lost() {
+    let (back, told) = cut("cut", GATHERING);
+    assert_eq!(back, [filled(1), filled(0), filled(5)]);
+    assert_eq!((told.power_cuts, told.lost_bytes), (1, 2 * u64::from(PAGE)));
+    assert!(told.failure.is_none());
+}
+
+#[test]
+fn a_buffer_behind_capacitors_loses_nothing() {
+    let kept = format!("{GATHERING}buffer.survives_power_loss = true\n");
+    let (back, told) = cut("kept", &kept);
+    assert_eq!(back, [filled(3), filled(4), filled(5)]);
+    assert_eq!(told.lost_bytes, 0);
+}
+
+#[test]
+fn a_drive_without_a_buffer_loses_nothing_that_it_acknowledged() {
+    let (back, told) = cut("none", "buffer.write_buffer_bytes = 0\n");
+    assert_eq!(back, [filled(3), filled(4), filled(5)]);
+    assert_eq!(told.lost_bytes, 0);
+}
+
+const SECTOR: u64 = 512;
+
+fn store() -> Store {
+    Store::Memory(MemoryStore::new(1 << 20, 1 << 20))
+}
+
+fn sector(store: &Store, number: u64) -> u8 {
+    let mut out = Vec::new();
+    store.read(number * SECTOR, 512, &mut out).unwrap();
+    assert!(out.iter().all(|&byte| byte == out[0]));
+    out[0]
+}
+
+fn write(volatile: &mut Volatile, store: &mut Store, number: u64, byte: u8, is_held: bool) {
+    let range = (number * SECTOR, SECTOR);
+    volatile.begin(store, range, |_| is_held).unwrap();
+    store.write(range.0, &[byte; 512]).unwrap();
+}
+
+#[test]
+fn a_sector_goes_back_to_what_was_last_programmed() {
+    let (mut volatile, mut store) = (Volatile::default(), store());
+    write(&mut volatile, &mut store, 0, 1, false);
+    volatile.end(0, SECTOR);
+    // Programmed meanwhile: that is what comes back. What follows is in the cache.
+    write(&mut volatile, &mut store, 0, 2, false);
+    volatile.end(0, SECTOR);
+    write(&mut volatile, &mut store, 0, 3, true);
+    volatile.end(0, SECTOR);
+    // Never complete, though the cache has nothing of it.
+    write(&mut volatile, &mut store, 1, 4, false);
+    // Complete and programmed.
+    write(&mut volatile, &mut store, 2, 5, false);
+    volatile.end(2 * SECTOR, SECTOR);
+    let lost = volatile.cut(&mut store, |offset| offset == 0, |_| true);
+    assert_eq!(lost, Ok(2));
+    assert_eq!([0, 1, 2].map(|number| sector(&store, number)), [1, 0, 5]);
+    // The next time nothing is left of it.
+    assert_eq!(volatile.cut(&mut store, |_| true, |_| true), Ok(0));
+}
+
+#[test]
+fn some_pages_are_lost_and_others_not() {
+    let (mut volatile, mut store) = (Volatile::default(), store());
+    for number in 0..64 {
+        write(&mut volatile, &mut store, number, 9, true);
+    }
+    let lost = volatile.cut(&mut store, |_| true, |page| page % 2 == 0);
+    assert_eq!(lost, Ok(32));
+    for number in 0..64 {
+        let is_lost = number / 8 % 2 == 0;
+        assert_eq!(sector(&store, number), if is_lost { 0 } else { 9 });
+    }
+}
+
+#[test]
+fn a_trim_is_for_good() {
+    let (mut volatile, mut store) = (Volatile::default(), store());
+    write(&mut volatile, &mut store, 3, 9, true);
+    store.forget(0, 8 * SECTOR).unwrap();
+    volatile.forget(0, 8 * SECTOR);
+    assert_eq!(volatile.cut(&mut store, |_| true, |_| true), Ok(0));
+}
