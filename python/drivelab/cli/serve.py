@@ -1,4 +1,4 @@
-"""Serve a simulated drive to programs, as a network block device (NBD).
+"""Serve a simulated drive to programs, as a network block device (NBD) or a device in /dev.
 
 The simulator decides when each request is complete, and the reply goes out at that moment of the
 wall clock. What is written stays: in memory until the end, or in a file. It runs until Ctrl-C,
@@ -192,7 +192,7 @@ def run(args: argparse.Namespace) -> int:
                 _say_where(args, drive.capacity_bytes, serving)
                 _wait(serving, args.seconds)
             served = serving.stop()
-    return _tell(args, serving.uri, served)
+    return _tell(args, serving, served)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -202,12 +202,28 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError("--memory is for data in memory: leave out --memory or --backing")
     if args.allow_destructive is not None and args.backing is None:
         raise UsageError("--allow-destructive is for a backing file: name it with --backing FILE")
+    _check_block(args)
+    _check_power(args)
+    if args.seconds == 0:
+        raise UsageError("--for is 0; allowed: more than 0, for example 60s")
+    if args.no_delay:
+        for name, value, usual in (
+            ("--dilate", args.dilate, 1.0),
+            ("--from-state", args.from_state, None),
+            ("--power-cut-every", args.power_cut_every, None),
+        ):
+            if value != usual:
+                raise UsageError(f"{name} has no effect with --no-delay: leave one of them out")
+
+
+def _check_block(args: argparse.Namespace) -> None:
     if args.block_size is not None and not args.block:
         raise UsageError("--block-size is for a block device: add --block")
     if args.block_size is not None and args.block_size not in _BLOCK_SIZES:
         raise UsageError("--block-size takes 512 or 4KiB")
-    if args.seconds == 0:
-        raise UsageError("--for is 0; allowed: more than 0, for example 60s")
+
+
+def _check_power(args: argparse.Namespace) -> None:
     if args.power_cut_every is None:
         for name, value in (
             ("--power-off-for", args.power_off_for),
@@ -217,14 +233,6 @@ def _check(args: argparse.Namespace) -> None:
                 raise UsageError(f"{name} is for power cuts: add --power-cut-every TIME")
     elif args.power_cut_every == 0:
         raise UsageError("--power-cut-every is 0; allowed: more than 0, for example 10s")
-    if args.no_delay:
-        for name, value, usual in (
-            ("--dilate", args.dilate, 1.0),
-            ("--from-state", args.from_state, None),
-            ("--power-cut-every", args.power_cut_every, None),
-        ):
-            if value != usual:
-                raise UsageError(f"{name} has no effect with --no-delay: leave one of them out")
 
 
 def _settings(args: argparse.Namespace, name: str, memory_bytes: int) -> ServeSettings:
@@ -295,11 +303,12 @@ def _wait(serving: Serving, seconds: float | None) -> None:
         line.clear()
 
 
-def _tell(args: argparse.Namespace, uri: str, served: Served) -> int:
+def _tell(args: argparse.Namespace, serving: Serving, served: Served) -> int:
     from drivelab.errors import RunError
 
     if args.json:
-        print(json.dumps({"drive": args.drive, "uri": uri, **served.to_json()}, indent=2))
+        where = {"uri": serving.uri, "device": serving.block_path}
+        print(json.dumps({"drive": args.drive, **where, **served.to_json()}, indent=2))
     else:
         from drivelab.cli.serve_text import text
         from drivelab.cli.terminal import show

@@ -18,7 +18,9 @@ _LABEL = 9
 def first_line(drive: str, capacity_bytes: int, dilation: float, *where: str) -> str:
     """Say what is served, and how to come to it."""
     slowed = "" if dilation == 1 else f", slowed {dilation:g} times"
-    return f"serving {escaped(drive)} ({format_size(capacity_bytes)}{slowed}) at {' and '.join(where)}"
+    return (
+        f"serving {escaped(drive)} ({format_size(capacity_bytes)}{slowed}) at {' and '.join(where)}"
+    )
 
 
 def status(before: Served, now: Served) -> str:

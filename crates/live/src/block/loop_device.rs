@@ -98,6 +98,10 @@ impl LoopDevice {
         })
     }
 
+    pub const fn number(&self) -> i32 {
+        self.number
+    }
+
     pub fn path(&self) -> String {
         format!("/dev/loop{}", self.number)
     }

@@ -4,13 +4,14 @@
 //!   program ─> /dev/loopN ─> loop device ─> file of a FUSE mount ─> messages ─> serve
 //! ```
 //!
-//! Nothing has to be taken away at the end. The mount stands in no folder and lives as long as its
+//! Only file systems on the device have to be taken away at the end. The mount stands in no folder and lives as long as its
 //! file is open, the loop device holds the file and detaches itself when the last program closes
 //! it, and the messages end with the process.
 
 mod loop_device;
 mod message;
 mod mount;
+mod mounts;
 mod wire;
 
 use std::fs::File;
@@ -141,6 +142,7 @@ impl Attached {
 
 impl Drop for Attached {
     fn drop(&mut self) {
+        mounts::unmount_all(self.device.number());
         // Programs that wrote without asking for it to survive have their data handed on. What
         // fails was told to whoever asked.
         let _ = self.device.sync();

@@ -1,0 +1,197 @@
+"""SQLite on a served drive, before and after collection begins.
+
+    sudo .venv/bin/python benches/live_sqlite.py --out cliff
+
+A small fresh drive is served as a block device, with an ext4 file system and a database on it.
+Each transaction replaces rows at random and is durable (`synchronous=FULL`). Once every page of the
+flash has been written, the drive has to collect before it can write, and the database sees it.
+Writes cliff.csv and cliff.svg, and a table to standard output. Needs root, mkfs.ext4 and mount.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+HERE = Path(__file__).parent
+COMMAND = [sys.executable, "-c", "import sys; from drivelab.cli.main import main; sys.exit(main())"]
+MIB = 2**20
+ROW_BYTES = 3800
+ROWS_A_TRANSACTION = 64
+
+
+class Mounted:
+    """A served drive with a file system on it, while this is a context."""
+
+    def __init__(self, drive: str, dilation: float, folder: Path) -> None:
+        self.root = folder / "root"
+        self.root.mkdir()
+        words = ("serve", drive, "--block", "--dilate", str(dilation), "--json", "--late-share")
+        self._process = subprocess.Popen(
+            [*COMMAND, *words, "0.99", "--socket", str(folder / "s")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        first = self._process.stderr.readline() if self._process.stderr else ""
+        devices = [word for word in first.split() if word.startswith("/dev/loop")]
+        if not devices:
+            sys.exit(first)
+        self.device = devices[0]
+
+    def __enter__(self) -> Self:
+        make = ["mkfs.ext4", "-q", "-F", "-m", "0", self.device]
+        mount = ["mount", "-o", "noatime", self.device, str(self.root)]
+        for words in (make, mount):
+            subprocess.run(words, check=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # The drive takes its file system with it.
+        self._process.send_signal(signal.SIGTERM)
+        self.told: dict[str, Any] = json.loads(self._process.communicate()[0])
+
+    def written_bytes(self) -> int:
+        """Tell what the device was asked to write."""
+        fields = Path(f"/sys/block/{Path(self.device).name}/stat").read_text().split()
+        return 512 * int(fields[6])
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """One of them: when it ended, in the drive's time, and what was written by then."""
+
+    seconds: float
+    written_bytes: int
+
+
+def transactions(
+    drive: Mounted, rows: int, most_bytes: int, dilation: float
+) -> tuple[list[Transaction], int]:
+    """Fill a table, then replace rows until so much was written.
+
+    Answers the transactions, and how many of them filled the table.
+    """
+    database = sqlite3.connect(drive.root / "database", isolation_level=None)
+    database.execute("PRAGMA journal_mode=WAL")
+    database.execute("PRAGMA synchronous=FULL")
+    database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, value BLOB)")
+    drawn = random.Random(7)  # noqa: S311
+    began = time.monotonic()
+    done: list[Transaction] = []
+
+    def transact(statement: str, ids: list[int]) -> None:
+        database.execute("BEGIN")
+        database.executemany(statement, [(drawn.randbytes(ROW_BYTES), one) for one in ids])
+        database.execute("COMMIT")
+        seconds = (time.monotonic() - began) / dilation
+        done.append(Transaction(seconds, drive.written_bytes()))
+
+    for first in range(0, rows, ROWS_A_TRANSACTION):
+        transact(
+            "INSERT INTO t (value, id) VALUES (?, ?)",
+            list(range(first, first + ROWS_A_TRANSACTION)),
+        )
+    filling = len(done)
+    while done[-1].written_bytes < most_bytes:
+        ids = [drawn.randrange(rows) for _ in range(ROWS_A_TRANSACTION)]
+        transact("UPDATE t SET value = ? WHERE id = ?", ids)
+    database.close()
+    return done, filling
+
+
+def rates(done: list[Transaction], span: float) -> list[tuple[float, float, float]]:
+    """Return, span by span, its middle, transactions a second, and MB written by its end."""
+    out = []
+    at, place = done[0].seconds, 1
+    while place < len(done):
+        begun = place
+        while place < len(done) and done[place].seconds < at + span:
+            place += 1
+        if place == len(done):
+            break
+        out.append((at + span / 2, (place - begun) / span, done[place - 1].written_bytes / 1e6))
+        at += span
+    return out
+
+
+def rate(done: list[Transaction]) -> float:
+    """Return transactions a second."""
+    return (len(done) - 1) / (done[-1].seconds - done[0].seconds)
+
+
+def draw(path: Path, rows: list[tuple[float, float, float]], full: float) -> None:
+    """Draw what was seen, as SVG."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "drivelab", "font.size": 9}):
+        figure = Figure(figsize=(7.2, 2.9), layout="constrained")
+        axes = figure.add_subplot()
+        axes.plot([row[0] for row in rows], [row[1] for row in rows], color="#0072B2")
+        axes.axvline(full, color="#D55E00", linestyle="--", linewidth=1)
+        axes.annotate(
+            "the flash has been written once",
+            (full, 1.0),
+            (4, -4),
+            ("data", "axes fraction"),
+            "offset points",
+            va="top",
+            color="#D55E00",
+        )
+        axes.set(xlabel="time of the drive (s)", ylabel="transactions a second")
+        axes.set(xlim=(0, rows[-1][0]), ylim=(0, 1.1 * max(row[1] for row in rows)))
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(color="#DDE3EA")
+        figure.savefig(path, format="svg", metadata={"Date": None})
+
+
+def main() -> None:
+    """Serve, write, tell."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--drive", default=f"sim:{HERE / 'live_small_ssd.toml'}")
+    parser.add_argument("--flash", type=float, default=640, help="MiB of the drive's flash [640]")
+    parser.add_argument("--rows", type=int, default=100_000, help="of 3,800 bytes each [100000]")
+    parser.add_argument("--times", type=float, default=3, help="write the flash so often [3]")
+    parser.add_argument("--dilate", type=float, default=10, help="slow the drive down so much [10]")
+    parser.add_argument("--out", type=Path, default=Path("cliff"))
+    args = parser.parse_args()
+    flash_bytes = args.flash * MIB
+    with tempfile.TemporaryDirectory() as folder:
+        with Mounted(args.drive, args.dilate, Path(folder)) as drive:
+            most_bytes = round(args.times * flash_bytes)
+            done, filling = transactions(drive, args.rows, most_bytes, args.dilate)
+        Path(folder, "root").rmdir()
+    before = [one for one in done if one.written_bytes < flash_bytes]
+    after = [one for one in done if one.written_bytes > 2 * flash_bytes]
+    print("phase                           transactions    a second")
+    phases = [
+        ("filling the table", done[:filling]),
+        ("until the flash is full", before[filling:]),
+        ("after it was written twice", after),
+    ]
+    for name, those in phases:
+        if len(those) > 1:
+            print(f"{name:<30} {len(those):>13,} {rate(those):11,.0f}")
+    rows = rates(done, span=done[-1].seconds / 120)
+    with args.out.with_suffix(".csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["seconds", "transactions_per_second", "written_mb"])
+        writer.writerows([f"{x:.3f}", f"{y:.1f}", f"{mb:.0f}"] for x, y, mb in rows)
+    full = before[-1].seconds
+    draw(args.out.with_suffix(".svg"), rows, full)
+
+
+if __name__ == "__main__":
+    main()

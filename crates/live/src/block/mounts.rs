@@ -1,0 +1,80 @@
+//! File systems on a block device that is about to go.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mount::{UnmountFlags, unmount};
+
+/// The kernel's number for loop devices.
+const LOOP_MAJOR: u32 = 7;
+
+/// Unmounts whatever is mounted from loop device `number`. What programs still use is written out
+/// first, and goes when they let go of it.
+pub(super) fn unmount_all(number: i32) {
+    let Ok(table) = fs::read("/proc/self/mountinfo") else {
+        return;
+    };
+    let device = format!("{LOOP_MAJOR}:{number}");
+    // The last mounted first: it may stand in another.
+    for place in places(&table, device.as_bytes()).into_iter().rev() {
+        if unmount(&place, UnmountFlags::NOFOLLOW) == Err(Errno::BUSY) {
+            sync(&place);
+            // Gone already is as good.
+            let _ = unmount(&place, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW);
+        }
+    }
+}
+
+fn sync(place: &Path) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    if let Ok(root) = rustix::fs::open(place, flags, Mode::empty()) {
+        // What fails was told to whoever asked for it to survive.
+        let _ = rustix::fs::syncfs(root);
+    }
+}
+
+/// Where a table of mounts says that a device is mounted.
+fn places(table: &[u8], device: &[u8]) -> Vec<PathBuf> {
+    let lines = table.split(|&byte| byte == b'\n');
+    let place = |line: &[u8]| {
+        let mut fields = line.split(|&byte| byte == b' ').skip(2);
+        let is_it = fields.next()? == device;
+        let place = fields.nth(1)?;
+        is_it.then(|| PathBuf::from(OsString::from_vec(plain(place))))
+    };
+    lines.filter_map(place).collect()
+}
+
+/// A path in which blanks and their like stand as `\040`.
+fn plain(mut text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    while let Some((&first, rest)) = text.split_first() {
+        let digits = rest.get(..3).filter(|_| first == b'\\');
+        let byte = digits.and_then(|digits| {
+            let digits = std::str::from_utf8(digits).ok()?;
+            u8::from_str_radix(digits, 8).ok()
+        });
+        out.push(byte.unwrap_or(first));
+        text = if byte.is_some() { &rest[3..] } else { rest };
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_device_is_found_by_its_number() {
+        let table = b"25 1 7:1 / / rw - ext4 /dev/loop1 rw\n\
+            26 25 7:11 / /a rw - ext4 /dev/loop11 rw\n\
+            short\n\
+            27 25 7:1 /sub /with\\040blank\\134 rw shared:1 - ext4 /dev/loop1 rw\n";
+        let found = places(table, b"7:1");
+        assert_eq!(found, ["/", "/with blank\\"].map(PathBuf::from));
+    }
+}

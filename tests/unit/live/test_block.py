@@ -1,0 +1,200 @@
+"""A served drive as a block device: programs use it, and nothing of it is left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
+COMMAND = [sys.executable, "-c", "import sys; from drivelab.cli.main import main; sys.exit(main())"]
+# A busy machine is late, and nothing here is about that.
+PATIENT = ("--late", "10s")
+MIB = 2**20
+
+
+class BlockDrive:
+    """`drivelab serve --block` at work."""
+
+    def __init__(self, folder: Path, *words: str, drive: str = SMALL) -> None:
+        self.socket = folder / "s"
+        words = ("serve", drive, "--block", "--socket", str(self.socket), *PATIENT, *words)
+        self.process = subprocess.Popen(
+            [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        first = self.process.stdout.readline()
+        if not first:
+            _, error = self.process.communicate()
+            if "--block needs" in error or "no block device" in error:
+                pytest.skip(error.strip())
+            pytest.fail(error)
+        (self.path,) = (word for word in first.split() if word.startswith("/dev/loop"))
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[str, str]:
+        self.process.send_signal(number)
+        return self.process.communicate(timeout=60)
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., BlockDrive]]:
+    served: list[BlockDrive] = []
+
+    def begin(*words: str, drive: str = SMALL) -> BlockDrive:
+        served.append(BlockDrive(tmp_path, *words, drive=drive))
+        return served[-1]
+
+    yield begin
+    for one in served:
+        with contextlib.suppress(ProcessLookupError):
+            one.process.kill()
+        one.process.communicate()
+
+
+def is_attached(path: str) -> bool:
+    return Path(f"/sys/block/{Path(path).name}/loop").exists()
+
+
+def is_gone(path: str) -> bool:
+    """Whether a device is free; the kernel may take a moment."""
+    until = time.monotonic() + 10
+    while is_attached(path):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def write(path: str, data: bytes) -> None:
+    with Path(path).open("r+b") as device:
+        device.write(data)
+
+
+def mounts() -> str:
+    return Path("/proc/mounts").read_text()
+
+
+@contextlib.contextmanager
+def mounted(path: str, folder: Path, tool: Callable[[str], Path]) -> Iterator[Path]:
+    root = folder / "root"
+    root.mkdir(exist_ok=True)
+    subprocess.run([tool("mount"), path, root], check=True)
+    try:
+        yield root
+    finally:
+        subprocess.run([tool("umount"), root], check=False)
+
+
+@pytest.mark.parametrize("block_size", ["512", "4KiB"])
+def test_data_come_back(serve: Callable[..., BlockDrive], block_size: str) -> None:
+    drive = serve("--block-size", block_size, "--json")
+    queue = Path(f"/sys/block/{Path(drive.path).name}/queue")
+    wanted = 512 if block_size == "512" else 4096
+    assert int((queue / "logical_block_size").read_text()) == wanted
+    assert (queue / "write_cache").read_text().strip() == "write back"
+    drawn = random.Random(7)
+    plain = bytearray(4 * MIB)
+    device = os.open(drive.path, os.O_RDWR | os.O_EXCL)
+    try:
+        assert os.lseek(device, 0, os.SEEK_END) == 2 * 2**30
+        for _ in range(40):
+            offset = drawn.randrange(3 * MIB)
+            data = drawn.randbytes(drawn.randrange(1, MIB))
+            plain[offset : offset + len(data)] = data
+            assert os.pwrite(device, data, offset) == len(data)
+        os.fsync(device)
+        os.posix_fadvise(device, 0, 0, os.POSIX_FADV_DONTNEED)
+        assert os.pread(device, len(plain), 0) == plain
+    finally:
+        os.close(device)
+    told, error = drive.end()
+    assert error == ""
+    values = json.loads(told)
+    assert values["device"] == drive.path
+    assert values["operations"]["flush"]["requests"] >= 1
+    assert values["failed_requests"] == 0
+    assert is_gone(drive.path)
+
+
+def test_both_doors_open_to_the_same_data(serve: Callable[..., BlockDrive]) -> None:
+    from nbd_client import READ, NbdClient
+
+    drive = serve()
+    write(drive.path, b"x" * 4096)
+    with NbdClient(drive.socket) as client:
+        assert client.ask(READ, 0, 4096) == b"x" * 4096
+
+
+def test_discarded_ranges_read_as_zeroes(
+    serve: Callable[..., BlockDrive], require_tool: Callable[[str], Path]
+) -> None:
+    drive = serve("--json")
+    with Path(drive.path).open("r+b") as device:
+        device.write(b"x" * MIB)
+        device.flush()
+        os.fsync(device.fileno())
+        words = ["--offset", "0", "--length", str(MIB // 2), drive.path]
+        subprocess.run([require_tool("blkdiscard"), *words], check=True)
+        words = ["--zeroout", "--offset", str(MIB // 2), "--length", "4096", drive.path]
+        subprocess.run([require_tool("blkdiscard"), *words], check=True)
+        os.posix_fadvise(device.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        read = os.pread(device.fileno(), MIB, 0)
+    assert read == bytes(MIB // 2 + 4096) + b"x" * (MIB // 2 - 4096)
+    told, _ = drive.end()
+    assert json.loads(told)["operations"]["trim"]["bytes"] == MIB // 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_behind(serve: Callable[..., BlockDrive], number: int) -> None:
+    before = mounts()
+    drive = serve()
+    assert mounts() == before
+    # What the kernel still has to write when it ends.
+    write(drive.path, os.urandom(8 * MIB))
+    drive.end(number)
+    assert is_gone(drive.path)
+    assert mounts() == before
+
+
+def test_a_file_system_survives_and_goes_with_the_drive(
+    serve: Callable[..., BlockDrive], tmp_path: Path, require_tool: Callable[[str], Path]
+) -> None:
+    drive = serve("--backing", str(tmp_path / "data"))
+    subprocess.run([require_tool("mkfs.ext4"), "-q", "-F", drive.path], check=True)
+    root = tmp_path / "root"
+    root.mkdir()
+    subprocess.run([require_tool("mount"), drive.path, root], check=True)
+    (root / "file").write_bytes(b"there" * 1000)
+    with (root / "open").open("w") as still_open:
+        still_open.write("open")
+        still_open.flush()
+        # It is unmounted though a file is open, and what was written is there.
+        drive.end()
+        assert str(root) not in mounts()
+    assert is_gone(drive.path)
+    again = serve("--backing", str(tmp_path / "data"))
+    with mounted(again.path, tmp_path, require_tool) as root:
+        assert (root / "file").read_bytes() == b"there" * 1000
+        assert (root / "open").read_text() == "open"
+
+
+def test_a_killed_drive_is_a_dead_one_until_it_is_unmounted(
+    serve: Callable[..., BlockDrive], tmp_path: Path, require_tool: Callable[[str], Path]
+) -> None:
+    drive = serve()
+    subprocess.run([require_tool("mkfs.ext4"), "-q", "-F", drive.path], check=True)
+    with mounted(drive.path, tmp_path, require_tool) as root:
+        drive.end(signal.SIGKILL)
+        assert root.is_mount()
+        with pytest.raises(OSError, match="Input/output error"):
+            Path(drive.path).read_bytes()
+    assert is_gone(drive.path)
