@@ -2,96 +2,36 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from block_drive import BlockDrive, is_gone, mounted, write
+from nbd_client import READ, NbdClient
 
-SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
-COMMAND = [sys.executable, "-c", "import sys; from drivelab.cli.main import main; sys.exit(main())"]
-# A busy machine is late, and nothing here is about that.
-PATIENT = ("--late", "10s")
 MIB = 2**20
-
-
-class BlockDrive:
-    """`drivelab serve --block` at work."""
-
-    def __init__(self, folder: Path, *words: str, drive: str = SMALL) -> None:
-        self.socket = folder / "s"
-        words = ("serve", drive, "--block", "--socket", str(self.socket), *PATIENT, *words)
-        self.process = subprocess.Popen(
-            [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout is not None
-        first = self.process.stdout.readline()
-        if not first:
-            _, error = self.process.communicate()
-            if "--block needs" in error or "no block device" in error:
-                pytest.skip(error.strip())
-            pytest.fail(error)
-        (self.path,) = (word for word in first.split() if word.startswith("/dev/loop"))
-
-    def end(self, number: int = signal.SIGTERM) -> tuple[str, str]:
-        self.process.send_signal(number)
-        return self.process.communicate(timeout=60)
 
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., BlockDrive]]:
     served: list[BlockDrive] = []
 
-    def begin(*words: str, drive: str = SMALL) -> BlockDrive:
-        served.append(BlockDrive(tmp_path, *words, drive=drive))
+    def begin(*words: str) -> BlockDrive:
+        served.append(BlockDrive(tmp_path, *words))
         return served[-1]
 
     yield begin
     for one in served:
-        with contextlib.suppress(ProcessLookupError):
-            one.process.kill()
-        one.process.communicate()
-
-
-def is_attached(path: str) -> bool:
-    return Path(f"/sys/block/{Path(path).name}/loop").exists()
-
-
-def is_gone(path: str) -> bool:
-    """Whether a device is free; the kernel may take a moment."""
-    until = time.monotonic() + 10
-    while is_attached(path):
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def write(path: str, data: bytes) -> None:
-    with Path(path).open("r+b") as device:
-        device.write(data)
+        one.kill()
 
 
 def mounts() -> str:
     return Path("/proc/mounts").read_text()
-
-
-@contextlib.contextmanager
-def mounted(path: str, folder: Path, tool: Callable[[str], Path]) -> Iterator[Path]:
-    root = folder / "root"
-    root.mkdir(exist_ok=True)
-    subprocess.run([tool("mount"), path, root], check=True)
-    try:
-        yield root
-    finally:
-        subprocess.run([tool("umount"), root], check=False)
 
 
 @pytest.mark.parametrize("block_size", ["512", "4KiB"])
@@ -126,8 +66,6 @@ def test_data_come_back(serve: Callable[..., BlockDrive], block_size: str) -> No
 
 
 def test_both_doors_open_to_the_same_data(serve: Callable[..., BlockDrive]) -> None:
-    from nbd_client import READ, NbdClient
-
     drive = serve()
     write(drive.path, b"x" * 4096)
     with NbdClient(drive.socket) as client:
