@@ -520,6 +520,9 @@ class Session:
     def load(self, state: bytes) -> None:
         """Take up what `save` gave on the same drive; `UsageError` for anything else."""
 
+def live_round_trip_ns() -> int:
+    """Return how long a message takes to another thread and back, at best."""
+
 class LiveAsked:
     """How a drive is to be served."""
 
@@ -538,6 +541,7 @@ class LiveAsked:
         cpu: int | None,
         late_ns: int,
         has_delay: bool,
+        by_equations: bool,
         power_cuts: tuple[int, int, bool] | None,
     ) -> None:
         """Exactly one of `socket` and `port` is given; a `dilation` is 1 to 100,000.

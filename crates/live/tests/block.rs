@@ -160,7 +160,10 @@ fn what_cannot_be_is_refused() {
     // Less data than it says.
     assert_eq!(refused(&message(WRITE, FILE, &transfer(0, 512))), -22);
     // Modes that nothing here has, and trims of a drive without.
-    assert_eq!(refused(&message(FALLOCATE, FILE, &emptying(0, 512, 0))), -95);
+    assert_eq!(
+        refused(&message(FALLOCATE, FILE, &emptying(0, 512, 0))),
+        -95
+    );
     let hole = message(FALLOCATE, FILE, &emptying(0, 512, PUNCH_HOLE));
     let mut answer = Vec::new();
     hear(&hole, &export(false), "drive", &mut answer);
@@ -171,7 +174,11 @@ fn what_cannot_be_is_refused() {
 
 #[test]
 fn answers_say_what_was_done() {
-    let write = asked(&message(WRITE, FILE, &[transfer(0, 512), vec![1; 512]].concat()));
+    let write = asked(&message(
+        WRITE,
+        FILE,
+        &[transfer(0, 512), vec![1; 512]].concat(),
+    ));
     let mut answer = Vec::new();
     done_answer(&mut answer, &write);
     assert_eq!((error_of(&answer), answer.len()), (0, 24));

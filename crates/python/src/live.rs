@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use drivelab_live::block::Block;
-use drivelab_live::clock::Dilation;
+use drivelab_live::clock::{Dilation, Formula, round_trip_ns};
 use drivelab_live::data::{FileStore, Loss, MemoryStore, Store};
 use drivelab_live::protocol::Export;
 use drivelab_live::serve::{Door, PATIENCE_NS, Place, PowerCuts, Serving, Settings, Told};
 use drivelab_request::CommandKind;
 use drivelab_sim::drive::Prepared;
+use drivelab_sim::host::Device;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
@@ -20,8 +21,15 @@ use crate::outcome::lateness_dict;
 
 /// Adds the topic to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(live_round_trip_ns, module)?)?;
     module.add_class::<LiveAsked>()?;
     module.add_class::<LiveServer>()
+}
+
+/// How long a message takes to another thread and back, at best.
+#[pyfunction]
+fn live_round_trip_ns(py: Python<'_>) -> PyResult<u64> {
+    Ok(py.detach(round_trip_ns)?)
 }
 
 /// How a drive is to be served.
@@ -34,6 +42,8 @@ pub struct LiveAsked {
     memory_bytes: u64,
     settings: Settings,
     has_delay: bool,
+    /// Equations answer instead of the simulator.
+    by_equations: bool,
 }
 
 #[pymethods]
@@ -41,7 +51,7 @@ impl LiveAsked {
     #[new]
     #[pyo3(signature = (
         *, name, description, socket, port, block_bytes, backing, memory_bytes, seed, dilation, cpu,
-        late_ns, has_delay, power_cuts
+        late_ns, has_delay, by_equations, power_cuts
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python class")]
     fn new(
@@ -57,6 +67,7 @@ impl LiveAsked {
         cpu: Option<usize>,
         late_ns: u64,
         has_delay: bool,
+        by_equations: bool,
         power_cuts: Option<(u64, u64, bool)>,
     ) -> PyResult<Self> {
         let place = match (socket, port) {
@@ -93,6 +104,7 @@ impl LiveAsked {
                 }),
             },
             has_delay,
+            by_equations,
         })
     }
 }
@@ -126,11 +138,7 @@ impl LiveAsked {
         prepared: &Prepared,
         from_state: Option<(PathBuf, PyBackedBytes)>,
     ) -> PyResult<LiveServer> {
-        let (name, saved) = from_state.unzip();
-        let device = prepared.device(saved.as_deref()).map_err(|refused| {
-            let name = name.unwrap_or_default();
-            usage_error(format!("{}: {refused}", name.display()))
-        })?;
+        let device = self.device(prepared, from_state)?;
         let export = Export {
             size_bytes: device.capacity_bytes(),
             takes_trims: device.takes_trims(),
@@ -151,6 +159,30 @@ impl LiveAsked {
             block_path: serving.block_path(),
             made_backing,
             serving: Mutex::new(serving),
+        })
+    }
+}
+
+impl LiveAsked {
+    fn device(
+        &self,
+        prepared: &Prepared,
+        from_state: Option<(PathBuf, PyBackedBytes)>,
+    ) -> PyResult<Box<dyn Device + Send>> {
+        if self.by_equations {
+            let Prepared::Ssd(prepared) = prepared else {
+                return Err(usage_error(
+                    "the equations are of an SSD: name one, or sim:PRESET",
+                ));
+            };
+            return Ok(Box::new(
+                Formula::new(prepared.config()).map_err(usage_error)?,
+            ));
+        }
+        let (name, saved) = from_state.unzip();
+        prepared.device(saved.as_deref()).map_err(|refused| {
+            let name = name.unwrap_or_default();
+            usage_error(format!("{}: {refused}", name.display()))
         })
     }
 }

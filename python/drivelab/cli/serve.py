@@ -42,6 +42,8 @@ _POWER_OFF_SECONDS: Final = 1.0
 _TELL_SECONDS: Final = 1.0
 # In a log a line a second is too many.
 _TELL_LOG_SECONDS: Final = 10.0
+# Equations say how long requests take.
+_BY_EQUATIONS: Final = "analytic:"
 _BLOCK_SIZES: Final = (512, 4096)
 _MOST_DILATION: Final = 100_000
 
@@ -61,7 +63,9 @@ def _factor(text: str) -> float:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab serve`."""
     parser.add_argument(
-        "drive", metavar="DRIVE", help="a simulated drive: sim:PRESET or sim:FILE.toml"
+        "drive",
+        metavar="DRIVE",
+        help="a simulated drive, sim:PRESET or sim:FILE.toml, or its equations, analytic:PRESET",
     )
     group = parser.add_argument_group("where clients come in")
     group.add_argument(
@@ -180,12 +184,15 @@ def run(args: argparse.Namespace) -> int:
     from drivelab.drives.naming import open_simulated
 
     _check(args)
-    with open_simulated(args.drive, varies=not args.no_variability) as drive:
+    with open_simulated(_simulated(args.drive), varies=not args.no_variability) as drive:
+        from drivelab.live.haste import check_haste
         from drivelab.live.serving import Serving
         from drivelab.live.settings import memory_for_data
 
         memory = memory_for_data(args.memory, 0 if args.backing else drive.session_bytes)
         settings = _settings(args, drive.preset["name"], memory)
+        if settings.has_delay:
+            check_haste(drive, args.dilate)
         with Serving(drive, settings) as serving:
             # A signal is the usual way to end it, from the moment at which clients are told of it.
             with contextlib.suppress(KeyboardInterrupt, TerminatedError):
@@ -193,6 +200,10 @@ def run(args: argparse.Namespace) -> int:
                 _wait(serving, args.seconds)
             served = serving.stop()
     return _tell(args, serving, served)
+
+
+def _simulated(name: str) -> str:
+    return name.replace(_BY_EQUATIONS, "sim:", 1) if name.startswith(_BY_EQUATIONS) else name
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -256,6 +267,7 @@ def _settings(args: argparse.Namespace, name: str, memory_bytes: int) -> ServeSe
         late_ns=LATE_NS if args.late is None else round(args.late * 1e9),
         late_share=LATE_SHARE if args.late_share is None else args.late_share,
         has_delay=not args.no_delay,
+        by_equations=args.drive.startswith(_BY_EQUATIONS),
         power_cuts=_power_cuts(args),
     )
 

@@ -48,6 +48,7 @@ class Serving:
             cpu=settings.cpu,
             late_ns=settings.late_ns,
             has_delay=settings.has_delay,
+            by_equations=settings.by_equations,
             power_cuts=None if cuts is None else (cuts.every_ns, cuts.off_ns, cuts.loses_all),
         )
         self._server = drive.serve(asked, from_state=settings.from_state)

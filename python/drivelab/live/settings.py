@@ -66,6 +66,8 @@ class ServeSettings:
         The core on which time is kept.
     late_ns, late_share
         A reply later than that is late; more late ones than that share make the run untrue.
+    by_equations
+        Equations 1 to 7 of Yoo et al. 2014 say how long a request takes, not the simulator.
     power_cuts
         Whether and when the drive's power goes.
     has_delay
@@ -85,6 +87,7 @@ class ServeSettings:
     late_ns: int = LATE_NS
     late_share: float = LATE_SHARE
     has_delay: bool = True
+    by_equations: bool = False
     power_cuts: PowerCuts | None = None
 
 

@@ -56,12 +56,7 @@ struct Header {
 /// Takes a message. An answer that needs no drive is appended to `answer`.
 ///
 /// `name` is the file's.
-pub fn hear<'a>(
-    message: &'a [u8],
-    export: &Export,
-    name: &str,
-    answer: &mut Vec<u8>,
-) -> Heard<'a> {
+pub fn hear<'a>(message: &'a [u8], export: &Export, name: &str, answer: &mut Vec<u8>) -> Heard<'a> {
     let mut fields = Fields(message);
     let Some(header) = header(&mut fields, message.len()) else {
         // The kernel sends no such thing.
@@ -139,7 +134,12 @@ fn request<'a>(
             wire::WRITE => {
                 let (offset, size) = (fields.u64()?, fields.u32()?);
                 fields.bytes(20)?;
-                (Asked::Write, offset, size.into(), fields.bytes(size as usize)?)
+                (
+                    Asked::Write,
+                    offset,
+                    size.into(),
+                    fields.bytes(size as usize)?,
+                )
             }
             _ => {
                 let (offset, size) = (fields.u64()?, fields.u64()?);
@@ -148,7 +148,11 @@ fn request<'a>(
         })
     };
     let is_emptying = header.kind == wire::FALLOCATE;
-    let otherwise = if is_emptying { wire::NOT_SUPPORTED } else { invalid };
+    let otherwise = if is_emptying {
+        wire::NOT_SUPPORTED
+    } else {
+        invalid
+    };
     let (asked, offset_bytes, size, data) = read(fields).ok_or(otherwise)?;
     let sector = u64::from(SECTOR_BYTES);
     let is_whole = offset_bytes.is_multiple_of(sector) && size.is_multiple_of(sector);

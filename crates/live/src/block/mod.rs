@@ -34,16 +34,22 @@ const OTHERWISE: &str = "or leave out --block and let programs come by NBD";
 #[derive(Debug, Error)]
 pub enum BlockError {
     /// No FUSE.
-    #[error("--block needs FUSE, and this kernel offers none: load it (modprobe fuse), {OTHERWISE}")]
+    #[error(
+        "--block needs FUSE, and this kernel offers none: load it (modprobe fuse), {OTHERWISE}"
+    )]
     NoFuse,
     /// No loop devices.
-    #[error("--block needs loop devices, and {path} is not there: load them (modprobe loop), {OTHERWISE}")]
+    #[error(
+        "--block needs loop devices, and {path} is not there: load them (modprobe loop), {OTHERWISE}"
+    )]
     NoLoop {
         /// What is missing.
         path: String,
     },
     /// No device is free.
-    #[error("no loop device is free: detach one (losetup -l lists them, losetup -d detaches), {OTHERWISE}")]
+    #[error(
+        "no loop device is free: detach one (losetup -l lists them, losetup -d detaches), {OTHERWISE}"
+    )]
     NoFreeLoop,
     /// No privileges.
     #[error("--block needs root, and {what} is not allowed: use sudo, {OTHERWISE}")]

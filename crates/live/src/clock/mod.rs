@@ -10,10 +10,14 @@
 //! tell it whatever they like; [`Wall`] knows what time it is, and [`pinned`] prepares the thread
 //! that waits.
 
+mod formula;
 mod keeper;
+mod round_trip;
 mod thread;
 mod wall;
 
+pub use formula::Formula;
 pub use keeper::{Due, Keeper};
+pub use round_trip::round_trip_ns;
 pub use thread::{CpuError, check_cpu, pinned};
 pub use wall::{Dilation, Wall};

@@ -94,7 +94,10 @@ impl Volatile {
             store.read(sector * SECTOR, SECTOR_BYTES, &mut here)?;
             if let Ok(before) = here.as_slice().try_into() {
                 let before = Box::new(before);
-                let image = Image { before, under_way: 1 };
+                let image = Image {
+                    before,
+                    under_way: 1,
+                };
                 self.images.insert(sector, image);
             }
         }

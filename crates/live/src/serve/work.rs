@@ -72,7 +72,9 @@ impl Work {
             syncs: store.syncs()?,
             store,
             waitings: Waitings::default(),
-            power: settings.power_cuts.map(|cuts| Power::new(cuts, settings.seed)),
+            power: settings
+                .power_cuts
+                .map(|cuts| Power::new(cuts, settings.seed)),
             due: Vec::new(),
             ready: Vec::new(),
             told: Told::default(),
@@ -288,7 +290,9 @@ impl Work {
             if let Some(power) = &mut self.power
                 && request.asked.command() == CommandKind::Write
             {
-                power.volatile.end(request.offset_bytes, request.size_bytes.into());
+                power
+                    .volatile
+                    .end(request.offset_bytes, request.size_bytes.into());
             }
             self.told.no_space += u64::from(error == ErrorNumber::NoSpace);
             self.told.failed += u64::from(error != ErrorNumber::NoSpace);
