@@ -68,6 +68,7 @@ def test_data_come_back(serve: Callable[..., BlockDrive], block_size: str) -> No
 def test_both_doors_open_to_the_same_data(serve: Callable[..., BlockDrive]) -> None:
     drive = serve()
     write(drive.path, b"x" * 4096)
+    subprocess.run(["sync", drive.path], check=True)
     with NbdClient(drive.socket) as client:
         assert client.ask(READ, 0, 4096) == b"x" * 4096
 

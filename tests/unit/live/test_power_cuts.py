@@ -83,6 +83,7 @@ def test_sqlite_on_ext4_comes_back_whole(
         told, _ = drive.end()
     finally:
         drive.kill()
+        subprocess.run([require_tool("umount"), "--quiet", root], check=False)
     assert "\npower " in told
     # What the drive would have shown, without more cuts.
     again_until_done(require_tool("mount"), "-o", "loop", backing, root)
@@ -111,9 +112,10 @@ def again_until_done(*words: object) -> None:
 
 def write_until_cut(path: Path, committed: int) -> int:
     """Commit row after row until the drive fails; answers the last one that was committed."""
+    database = sqlite3.connect(path, isolation_level=None)
     try:
-        database = sqlite3.connect(path, isolation_level=None)
-        database.execute("PRAGMA synchronous=FULL")
+        # With FULL a row is durable before its journal is gone for good, and may be rolled back.
+        database.execute("PRAGMA synchronous=EXTRA")
         database.execute("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, value BLOB)")
         (last,) = database.execute("SELECT COALESCE(MAX(id), 0) FROM t").fetchone()
         assert last >= committed
@@ -123,3 +125,5 @@ def write_until_cut(path: Path, committed: int) -> int:
             committed += 1
     except sqlite3.Error:
         return committed
+    finally:
+        database.close()
