@@ -1,10 +1,11 @@
 """A served drive beside the simulator, and the bare connection beside nbdkit.
 
-    python benches/live_drive.py [--dilate 20]
+    python benches/live_drive.py [--dilate 20] [--block]
 
 For each workload fio asks a served drive through its nbd engine, and the simulator is asked the
 same; their mean latencies should agree, but for what the connection takes. Without simulating, the
-server is set beside nbdkit's memory plugin, where that is installed.
+server is set beside nbdkit's memory plugin, where that is installed. With --block fio asks the
+block device instead (root).
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -39,24 +39,33 @@ class Served:
         socket = folder / "s"
         words = ("serve", DRIVE, "--socket", str(socket), "--memory", "1GiB", "--json", *words)
         self._process = subprocess.Popen(
-            [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        self.uri = f"nbd+unix:///?socket={socket}"
-        while not socket.exists():
-            if self._process.poll() is not None:
-                sys.exit("the server ended")
-            time.sleep(0.05)
-        # It is there before the drive is prepared.
-        time.sleep(1)
+        first = self._process.stderr.readline() if self._process.stderr else ""
+        if not first.startswith("serving"):
+            sys.exit(first)
+        devices = [word for word in first.split() if word.startswith("/dev/loop")]
+        #: How fio comes to it.
+        self.way = (
+            ["--ioengine=libaio", "--direct=1", f"--filename={devices[0]}"]
+            if devices
+            else nbd(socket)
+        )
 
     def stop(self) -> dict[str, Any]:
         self._process.terminate()
         return json.loads(self._process.communicate()[0])
 
 
-def fio(uri: str, write_ratio: float, depth: int, size: str, seconds: float) -> dict[str, Any]:
+def nbd(socket: Path) -> list[str]:
+    return ["--ioengine=nbd", f"--uri=nbd+unix:///?socket={socket}"]
+
+
+def fio(
+    way: list[str], write_ratio: float, depth: int, size: str, seconds: float
+) -> dict[str, Any]:
     words = [
-        *("fio", "--name=x", "--ioengine=nbd", f"--uri={uri}", "--rw=randrw", "--norandommap"),
+        *("fio", "--name=x", *way, "--rw=randrw", "--norandommap"),
         *(f"--rwmixwrite={100 * write_ratio:g}", f"--bs={size.removesuffix('iB').lower()}"),
         *(f"--iodepth={depth}", f"--runtime={seconds}", "--time_based", "--output-format=json"),
     ]
@@ -74,12 +83,13 @@ def simulated(write_ratio: float, depth: int, size: str, requests: int) -> dict[
     return json.loads(told)["streams"][0]["operations"]
 
 
-def beside_the_simulator(folder: Path, dilation: float, seconds: float) -> None:
-    print(f"{DRIVE}, slowed {dilation:g} times; latencies in the drive's time, us")
+def beside_the_simulator(folder: Path, dilation: float, seconds: float, *block: str) -> None:
+    what = " as a block device" if block else ""
+    print(f"{DRIVE}{what}, slowed {dilation:g} times; latencies in the drive's time, us")
     print("workload              served   fio found  simulated   fio/simulated  p99   late p99")
     for write_ratio, depth, size in WORKLOADS:
-        served = Served(folder, "--dilate", str(dilation))
-        found = fio(served.uri, write_ratio, depth, size, seconds)
+        served = Served(folder, "--dilate", str(dilation), *block)
+        found = fio(served.way, write_ratio, depth, size, seconds)
         told = served.stop()
         for name in ("read", "write"):
             if not found[name]["total_ios"]:
@@ -98,21 +108,21 @@ def beside_the_simulator(folder: Path, dilation: float, seconds: float) -> None:
             )
 
 
-def beside_nbdkit(folder: Path) -> None:
+def beside_nbdkit(folder: Path, *block: str) -> None:
     nbdkit = shutil.which("nbdkit")
     socket = folder / "nbdkit"
     other = None
     if nbdkit:
         other = subprocess.Popen([nbdkit, "-f", "-U", str(socket), "memory", "80G"])
-    served = Served(folder, "--no-delay")
+    served = Served(folder, "--no-delay", *block)
     print("\nwithout a drive: IOPS (p50 us) of random reads of 4 KiB")
     for _ in range(3):
         for depth in (1, 32):
-            uris = {"drivelab": served.uri}
+            ways = {"drivelab": served.way}
             if other:
-                uris["nbdkit"] = f"nbd+unix:///?socket={socket}"
-            for name, uri in uris.items():
-                read = fio(uri, 0.0, depth, "4KiB", BARE_SECONDS)["read"]
+                ways["nbdkit"] = nbd(socket)
+            for name, way in ways.items():
+                read = fio(way, 0.0, depth, "4KiB", BARE_SECONDS)["read"]
                 median = read["clat_ns"]["percentile"]["50.000000"] / 1e3
                 print(f"  {name:<9} depth {depth:<3} {read['iops']:9,.0f} ({median:.1f})")
     served.stop()
@@ -125,10 +135,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dilate", type=float, default=20)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each workload")
+    parser.add_argument("--block", action="store_true", help="through a block device (root)")
     args = parser.parse_args()
+    block = ["--block"] if args.block else []
     with tempfile.TemporaryDirectory() as folder:
-        beside_the_simulator(Path(folder), args.dilate, args.seconds)
-        beside_nbdkit(Path(folder))
+        beside_the_simulator(Path(folder), args.dilate, args.seconds, *block)
+        beside_nbdkit(Path(folder), *block)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import random
+import os
+import secrets
 import signal
 import sqlite3
 import subprocess
@@ -29,6 +30,7 @@ COMMAND = [sys.executable, "-c", "import sys; from drivelab.cli.main import main
 MIB = 2**20
 ROW_BYTES = 3800
 ROWS_A_TRANSACTION = 64
+SPANS = 60
 
 
 class Mounted:
@@ -63,7 +65,7 @@ class Mounted:
         self.told: dict[str, Any] = json.loads(self._process.communicate()[0])
 
     def written_bytes(self) -> int:
-        """Tell what the device was asked to write."""
+        """Tell what the device was ever asked to write; other drives had it before."""
         fields = Path(f"/sys/block/{Path(self.device).name}/stat").read_text().split()
         return 512 * int(fields[6])
 
@@ -76,39 +78,39 @@ class Transaction:
     written_bytes: int
 
 
-def transactions(
-    drive: Mounted, rows: int, most_bytes: int, dilation: float
-) -> tuple[list[Transaction], int]:
-    """Fill a table, then replace rows until so much was written.
-
-    Answers the transactions, and how many of them filled the table.
-    """
+def filled(drive: Mounted, rows: int) -> sqlite3.Connection:
+    """Make a table, each page of it written once."""
     database = sqlite3.connect(drive.root / "database", isolation_level=None)
+    database.execute("PRAGMA journal_mode=OFF")
+    database.execute("PRAGMA synchronous=OFF")
+    database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, value BLOB)")
+    database.execute("BEGIN")
+    values = ((one, os.urandom(ROW_BYTES)) for one in range(rows))
+    database.executemany("INSERT INTO t VALUES (?, ?)", values)
+    database.execute("COMMIT")
+    sync = ["sync", "--file-system", str(drive.root)]
+    subprocess.run(sync, check=True)
+    return database
+
+
+def transactions(drive: Mounted, rows: int, most_bytes: int, dilation: float) -> list[Transaction]:
+    """Fill a table, then replace rows until so much was written."""
+    base = drive.written_bytes()
+    database = filled(drive, rows)
     database.execute("PRAGMA journal_mode=WAL")
     database.execute("PRAGMA synchronous=FULL")
-    database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, value BLOB)")
-    drawn = random.Random(7)  # noqa: S311
     began = time.monotonic()
     done: list[Transaction] = []
-
-    def transact(statement: str, ids: list[int]) -> None:
+    while not done or done[-1].written_bytes < most_bytes:
+        ids = (secrets.randbelow(rows) for _ in range(ROWS_A_TRANSACTION))
+        values = [(os.urandom(ROW_BYTES), one) for one in ids]
         database.execute("BEGIN")
-        database.executemany(statement, [(drawn.randbytes(ROW_BYTES), one) for one in ids])
+        database.executemany("UPDATE t SET value = ? WHERE id = ?", values)
         database.execute("COMMIT")
         seconds = (time.monotonic() - began) / dilation
-        done.append(Transaction(seconds, drive.written_bytes()))
-
-    for first in range(0, rows, ROWS_A_TRANSACTION):
-        transact(
-            "INSERT INTO t (value, id) VALUES (?, ?)",
-            list(range(first, first + ROWS_A_TRANSACTION)),
-        )
-    filling = len(done)
-    while done[-1].written_bytes < most_bytes:
-        ids = [drawn.randrange(rows) for _ in range(ROWS_A_TRANSACTION)]
-        transact("UPDATE t SET value = ? WHERE id = ?", ids)
+        done.append(Transaction(seconds, drive.written_bytes() - base))
     database.close()
-    return done, filling
+    return done
 
 
 def rates(done: list[Transaction], span: float) -> list[tuple[float, float, float]]:
@@ -162,29 +164,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--drive", default=f"sim:{HERE / 'live_small_ssd.toml'}")
     parser.add_argument("--flash", type=float, default=640, help="MiB of the drive's flash [640]")
-    parser.add_argument("--rows", type=int, default=100_000, help="of 3,800 bytes each [100000]")
-    parser.add_argument("--times", type=float, default=3, help="write the flash so often [3]")
-    parser.add_argument("--dilate", type=float, default=10, help="slow the drive down so much [10]")
+    parser.add_argument("--rows", type=int, default=120_000, help="of 3,800 bytes each [120000]")
+    parser.add_argument("--times", type=float, default=4, help="write the flash so often [4]")
+    parser.add_argument("--dilate", type=float, default=5, help="slow the drive down so much [5]")
     parser.add_argument("--out", type=Path, default=Path("cliff"))
     args = parser.parse_args()
     flash_bytes = args.flash * MIB
     with tempfile.TemporaryDirectory() as folder:
         with Mounted(args.drive, args.dilate, Path(folder)) as drive:
             most_bytes = round(args.times * flash_bytes)
-            done, filling = transactions(drive, args.rows, most_bytes, args.dilate)
+            done = transactions(drive, args.rows, most_bytes, args.dilate)
         Path(folder, "root").rmdir()
     before = [one for one in done if one.written_bytes < flash_bytes]
     after = [one for one in done if one.written_bytes > 2 * flash_bytes]
-    print("phase                           transactions    a second")
-    phases = [
-        ("filling the table", done[:filling]),
-        ("until the flash is full", before[filling:]),
+    print("                                transactions    a second")
+    for name, those in (
+        ("until the flash is full", before),
         ("after it was written twice", after),
-    ]
-    for name, those in phases:
-        if len(those) > 1:
-            print(f"{name:<30} {len(those):>13,} {rate(those):11,.0f}")
-    rows = rates(done, span=done[-1].seconds / 120)
+    ):
+        print(f"{name:<30} {len(those):>13,} {rate(those):11,.0f}")
+    rows = rates(done, span=done[-1].seconds / SPANS)
     with args.out.with_suffix(".csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["seconds", "transactions_per_second", "written_mb"])

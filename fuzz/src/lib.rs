@@ -11,6 +11,7 @@
 
 mod csv_table;
 mod latency_log;
+mod live_block;
 mod live_protocol;
 pub mod mutation;
 mod preset;
@@ -43,6 +44,7 @@ pub const READERS: &[Reader] = &[
     csv_table::READER,
     tree_model::READER,
     trace::READER,
+    live_block::READER,
     live_protocol::READER,
 ];
 

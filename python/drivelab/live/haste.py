@@ -41,7 +41,9 @@ def check_haste(drive: SimulatedDrive, dilation: float) -> None:
 def _latencies(drive: SimulatedDrive) -> list[tuple[str, float]]:
     """Return how long a request of each kind takes on the drive alone."""
     latencies = []
-    for name, share in (("read", 0.0), ("write", 1.0)):
+    # A fresh drive holds nothing to read.
+    kinds = {"write": 1.0} if drive.condition == "fresh" else {"read": 0.0, "write": 1.0}
+    for name, share in kinds.items():
         asked = Characteristics(write_ratio=share, queue_depth=1)
         (stream,) = drive.simulate(asked, requests=_REQUESTS).values["streams"]
         latencies.append((name, stream["operations"][name]["latency_ns_mean"]))

@@ -139,11 +139,16 @@ def test_bad_input_is_refused_and_nothing_is_left(tmp_path: Path, capsys, monkey
         (["--socket", "s", "--dilate", "nan"], "from 1 to 100000"),
         (["--socket", "s", "--no-delay", "--dilate", "2"], "no effect with --no-delay"),
         (["--socket", "s", "--from-state", "missing.state"], "missing.state"),
+        (["--socket", "s", "--block-size", "512"], "add --block"),
+        (["--socket", "s", "--block", "--block-size", "1KiB"], "512 or 4KiB"),
+        (["--socket", "s", "--power-cut-every", "0s"], "more than 0"),
+        (["--socket", "s", "--power-off-for", "1s"], "add --power-cut-every"),
+        (["--socket", "s", "--power-cut-loss", "all"], "add --power-cut-every"),
     ]
     for words, said in cases:
         assert said in refused(capsys, SMALL, *words), words
         assert sorted(tmp_path.iterdir()) == before, words
-    assert "sim:x25m-yoo2014" in refused(capsys, "analytic:x25m-yoo2014")
+    assert "closed form does not hold" in refused(capsys, "analytic:x25m")
     assert "real drive" in refused(capsys, "./a.bin")
     assert (tmp_path / "text").read_text() == "mine"
     listening.close()

@@ -201,3 +201,34 @@ def test_a_socket_has_a_name_that_every_folder_takes(
     assert usual_socket("my drive/x") == tmp_path / "drivelab-my-drive-x.sock"
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "missing"))
     assert usual_socket("x").parent.is_dir()
+
+
+def test_equations_answer_where_they_hold(tmp_path: Path) -> None:
+    from drivelab.drives.closed_form.drive import AnalyticDrive
+
+    with open_simulated("sim:x25m-yoo2014") as formula:
+        settings = ServeSettings(tmp_path / "s", by_equations=True)
+        with Serving(formula, settings) as serving:
+            with NbdClient(tmp_path / "s") as client:
+                client.ask(WRITE, 0, 128 * 1024, bytes(128 * 1024))
+                client.ask(READ, 0, 4096)
+            served = serving.stop()
+    equations = AnalyticDrive.open("analytic:x25m-yoo2014").closed_form
+    for name, size in (("read", 4096), ("write", 128 * 1024)):
+        wanted = equations.record(name, size)["record_ns"]
+        assert served.operations[name].latency_ns_mean == wanted
+
+
+def test_a_drive_faster_than_the_way_to_it_is_refused(
+    drive: SimulatedDrive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from drivelab import _core
+    from drivelab.live.haste import check_haste
+
+    assert 500 < _core.live_round_trip_ns() < 10_000_000
+    monkeypatch.setattr(_core, "live_round_trip_ns", lambda: 1_000)
+    check_haste(drive, 1.0)
+    monkeypatch.setattr(_core, "live_round_trip_ns", lambda: 1_000_000)
+    with pytest.raises(UsageError, match=r"answers a read in .* add --dilate 1[0-9][0-9],"):
+        check_haste(drive, 1.0)
+    check_haste(drive, 200.0)
