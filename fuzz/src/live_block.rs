@@ -38,7 +38,14 @@ fn check(data: &[u8]) {
             let moves_data = matches!(request.asked, Asked::Read | Asked::Write);
             assert!(!moves_data || request.size_bytes <= MOST_MESSAGE_BYTES);
             let writes = request.asked == Asked::Write;
-            assert_eq!(data.len(), if writes { request.size_bytes as usize } else { 0 });
+            assert_eq!(
+                data.len(),
+                if writes {
+                    request.size_bytes as usize
+                } else {
+                    0
+                }
+            );
         }
         Heard::Answered => {
             let length = answer.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes));
@@ -64,7 +71,11 @@ fn seeds() -> Vec<Vec<u8>> {
         bytes
     };
     vec![
-        message(26, 0, &[7, 0, 0, 0, 31, 0, 0, 0, 0, 0, 2, 0, 255, 255, 255, 255]),
+        message(
+            26,
+            0,
+            &[7, 0, 0, 0, 31, 0, 0, 0, 0, 0, 2, 0, 255, 255, 255, 255],
+        ),
         message(1, 1, b"drive\0"),
         message(3, 2, &[0; 16]),
         message(14, 2, &[0; 8]),
