@@ -64,13 +64,14 @@ wheel: $(UV) ## a wheel in dist/, installed and tried in an environment of its o
 
 test: check rust-test python-test ## set up everything and run every check
 
+# Clippy in the tests' profile: what runs while others compile, C code too, is built once for both.
 check: build ## formatters, linters and types; warnings are errors
 	$(call section,Rust: format)
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 	cargo fmt --all --check
 	$(call section,Rust: clippy)
-	$(CARGO) clippy --quiet --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --quiet --locked --workspace --all-targets --profile test -- -D warnings
 	$(call section,Python: lint and format)
 	.venv/bin/ruff check --quiet
 	.venv/bin/ruff format --quiet --check

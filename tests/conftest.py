@@ -268,24 +268,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="module")
 def models_in_brief() -> Iterator[None]:
-    """Fit models in a fraction of the time, for tests of what does not depend on how good they are.
+    """Fit models in a fraction of the time, for tests of what does not depend on how good they are."""
+    from brief_models import be_brief
 
-    The layout of the queueing model is searched among few, and few requests are replayed.
-    """
-    from drivelab.models import effects, queueing
-
-    fewer = {
-        "_BEGINNINGS": queueing._BEGINNINGS[:4],
-        "_REQUESTS": 96,
-        "_SETTLING": 64,
-        "_CHANGED": 48,
-        "_FOLLOWED": 1,
-        "_FINISHED": 1,
-        "_PASSES": 1,
-    }
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in fewer.items():
-            patch.setattr(queueing, name, value)
-        patch.setattr(effects, "_SHUFFLES", 2)
-        patch.setattr(effects, "_EFFECT_ROWS", 10)
+        be_brief(patch)
         yield

@@ -196,10 +196,16 @@ def paper_errors(drive: KnownDrive, seed: int, full: Mapping[int, FullProfile]) 
     ]
 
 
-def whole_errors(drive: KnownDrive, seed: int, full: dict[int, FullProfile]) -> list[RatioError]:
+def whole_errors(
+    drive: KnownDrive,
+    seed: int,
+    full: dict[int, FullProfile],
+    *,
+    own_profiles: int = OWN_PROFILES,
+) -> list[RatioError]:
     """Profile by whole passes in the time of `WHOLE_LIMIT`, sizes and repetitions by the tool."""
     found = []
-    for file_bytes, one_seed in _own_profiles(drive, seed, 8):
+    for file_bytes, one_seed in _own_profiles(drive, seed, 8, own_profiles):
         limit_ns = full[file_bytes].measuring_ns / WHOLE_LIMIT[drive.machine.kind]
         plan = _chosen_plan(file_bytes, one_seed, limit_ns)
         found += ratio_errors(drive, "whole", profile(drive, plan), full[file_bytes])
@@ -212,6 +218,7 @@ def partial_errors(
     full: dict[int, FullProfile],
     *,
     half_width_ratio: float = HALF_WIDTH,
+    own_profiles: int = OWN_PROFILES,
 ) -> list[RatioError]:
     """Profile by partial passes, likewise in that of `PARTIAL_LIMIT`, on the simulator itself."""
     found = []
@@ -221,7 +228,7 @@ def partial_errors(
         for direction in DIRECTIONS
         for file_bytes in drive.files
     }
-    for file_bytes, one_seed in _own_profiles(drive, seed, 9):
+    for file_bytes, one_seed in _own_profiles(drive, seed, 9, own_profiles):
         limit_ns = full[file_bytes].measuring_ns / PARTIAL_LIMIT
         plan = replace(
             _chosen_plan(file_bytes, one_seed, limit_ns),
@@ -235,10 +242,12 @@ def partial_errors(
     return found
 
 
-def _own_profiles(drive: KnownDrive, seed: int, setting: int) -> Iterator[tuple[int, int]]:
-    """File sizes and seeds of `OWN_PROFILES` profiles of each; drives have seeds below 100."""
+def _own_profiles(
+    drive: KnownDrive, seed: int, setting: int, count: int
+) -> Iterator[tuple[int, int]]:
+    """File sizes and seeds of so many profiles of each; drives have seeds below 100."""
     for file_bytes in drive.files:
-        for number in range(OWN_PROFILES):
+        for number in range(count):
             yield file_bytes, _seed(seed + 100 * number, file_bytes, setting)
 
 

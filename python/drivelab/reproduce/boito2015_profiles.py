@@ -36,12 +36,15 @@ class Job:
         Of its random numbers, below 100.
     half_width_ratio
         Of the ratios, at which repetitions of our own partial profiles end.
+    own_profiles
+        Profiles of our own of each file, by whole and by partial passes each.
     """
 
     machine: Machine
     files: tuple[int, ...]
     seed: int
     half_width_ratio: float
+    own_profiles: int
 
 
 @dataclass(frozen=True)
@@ -88,17 +91,24 @@ def profiles_of(job: Job) -> Profiles:
         full=full,
         estimates=estimation_errors(drive, job.seed, full),
         ratios=paper_errors(drive, job.seed, full),
-        whole=whole_errors(drive, job.seed, full),
-        partial=partial_errors(drive, job.seed, full, half_width_ratio=job.half_width_ratio),
+        whole=whole_errors(drive, job.seed, full, own_profiles=job.own_profiles),
+        partial=partial_errors(
+            drive,
+            job.seed,
+            full,
+            half_width_ratio=job.half_width_ratio,
+            own_profiles=job.own_profiles,
+        ),
     )
 
 
 @dataclass(frozen=True)
 class AllProfiles:
-    """Those of every machine, by its name, over the same files."""
+    """Those of every machine, by its name, over the same files, so many of our own of each."""
 
     machines: tuple[Machine, ...]
     files: tuple[int, ...]
+    own_profiles: int
     of: dict[str, Profiles]
 
     @property
@@ -127,11 +137,14 @@ class AllProfiles:
 
 
 def measured(
-    machines: Sequence[Machine], files: Sequence[int], half_width_ratio: float
+    machines: Sequence[Machine],
+    files: Sequence[int],
+    half_width_ratio: float,
+    own_profiles: int,
 ) -> AllProfiles:
     """Profile machines, as many at once as there are cores; seeds are 1, 2, ... in their order."""
     jobs = [
-        Job(machine, tuple(files), seed, half_width_ratio)
+        Job(machine, tuple(files), seed, half_width_ratio, own_profiles)
         for seed, machine in enumerate(machines, start=1)
     ]
     profiles = in_processes(
@@ -140,5 +153,6 @@ def measured(
     return AllProfiles(
         tuple(machines),
         tuple(files),
+        own_profiles,
         {machine.name: each for machine, each in zip(machines, profiles, strict=True)},
     )

@@ -266,6 +266,7 @@ FEW: dict[str, Any] = {
     "machines": [MACHINES[place] for place in (1, 5, 8)],
     "files": [40 * 2**20],
     "half_width_ratio": 0.9,
+    "own_profiles": 1,
 }
 
 
