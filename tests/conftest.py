@@ -268,7 +268,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="module")
 def models_in_brief() -> Iterator[None]:
-    """Fit models in a fraction of the time, for tests of what does not depend on how good they are."""
+    """Fit models in a fraction of the time, where it does not matter how good they are."""
     from brief_models import be_brief
 
     with pytest.MonkeyPatch.context() as patch:

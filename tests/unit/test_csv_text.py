@@ -20,6 +20,8 @@ from drivelab.report.page import render
 from drivelab.runs.export import measurements_csv
 from drivelab.workloads.csv_design import csv_design
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 SMALL = Path(__file__).parents[1] / "small_drive.toml"
 PACKAGE = Path(__file__).parents[2] / "python" / "drivelab"
 FORMULAS = ["=1+1", "+1", "-1", "-x", "@SUM(A1)", "\t=1", "\r=1", "=", "-\n1"]

@@ -484,8 +484,8 @@ def _reached(found: AllProfiles) -> str:
         told.append(text)
     return (
         f"Wanted of our own profiles, {found.own_profiles} of each drive and file, is a median "
-        f"error of at most {100 * _WANTED:.0f} % in each class, operation and file size, in the time "
-        f"claimed: {'; '.join(told)}. The tables put "
+        f"error of at most {100 * _WANTED:.0f} % in each class, operation and file size, in the "
+        f"time claimed: {'; '.join(told)}. The tables put "
         "each beside its bound, the error that variability leaves the best estimator in the same "
         "simulated time: one that knows both curves but for a factor each and makes nothing but "
         "the shortest passes; a median above it is none that variability excuses. Beside it stands "

@@ -10,6 +10,8 @@ import pytest
 import drivelab as dl
 from drivelab.cli import main as cli
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 
 

@@ -12,6 +12,8 @@ import pytest
 from drivelab.cli import main as cli
 from drivelab.errors import TerminatedError
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 JOB = ("model", DRIVE, "--design", "huang2011:12", "--check", "0", "--no-sweeps")
 # Some of these workloads are so even that a few hundred requests tell their mean, and some not.

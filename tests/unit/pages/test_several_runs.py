@@ -36,6 +36,8 @@ from drivelab.report.saved import refuse_folder
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 

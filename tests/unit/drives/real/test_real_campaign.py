@@ -29,6 +29,8 @@ from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import parse_design
 from drivelab.workloads.workload import Workload
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 WORKLOADS = 6
 SCRIPT = """
 import signal, sys

@@ -18,6 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[4]))
 
 from drivelab.profile.spread import known_after
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 ROOT = Path(__file__).parents[4]
 
 PLAN = MeasurementPlan(warmup_requests=0, requests=200)
