@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.models import adaptive, bottleneck, effects, estimators, evaluate, kriging, queueing
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Callable
 
+#: The command line as a program of its own, whose models are in brief.
+PROGRAM: Final = f"""
+import sys
+from drivelab.cli.main import main
+if sys.argv[1:2] == ["model"]:
+    sys.path.append({str(Path(__file__).parent)!r})
+    from brief_models import be_brief
+    be_brief(setattr)
+sys.exit(main())
+"""
 # The layout of the queueing model is searched among few, and few requests are replayed.
 _OF_THE_LOOP: Final[dict[str, Any]] = {
     "_BEGINNINGS": queueing._BEGINNINGS[:2],
@@ -26,18 +37,19 @@ _TREES: Final = 20
 _FOLDS: Final = 4
 
 
-def be_brief(patch: pytest.MonkeyPatch) -> None:
-    """Have every model fitted with few steps, to few folds; each is there as before."""
+def be_brief(change: Callable[[Any, str, Any], None]) -> None:
+    """Have every model fitted in few steps and to few folds; `change` sets a name of a module."""
     for name, value in _OF_THE_LOOP.items():
-        patch.setattr(queueing, name, value)
-    patch.setattr(effects, "_SHUFFLES", 2)
-    patch.setattr(effects, "_EFFECT_ROWS", 10)
-    patch.setattr(bottleneck, "_STEPS", 4 * _STEPS)
-    patch.setattr(kriging, "likeliest", _likely_enough(kriging.likeliest))
+        change(queueing, name, value)
+    change(effects, "_SHUFFLES", 2)
+    change(effects, "_EFFECT_ROWS", 10)
+    change(bottleneck, "_STEPS", 4 * _STEPS)
+    change(kriging, "likeliest", _likely_enough(kriging.likeliest))
     trees = partial(estimators.BoostedLinearTrees, n_estimators=_TREES)
-    patch.setattr(estimators, "BoostedLinearTrees", trees)
+    change(estimators, "BoostedLinearTrees", trees)
+    few_folds = partial(evaluate.fold_numbers, most=_FOLDS)
     for module in (adaptive, evaluate):
-        patch.setattr(module, "fold_numbers", partial(evaluate.fold_numbers, most=_FOLDS))
+        change(module, "fold_numbers", few_folds)
 
 
 def _likely_enough(likeliest: Any) -> Any:

@@ -14,13 +14,14 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from brief_models import PROGRAM
 from kernel_view import small_machine
 
 from drivelab.plain_text import PlainStream, escaped, escaped_lines
 from drivelab.runs.status_line import StatusLine
 
 SMALL = Path(__file__).parents[1] / "small_drive.toml"
-COMMAND = [sys.executable, "-c", "import sys; from drivelab.cli.main import main; sys.exit(main())"]
+COMMAND = [sys.executable, "-c", PROGRAM]
 #: Clears the screen, sets its title, colours, turns text around, hides, begins a line.
 EVIL = "e\x1b[2Jv\x1b]0;t\x07i\x9b31ml\x7f\u202eg\u200bn\u2028\rp\nq"
 ESCAPED = r"e\x1b[2Jv\x1b]0;t\x07i\x9b31ml\u007f\u202eg\u200bn\u2028\x0dp\x0aq"

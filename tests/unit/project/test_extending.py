@@ -11,11 +11,12 @@ import sys
 import tomllib
 from pathlib import Path
 
+from brief_models import PROGRAM
+
 from drivelab import _core
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples" / "extending"
-DRIVELAB = "import sys; from drivelab.cli.main import main; sys.exit(main())"
 
 
 def patched(patch: str, tree: Path, *folders: str) -> Path:
@@ -56,7 +57,7 @@ def places(patch: str) -> dict[str, tuple[int, int]]:
 
 def drivelab(tree: Path, *words: str) -> str:
     """Run a command of the Drivelab in `tree`; give what it prints."""
-    return python(tree, "-c", DRIVELAB, *words)
+    return python(tree, "-c", PROGRAM, *words)
 
 
 def python(tree: Path, *words: str) -> str:

@@ -15,6 +15,9 @@ import pytest
 
 from drivelab.cli import main as cli
 
+# What was measured does not depend on the models that are fitted to it.
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests" / "golden" / "recorded-commands.json"
 SMALL = f"sim:{ROOT / 'tests' / 'small_drive.toml'}"
