@@ -11,20 +11,19 @@ from drivelab.models import adaptive, bottleneck, effects, estimators, evaluate,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: The command line as a program of its own, whose models are in brief.
+#: The command line as a program of its own, whose models are in outline.
 PROGRAM: Final = f"""
 import sys
 from drivelab.cli.main import main
 if sys.argv[1:2] == ["model"]:
     sys.path.append({str(Path(__file__).parent)!r})
-    from brief_models import be_brief
-    be_brief(setattr)
+    from brief_models import in_outline
+    in_outline(setattr)
 sys.exit(main())
 """
 # The layout of the queueing model is searched among few, and few requests are replayed.
 _OF_THE_LOOP: Final[dict[str, Any]] = {
-    "_BEGINNINGS": queueing._BEGINNINGS[:2],
-    "_BEGUN_ROWS": 40,
+    "_BEGINNINGS": queueing._BEGINNINGS[:4],
     "_REQUESTS": 96,
     "_SETTLING": 64,
     "_CHANGED": 48,
@@ -37,12 +36,19 @@ _TREES: Final = 20
 _FOLDS: Final = 4
 
 
-def be_brief(change: Callable[[Any, str, Any], None]) -> None:
-    """Have every model fitted in few steps and to few folds; `change` sets a name of a module."""
+def in_brief(change: Callable[[Any, str, Any], None]) -> None:
+    """Spend little on what takes longest; `change` sets a name of a module."""
     for name, value in _OF_THE_LOOP.items():
         change(queueing, name, value)
     change(effects, "_SHUFFLES", 2)
     change(effects, "_EFFECT_ROWS", 10)
+
+
+def in_outline(change: Callable[[Any, str, Any], None]) -> None:
+    """Fit every model in few steps and to few folds besides: each is there, and none is good."""
+    in_brief(change)
+    change(queueing, "_BEGINNINGS", queueing._BEGINNINGS[:2])
+    change(queueing, "_BEGUN_ROWS", 40)
     change(bottleneck, "_STEPS", 4 * _STEPS)
     change(kriging, "likeliest", _likely_enough(kriging.likeliest))
     trees = partial(estimators.BoostedLinearTrees, n_estimators=_TREES)

@@ -276,9 +276,19 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="module")
 def models_in_brief() -> Iterator[None]:
-    """Fit models in a fraction of the time, where it does not matter how good they are."""
-    from brief_models import be_brief
+    """Fit models in a fraction of the time, of which tests still ask what good ones tell."""
+    from brief_models import in_brief
 
     with pytest.MonkeyPatch.context() as patch:
-        be_brief(patch.setattr)
+        in_brief(patch.setattr)
+        yield
+
+
+@pytest.fixture(scope="module")
+def models_in_outline() -> Iterator[None]:
+    """Fit every model in the least time, for tests of what does not depend on how good it is."""
+    from brief_models import in_outline
+
+    with pytest.MonkeyPatch.context() as patch:
+        in_outline(patch.setattr)
         yield

@@ -20,7 +20,7 @@ from drivelab.report.page import render
 from drivelab.runs.export import measurements_csv
 from drivelab.workloads.csv_design import csv_design
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 SMALL = Path(__file__).parents[1] / "small_drive.toml"
 PACKAGE = Path(__file__).parents[2] / "python" / "drivelab"

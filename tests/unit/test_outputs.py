@@ -16,7 +16,7 @@ from drivelab.errors import UsageError
 from drivelab.outputs import Output, OutputFolder, check_outputs, whole_output, write_output
 from drivelab.workloads.characteristics import FIELDS
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 RUN = ["model", "sim:x25m", "--design", "huang2011:12", "--requests", "50", "--check", "0"]
 RUN += ["--writes", "burst"]

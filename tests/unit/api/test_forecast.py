@@ -10,13 +10,13 @@ import pytest
 import drivelab as dl
 from drivelab.cli import main as cli
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 
 
 @pytest.fixture(scope="module")
-def folder(models_in_brief: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(models_in_outline: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("forecast")
     lines = (f"0,{64 * (place % 99)},4096,{'rw'[place % 2]},{place / 100}" for place in range(600))
     (folder / "a.spc").write_text("\n".join(lines) + "\n")

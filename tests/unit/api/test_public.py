@@ -14,7 +14,7 @@ import pytest
 
 import drivelab as dl
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 GUIDE = Path(__file__).parents[3] / "docs" / "python.md"
 HEAVY = ("numpy", "scipy", "sklearn", "matplotlib", "pandas", "pyarrow", "jinja2")

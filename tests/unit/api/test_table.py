@@ -13,7 +13,7 @@ from made_table import own_rows, own_words, written
 import drivelab as dl
 from drivelab.cli import main as cli
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 
 def columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:

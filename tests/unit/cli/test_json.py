@@ -38,7 +38,7 @@ from drivelab.reproduce.claims import Reproduction
 from drivelab.reproduce.snia2010 import reproduction_of
 from drivelab.workloads.design import parse_design
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 DOCUMENTS = [
     Path(__file__).parents[3] / "docs" / name

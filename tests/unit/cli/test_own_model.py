@@ -13,7 +13,7 @@ from made_table import fio_report, own_rows, own_words, written
 
 from drivelab.cli import main as cli
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 ASKED = ("--set", "depth=8", "block_size_kib=16", "engine=psync")
 

@@ -12,7 +12,7 @@ from printing_browser import put_printing_browser
 
 from drivelab.cli import main as cli
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 PROFILE = (

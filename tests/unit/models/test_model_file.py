@@ -22,7 +22,7 @@ from drivelab.sealed_json import SUM, seal, sealed_json
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from drivelab.models.model import PerformanceModel
 from drivelab.pages.run import build_report
 from drivelab.store import RunStore
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 COUNT = 24
 

@@ -36,7 +36,7 @@ from drivelab.report.saved import refuse_folder
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 

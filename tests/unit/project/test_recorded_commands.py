@@ -16,7 +16,7 @@ import pytest
 from drivelab.cli import main as cli
 
 # What was measured does not depend on the models that are fitted to it.
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests" / "golden" / "recorded-commands.json"

@@ -18,7 +18,7 @@ from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.errors import RunError
 from drivelab.workloads.characteristics import Characteristics
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 SMALL = f"sim:{Path(__file__).parents[3] / 'small_drive.toml'}"
 COMMAND = [sys.executable, "-c", "import sys; from drivelab.cli.main import main; sys.exit(main())"]

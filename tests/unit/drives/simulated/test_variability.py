@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[4]))
 
 from drivelab.profile.spread import known_after
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 ROOT = Path(__file__).parents[4]
 

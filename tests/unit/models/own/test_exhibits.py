@@ -20,7 +20,7 @@ from drivelab.models.own.exhibits import (
 from drivelab.models.own.model import Asked, FittedTable, fit_table
 from drivelab.models.own.reading import read_files
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from drivelab.models.own.model import Asked, FittedTable, fit_table
 from drivelab.models.own.reading import read_files
 from drivelab.models.work import WORK_INPUTS
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 
 def fitted(

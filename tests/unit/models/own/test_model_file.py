@@ -16,7 +16,7 @@ from drivelab.models.own.model_file import is_own, load, to_bytes
 from drivelab.models.own.reading import read_files
 from drivelab.sealed_json import sealed_json
 
-pytestmark = pytest.mark.usefixtures("models_in_brief")
+pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 
 @pytest.fixture(scope="module")
