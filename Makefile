@@ -23,7 +23,8 @@ define section
 	@printf '\n=== %s\n' '$(1)'
 endef
 
-.PHONY: help prerequisites build demo test check lint rust-test python-test test-faults \
+.PHONY: help prerequisites build demo test check lint rust-check python-check rust-test \
+	python-test test-faults \
 	validate reference-results bench wheel system-packages clean
 
 help: ## list the targets
@@ -43,6 +44,10 @@ $(UV): | prerequisites
 	@echo "fetching uv $(UV_VERSION) into .tools/uv"
 	@$(PYTHON) -m venv --clear .tools/uv
 	@.tools/uv/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+# All that compiling needs of it.
+.venv/bin/python: | $(UV)
+	@$(UV) venv --quiet --allow-existing
 
 build: $(UV) ## the command, at .venv/bin/drivelab
 	@echo "building .venv (some minutes the first time)"
@@ -64,23 +69,27 @@ wheel: $(UV) ## a wheel in dist/, installed and tried in an environment of its o
 
 test: check rust-test python-test ## set up everything and run every check
 
+check: rust-check python-check ## formatters, linters and types; warnings are errors
+
+lint: check
+
 # Clippy in the tests' profile: what runs while others compile, C code too, is built once for both.
-check: build ## formatters, linters and types; warnings are errors
+rust-check: | .venv/bin/python
 	$(call section,Rust: format)
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 	cargo fmt --all --check
 	$(call section,Rust: clippy)
 	$(CARGO) clippy --quiet --locked --workspace --all-targets --profile test -- -D warnings
+
+python-check: build
 	$(call section,Python: lint and format)
 	.venv/bin/ruff check --quiet
 	.venv/bin/ruff format --quiet --check
 	$(call section,Python: types)
 	.venv/bin/mypy
 
-lint: check
-
-rust-test: build ## the Rust tests
+rust-test: | .venv/bin/python ## the Rust tests
 	$(call section,Rust: tests)
 	$(CARGO) test --quiet --locked --workspace
 
