@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.models import adaptive, bottleneck, effects, estimators, evaluate, kriging, queueing
+from drivelab.models import bottleneck, effects, estimators, evaluate, kriging, queueing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,9 +53,8 @@ def in_outline(change: Callable[[Any, str, Any], None]) -> None:
     change(kriging, "likeliest", _likely_enough(kriging.likeliest))
     trees = partial(estimators.BoostedLinearTrees, n_estimators=_TREES)
     change(estimators, "BoostedLinearTrees", trees)
-    few_folds = partial(evaluate.fold_numbers, most=_FOLDS)
-    for module in (adaptive, evaluate):
-        change(module, "fold_numbers", few_folds)
+    # Of the function: a module that is imported only now would keep another one for good.
+    change(evaluate.fold_numbers, "__defaults__", (_FOLDS,))
 
 
 def _likely_enough(likeliest: Any) -> Any:
