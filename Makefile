@@ -8,7 +8,7 @@ PYTHON ?= python3
 UV := .tools/uv/bin/uv
 UV_VERSION := 0.13.8
 DEMO_RUN := runs/demo
-SYSTEM_PACKAGES := fio chromium e2fsprogs poppler-utils util-linux libnbd-bin qemu-utils
+SYSTEM_PACKAGES := fio chromium e2fsprogs poppler-utils util-linux libnbd-bin qemu-utils rocksdb-tools
 
 # rustup puts cargo where only the next login shell looks.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -119,7 +119,7 @@ bench: build ## the benchmarks
 	.venv/bin/python benches/live_drive.py
 
 system-packages: ## fio, a browser and its like, for the tests that need them (root)
-	@missing=; for tool in fio chromium mkfs.ext4 losetup pdftotext nbdcopy qemu-io; do \
+	@missing=; for tool in fio chromium mkfs.ext4 losetup pdftotext nbdcopy qemu-io db_bench; do \
 		command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	if [ -z "$$missing" ]; then echo "system packages: all here"; exit 0; fi; \
 	if ! command -v apt-get >/dev/null; then \

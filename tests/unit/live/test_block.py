@@ -142,3 +142,36 @@ def test_a_killed_drive_is_a_dead_one_until_it_is_unmounted(
         with pytest.raises(OSError, match="Input/output error"):
             Path(drive.path).read_bytes()
     assert is_gone(drive.path)
+
+
+def test_fio_finds_what_it_wrote(
+    serve: Callable[..., BlockDrive], tmp_path: Path, require_tool: Callable[[str], Path]
+) -> None:
+    drive = serve("--no-delay")
+    subprocess.run([require_tool("mkfs.ext4"), "-q", "-F", drive.path], check=True)
+    with mounted(drive.path, tmp_path, require_tool) as root:
+        words = [
+            *("--name=x", f"--directory={root}", "--size=16m", "--rw=randwrite", "--bs=4k"),
+            *("--ioengine=libaio", "--direct=1", "--iodepth=16", "--randseed=7", "--fsync=64"),
+            *("--verify=crc32c", "--do_verify=1", "--verify_fatal=1"),
+        ]
+        done = subprocess.run([require_tool("fio"), *words], capture_output=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.faults
+def test_rocksdb_finds_what_it_wrote(
+    serve: Callable[..., BlockDrive], tmp_path: Path, require_tool: Callable[[str], Path]
+) -> None:
+    drive = serve()
+    subprocess.run([require_tool("mkfs.ext4"), "-q", "-F", drive.path], check=True)
+    with mounted(drive.path, tmp_path, require_tool) as root:
+        words = [
+            *("--benchmarks=fillrandom,overwrite,compact,readrandom", "--num=2000", "--sync"),
+            *(f"--db={root}/db", "--verify_checksum", "--use_direct_io_for_flush_and_compaction"),
+        ]
+        done = subprocess.run(
+            [require_tool("db_bench"), *words], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert "readrandom" in done.stdout
