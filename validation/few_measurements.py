@@ -137,12 +137,7 @@ def told(every: Mapping[Job, Found]) -> Section:
         "The same with `--writes sustained`, every workload from a state that hours of its own "
         "kind of writing have reached:"
     )
-    rows = [
-        (job.drive, _percent(one.errors), _percent(_TARGETS[job.drive]), _percent((one.forecast,)))
-        for job, one in whole.items()
-        if job.writes == "sustained"
-    ]
-    section.tabulate(("drive", "found (%)", "target (%)", "forecast (%)"), rows)
+    _sustained(section, {job: one for job, one in whole.items() if job.writes == "sustained"})
     _forecasts(section, {job: one for job, one in every.items() if job.measurements == _EARLY})
     return section
 
@@ -168,6 +163,23 @@ def _targets(section: Section, found: Mapping[Job, Found]) -> set[str]:
         f"{_listed(missing)}."
     )
     return missing
+
+
+def _sustained(section: Section, found: Mapping[Job, Found]) -> None:
+    """Show the errors of drives whose writes are sustained, and by how much targets are missed."""
+    rows = []
+    missed = []
+    for job, one in found.items():
+        target = _TARGETS[job.drive]
+        over = max(error - most for error, most in zip(one.errors, target, strict=True))
+        if over > 0:
+            missed.append(f"{job.drive} by {100 * over:.1f}")
+        rows.append((job.drive, *map(_percent, (one.errors, target, (one.forecast,)))))
+    section.tabulate(("drive", "found (%)", "target (%)", "forecast (%)"), rows)
+    section.say(
+        f"The target is met on {len(found) - len(missed)} of {len(found)}. Missed, in percentage "
+        f"points of the worst of the three: {', '.join(missed) or 'none'}."
+    )
 
 
 def _forecasts(section: Section, found: Mapping[Job, Found]) -> None:
