@@ -12,11 +12,11 @@ import pytest
 from drivelab.cli import main as cli
 from drivelab.models import trace_forecast
 
-pytestmark = pytest.mark.usefixtures("models_in_outline")
+pytestmark = pytest.mark.usefixtures("models_in_brief")
 
 SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 SECONDS = 8
-# The layout of this model was searched among few (`models_in_outline`), and writes weigh little in
+# The layout of this model was searched among few (`models_in_brief`), and writes weigh little in
 # what it was fitted to; VALIDATION.md has whole models.
 TOLERANCE = 0.25
 
@@ -37,7 +37,7 @@ def mixed(requests: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def folder(models_in_outline: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(models_in_brief: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("forecast")
     (folder / "mixed.spc").write_text(mixed(64 * SECONDS * 5 // 2))
     words = ["model", SMALL, "--design", "sobol:120", "--check", "0", "--no-sweeps"]
