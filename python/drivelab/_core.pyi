@@ -560,6 +560,14 @@ class LiveServer:
     def told(self) -> dict[str, Any]:
         """Return what was served up to some tenths of a second ago."""
 
+    def watched(self, after: int) -> dict[str, Any] | None:
+        """Return how it stood at the end of the last second; nothing if none is later than `after`.
+
+        Seconds have numbers from 1 on. What was served in that one and in all is as `told` has it;
+        `stretch` is what the drive did in it, `None` where nothing is simulated, and `media` what
+        it did in all.
+        """
+
     def stop(self) -> dict[str, Any]:
         """End it, and return what was served."""
 

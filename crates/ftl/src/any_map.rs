@@ -5,7 +5,7 @@
 use crate::snapshot::StateError;
 use crate::{
     BlockMap, CachedMap, CompressedMap, EraseCounts, Firmware, FirmwareError, FlashLayout,
-    IdleTime, Lpn, Memory, Operation, OperationBuffer, PageRun, Restorable, SlcMap,
+    IdleTime, Lpn, Memory, Operation, OperationBuffer, PageRun, Restorable, Room, SlcMap,
 };
 
 /// One of the firmwares of other generations.
@@ -99,6 +99,10 @@ impl<M: Memory> Firmware for AnyMap<M> {
         operations: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
         with!(self, map => map.background(offer, operations))
+    }
+
+    fn room(&self) -> Option<Room> {
+        with!(self, map => Firmware::room(map))
     }
 
     fn erase_count(&self, block: u32) -> Option<u32> {

@@ -8,6 +8,7 @@ use thiserror::Error;
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
 use crate::{
     Action, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, Lpn, NOTHING, PageRun,
+    Room,
 };
 
 /// How a firmware broke its contract.
@@ -401,6 +402,10 @@ impl<F: Firmware> Firmware for Checked<F> {
 
     fn bad_blocks(&self) -> Option<u32> {
         self.firmware.bad_blocks()
+    }
+
+    fn room(&self) -> Option<Room> {
+        self.firmware.room()
     }
 
     fn background(

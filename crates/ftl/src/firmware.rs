@@ -5,7 +5,7 @@ use std::ops::Range;
 use drivelab_request::{Content, Direction, Nanos};
 use thiserror::Error;
 
-use crate::{EraseCounts, FlashLayout, Lpn, Operation, OperationBuffer};
+use crate::{EraseCounts, FlashLayout, Lpn, Operation, OperationBuffer, Room};
 
 /// What the host wants of a run of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -299,6 +299,11 @@ pub trait Firmware {
 
     /// Blocks that are bad; `None` of a firmware whose blocks do not fail.
     fn bad_blocks(&self) -> Option<u32> {
+        None
+    }
+
+    /// How much room there is, if the firmware tells.
+    fn room(&self) -> Option<Room> {
         None
     }
 

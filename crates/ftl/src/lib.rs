@@ -35,6 +35,7 @@ mod operation;
 mod page_map;
 mod placement;
 mod policies;
+mod room;
 mod slc_map;
 mod snapshot;
 mod space;
@@ -58,6 +59,7 @@ pub use operation::{Cause, Counts, NOTHING, Operation, OperationBuffer, Operatio
 pub use page_map::PageMap;
 pub use placement::{Allocation, StripingOrder};
 pub use policies::{Pace, Policies};
+pub use room::Room;
 pub use slc_map::{SlcMap, SlcPolicies};
 pub use snapshot::{Restorable, StateError};
 pub use victim::VictimPolicy;

@@ -19,7 +19,7 @@ use crate::placement::{Dynamic, Modulo, Place, Placement, Striped};
 use crate::space::{Frontier, Space};
 use crate::{
     Action, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, LayoutError, Lpn, NOTHING,
-    Pace, PageRun, Policies, Ppn,
+    Pace, PageRun, Policies, Ppn, Room,
 };
 
 /// A block is filled in order, and its reverse map hinted so many pages before: the next line
@@ -427,6 +427,10 @@ impl<M: Memory> Firmware for PageMap<M> {
 
     fn bad_blocks(&self) -> Option<u32> {
         self.space.bad_blocks()
+    }
+
+    fn room(&self) -> Option<Room> {
+        Some(self.space.room())
     }
 
     fn erase_count(&self, block: u32) -> Option<u32> {

@@ -493,6 +493,11 @@ impl<M: Memory> Space<M> {
         wants || self.has_failing(plane)
     }
 
+    /// Free blocks of a plane at which its collection stops.
+    pub const fn stop_blocks(&self) -> u32 {
+        self.stop_blocks
+    }
+
     /// The victim that is being collected on `plane`, or another where collection is to go on
     /// and something can be won.
     #[inline]

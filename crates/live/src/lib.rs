@@ -13,7 +13,7 @@
 //! does all of it: it keeps time, and asks sockets while it waits. Data lies beside the drive, not
 //! in it.
 //!
-//! Left out: loss of power, what the drive counts of itself.
+//! Left out: what a drive loses beside its buffer when the power goes.
 
 pub mod block;
 pub mod clock;

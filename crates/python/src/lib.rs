@@ -24,6 +24,7 @@ mod stream;
 mod table;
 mod trace;
 mod tree;
+mod watched;
 mod workload;
 
 /// Registers every class and function of the native core, one topic a file.

@@ -18,6 +18,7 @@ use pyo3::types::PyDict;
 use crate::errors::usage_error;
 use crate::histogram::operation_dict;
 use crate::outcome::lateness_dict;
+use crate::watched::watched_dict;
 
 /// Adds the topic to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -211,6 +212,13 @@ impl LiveServer {
         told_dict(py, &self.with(|serving| serving.told()))
     }
 
+    /// How it stood at the end of the last second; nothing before a second later than `after`.
+    fn watched<'py>(&self, py: Python<'py>, after: u64) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let watched = py.detach(|| self.with(|serving| serving.watched()));
+        let is_news = watched.number > after;
+        is_news.then(|| watched_dict(py, &watched)).transpose()
+    }
+
     /// Ends it; what was served.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let told = py.detach(|| self.with(Serving::stop));
@@ -229,7 +237,8 @@ impl LiveServer {
     }
 }
 
-fn told_dict<'py>(py: Python<'py>, told: &Told) -> PyResult<Bound<'py, PyDict>> {
+/// What was served.
+pub fn told_dict<'py>(py: Python<'py>, told: &Told) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for kind in CommandKind::ALL {
         let of = &told.kinds[kind.index()];

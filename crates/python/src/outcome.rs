@@ -4,7 +4,7 @@ use drivelab_ftl::EraseCounts;
 use drivelab_request::{CommandKind, Histogram};
 use drivelab_sim::host::counters::{Counter, Place, Value, described};
 use drivelab_sim::host::{
-    DiskCounters, Energy, FlashCounters, LatencySplit, LoggedRequest, Outcome, PartNames,
+    DiskCounters, Energy, FlashCounters, LatencySplit, LoggedRequest, Media, Outcome, PartNames,
     RequestLog, Series, StreamOutcome,
 };
 use drivelab_table::{Column, Values, write_parquet};
@@ -120,6 +120,35 @@ fn counted<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>
     })
 }
 
+/// What media did in a stretch of time: the object of each kind of counters, the shares of time by
+/// channel and by unit, and each member of an array.
+pub fn add_media(dict: &Bound<'_, PyDict>, media: &Media) -> PyResult<()> {
+    let py = dict.py();
+    let (flash, disk) = (media.flash(), media.disk());
+    let flash = flash.as_deref();
+    let shares = flash.map(|flash| &flash.channel_utilisation_ratio);
+    dict.set_item("channel_utilisation_ratio", shares)?;
+    let shares = flash.map(|flash| &flash.unit_utilisation_ratio);
+    dict.set_item("unit_utilisation_ratio", shares)?;
+    add_objects(dict, flash, disk.as_ref())?;
+    let members = media.members().iter().map(|member| member_dict(py, member));
+    let members = PyList::new(py, members.collect::<PyResult<Vec<_>>>()?)?;
+    dict.set_item("members", members)
+}
+
+/// The object of each kind of counters, `None` of drives without them.
+pub fn add_objects(
+    dict: &Bound<'_, PyDict>,
+    flash: Option<&FlashCounters>,
+    disk: Option<&DiskCounters>,
+) -> PyResult<()> {
+    let py = dict.py();
+    let object = counters_dict(py, FlashCounters::ROWS, flash)?;
+    dict.set_item(FlashCounters::OBJECT, object)?;
+    let object = counters_dict(py, DiskCounters::ROWS, disk)?;
+    dict.set_item(DiskCounters::OBJECT, object)
+}
+
 /// What Python makes its answer of.
 pub fn simulated_dict<'py>(
     py: Python<'py>,
@@ -157,22 +186,9 @@ pub fn simulated_dict<'py>(
     if let Some(flash) = flash.as_deref() {
         add_counters(&dict, (FlashCounters::ROWS, flash), Place::Run)?;
     }
-    for (name, object) in [
-        (
-            FlashCounters::OBJECT,
-            counters_dict(py, FlashCounters::ROWS, flash.as_deref())?,
-        ),
-        (
-            DiskCounters::OBJECT,
-            counters_dict(py, DiskCounters::ROWS, disk.as_ref())?,
-        ),
-        (
-            Energy::OBJECT,
-            counters_dict(py, Energy::ROWS, outcome.energy.as_ref())?,
-        ),
-    ] {
-        dict.set_item(name, object)?;
-    }
+    add_objects(&dict, flash.as_deref(), disk.as_ref())?;
+    let energy = counters_dict(py, Energy::ROWS, outcome.energy.as_ref())?;
+    dict.set_item(Energy::OBJECT, energy)?;
     dict.set_item("variability_factor", outcome.variability_factor)?;
     let members = outcome.media.members().iter();
     let members = members.map(|member| member_dict(py, member));

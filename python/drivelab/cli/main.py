@@ -95,6 +95,7 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             "serve sim:x25m --socket x25m.sock",
             libraries="numbers",
         ),
+        Command("watch", "what a served drive does, every second", "watch"),
         Command(
             "choose",
             "which of several drives is best under a workload, and how sure that is",

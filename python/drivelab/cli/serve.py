@@ -122,6 +122,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _add_power(parser)
     parser.add_argument(
+        "--monitor",
+        type=whole_number(0, 65535),
+        metavar="PORT",
+        help="show what the drive does on a web page, and to Prometheus, at this TCP port of "
+        "127.0.0.1; 0 for any that is free (`drivelab watch` needs none)",
+    )
+    parser.add_argument(
         "--for", dest="seconds", type=duration, metavar="TIME", help="stop after so long"
     )
     parser.add_argument(
@@ -186,6 +193,7 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     with open_simulated(_simulated(args.drive), varies=not args.no_variability) as drive:
         from drivelab.live.haste import check_haste
+        from drivelab.live.monitor import Monitor
         from drivelab.live.serving import Serving
         from drivelab.live.settings import memory_for_data
 
@@ -193,10 +201,12 @@ def run(args: argparse.Namespace) -> int:
         settings = _settings(args, drive.preset["name"], memory)
         if settings.has_delay:
             check_haste(drive, args.dilate)
-        with Serving(drive, settings) as serving:
+        # A port that is in use is refused before a drive is prepared.
+        with Monitor(args.monitor, _watch_page) as monitor, Serving(drive, settings) as serving:
             # A signal is the usual way to end it, from the moment at which clients are told of it.
             with contextlib.suppress(KeyboardInterrupt, TerminatedError):
-                _say_where(args, drive.capacity_bytes, serving)
+                _say_where(args, drive.capacity_bytes, serving, monitor.url)
+                monitor.show(serving)
                 _wait(serving, args.seconds)
             served = serving.stop()
     return _tell(args, serving, served)
@@ -282,13 +292,24 @@ def _power_cuts(args: argparse.Namespace) -> PowerCuts | None:
     return PowerCuts(round(args.power_cut_every * 1e9), round(off * 1e9), loses_all)
 
 
-def _say_where(args: argparse.Namespace, capacity_bytes: int, serving: Serving) -> None:
+def _watch_page() -> bytes:
+    """Write the page for whoever asks for it: most serve without that."""
+    from drivelab.report.watch_page import watch_page
+
+    return watch_page()
+
+
+def _say_where(
+    args: argparse.Namespace, capacity_bytes: int, serving: Serving, url: str | None
+) -> None:
     from drivelab.cli.serve_text import first_line
 
     # With --json the output is one object.
     where = [serving.uri] if serving.block_path is None else [serving.block_path, serving.uri]
     stream = sys.stderr if args.json else sys.stdout
     print(first_line(args.drive, capacity_bytes, args.dilate, *where), file=stream, flush=True)
+    if url is not None:
+        print(f"watch it at {url}", file=stream, flush=True)
 
 
 def _wait(serving: Serving, seconds: float | None) -> None:

@@ -6,20 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from drivelab.drives.lateness import Lateness
-from drivelab.drives.operation_result import FlushResult, OperationResult
+from drivelab.live.state import RESULTS
 from drivelab.units import format_duration_ns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from drivelab.drives.operation_result import OperationResult
     from drivelab.live.settings import ServeSettings
-
-_RESULTS = {
-    "read": OperationResult,
-    "write": OperationResult,
-    "trim": OperationResult,
-    "flush": FlushResult,
-}
 
 
 @dataclass(frozen=True)
@@ -70,9 +64,7 @@ class Served:
     def of_core(cls, told: Mapping[str, Any], settings: ServeSettings) -> Served:
         """Take what the native core tells."""
         operations = {
-            name: result(**told[name])
-            for name, result in _RESULTS.items()
-            if told[name] is not None
+            name: result(**told[name]) for name, result in RESULTS.items() if told[name] is not None
         }
         lateness = told["lateness"]
         return cls(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from drivelab import _core
 from drivelab.live.backing import check_backing, mark_backing
 from drivelab.live.served import Served
+from drivelab.live.state import About
 from drivelab.signals_later import signals_later
 
 if TYPE_CHECKING:
@@ -58,10 +59,16 @@ class Serving:
         self.uri = self._server.uri
         #: The device in /dev, if there is one.
         self.block_path = self._server.block_path
+        #: What does not change while it is served.
+        self.about = About.of(drive, settings, self.uri)
 
     def standing(self) -> Served:
         """Tell what was served up to some tenths of a second ago."""
         return Served.of_core(self._server.told(), self._settings)
+
+    def watched(self, after: int) -> dict[str, Any] | None:
+        """Return what the core tells of its last second; nothing if none is later than `after`."""
+        return self._server.watched(after)
 
     @property
     def is_over(self) -> bool:

@@ -91,12 +91,17 @@ class ServeSettings:
     power_cuts: PowerCuts | None = None
 
 
-def usual_socket(name: str) -> Path:
-    """Name a socket for a drive: in the user's folder for such, or that for temporary files."""
+def usual_folder() -> Path:
+    """Return the user's folder for sockets, or that for temporary files."""
     folder = os.environ.get("XDG_RUNTIME_DIR")
     is_there = folder is not None and Path(folder).is_dir() and os.access(folder, os.W_OK)
+    return Path(folder if is_there and folder else tempfile.gettempdir())
+
+
+def usual_socket(name: str) -> Path:
+    """Name a socket for a drive, in the usual folder."""
     plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
-    return Path(folder if is_there and folder else tempfile.gettempdir()) / f"drivelab-{plain}.sock"
+    return usual_folder() / f"drivelab-{plain}.sock"
 
 
 def memory_for_data(asked: int | None, drive_bytes: int) -> int:

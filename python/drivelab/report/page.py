@@ -55,8 +55,8 @@ def render(report: Report) -> RenderedPage:
     pages = [LaidPage.of(page) for page in report.pages]
     drawings = [each for page in pages for each in page.exhibits if isinstance(each, Drawn)]
     tables = _tables(report, drawings)
-    style = "\n".join([*map(_resource, STYLES), f"@page {{ size: A4 {paper_of(report)}; }}"])
-    script = _resource("report.js")
+    style = "\n".join([*map(resource, STYLES), f"@page {{ size: A4 {paper_of(report)}; }}"])
+    script = resource("report.js")
     html = (
         _environment()
         .get_template("page.html.j2")
@@ -67,7 +67,7 @@ def render(report: Report) -> RenderedPage:
             paper=paper_of(report),
             lists=_lists(drawings),
             packed=packed(_data(drawings, tables)),
-            policy=_policy(style, script),
+            policy=policy(style, script),
             style=Markup(style),  # noqa: S704 - our own files
             script=Markup(script),  # noqa: S704
         )
@@ -107,7 +107,7 @@ def _data(drawings: Sequence[Drawn], tables: Sequence[Table]) -> dict[str, Any]:
     }
 
 
-def _policy(style: str, script: str) -> str:
+def policy(style: str, script: str, *, asks_its_server: bool = False) -> str:
     """Give the content security policy of a page, for a browser to hold it to what it is."""
     rules = {
         "default-src": "'none'",
@@ -119,6 +119,7 @@ def _policy(style: str, script: str) -> str:
         "img-src": "data:",
         "base-uri": "'none'",
         "form-action": "'none'",
+        **({"connect-src": "'self'"} if asks_its_server else {}),
     }
     return "; ".join(f"{name} {allowed}" for name, allowed in rules.items())
 
@@ -172,5 +173,6 @@ def _options_kept(escaped: str) -> str:
     return _OPTION.sub(r'<span class="kept">\g<0></span>', escaped)
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """Read one of our styles, scripts and templates."""
     return (resources.files("drivelab.report") / "templates" / name).read_text("utf-8")

@@ -35,7 +35,7 @@ use crate::memory::{Cells, Memory};
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind, TRIMMED};
 use crate::placement::{Allocation, Placement};
 use crate::{
-    Action, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, PageRun, Ppn,
+    Action, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, PageRun, Ppn, Room,
 };
 
 pub use policies::{BlockPolicies, BlockScheme};
@@ -252,6 +252,18 @@ impl<M: Memory> BlockMap<M> {
             .set(record * LOG_WORDS + word as usize, value);
     }
 
+    /// How much room there is; whether it merges is over as soon as it has begun.
+    fn free_room(&self) -> Room {
+        let layout = &self.layout;
+        let free = (0..layout.planes).map(|plane| u64::from(self.field(plane, Field::FreeCount)));
+        Room {
+            blocks: layout.blocks().into(),
+            free_blocks: free.sum(),
+            planes: layout.planes.into(),
+            ..Room::default()
+        }
+    }
+
     /// The next free block of `plane`, first in, first out.
     fn take_free(&mut self, plane: u32) -> Result<u32, FirmwareError> {
         let count = self.field(plane, Field::FreeCount);
@@ -381,6 +393,10 @@ impl<M: Memory> Firmware for BlockMap<M> {
         let ppn = self.physical(page)?.0;
         let plane = self.by_plane_pages.quotient(ppn);
         Some(host_operation(OperationKind::Read, plane, ppn, page.0, 0))
+    }
+
+    fn room(&self) -> Option<Room> {
+        Some(self.free_room())
     }
 
     fn erase_count(&self, block: u32) -> Option<u32> {

@@ -31,6 +31,7 @@ use crate::page_map::PageMap;
 use crate::space::Frontier;
 use crate::{
     Action, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, Pace, PageRun, Ppn,
+    Room,
 };
 
 use cache::Cache;
@@ -409,6 +410,10 @@ impl<M: Memory> Firmware for CachedMap<M> {
 
     fn map_pages(&self) -> u32 {
         self.map_pages()
+    }
+
+    fn room(&self) -> Option<Room> {
+        Some(self.pages.space.room())
     }
 
     fn erase_count(&self, block: u32) -> Option<u32> {

@@ -31,6 +31,7 @@ use crate::placement::Placement;
 use crate::space::{Frontier, Space};
 use crate::{
     Action, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, Pace, PageRun, Ppn,
+    Room,
 };
 
 pub use policies::CompressedPolicies;
@@ -406,6 +407,10 @@ impl<M: Memory> Firmware for CompressedMap<M> {
     #[inline]
     fn heeds_completions(&self) -> bool {
         false
+    }
+
+    fn room(&self) -> Option<Room> {
+        Some(self.space.room())
     }
 
     fn erase_count(&self, block: u32) -> Option<u32> {

@@ -23,7 +23,8 @@ use crate::memory::{Cells, Memory};
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind, TRIMMED};
 use crate::page_map::PageMap;
 use crate::{
-    Action, Firmware, FirmwareError, FlashLayout, IdleTime, LayoutError, Lpn, NOTHING, PageRun, Ppn,
+    Action, Firmware, FirmwareError, FlashLayout, IdleTime, LayoutError, Lpn, NOTHING, PageRun,
+    Ppn, Room,
 };
 
 pub use policies::SlcPolicies;
@@ -327,6 +328,10 @@ impl<M: Memory> Firmware for SlcMap<M> {
     ) -> Result<(), FirmwareError> {
         self.work_in_background(offer, operations);
         Ok(())
+    }
+
+    fn room(&self) -> Option<Room> {
+        Some(self.dense.space.room())
     }
 
     fn erase_count(&self, block: u32) -> Option<u32> {

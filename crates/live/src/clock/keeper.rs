@@ -1,7 +1,7 @@
 //! The owner of the drive, who is told what time it is.
 
 use drivelab_request::{Command, CommandKind, Content, Nanos};
-use drivelab_sim::host::{Completion, Device, HostTime, SimError};
+use drivelab_sim::host::{Completion, Device, Fullness, HostTime, Media, Outcome, SimError};
 
 use super::wall::Dilation;
 
@@ -21,6 +21,19 @@ pub struct Due {
     pub at: u64,
     /// How long the drive took, ns of its own time.
     pub latency: u64,
+}
+
+/// What the drive did in a stretch of its time, and how it is left.
+#[derive(Clone, Debug, Default)]
+pub struct Stretch {
+    /// Its length, ns of the drive's own time.
+    pub length_ns: u64,
+    /// What the drive's media did in it.
+    pub media: Media,
+    /// How full the drive is at its end.
+    pub fullness: Fullness,
+    /// Requests on their way then.
+    pub outstanding: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +56,8 @@ pub struct Keeper {
     outstanding: usize,
     /// The last moment of the drive's time that was served.
     served: u64,
+    /// When the stretch began that is under way, in the drive's time.
+    stretch_from: u64,
     /// When something happens next, in the drive's time.
     next: Option<u64>,
     /// What was served last; both kept for their memory.
@@ -56,6 +71,7 @@ impl Keeper {
     pub fn new(mut device: Box<dyn Device + Send>, seed: u64, dilation: Dilation) -> Self {
         device.expect_programs();
         device.begin(seed, 0);
+        device.open_window(0);
         Self {
             host_time: device.host_time(seed, 0),
             device,
@@ -63,6 +79,7 @@ impl Keeper {
             pending: Vec::new(),
             outstanding: 0,
             served: 0,
+            stretch_from: 0,
             next: None,
             completions: Vec::new(),
             completed: Vec::new(),
@@ -130,6 +147,30 @@ impl Keeper {
             time.forget(self.served);
         }
         Ok(())
+    }
+
+    /// What the drive did since the last stretch ended. This one ends `now`, or, where the drive
+    /// has not come to that, at what it served last.
+    pub fn end_stretch(&mut self, now: u64) -> Stretch {
+        let limit = self.limit_ns(now);
+        let at = match self.next {
+            Some(next) if next <= limit => self.served,
+            _ => limit.max(self.served),
+        };
+        self.served = at;
+        let length_ns = at - std::mem::replace(&mut self.stretch_from, at);
+        let mut outcome = Outcome {
+            window: Nanos(length_ns),
+            ..Outcome::default()
+        };
+        self.device.close_window(at, &mut outcome);
+        self.device.open_window(at);
+        Stretch {
+            length_ns,
+            media: outcome.media,
+            fullness: self.device.fullness(),
+            outstanding: self.outstanding,
+        }
     }
 
     fn serve(&mut self, limit: u64, due: &mut Vec<Due>) -> Result<(), SimError> {

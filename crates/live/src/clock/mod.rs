@@ -17,7 +17,7 @@ mod thread;
 mod wall;
 
 pub use formula::Formula;
-pub use keeper::{Due, Keeper};
+pub use keeper::{Due, Keeper, Stretch};
 pub use round_trip::round_trip_ns;
 pub use thread::{CpuError, check_cpu, pinned};
 pub use wall::{Dilation, Wall};

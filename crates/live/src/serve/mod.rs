@@ -18,6 +18,7 @@ mod server;
 mod speech;
 mod told;
 mod waiting;
+mod watched;
 mod work;
 
 use std::path::Path;
@@ -38,6 +39,7 @@ pub use door::{Door, DoorError, Place};
 pub use power::PowerCuts;
 pub use server::{MOST_CONNECTIONS, MOST_ORPHANS};
 pub use told::{Failure, KindTold, Told};
+pub use watched::{MediaTotal, Watched};
 
 use server::Server;
 
@@ -98,6 +100,18 @@ impl Settings {
 pub(crate) struct Shared {
     stop: AtomicBool,
     told: Mutex<Told>,
+    watched: Mutex<Arc<Watched>>,
+}
+
+impl Shared {
+    /// Shows what there is to those who watch, unless one of them takes the last just now.
+    fn show(&self, watched: &mut Option<Arc<Watched>>) {
+        if let Ok(mut shown) = self.watched.try_lock()
+            && let Some(watched) = watched.take()
+        {
+            *shown = watched;
+        }
+    }
 }
 
 /// A server at work.
@@ -185,6 +199,13 @@ impl Serving {
     pub fn told(&self) -> Told {
         let told = self.shared.told.lock();
         told.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How things stood at the end of the last second.
+    #[must_use]
+    pub fn watched(&self) -> Arc<Watched> {
+        let watched = self.shared.watched.lock();
+        Arc::clone(&watched.unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whether it has ended by itself, or its drive has failed and does nothing more.

@@ -1,8 +1,8 @@
 //! The loop that serves: clients and their sockets.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use drivelab_request::CommandKind;
 use drivelab_sim::host::Device;
@@ -14,6 +14,7 @@ use super::kernel::{KERNEL, Kernel};
 use super::speech::Speech;
 use super::told::Told;
 use super::waiting::{Owner, Waiting};
+use super::watched::Watched;
 use super::work::{Moment, Work};
 use super::{Settings, Shared};
 use crate::data::Store;
@@ -38,6 +39,9 @@ const ATTENTIVE_NS: u64 = 20_000;
 const LOOK_NS: u64 = 100_000_000;
 const BACKGROUND_LOOK_NS: u64 = 5_000_000;
 
+/// Those who watch are shown something new so often.
+const SECOND_NS: u64 = 1_000_000_000;
+
 pub(super) struct Server {
     door: Door,
     /// Nobody could be let in: it is tried again at the next look.
@@ -52,6 +56,8 @@ pub(super) struct Server {
     /// When replies were due that are about to be sent, by connection.
     sending: Vec<(usize, u64)>,
     told_at: u64,
+    /// What is to be shown to those who watch.
+    to_show: Option<Arc<Watched>>,
     /// When a request came last.
     last_request: u64,
 }
@@ -75,6 +81,7 @@ impl Server {
             numbers: 0,
             sending: Vec::new(),
             told_at: 0,
+            to_show: None,
             last_request: 0,
         })
     }
@@ -98,7 +105,9 @@ impl Server {
             }
             self.wait();
         }
-        self.work.finish()
+        let (told, watched) = self.work.finish();
+        self.shared.show(&mut Some(Arc::new(watched)));
+        told
     }
 
     /// Gives what is ready to whoever asked for it.
@@ -142,8 +151,7 @@ impl Server {
         let (may_be_late, buffer) = kernel.deliver(waiting);
         if may_be_late {
             let late = self.work.now().saturating_sub(due);
-            self.work.told.lateness.record(late);
-            self.work.told.late += u64::from(late > self.settings.late_ns);
+            self.work.told.sent(late, late > self.settings.late_ns);
         }
         self.work.give_back(buffer);
     }
@@ -159,8 +167,7 @@ impl Server {
                 for &(of, due) in &self.sending {
                     if of == place {
                         let late = now.saturating_sub(due);
-                        self.work.told.lateness.record(late);
-                        self.work.told.late += u64::from(late > self.settings.late_ns);
+                        self.work.told.sent(late, late > self.settings.late_ns);
                     }
                 }
                 connection.send();
@@ -169,7 +176,7 @@ impl Server {
                 let number = *number;
                 self.work.orphan(Owner { place, number });
                 *slot = None;
-                self.work.told.connected -= 1;
+                self.work.told.went();
             }
         }
         self.sending.clear();
@@ -178,16 +185,21 @@ impl Server {
     /// Tells how things stand, and sends away who does nothing but haggle, or does not end.
     fn look(&mut self, now: u64) {
         self.told_at = now;
-        self.work.told.wall_ns = now;
+        self.work.told.total.wall_ns = now;
         self.is_door_shut = false;
         for (_, connection) in self.connections.iter_mut().flatten() {
             if connection.is_overdue(now, self.settings.patience_ns) {
                 connection.is_gone = true;
             }
         }
-        let told = self.shared.told.lock();
-        told.unwrap_or_else(PoisonError::into_inner)
-            .clone_from(&self.work.told);
+        // Whoever reads it just now is not waited for.
+        if let Ok(mut told) = self.shared.told.try_lock() {
+            told.clone_from(&self.work.told.total);
+        }
+        if now >= self.work.second_began() + SECOND_NS {
+            self.to_show = Some(Arc::new(self.work.end_second(now)));
+        }
+        self.shared.show(&mut self.to_show);
     }
 
     /// For how long nobody need be asked: 0 while somebody is to be asked all the time.
@@ -291,8 +303,7 @@ impl Server {
                 self.connections.push(None);
             }
             self.connections[place] = Some((self.numbers, connection));
-            self.work.told.clients += 1;
-            self.work.told.connected += 1;
+            self.work.told.came();
         }
     }
 

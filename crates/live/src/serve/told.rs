@@ -54,6 +54,58 @@ pub struct Told {
     pub wall_ns: u64,
 }
 
+/// What was served since the start, and since a second began.
+#[derive(Debug, Default)]
+pub(super) struct Tellings {
+    pub total: Told,
+    pub second: Told,
+}
+
+impl Tellings {
+    fn each(&mut self, tell: impl Fn(&mut Told)) {
+        tell(&mut self.total);
+        tell(&mut self.second);
+    }
+
+    /// A request was served; so long did the drive take.
+    pub fn served(&mut self, kind: CommandKind, bytes: u32, latency: u64) {
+        self.each(|told| {
+            let kind = &mut told.kinds[kind.index()];
+            kind.bytes += u64::from(bytes);
+            kind.latency.record(latency);
+        });
+    }
+
+    /// A request found no room.
+    pub fn found_no_space(&mut self) {
+        self.each(|told| told.no_space += 1);
+    }
+
+    /// A request failed.
+    pub fn failed(&mut self) {
+        self.each(|told| told.failed += 1);
+    }
+
+    /// A reply went out `late_ns` after it was due.
+    pub fn sent(&mut self, late_ns: u64, is_late: bool) {
+        self.each(|told| {
+            told.lateness.record(late_ns);
+            told.late += u64::from(is_late);
+        });
+    }
+
+    /// A client came.
+    pub fn came(&mut self) {
+        self.each(|told| told.clients += 1);
+        self.total.connected += 1;
+    }
+
+    /// A client went.
+    pub fn went(&mut self) {
+        self.total.connected -= 1;
+    }
+}
+
 impl Told {
     /// Requests that were served.
     #[must_use]

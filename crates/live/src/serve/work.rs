@@ -14,8 +14,9 @@ use drivelab_sim::host::{Device, SimError};
 use super::Settings;
 use super::power::Power;
 use super::speech::Speech;
-use super::told::{Failure, Told};
+use super::told::{Failure, Tellings, Told};
 use super::waiting::{Owner, Waiting, Waitings};
+use super::watched::{MediaTotal, Watched};
 use crate::clock::{Due, Keeper, Wall};
 use crate::data::{Store, Syncs};
 use crate::protocol::{Asked, ErrorNumber, Request, SECTOR_BYTES};
@@ -54,7 +55,10 @@ pub(super) struct Work {
     due: Vec<Due>,
     /// What waits for nothing any more, in the order in which it was due.
     ready: Vec<Waiting>,
-    pub told: Told,
+    pub told: Tellings,
+    /// When the second began that is under way, and which it is.
+    second: (u64, u64),
+    media: MediaTotal,
 }
 
 impl Work {
@@ -77,7 +81,9 @@ impl Work {
                 .map(|cuts| Power::new(cuts, settings.seed)),
             due: Vec::new(),
             ready: Vec::new(),
-            told: Told::default(),
+            told: Tellings::default(),
+            second: (0, 1),
+            media: MediaTotal::default(),
         })
     }
 
@@ -93,14 +99,41 @@ impl Work {
         }
     }
 
-    /// What was written is made safe; what was served.
-    pub fn finish(mut self) -> Told {
+    /// What was written is made safe; what was served, and how things stand then.
+    pub fn finish(mut self) -> (Told, Watched) {
         let is_safe = self.syncs.as_ref().is_none_or(Syncs::finish);
         if !is_safe {
-            self.told.failure.get_or_insert(Failure::Sync);
+            self.told.total.failure.get_or_insert(Failure::Sync);
         }
-        self.told.wall_ns = self.wall.now();
-        self.told
+        let watched = self.end_second(self.wall.now());
+        (self.told.total, watched)
+    }
+
+    /// When the second began that is under way, ns of wall time.
+    pub const fn second_began(&self) -> u64 {
+        self.second.0
+    }
+
+    /// A second ends `now`, to which everything has come: how things stand.
+    pub fn end_second(&mut self, now: u64) -> Watched {
+        let (began, number) = self.second;
+        self.second = (now, number + 1);
+        let stretch = match &mut self.timing {
+            Timing::Drive(keeper) => Some(keeper.end_stretch(now)),
+            Timing::None | Timing::Failed => None,
+        };
+        if let Some(stretch) = &stretch {
+            self.media.add(stretch);
+        }
+        self.told.total.wall_ns = now;
+        Watched {
+            number,
+            length_ns: now - began,
+            second: std::mem::take(&mut self.told.second),
+            total: self.told.total.clone(),
+            stretch,
+            media: self.media.clone(),
+        }
     }
 
     /// What is due by `now` becomes ready.
@@ -135,10 +168,10 @@ impl Work {
         let is_lost = power.go(now);
         let would_lose = |offset| keeper.would_lose(offset);
         match power.volatile.cut(&mut self.store, would_lose, is_lost) {
-            Ok(sectors) => self.told.lost_bytes += sectors * u64::from(SECTOR_BYTES),
-            Err(_) => self.told.failure = Some(Failure::Revert),
+            Ok(sectors) => self.told.total.lost_bytes += sectors * u64::from(SECTOR_BYTES),
+            Err(_) => self.told.total.failure = Some(Failure::Revert),
         }
-        self.told.power_cuts += 1;
+        self.told.total.power_cuts += 1;
         if let Err(error) = keeper.cut(now) {
             self.failing = Some(error);
         }
@@ -162,7 +195,7 @@ impl Work {
     /// The drive is dead: whatever waits for it fails, and whatever comes.
     fn fail(&mut self, error: SimError) {
         self.timing = Timing::Failed;
-        self.told.failure = Some(Failure::Drive(error));
+        self.told.total.failure = Some(Failure::Drive(error));
         let now = self.wall.now();
         self.fail_waiting(now);
     }
@@ -196,11 +229,10 @@ impl Work {
             power.volatile.end(waiting.offset, waiting.bytes.into());
         }
         if waiting.is_failed {
-            self.told.failed += 1;
+            self.told.failed();
         } else {
-            let kind = &mut self.told.kinds[waiting.kind.index()];
-            kind.bytes += u64::from(waiting.bytes);
-            kind.latency.record(waiting.latency);
+            self.told
+                .served(waiting.kind, waiting.bytes, waiting.latency);
         }
         self.ready.push(waiting);
     }
@@ -294,8 +326,11 @@ impl Work {
                     .volatile
                     .end(request.offset_bytes, request.size_bytes.into());
             }
-            self.told.no_space += u64::from(error == ErrorNumber::NoSpace);
-            self.told.failed += u64::from(error != ErrorNumber::NoSpace);
+            if error == ErrorNumber::NoSpace {
+                self.told.found_no_space();
+            } else {
+                self.told.failed();
+            }
             return Err(error);
         }
         let reply_bytes = reply.len();

@@ -20,8 +20,8 @@ use super::schedule::{Scheduler, Waiting};
 use super::seek::SeekCurve;
 use super::write_cache::WriteCache;
 use crate::host::{
-    Completion, Device, DiskCounters, HostTime, Media, Outcome, PARTS, PartNames, SimError,
-    measurement_factor,
+    Completion, Device, DiskCounters, Fullness, HostTime, Media, Outcome, PARTS, PartNames,
+    SimError, measurement_factor,
 };
 use crate::preset::HddConfig;
 
@@ -361,6 +361,15 @@ impl Device for Hdd {
     fn drain(&mut self, _: u64) -> bool {
         // The write cache empties by itself while nothing else is to be done.
         false
+    }
+
+    fn fullness(&self) -> Fullness {
+        let (taken, sectors) = self.writes.fill();
+        Fullness {
+            buffer_bytes: sectors * SECTOR,
+            buffered_bytes: taken * SECTOR,
+            room: None,
+        }
     }
 
     fn open_window(&mut self, at: u64) {

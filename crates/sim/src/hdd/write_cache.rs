@@ -69,6 +69,12 @@ impl WriteCache {
         fits
     }
 
+    /// Sectors that are taken, of how many.
+    #[must_use]
+    pub const fn fill(&self) -> (u64, u64) {
+        (self.taken, self.most_sectors)
+    }
+
     /// Whether nothing waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {

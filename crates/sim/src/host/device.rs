@@ -13,6 +13,7 @@
 //! and may be owned by another device (an array of drives) as well as by a
 //! [`Runner`](super::Runner).
 
+use drivelab_ftl::Room;
 use drivelab_request::Command;
 
 use super::error::SimError;
@@ -30,6 +31,28 @@ pub struct Completion {
     pub at: u64,
     /// Where its time since submission went, by [`Device::part_names`]; together that time.
     pub parts: [u64; PARTS],
+}
+
+/// How full a drive is inside, at a moment; of an array all members together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fullness {
+    /// Bytes that the write buffer or write cache holds at most; 0 without one.
+    pub buffer_bytes: u64,
+    /// Bytes of it that are taken.
+    pub buffered_bytes: u64,
+    /// Room on the flash; `None` of a disk, and of a firmware that does not tell.
+    pub room: Option<Room>,
+}
+
+impl std::ops::AddAssign for Fullness {
+    fn add_assign(&mut self, other: Self) {
+        self.buffer_bytes += other.buffer_bytes;
+        self.buffered_bytes += other.buffered_bytes;
+        match (&mut self.room, other.room) {
+            (Some(room), Some(more)) => *room += more,
+            (room, more) => *room = room.or(more),
+        }
+    }
 }
 
 /// A drive that takes commands at given moments and says when they are complete.
@@ -114,6 +137,11 @@ pub trait Device {
     /// Nothing happens any more and nothing else comes: what the device holds back is
     /// written, by events to come. Answers whether there is such.
     fn drain(&mut self, now: u64) -> bool;
+
+    /// How full it is after the last moment that was served.
+    fn fullness(&self) -> Fullness {
+        Fullness::default()
+    }
 
     /// The measurement window opens at `at`; what was served before does not count.
     fn open_window(&mut self, at: u64);

@@ -31,8 +31,10 @@ pub(crate) mod users;
 mod variability;
 mod watch;
 
+pub use drivelab_ftl::Room;
+
 pub use counters::{DiskCounters, Energy, FlashCounters, Media};
-pub use device::{Completion, Device};
+pub use device::{Completion, Device, Fullness};
 pub use error::SimError;
 pub use load::MOST_STREAMS;
 pub use outcome::{CommandOutcome, Outcome, StreamOutcome};

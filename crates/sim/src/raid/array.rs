@@ -12,7 +12,9 @@ use drivelab_request::{Command, CommandKind};
 
 use super::state;
 use super::stripes::{Piece, Stripes};
-use crate::host::{Completion, Device, Energy, HostTime, Media, Outcome, PartNames, SimError};
+use crate::host::{
+    Completion, Device, Energy, Fullness, HostTime, Media, Outcome, PartNames, SimError,
+};
 use crate::snapshot::SnapshotError;
 
 const NEVER: u64 = u64::MAX;
@@ -286,6 +288,14 @@ impl Device for Array {
             member.look_ahead();
         }
         is_left
+    }
+
+    fn fullness(&self) -> Fullness {
+        let mut all = Fullness::default();
+        for member in &self.members {
+            all += member.device.fullness();
+        }
+        all
     }
 
     fn open_window(&mut self, at: u64) {

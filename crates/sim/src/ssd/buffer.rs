@@ -150,6 +150,11 @@ impl WriteBuffer {
         !self.settings.survives_power_loss && self.holds(page)
     }
 
+    /// Pages that are taken, of how many.
+    pub const fn fill(&self) -> (u32, u32) {
+        (self.used, self.capacity)
+    }
+
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.used == 0

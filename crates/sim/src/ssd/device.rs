@@ -20,7 +20,7 @@ use super::split::FLASH_PARTS;
 use super::timing::Timing;
 use super::{Plan, SimError, SnapshotError, run};
 use crate::event::{EventKey, MAX_LEAVES};
-use crate::host::{Completion, Device, HostTime, PartNames, measurement_factor};
+use crate::host::{Completion, Device, Fullness, HostTime, PartNames, measurement_factor};
 
 impl<F: Firmware> Engine<F> {
     /// A run begins whose commands come from outside, of streams with these priorities.
@@ -309,6 +309,16 @@ impl<F: Restorable> Device for Worker<F> {
 
     fn drain(&mut self, now: u64) -> bool {
         self.engine.drain_outside(now)
+    }
+
+    fn fullness(&self) -> Fullness {
+        let engine = &self.engine;
+        let (taken, pages) = engine.buffer.fill();
+        Fullness {
+            buffer_bytes: u64::from(pages) << engine.page_shift,
+            buffered_bytes: u64::from(taken) << engine.page_shift,
+            room: engine.firmware.room(),
+        }
     }
 
     fn open_window(&mut self, at: u64) {

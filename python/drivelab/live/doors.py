@@ -1,0 +1,209 @@
+"""Where watchers come in: always a unix socket of the user's, and a TCP port of 127.0.0.1 if asked.
+
+```text
+  usual folder/drivelab-PID.watch   only for who serves; `drivelab watch` finds it there
+  127.0.0.1:PORT                    for browsers and Prometheus, and every user of the machine
+```
+
+Both speak HTTP. A door is bound early, so that a port in use is refused before a drive is
+prepared, and heard later.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import stat
+import threading
+from http.server import HTTPServer
+from pathlib import Path
+from socketserver import ThreadingMixIn
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from drivelab.errors import UsageError
+from drivelab.live.settings import usual_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from http.server import BaseHTTPRequestHandler
+
+#: Watchers that are answered at the same time; others are hung up on.
+MOST_WATCHERS: Final = 8
+_PREFIX: Final = "drivelab-"
+_SUFFIX: Final = ".watch"
+_LOOK_SECONDS: Final = 0.25
+
+
+class _Door(ThreadingMixIn, HTTPServer):
+    """Answers a few watchers at the same time, a thread each."""
+
+    daemon_threads = True
+    # A watcher that hangs is not waited for.
+    block_on_close = False
+    request_queue_size = 2 * MOST_WATCHERS
+
+    def __init__(self, address: Any, handler: type[BaseHTTPRequestHandler]) -> None:
+        self._places = threading.BoundedSemaphore(MOST_WATCHERS)
+        super().__init__(address, handler, bind_and_activate=False)
+        try:
+            self.server_bind()
+        except BaseException:
+            self.server_close()
+            raise
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if not self._places.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except RuntimeError:
+            # The system gives no more threads.
+            self._places.release()
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: a watcher that went away or did not read is its own business."""
+
+
+class _PortDoor(_Door):
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Names by which a browser may have come: any other was led here by a foreign page."""
+        port = self.server_address[1]
+        names = ("127.0.0.1", "localhost")
+        return frozenset({*(f"{name}:{port}" for name in names), *(names if port == 80 else ())})
+
+
+class _SocketDoor(_Door):
+    address_family = socket.AF_UNIX
+    hosts = None
+
+    def server_bind(self) -> None:
+        # HTTPServer would look for the name of a host.
+        path = str(self.server_address)
+        self.socket.bind(path)
+        Path(path).chmod(0o600)
+        self.server_name, self.server_port = "localhost", 0
+
+    def get_request(self) -> tuple[Any, Any]:
+        request, _ = self.socket.accept()
+        return request, ("local", 0)
+
+
+class Doors:
+    """The ways in for watchers; leave them as a context.
+
+    Parameters
+    ----------
+    handler
+        Answers requests.
+    port
+        A TCP port of 127.0.0.1 too, 0 for any that is free; ``None`` for none.
+
+    Raises
+    ------
+    UsageError
+        When the port cannot be had; nothing is left behind then.
+    """
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler], port: int | None) -> None:
+        self._doors: list[_Door] = []
+        self._are_heard = False
+        self._path: Path | None = None
+        #: Where browsers come in; nothing without a port.
+        self.url: str | None = None
+        if port is not None:
+            try:
+                door = _PortDoor(("127.0.0.1", port), handler)
+            except OSError as error:
+                raise UsageError(
+                    f"--monitor {port} cannot be used: {error.strerror}; give another port, or 0 "
+                    "for any that is free"
+                ) from None
+            self._doors.append(door)
+            self.url = f"http://127.0.0.1:{door.server_address[1]}/"
+        self._open_socket(handler)
+
+    def _open_socket(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        for path in _sockets():
+            _remove_if_dead(path)
+        path = usual_folder() / f"{_PREFIX}{os.getpid()}{_SUFFIX}"
+        # Without it `drivelab watch` does not find this server by itself: no reason not to serve.
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+            self._doors.append(_SocketDoor(str(path), handler))
+            self._path = path
+
+    def open(self, answering: Callable[[], None]) -> None:
+        """Hear whoever comes from now on; `answering` is called once before."""
+        answering()
+        self._are_heard = True
+        for door in self._doors:
+            door.server_activate()
+            threading.Thread(
+                target=door.serve_forever, args=(_LOOK_SECONDS,), name="drivelab-door", daemon=True
+            ).start()
+
+    def close(self) -> None:
+        """Shut them; whoever is inside is not waited for."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+            self._path = None
+        for door in self._doors:
+            if self._are_heard:
+                door.shutdown()
+            door.server_close()
+        self._doors.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def sockets() -> list[Path]:
+    """Find the sockets of this user's servers, dead ones too."""
+    return list(_sockets())
+
+
+def _sockets() -> Iterator[Path]:
+    try:
+        paths = sorted(usual_folder().glob(f"{_PREFIX}*{_SUFFIX}"))
+    except OSError:
+        return
+    for path in paths:
+        with contextlib.suppress(OSError):
+            found = path.lstat()
+            # The folder may be everybody's: what others put there is not asked.
+            if stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid():
+                yield path
+
+
+def _remove_if_dead(path: Path) -> None:
+    """Remove the socket of a server that was killed."""
+    number = path.name[len(_PREFIX) : -len(_SUFFIX)]
+    if not number.isdecimal():
+        return
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        pass
+    except (OSError, OverflowError):
+        return
+    else:
+        return
+    with socket.socket(socket.AF_UNIX) as asked, contextlib.suppress(OSError):
+        asked.settimeout(1)
+        try:
+            asked.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink(missing_ok=True)

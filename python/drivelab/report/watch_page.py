@@ -1,0 +1,30 @@
+"""The page that shows a served drive while it is served: one file, as every report's.
+
+It asks the server that it came from for `/state` every second, and nobody else for anything.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+import jinja2
+from markupsafe import Markup
+
+from drivelab.report.page import policy, resource
+
+_STYLES: Final = ("report.css", "watch.css")
+
+
+@cache
+def watch_page() -> bytes:
+    """Write the page; it is the same for every drive."""
+    style = "\n".join(map(resource, _STYLES))
+    script = resource("watch.js")
+    template = jinja2.Template(resource("watch.html.j2"), autoescape=True)
+    html: str = template.render(
+        policy=policy(style, script, asks_its_server=True),
+        style=Markup(style),  # noqa: S704 - our own files
+        script=Markup(script),  # noqa: S704
+    )
+    return html.encode()
