@@ -4,9 +4,12 @@
 use std::collections::BTreeMap;
 
 use drivelab_live::clock::{Dilation, Due, Keeper};
+use drivelab_live::serve::MediaTotal;
 use drivelab_request::{Command, CommandKind, Content, Histogram, Nanos};
 use drivelab_sim::drive::{Drive, Prepared, State};
-use drivelab_sim::host::{Completion, Device, Outcome, PARTS, PartNames, Plan, SimError};
+use drivelab_sim::host::{
+    Completion, Device, FlashCounters, Outcome, PARTS, PartNames, Plan, SimError,
+};
 use drivelab_workload::Stream;
 
 use crate::small_drive::prepared;
@@ -213,12 +216,16 @@ fn send_to_both(prepared: &Prepared, drive: &mut Drive, commands: &[Command]) {
 
     let device = prepared.device(Some(&saved)).unwrap();
     let mut keeper = Keeper::new(device, 5, Dilation::default());
-    let mut due = Vec::new();
+    let (mut due, mut media) = (Vec::new(), MediaTotal::default());
     for (ticket, command) in (0..).zip(commands) {
         let now = command.arrival.0;
         // Looked at now and then in between, as whoever waits does.
         let before = now.saturating_sub(1 + ticket % 3 * 5_000);
         keeper.come_to(before, &mut due).unwrap();
+        if ticket % 50 == 49 {
+            // Watching changes nothing.
+            media.add(&keeper.end_stretch(before));
+        }
         keeper
             .submit(now, (*command, false), ticket, &mut due)
             .unwrap();
@@ -228,6 +235,9 @@ fn send_to_both(prepared: &Prepared, drive: &mut Drive, commands: &[Command]) {
         keeper.come_to(now, &mut due).unwrap();
     }
     assert_eq!(due.len() as u64, count);
+    let last = due.iter().map(|due| due.at).max().unwrap();
+    media.add(&keeper.end_stretch(last));
+    same_media(&media, &outcome);
     let mut live = [const { Vec::new() }; 4];
     for one in &due {
         let command = &commands[one.ticket as usize];
@@ -240,6 +250,27 @@ fn send_to_both(prepared: &Prepared, drive: &mut Drive, commands: &[Command]) {
         let counted = &outcome.streams[0].commands[kind.index()].counted;
         assert_eq!(latency.mean_ns(), counted.latency.mean_ns(), "{kind}");
         assert!(latency == counted.latency, "{kind}");
+    }
+}
+
+/// What stretches add up to is what one run counts.
+fn same_media(live: &MediaTotal, run: &Outcome) {
+    let (live_flash, run_flash) = (live.flash.as_ref().unwrap(), run.media.flash().unwrap());
+    let counts = |of: &FlashCounters| {
+        let operations = (of.page_reads, of.host_page_programs, of.block_erases);
+        (operations, of.collection_moves, of.buffer_hit_pages)
+    };
+    assert_eq!(counts(live_flash), counts(&run_flash));
+    let window = run.window.0 as f64 / 1e9;
+    for (busy, share) in live
+        .unit_busy_seconds
+        .iter()
+        .zip(&run_flash.unit_utilisation_ratio)
+    {
+        assert!(
+            (busy - share * window).abs() < 1e-9 * live.seconds.max(1.0),
+            "{busy} {share}"
+        );
     }
 }
 
@@ -311,4 +342,43 @@ fn a_drive_without_data_may_be_read_and_idle_time_is_used() {
         moments_of_rest(&format!("{fresh}\n{idle}")),
     );
     assert!(with > without + 4, "{with} moments, {without} without");
+}
+
+/// A second of a drive that is asked for one thing after the other, and one in which it rests.
+#[test]
+fn a_stretch_tells_what_the_drive_did_in_it_and_holds() {
+    let mut keeper = Keeper::new(prepared("").device(None).unwrap(), 0, Dilation::default());
+    let mut due = Vec::new();
+    for ticket in 0..1_000 {
+        let now = ticket * 1_000_000;
+        let write = command(CommandKind::Write, ticket % 400 * 4096, 4096);
+        keeper
+            .submit(now, (write, false), ticket, &mut due)
+            .unwrap();
+    }
+    keeper.come_to(1_000_000_000, &mut due).unwrap();
+    let busy = keeper.end_stretch(1_000_000_000);
+    assert_eq!((busy.length_ns, busy.outstanding), (1_000_000_000, 0));
+    let flash = busy.media.flash().unwrap().into_owned();
+    assert!(
+        flash.host_page_programs > 900 && flash.collection_moves > 0,
+        "{flash:?}"
+    );
+    assert!(
+        flash
+            .unit_utilisation_ratio
+            .iter()
+            .all(|&share| share > 0.0 && share < 1.0)
+    );
+    let room = busy.fullness.room.unwrap();
+    assert_eq!((room.blocks, room.planes), (128, 4));
+    assert!(room.free_blocks > 0 && room.free_blocks < 64, "{room:?}");
+    assert!(busy.fullness.buffer_bytes >= busy.fullness.buffered_bytes);
+
+    keeper.come_to(3_000_000_000, &mut due).unwrap();
+    let rest = keeper.end_stretch(3_000_000_000);
+    assert_eq!(rest.length_ns, 2_000_000_000);
+    let flash = rest.media.flash().unwrap().into_owned();
+    assert_eq!(flash.host_page_programs + flash.page_reads, 0);
+    assert_eq!(flash.unit_utilisation_ratio, [0.0; 4]);
 }

@@ -1,0 +1,48 @@
+"""How a served drive stands: rates in its own time, percentiles, what is absent."""
+
+from __future__ import annotations
+
+import pytest
+from made_watched import about, told, watched
+
+from drivelab.live.state import state
+
+
+def test_rates_are_in_the_drives_own_time() -> None:
+    real = state(about(), watched())["now"]
+    slowed = state(about(dilation=10.0), watched())["now"]
+    assert real["iops"] == pytest.approx(3)
+    assert slowed["iops"] == pytest.approx(30)
+    assert slowed["bytes_per_second"] == pytest.approx(30 * 4096)
+    read = real["operations"]["read"]
+    assert read["latency_ns_p50"] == pytest.approx(90_000, rel=0.01)
+    assert read["latency_ns_p99_9"] == read["latency_ns_max"] == 2_000_000
+
+
+def test_depth_is_littles_law() -> None:
+    # 2.17 ms of latencies in a second.
+    assert state(about(), watched())["now"]["queue_depth"] == pytest.approx(0.00217)
+
+
+def test_what_nothing_is_simulated_of_is_null() -> None:
+    seen = watched() | {"stretch": None, "second": told()}
+    now = state(about(), seen)["now"]
+    assert now["flash"] is now["room"] is now["buffer"] is now["lateness"] is None
+    assert now["unit_utilisation_ratio"] == []
+    assert (now["iops"], now["queue_depth"], now["late_ratio"]) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("disks", [1, 3])
+def test_disks_have_a_share_each(disks: int) -> None:
+    now = state(about("hdd" if disks == 1 else "raid0", disks), watched(disks=disks))["now"]
+    assert now["disk_utilisation_ratio"] == [0.4] * disks
+    assert now["channel_utilisation_ratio"] == []
+
+
+def test_a_row_is_what_lines_show() -> None:
+    row = state(about(), watched())["row"]
+    assert row["second"] == 7
+    assert row["write_iops"] == 0.0
+    assert row["write_latency_ns_p99"] is None
+    assert row["write_amplification_ratio"] == 1.25
+    assert row["free_blocks"] == 80
