@@ -184,7 +184,11 @@ def _lateness(lateness: Lateness) -> dict[str, Any]:
     return {
         "replies": lateness.requests,
         "late_ns_mean": lateness.late_ns_mean,
-        **{f"late_ns_{name}": lateness.percentile_ns(percent) for name, percent in _PERCENTILES},
+        **{
+            # The middle of a bin may lie beyond the longest.
+            f"late_ns_{name}": min(lateness.percentile_ns(percent), lateness.late_ns_max)
+            for name, percent in _PERCENTILES
+        },
         "late_ns_max": lateness.late_ns_max,
     }
 

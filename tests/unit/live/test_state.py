@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
 from made_watched import about, told, watched
 
 from drivelab.live.state import state
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "json-watch.md"
 
 
 def test_rates_are_in_the_drives_own_time() -> None:
@@ -46,3 +53,25 @@ def test_a_row_is_what_lines_show() -> None:
     assert row["write_latency_ns_p99"] is None
     assert row["write_amplification_ratio"] == 1.25
     assert row["free_blocks"] == 80
+
+
+def printed_keys(value: Any, path: str = "") -> Iterator[str]:
+    name = path.rpartition(".")[2]
+    if isinstance(value, list):
+        yield f"{path}[]"
+    elif isinstance(value, dict) and name not in ("room", "flash", "disk", "lateness"):
+        for key, inner in value.items():
+            known = "*" if name == "operations" else key
+            yield from printed_keys(inner, f"{path}.{known}" if path else known)
+    else:
+        yield path
+
+
+def test_every_key_is_documented() -> None:
+    documented = set(re.findall(r"^\| `([^`]+)` \|", DOCUMENT.read_text(), re.M))
+    told = state(about(), watched())
+    printed = set(printed_keys(told))
+    # All of the time has the keys of the second.
+    of_all = {"total.flash", "total.disk"}
+    printed -= {f"total{key[3:]}" for key in printed if key.startswith("now.")} - of_all
+    assert printed | {"now", "total", "row"} == documented

@@ -30,7 +30,7 @@
     }
     return `${bytes} B`;
   };
-  const count = (value) => value >= 100 ? Math.round(value).toLocaleString("en") : three(value);
+  const count = (value) => value >= 100 || Number.isInteger(value) ? Math.round(value).toLocaleString("en") : three(value);
   const share = (ratio) => `${three(100 * ratio)} %`;
   const clock = (seconds) => seconds < 120 ? `${Math.round(seconds)} s`
     : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
@@ -178,8 +178,8 @@
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const shade = (ratio) => {
     const part = Math.min(Math.max(ratio, 0), 1);
-    // From the paper to blue to a strong orange: light means idle in both looks.
-    const steps = dark.matches ? [[29, 36, 44], [20, 90, 140], [240, 136, 62]] : [[244, 246, 248], [120, 178, 218], [213, 94, 0]];
+    // One hue, from the paper's to a strong orange.
+    const steps = dark.matches ? [[29, 36, 44], [122, 68, 24], [240, 136, 62]] : [[244, 246, 248], [250, 190, 130], [200, 80, 0]];
     const place = part * 2;
     const [from, to] = place < 1 ? [steps[0], steps[1]] : [steps[1], steps[2]];
     const along = place < 1 ? place : place - 1;
@@ -187,10 +187,10 @@
   };
   const cell = (ratio, title) => {
     const text = (100 * ratio).toFixed(0);
-    const isStrong = ratio > 0.75 || (dark.matches && ratio > 0.2);
     const found = made("td", { title: `${title}: ${share(ratio)} busy` }, text);
     found.style.background = shade(ratio);
-    found.style.color = isStrong ? (dark.matches && ratio > 0.75 ? "#14191f" : "#fff") : "var(--ink)";
+    const isFull = ratio > 0.8;
+    found.style.color = isFull ? (dark.matches ? "#14191f" : "#fff") : "var(--ink)";
     return found;
   };
   const heads = (texts) => made("thead", {}, made("tr", {}, ...texts.map((text) => made("th", { scope: "col" }, text))));
@@ -201,7 +201,8 @@
     const deep = ofMember / perMember;
     // One row a channel; where there are many dies on each, one column a channel is too wide.
     const table = made("table", { class: deep > 12 ? "map many" : "map" });
-    table.append(heads(["", "bus", ...Array.from({ length: deep }, (_, way) => `${way}`)]));
+    const dies = Array.from({ length: deep }, (_, way) => (deep > 12 && way > 0 ? `${way}` : `die ${way}`));
+    table.append(heads(["", "bus", ...dies]));
     for (let member = 0; member < told.members; member += 1) {
       const body = made("tbody");
       if (told.members > 1) {
