@@ -135,9 +135,10 @@ def _collection(room: Mapping[str, Any] | None, flash: Mapping[str, Any]) -> str
     moved = f"{flash['collection_moves']:,} pages moved, {flash['block_erases']:,} blocks erased"
     if room is None:
         return moved
-    if room["collecting_planes"]:
-        return f"runs on {room['collecting_planes']} of {room['planes']} planes, {moved}"
-    return f"{'runs' if flash['collection_moves'] else 'rests'}, {moved}"
+    if not room["collecting_planes"]:
+        return f"{'runs' if flash['collection_moves'] else 'rests'}, {moved}"
+    state = "runs" if flash["collection_moves"] else "waits for writes"
+    return f"{state} in {room['collecting_planes']} of {room['planes']} planes, {moved}"
 
 
 def _course(rows: Sequence[Mapping[str, Any]], columns: int, wide: bool) -> Iterator[str]:

@@ -47,7 +47,7 @@ def test_ssd_says_what_its_channels_and_dies_did() -> None:
     text = screen(WATCHED["ssd"], [WATCHED["ssd"]["row"]], 80, 23)
     assert any(each.split() == ["bus", *["25"] * 10] for each in text)
     assert any(each.split() == ["die", "1", *["50"] * 10] for each in text)
-    assert any("runs on 3 of 20 planes" in each for each in text)
+    assert any("waits for writes in 3 of 20 planes" in each for each in text)
 
 
 def test_a_terminal_without_blocks_gets_letters(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,7 +98,8 @@
     if (high <= low) high = low + Math.max(1, low * 0.01);
     const rough = (high - low) / 4;
     const power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 2.5, 5, 10].map((one) => one * power).find((one) => one >= rough);
+    const smallest = tight ? 1 : 0;
+    const step = Math.max(smallest, [1, 2, 2.5, 5, 10].map((one) => one * power).find((one) => one >= rough));
     low = Math.floor(low / step + 1e-9) * step;
     high = Math.ceil(high / step - 1e-9) * step;
     const marks = [];
@@ -262,10 +263,10 @@
     if (room) {
       const ratio = room.free_blocks / room.blocks;
       facts.push(["Free blocks", `${count(room.free_blocks)} of ${count(room.blocks)}, ${share(ratio)}`, bar(ratio)]);
-      const runs = room.collecting_planes > 0 || flash.collection_moves > 0;
-      facts.push(["Collection", runs
-        ? `runs, on ${room.collecting_planes} of ${room.planes} planes`
-        : `rests; it begins in a plane with ${room.reserve_blocks / room.planes} free blocks`]);
+      const begun = room.collecting_planes ? ` in ${room.collecting_planes} of ${room.planes} planes` : "";
+      const moves = flash.collection_moves > 0 ? "moves pages" : begun ? "has begun, and waits for writes" : "rests";
+      const when = begun || !room.reserve_blocks ? "" : `; a plane begins at ${room.reserve_blocks / room.planes} free blocks`;
+      facts.push(["Collection", `${moves}${begun}${when}`]);
     }
     if (flash) {
       facts.push(["Pages moved by collection", `${count(flash.collection_moves)} in the second`]);
@@ -291,6 +292,7 @@
     }
     const names = ["", "requests", "data", "mean", "50 %", "99 %", "99.9 %", "longest"];
     const head = made("thead", {}, made("tr", {}, ...names.map((text, place) => made("th", { scope: "col", ...(place ? { class: "number" } : {}) }, text))));
+    at("total").closest("section").hidden = body.rows.length === 0;
     at("total").replaceChildren(head, body);
   };
 
