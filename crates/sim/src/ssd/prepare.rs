@@ -35,8 +35,9 @@ struct Shared {
     config: Arc<SsdConfig>,
     state: State,
     /// Workers between two runs, each returned to the prepared state: copying
-    /// that state anew would cost the drive's size for every run.
-    resting: Mutex<Vec<Ssd>>,
+    /// that state anew would cost the drive's size for every run. Drives that differ
+    /// in times alone share them.
+    resting: Arc<Mutex<Vec<Ssd>>>,
 }
 
 /// A prepared state. The page map is a type of its own, so that its way through the event
@@ -113,7 +114,7 @@ impl Prepared {
         Ok(Self(Arc::new(Shared {
             config: Arc::new(config),
             state,
-            resting: Mutex::new(Vec::new()),
+            resting: Arc::default(),
         })))
     }
 
@@ -143,7 +144,7 @@ impl Prepared {
             Self(Arc::new(Shared {
                 config: Arc::new(config.clone()),
                 state,
-                resting: Mutex::default(),
+                resting: Arc::clone(&self.0.resting),
             }))
         })
     }
@@ -170,7 +171,7 @@ impl Prepared {
         Ok(Self(Arc::new(Shared {
             config: Arc::clone(config),
             state,
-            resting: Mutex::default(),
+            resting: Arc::default(),
         })))
     }
 
@@ -262,7 +263,11 @@ impl Prepared {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
-        let mut worker = resting.unwrap_or_else(|| self.worker());
+        let mut worker = match resting {
+            Some(worker) if Arc::ptr_eq(&worker.config, &self.0.config) => worker,
+            Some(worker) => worker.timed(&self.0.config),
+            None => self.worker(),
+        };
         worker.stop_by(stop);
         worker
     }
@@ -351,6 +356,15 @@ impl<F: Restorable> Worker<F> {
         })
     }
 
+    /// The same state in a drive with other times.
+    fn timed(self, config: &Arc<SsdConfig>) -> Box<Self> {
+        Box::new(Self {
+            config: Arc::clone(config),
+            engine: Engine::new(config, self.engine.firmware),
+            prepared: self.prepared,
+        })
+    }
+
     fn run(
         &mut self,
         work: (Vec<Running>, Plan),
@@ -402,6 +416,17 @@ impl Ssd {
     #[must_use]
     pub fn firmware(&self) -> Box<dyn Firmware> {
         with!(&self.drive, worker => Box::new(worker.engine.firmware.clone()))
+    }
+
+    /// This drive with other times, as [`Prepared::timed`] has it.
+    fn timed(self, config: &Arc<SsdConfig>) -> Self {
+        Self {
+            drive: match self.drive {
+                Drive::Page(worker) => Drive::Page(worker.timed(config)),
+                Drive::Other(worker) => Drive::Other(worker.timed(config)),
+            },
+            config: Arc::clone(config),
+        }
     }
 
     fn into_device(self) -> Box<dyn Device + Send> {
