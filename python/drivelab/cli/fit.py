@@ -1,9 +1,11 @@
 """Fit a simulated drive to what was measured of a drive, and write it as a preset.
 
 RUN is a run of `drivelab model` or another campaign, of a burst of writes. The preset of --base
-says how the drive is built: geometry and policies stay as they are; times, rates and buffers are
-searched until the simulated drive has the latencies that were measured. A quarter of the workloads,
-or the run's off-grid part, is held out and judges the result.
+says how the drive is built; without it every preset of the same kind is compared, and with several
+those. Times, rates and buffers are searched until the simulated drive has the latencies that were
+measured. Where that does not come near, geometry and policies are changed one at a time, and what
+helps is kept. A quarter of the workloads, or the run's off-grid part, is held out and judges the
+result.
 
 Every value comes with an interval. Where the measurements do not tell a value from others, the
 preset says so.
@@ -34,12 +36,14 @@ WRITTEN: Final = ("report", "tables", "result")
 _SUFFIX: Final = ".toml"
 _NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _MOST_GENERATIONS: Final = 1000
+# Of --hold: all of how the drive is built.
+_BUILD: Final = "build"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab fit`."""
     parser.add_argument("run", metavar="RUN", type=Path, help="a run's folder")
-    add_search(parser)
+    add_search(parser, several=True)
     parser.add_argument(
         "-o",
         "--preset",
@@ -59,15 +63,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def add_search(parser: argparse.ArgumentParser) -> None:
-    """Add the options that `base_and_file` and `fit_as_asked` read."""
+def add_search(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Add the options that `base_and_file` and `fit_as_asked` read.
+
+    Parameters
+    ----------
+    parser
+        Of the command.
+    several
+        Whether several bases may be named, or none.
+    """
     from drivelab.preset_fit.fitting import USUAL_GENERATIONS
 
+    more = ", or several, separated by commas: the nearest is taken [all of that kind]"
     parser.add_argument(
         "--base",
-        required=True,
+        required=not several,
+        default="",
         metavar="PRESET",
-        help="a preset of the same kind of drive, by name or as a TOML file",
+        help=f"a preset of the same kind of drive, by name or as a TOML file{more * several}",
     )
     parser.add_argument(
         "--fit",
@@ -76,7 +90,10 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         help="fit these values alone, separated by commas [all that the base preset has]",
     )
     parser.add_argument(
-        "--hold", default="", metavar="NAMES", help="keep these values as the base preset says"
+        "--hold",
+        default="",
+        metavar="NAMES",
+        help="keep these values as the base preset says; `build` keeps geometry and policies",
     )
     parser.add_argument(
         "--generations",
@@ -96,48 +113,68 @@ def base_and_file(args: argparse.Namespace) -> tuple[Base, Output]:
     UsageError
         When there is no such base, or the file may not be written or would name another drive.
     """
-    from drivelab.cli.outputs import answer_to, check_files
-    from drivelab.drives.presets.source import read_preset
-    from drivelab.drives.simulated.drive import PREFIX
-    from drivelab.preset_fit.fitting import base_of
+    from drivelab.cli.fit_bases import named_bases
 
-    base = base_of(read_preset(args.base.removeprefix(PREFIX)))
-    preset = answer_to(args, "preset", args.preset)
-    check_files([((_SUFFIX,), preset)], force=args.force)
-    if base.texts and Path(base.reference).resolve().parent != args.preset.resolve().parent:
-        raise UsageError(
-            f"{args.preset} would start from {base.reference}, which has to lie in the same "
-            f"folder: write it as {Path(base.reference).parent / args.preset.name}"
-        )
-    _refuse_another_drive(args.preset, base)
+    preset = _file(args)
+    [base] = named_bases([args.base])
+    _refuse_another_folder(args.preset, base)
     return base, preset
 
 
-def fit_as_asked(args: argparse.Namespace, run: Run, base: Base) -> Fitted:
-    """Search the values."""
-    from drivelab.preset_fit.fitting import fit_preset
+def _file(args: argparse.Namespace) -> Output:
+    from drivelab.cli.outputs import answer_to, check_files
 
-    return fit_preset(
+    preset = answer_to(args, "preset", args.preset)
+    check_files([((_SUFFIX,), preset)], force=args.force)
+    return preset
+
+
+def fit_as_asked(args: argparse.Namespace, run: Run, *bases: Base) -> Fitted:
+    """Search the values, from the nearest of several bases."""
+    from drivelab.preset_fit.fitting import fit_nearest
+
+    held = _names(args.hold)
+    return fit_nearest(
         run,
-        base,
+        bases,
         only=_names(args.fit),
-        fixed=_names(args.hold),
+        fixed=[name for name in held if name != _BUILD],
         generations=args.generations,
         seed=args.seed,
+        builds=_BUILD not in held,
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Read, search, write and print."""
+    from drivelab.cli.fit_bases import named_bases, probed_run, usual_bases
     from drivelab.cli.outputs import write_file
-    from drivelab.preset_fit.observed import read_run
 
-    base, preset = base_and_file(args)
+    # What is wrong with a named preset is said before the run is read, which may take long.
+    bases = named_bases(_names(args.base))
+    preset = _file(args)
+    for base in bases:
+        _refuse_another_folder(args.preset, base)
     folder = None if args.out is None else _folder(args)
-    fitted = fit_as_asked(args, read_run(args.run), base)
+    measured = probed_run(args.run)
+    if not bases:
+        bases = usual_bases(measured)
+        for base in bases:
+            _refuse_another_folder(args.preset, base)
+    fitted = fit_as_asked(args, measured, *bases)
     write_file(preset, fitted.text(args.preset.stem), force=args.force)
     _tell(args, fitted, folder)
     return 0
+
+
+def _refuse_another_folder(path: Path, base: Base) -> None:
+    """Refuse a file from which the preset could not start from its base, or would from another."""
+    if base.texts and Path(base.reference).resolve().parent != path.resolve().parent:
+        raise UsageError(
+            f"{path} would start from {base.reference}, which has to lie in the same "
+            f"folder: write it as {Path(base.reference).parent / path.name}"
+        )
+    _refuse_another_drive(path, base)
 
 
 def _refuse_another_drive(path: Path, base: Base) -> None:
@@ -175,7 +212,7 @@ def _folder(args: argparse.Namespace) -> OutputFolder:
     from drivelab.outputs import OutputFolder
     from drivelab.report.saved import refuse_folder
 
-    what = f"the fit of {args.base} to {args.run.name}"
+    what = f"the fit of {args.base or 'a preset'} to {args.run.name}"
     folder = OutputFolder(args.out, what, force=args.force)
     refuse_folder(folder)
     return folder
@@ -199,7 +236,7 @@ def _tell(args: argparse.Namespace, fitted: Fitted, folder: OutputFolder | None)
 
 def fit_text(answer: dict[str, Any], fitted: Fitted, preset: Path) -> str:
     """Write a fit's answer for people."""
-    from drivelab.preset_fit.answer import amount_text, interval_text
+    from drivelab.preset_fit.answer import amount_text, chosen_text, interval_text
 
     cells = [("", "base", "fitted", "95 % interval")]
     for one in fitted.values:
@@ -210,6 +247,7 @@ def fit_text(answer: dict[str, Any], fitted: Fitted, preset: Path) -> str:
     for first, *others in cells:
         right = (f"{each:>{width}}" for each, width in zip(others, widths[1:], strict=True))
         lines.append("  ".join([f"{first:<{widths[0]}}", *right]))
+    lines += [line for text in chosen_text(fitted) for line in ("", text)]
     lines += [line for text in answer["cautions"] for line in ("", text)]
     lines += ["", f"preset   {preset}"]
     lines += [f"{each:8} {answer[each]}" for each in WRITTEN[:1] if answer[each]]

@@ -8,6 +8,7 @@ from drivelab.exhibits import Table
 from drivelab.exhibits.quantities import listed, share_text
 
 if TYPE_CHECKING:
+    from drivelab.preset_fit.choosing import Compared
     from drivelab.preset_fit.fitting import Errors, Fitted, FittedValue
 
 # A real drive has what no simulator has; beyond this it does something else.
@@ -26,6 +27,10 @@ def answer_of(fitted: Fitted, preset: str) -> dict[str, Any]:
     """
     run, again = fitted.run, fitted.repeated
     repeated = {} if again is None else {"repeated_error": _errors(again)}
+    compared = {
+        "bases": [_compared_json(one) for one in fitted.bases],
+        "builds": [_compared_json(one) for one in fitted.builds],
+    }
     return {
         "kind": "fit" if again is None else "twin",
         "run": str(run.path),
@@ -50,10 +55,16 @@ def answer_of(fitted: Fitted, preset: str) -> dict[str, Any]:
             }
             for one in fitted.values
         ],
+        # A twin is of one preset; its page shows what was changed of that.
+        **(compared if again is None else {}),
         "simulations": fitted.simulations,
         "headline": headline(fitted),
         "cautions": cautions(fitted),
     }
+
+
+def _compared_json(one: Compared) -> dict[str, Any]:
+    return {"name": one.name, "off_ratio": one.off, "is_kept": one.is_kept}
 
 
 def _errors(errors: Errors) -> dict[str, float]:
@@ -82,8 +93,8 @@ def cautions(fitted: Fitted) -> list[str]:
     # Nothing can be closer to a drive than the drive itself.
     if fitted.after.mean > _FAR + (0.0 if fitted.repeated is None else fitted.repeated.mean):
         found.append(
-            "The simulated drive does not do what the drive does. Its geometry or policies may be "
-            "others than those of the base preset: try another --base."
+            "The simulated drive does not do what the drive does. It may be built otherwise than "
+            "any preset, or vary by itself: try another --base."
         )
     if edge := [one.parameter.name for one in fitted.values if one.is_at_edge]:
         found.append(
@@ -96,6 +107,45 @@ def cautions(fitted: Fitted) -> list[str]:
             f"These measurements do not tell {listed(untold)}: quite other values do as well{rest}."
         )
     return found
+
+
+def chosen_text(fitted: Fitted) -> list[str]:
+    """Say which preset was the nearest and what was changed of it, a sentence each."""
+    found = []
+    if fitted.bases:
+        found.append(f"Nearest of {len(fitted.bases)} presets: {fitted.base.reference}.")
+    if fitted.builds:
+        kept = [one.name for one in fitted.builds if one.is_kept]
+        changed = listed(kept) if kept else "none helped enough"
+        found.append(f"Of {len(fitted.builds)} changes of how it is built: {changed}.")
+    return found
+
+
+def compared_tables(fitted: Fitted) -> tuple[Table, ...]:
+    """Return the presets and the changes that were compared, one row each; nothing without any."""
+    found = []
+    for name, head, every, note in (
+        (
+            *("bases", "preset", fitted.bases),
+            "After a few steps by slopes, on a few workloads. The two nearest were fitted further.",
+        ),
+        (
+            *("builds", "change", fitted.builds),
+            "One at a time, after a few steps by slopes. A change is kept where it takes away a "
+            "quarter of what was left or more.",
+        ),
+    ):
+        rows = tuple(
+            (
+                one.name,
+                "impossible" if one.off is None else share_text(one.off),
+                "kept" if one.is_kept else "",
+            )
+            for one in every
+        )
+        if rows:
+            found.append(Table(name, (head, "off by", ""), rows, right=True, note=note))
+    return tuple(found)
 
 
 def value_table(fitted: Fitted) -> Table:

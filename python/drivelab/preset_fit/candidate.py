@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from drivelab.drives.in_order import measured_in_order
 from drivelab.drives.presets.source import PresetSource
 from drivelab.drives.simulated.drive import PREFIX, SimulatedDrive
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from drivelab.drives.measurement import Measurement
+    from drivelab.drives.operation_result import OperationResult
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.workloads.characteristics import Characteristics
+    from drivelab.workloads.workload import Workload
 
 FloatArray = NDArray[np.float64]
 
@@ -42,6 +44,8 @@ class Base:
         By key, resolved.
     texts
         Of presets beside the package's that it needs, by name.
+    built
+        By key, what was changed of how it is built; `values` has that too.
     """
 
     reference: str
@@ -49,10 +53,12 @@ class Base:
     kind: str
     values: Mapping[str, Any]
     texts: Mapping[str, str] = field(default_factory=dict)
+    built: Mapping[str, Any] = field(default_factory=dict)
 
     def changed(self, values: Mapping[str, Any]) -> PresetSource:
         """Return the preset with these values instead of its own."""
-        return PresetSource(NAME, preset_text(self.name, NAME, values), dict(self.texts))
+        text = preset_text(self.name, NAME, {**self.built, **values})
+        return PresetSource(NAME, text, dict(self.texts))
 
 
 def preset_text(
@@ -95,18 +101,34 @@ def _toml(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What a drive does under workloads: logarithms of ns, each of shape (n,)."""
+    """What a drive does under workloads: logarithms of ns, each of shape (n,).
+
+    Attributes
+    ----------
+    mean, p99
+        Of all requests.
+    read, write
+        Mean latencies of either direction; NaN where a workload has none of it.
+    """
 
     mean: FloatArray
     p99: FloatArray
+    read: FloatArray
+    write: FloatArray
 
 
 def behaviour_of(measurements: Sequence[Measurement]) -> Behaviour:
-    """Put mean and 99 % latencies of measurements into arrays."""
+    """Put latencies of measurements into arrays."""
     return Behaviour(
         np.log([max(one.latency_ns_mean, 1.0) for one in measurements]),
         np.log([max(one.percentile_ns(_PERCENT), 1) for one in measurements]),
+        np.array([_logarithm(one.read) for one in measurements]),
+        np.array([_logarithm(one.write) for one in measurements]),
     )
+
+
+def _logarithm(part: OperationResult | None) -> float:
+    return math.nan if part is None else math.log(max(part.latency_ns_mean, 1.0))
 
 
 class Simulator:
@@ -118,9 +140,21 @@ class Simulator:
         self._like: SimulatedDrive | None = None
 
     def behaviour(
-        self, source: PresetSource, workloads: Sequence[Characteristics], plan: MeasurementPlan
+        self,
+        source: PresetSource,
+        work: Sequence[tuple[int, Characteristics]],
+        plans: Sequence[MeasurementPlan],
     ) -> Behaviour:
         """Run workloads on a simulated drive without variability.
+
+        Parameters
+        ----------
+        source
+            The preset.
+        work
+            What is asked, each with the number that is part of the key of its random numbers.
+        plans
+            How long each is.
 
         Raises
         ------
@@ -129,10 +163,16 @@ class Simulator:
         """
         drive = SimulatedDrive(PREFIX + NAME, source, varies=False, like=self._like)
         self.runs += 1
-        found = behaviour_of(list(measured_in_order(drive, workloads, plan)))
+        found: dict[int, Measurement] = {}
+        alike: dict[MeasurementPlan, list[tuple[int, Workload]]] = {}
+        for (number, workload), plan in zip(work, plans, strict=True):
+            drive.check(workload)
+            alike.setdefault(plan, []).append((number, workload))
+        for plan, same in alike.items():
+            found |= {one.index: one for one in drive.measure(same, plan)}
         if self._like is None:
             self._like = drive
-        return found
+        return behaviour_of([found[number] for number, _ in work])
 
     def close(self) -> None:
         """Let go of the state."""

@@ -18,7 +18,14 @@ from drivelab.exhibits import (
     Text,
 )
 from drivelab.exhibits.quantities import share_text, workload_text
-from drivelab.preset_fit.answer import answer_of, cautions, headline, value_table
+from drivelab.preset_fit.answer import (
+    answer_of,
+    cautions,
+    chosen_text,
+    compared_tables,
+    headline,
+    value_table,
+)
 
 if TYPE_CHECKING:
     from drivelab.preset_fit.candidate import FloatArray
@@ -32,7 +39,7 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
     page = Page(
         "How close the simulated drive is",
         (
-            Text((headline(fitted),)),
+            Text((headline(fitted), *chosen_text(fitted))),
             *_side_by_side(fitted),
             Multiples(
                 "held-out",
@@ -46,10 +53,14 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
         cautions=tuple(Caution(seen=text) for text in cautions(fitted)),
         anchor="fit",
     )
+    chosen = compared_tables(fitted)
+    pages = [page]
+    if chosen:
+        pages.append(Page("How it is built", chosen, anchor="built"))
     is_twin = fitted.repeated is not None
     return Report(
         f"A {'twin of' if is_twin else 'simulated drive fitted to'} {fitted.run.drive}",
-        pages=(page, Page("What was asked", (_facts(fitted, preset),), anchor="facts")),
+        pages=(*pages, Page("What was asked", (_facts(fitted, preset),), anchor="facts")),
         result=answer_of(fitted, preset),
         subject="twin" if is_twin else "fit",
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,7 +11,11 @@ import numpy as np
 from drivelab.drives.presets.values import preset_values
 from drivelab.errors import UsageError
 from drivelab.plain_text import escaped
-from drivelab.preset_fit.candidate import Base, preset_text
+from drivelab.preset_fit.attempt import Attempt, How, attempt
+from drivelab.preset_fit.builds import CAPACITY
+from drivelab.preset_fit.candidate import Base, Simulator, preset_text
+from drivelab.preset_fit.choosing import Compared, as_measured, compare_bases
+from drivelab.preset_fit.descent import REACH
 from drivelab.preset_fit.likelihood import LEVEL, intervals
 from drivelab.preset_fit.parameters import (
     Parameter,
@@ -19,7 +23,6 @@ from drivelab.preset_fit.parameters import (
     fitted_values,
     parameters_of,
 )
-from drivelab.preset_fit.search import REACH, Bench, search
 from drivelab.runs.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 USUAL_GENERATIONS: Final = 20
 _NOUNS: Final = {"ssd": "an SSD", "hdd": "a disk", "raid0": "an array"}
 _FITTED_KINDS: Final = ("ssd", "hdd")
+# Of presets that were compared.
+_FITTED_FURTHER: Final = 2
 # So near the end of what is searched, on the logarithm, the best may lie beyond.
 _EDGE: Final = 0.05
 
@@ -103,7 +108,11 @@ class Fitted:
     held_out
         What the fitted drive does there.
     simulations
-        How often all workloads were simulated.
+        How often a drive was simulated under all workloads.
+    bases
+        Presets that were compared, the nearest first; none where one was named.
+    builds
+        Changes of how it is built that were tried, those that left least first.
     repeated
         How far the drive itself was from what was held out when it was measured again; None where
         it was not.
@@ -117,6 +126,8 @@ class Fitted:
     after: Errors
     held_out: Behaviour
     simulations: int
+    bases: tuple[Compared, ...] = ()
+    builds: tuple[Compared, ...] = ()
     repeated: Errors | None = None
 
     def text(self, name: str) -> str:
@@ -126,6 +137,9 @@ class Fitted:
             for value in self.values
             for key in value.parameter.keys
         }
+        chosen = f"fitted: {escaped(str(self.run.path))}, the nearest of those that were tried"
+        sources |= dict.fromkeys(self.base.built, chosen)
+        sources[CAPACITY] = f"fitted: {escaped(str(self.run.path))}, as it says"
         return preset_text(self.base.name, name, self.changed, sources)
 
 
@@ -178,6 +192,7 @@ def fit_preset(
     fixed: Sequence[str] = (),
     generations: int = USUAL_GENERATIONS,
     seed: int = 0,
+    builds: bool = True,
 ) -> Fitted:
     """Find the values with which a simulated drive does what was measured.
 
@@ -186,20 +201,79 @@ def fit_preset(
     run
         What was measured.
     base
-        The preset to begin with; geometry and policies stay as it says.
+        The preset to begin with.
     only, fixed
         Names of parameters to fit, all without any; and of those to hold.
     generations
-        Of the search from afar; 0 begins at the base preset.
+        Of the search from afar; 0 leaves it out.
     seed
         Of random numbers.
+    builds
+        Whether geometry and policies are changed where values alone do not come near.
 
     Raises
     ------
     UsageError
         For unknown names, or when the base preset cannot be simulated with these workloads.
     """
-    parameters = chosen_parameters(parameters_of(base.kind, base.values), only, fixed)
+    return fit_nearest(
+        run, [base], only=only, fixed=fixed, generations=generations, seed=seed, builds=builds
+    )
+
+
+def fit_nearest(
+    run: Run,
+    bases: Sequence[Base],
+    *,
+    only: Sequence[str] = (),
+    fixed: Sequence[str] = (),
+    generations: int = USUAL_GENERATIONS,
+    seed: int = 0,
+    builds: bool = True,
+) -> Fitted:
+    """As `fit_preset`, from the nearest of several presets.
+
+    All are compared in brief, the two nearest are fitted, and the better one is taken.
+
+    Raises
+    ------
+    UsageError
+        As `fit_preset`, or when none can be simulated with these workloads.
+    """
+
+    def choose(base: Base) -> tuple[Parameter, ...]:
+        return chosen_parameters(parameters_of(base.kind, base.values), only, fixed)
+
+    how = How(generations, seed, builds and not only)
+    for base in bases:
+        _refuse(run, base, choose(base))
+    if how.builds:
+        bases = [as_measured(run, base) for base in bases]
+    line = StatusLine()
+    compared: list[tuple[Base, Compared]] = []
+    if len(bases) > 1:
+        compared = compare_bases(run, bases, choose, line.show)
+        bases = [base for base, one in compared if one.off is not None][:_FITTED_FURTHER]
+        if not bases:
+            raise UsageError("none of the presets can be simulated with these workloads")
+    attempts = []
+    with ExitStack() as open_benches:
+        for base in bases:
+            attempts.append(attempt(run, base, choose, how, line.show))
+            open_benches.callback(attempts[-1].bench.close)
+        best = min(attempts, key=lambda one: one.found.loss)
+        simulations = sum(one.bench.simulations for one in attempts)
+        fitted = _judged(run, best, line)
+        line.clear()
+        kept = [
+            replace(one, is_kept=base.reference == best.base.reference) for base, one in compared
+        ]
+        more = fitted.simulations + simulations - best.bench.simulations
+        return replace(fitted, bases=tuple(kept), simulations=more)
+
+
+def _refuse(run: Run, base: Base, parameters: Sequence[Parameter]) -> None:
+    """Refuse a preset of another kind, and more values than the run can tell."""
     refuse_another_kind(f"what {run.path} measured", run.kind, base)
     workloads = len(run.fitted.workloads)
     if workloads < 2 * len(parameters):
@@ -207,31 +281,37 @@ def fit_preset(
             f"{len(parameters)} values need {2 * len(parameters)} workloads to fit to, and the run "
             f"has {workloads}: measure more, or name fewer values to fit"
         )
-    line = StatusLine()
-    with closing(Bench(base, parameters, run.fitted, run.plan)) as bench:
-        nothing = np.zeros(len(parameters))
-        before = Errors.of(bench.whole(nothing, run.held_out), run.held_out.behaviour)
-        found = search(bench, generations=generations, seed=seed, say=line.show)
-        line.show("how sure each value is")
-        told = intervals(bench, found)
-        held_out = bench.whole(found.logarithms, run.held_out)
-        line.clear()
-        values = tuple(
-            _value(base, one, logarithm, interval)
-            for one, logarithm, interval in zip(
-                parameters, found.logarithms.tolist(), told, strict=True
-            )
+
+
+def _judged(run: Run, best: Attempt, line: StatusLine) -> Fitted:
+    """Say how sure each value is, and how good the whole is on what was held out."""
+    bench, found, base = best.bench, best.found, best.bench.base
+    observed = run.held_out.behaviour
+    line.show("how sure each value is")
+    told = intervals(bench, found)
+    held_out = bench.whole(found.logarithms, run.held_out)
+    # As it was: without what was changed of how it is built.
+    with closing(Simulator()) as simulator:
+        plans = [run.plan] * len(run.held_out.workloads)
+        work = list(enumerate(run.held_out.workloads))
+        before = simulator.behaviour(replace(best.base, built={}).changed({}), work, plans)
+    values = tuple(
+        _value(base, one, logarithm, interval)
+        for one, logarithm, interval in zip(
+            bench.parameters, found.logarithms.tolist(), told, strict=True
         )
-        return Fitted(
-            base,
-            run,
-            values,
-            bench.values(found.logarithms),
-            before,
-            Errors.of(held_out, run.held_out.behaviour),
-            held_out,
-            bench.simulations,
-        )
+    )
+    return Fitted(
+        base=base,
+        run=run,
+        values=values,
+        changed={**base.built, **bench.values(found.logarithms)},
+        before=Errors.of(before, observed),
+        after=Errors.of(held_out, observed),
+        held_out=held_out,
+        simulations=bench.simulations + 1,
+        builds=tuple(best.builds),
+    )
 
 
 def _value(base: Base, parameter: Parameter, logarithm: float, interval: Interval) -> FittedValue:

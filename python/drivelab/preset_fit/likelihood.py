@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from drivelab.preset_fit.search import REACH, loss_of
+from drivelab.preset_fit.bench import loss_of
+from drivelab.preset_fit.descent import REACH
 
 if TYPE_CHECKING:
+    from drivelab.preset_fit.bench import Bench
     from drivelab.preset_fit.candidate import FloatArray
-    from drivelab.preset_fit.search import Bench, Found
+    from drivelab.preset_fit.search import Found
 
 LEVEL: Final = 0.95
 #: A value that may be this many times as large or as small is not told.
@@ -48,7 +50,7 @@ class Interval:
 
 
 def intervals(bench: Bench, found: Found) -> list[Interval]:
-    """Return an interval for each parameter.
+    """Return an interval for each parameter; of those that change nothing an open one.
 
     Parameters
     ----------
@@ -59,54 +61,58 @@ def intervals(bench: Bench, found: Found) -> list[Interval]:
     """
     from scipy.stats import f as f_distribution
 
-    count, parameters = found.slopes.shape
-    free = max(count - parameters, 1)
-    allowed = found.loss / free * float(f_distribution.ppf(LEVEL, 1, free))
-    return [
-        Interval(
-            *sorted(
-                found.logarithms[place] + sign * _reach(bench, found, place, sign, allowed)
-                for sign in (-1, 1)
-            )
-        )
-        for place in range(parameters)
-    ]
+    # Reads and writes of a workload say no more than one of them would.
+    free = max(len(bench.observed.workloads) - len(bench.active), 1)
+    allowed = min(found.loss, found.ground) / free * float(f_distribution.ppf(LEVEL, 1, free))
+    every = [Interval(-math.inf, math.inf)] * len(found.logarithms)
+    for place in bench.active:
+        low, high = (_reach(bench, found, place, sign, allowed) for sign in (-1, 1))
+        here = float(found.logarithms[place])
+        every[place] = Interval(here - low, here + high)
+    return every
 
 
 def _reach(bench: Bench, found: Found, place: int, sign: int, allowed: float) -> float:
     """Return how far a parameter can be moved before the loss rises by more than chance."""
     # Less than slopes say is the roughness of simulations, not what the measurements tell.
     reach = _expected(found, place, allowed)
+    if _is_rough(found, allowed):
+        return reach if reach < 2 * math.log(UNTOLD) else math.inf
     while reach < 2 * math.log(UNTOLD):
         further = max(2 * reach, _LEAST)
-        if _rise(bench, found, place, sign * further) > allowed:
+        if not _is_within(bench, found, place, sign * further, allowed):
             return reach
         reach = further
     return math.inf
 
 
+def _is_rough(found: Found, allowed: float) -> bool:
+    """Tell whether candidates scatter by more than chance allows: one says nothing then."""
+    return float((found.lines.scatter**2).sum()) > allowed
+
+
 def _expected(found: Found, place: int, allowed: float) -> float:
-    """Return what slopes alone say of it."""
-    normal = found.slopes.T @ found.slopes + 1e-9 * np.eye(found.slopes.shape[1])
+    """Return what lines alone say of it."""
+    # What nothing tells may be anywhere within reach, and takes along no more than its share.
+    normal = found.lines.normal + allowed / REACH**2 * np.eye(len(found.logarithms))
     return math.sqrt(max(float(np.linalg.inv(normal)[place, place]), 0.0) * allowed)
 
 
-def _rise(bench: Bench, found: Found, place: int, by: float) -> float:
-    """Return by how much the least loss is higher with a parameter moved."""
-    others = [each for each in range(len(found.logarithms)) if each != place]
+def _is_within(bench: Bench, found: Found, place: int, by: float, allowed: float) -> bool:
+    """Tell whether chance explains by how much the least loss is higher with a parameter moved."""
+    others = [each for each in bench.active if each != place]
     here: FloatArray = found.logarithms.copy()
     here[place] += by
-    slopes = found.slopes[:, others]
-    least = math.inf
+    slopes = found.lines.slopes[:, others]
     # What slopes say the others do about it, then what is left of that.
-    left: FloatArray | None = found.left + by * found.slopes[:, place]
+    left: FloatArray | None = found.left + by * found.lines.slopes[:, place]
     for _ in range(_AGAIN + 1):
         if left is None:
-            return math.inf
+            return False
         if others:
             here[others] -= np.linalg.lstsq(slopes, left, rcond=1e-3)[0]
             here[others] = np.clip(here[others], -REACH, REACH)
         left = bench.left(here)
-        if left is not None:
-            least = min(least, loss_of(left, here))
-    return least - found.loss
+        if left is not None and loss_of(left, here) - found.loss <= allowed:
+            return True
+    return False

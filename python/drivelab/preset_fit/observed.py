@@ -81,6 +81,12 @@ class Run:
         To fit to, and to judge by; no workload is in both.
     kind
         ``ssd`` or ``hdd`` where the run says it: of simulated drives.
+    page_bytes, units
+        Size of pages and number of units that they are dealt out to, where probes found them.
+    capacity_bytes
+        Of what was measured.
+    has_arm
+        Whether probes found an arm; None where they say nothing.
     """
 
     drive: str
@@ -89,6 +95,10 @@ class Run:
     fitted: Observed
     held_out: Observed
     kind: str | None = None
+    page_bytes: int | None = None
+    units: int | None = None
+    has_arm: bool | None = None
+    capacity_bytes: int | None = None
 
 
 def read_run(path: Path) -> Run:
@@ -117,7 +127,7 @@ def read_run(path: Path) -> Run:
         check = own[_EVERY - 1 :: _EVERY]
         known = {one.characteristics.key() for one in check}
         own = [one for one in own if one.characteristics.key() not in known]
-    fitted, held_out = _some(own, MOST_FITTED), _some(check, MOST_HELD_OUT)
+    fitted, held_out = some(own, MOST_FITTED), some(check, MOST_HELD_OUT)
     if len(fitted) < FEWEST_FITTED or len(held_out) < FEWEST_HELD_OUT:
         raise UsageError(
             f"{path} has {len(fitted)} workloads to fit to and {len(held_out)} others to judge by; "
@@ -126,7 +136,15 @@ def read_run(path: Path) -> Run:
         )
     drive = header["drive"]
     kind = (drive["identity"].get("preset") or {}).get("kind")
-    return Run(drive["name"], path, plan, Observed.of(fitted), Observed.of(held_out), kind)
+    return Run(
+        drive["name"],
+        path,
+        plan,
+        Observed.of(fitted),
+        Observed.of(held_out),
+        kind,
+        capacity_bytes=drive.get("capacity_bytes"),
+    )
 
 
 def _plan_of(stored: Mapping[str, Any]) -> MeasurementPlan:
@@ -135,8 +153,8 @@ def _plan_of(stored: Mapping[str, Any]) -> MeasurementPlan:
     return MeasurementPlan(**known)
 
 
-def _some(measurements: Sequence[Measurement], most: int) -> list[Measurement]:
-    """Return so many, spread over all."""
+def some(measurements: Sequence[Measurement], most: int) -> list[Measurement]:
+    """Return so many measurements at most, spread over all."""
     if len(measurements) <= most:
         return list(measurements)
     places = np.linspace(0, len(measurements) - 1, most).astype(int)

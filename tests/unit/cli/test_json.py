@@ -157,10 +157,13 @@ COMMAND_LINES: dict[str, list[str]] = {
 
 # Another command line of the same command, for what the first cannot print.
 ALSO: dict[str, list[list[str]]] = {
-    # A base that one value does not make into the drive: something speaks against the fit.
+    # Bases that one value does not make into the drive: they are compared, changes are tried, and
+    # something speaks against the fit.
     "fit": [
         [
-            *("fit", "disk", "--base", "spinpoint-m7", "--fit", "host.read_command_ns"),
+            *("fit", "disk", "--base", "spinpoint-m7,bali-st91000640ns", "--hold"),
+            "seeks,mechanics.rotation_rpm,mechanics.head_switch_ns,media_rate,"
+            "cache.write_cache_bytes,host.link_bytes_per_second,host.write_command_ns",
             *("--generations", "0", "-o", "far.toml"),
         ]
     ],

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from drivelab.preset_fit.bench import loss_of
 from drivelab.preset_fit.likelihood import Interval, intervals
-from drivelab.preset_fit.search import Found, loss_of
+from drivelab.preset_fit.search import Found
+from drivelab.preset_fit.surface import Lines
 
 
 @dataclass
@@ -19,6 +22,14 @@ class Line:
     slopes: np.ndarray
     noise: np.ndarray
     asked: int = field(default=0)
+
+    @property
+    def active(self) -> list[int]:
+        return list(range(self.slopes.shape[1]))
+
+    @property
+    def observed(self) -> SimpleNamespace:
+        return SimpleNamespace(workloads=list(range(len(self.noise))))
 
     def left(self, logarithms: np.ndarray) -> np.ndarray:
         self.asked += 1
@@ -30,7 +41,9 @@ def of_line(slopes: np.ndarray, deviation: float = 0.01) -> list[Interval]:
     noise -= slopes @ np.linalg.lstsq(slopes, noise, rcond=1e-6)[0]
     line = Line(slopes, noise)
     nothing = np.zeros(slopes.shape[1])
-    found = Found(nothing, line.left(nothing), slopes, loss_of(noise, nothing))
+    lines = Lines(noise, slopes, np.zeros(len(noise)), np.zeros((slopes.shape[1],) * 2))
+    loss = loss_of(noise, nothing)
+    found = Found(nothing, noise, lines, loss, loss)
     return intervals(line, found)  # type: ignore[arg-type]
 
 

@@ -1,0 +1,93 @@
+"""The ground as it is over a little width: straight lines through candidates around a place.
+
+Simulated requests meet by chance, on disks above all, and a change that does nothing else makes
+them meet otherwise. One candidate is no better than the next; the lines through many are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from drivelab.preset_fit.descent import REACH
+
+if TYPE_CHECKING:
+    from drivelab.preset_fit.bench import Bench
+    from drivelab.preset_fit.candidate import FloatArray
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What is left around a place, as straight lines.
+
+    Attributes
+    ----------
+    left
+        At the place itself, shape (n,).
+    slopes
+        By how much that changes with each parameter, shape (n, p).
+    scatter
+        Standard deviation of candidates around each line, shape (n,).
+    doubt
+        What scatter alone adds to the slopes' products on average, shape (p, p).
+    """
+
+    left: FloatArray
+    slopes: FloatArray
+    scatter: FloatArray
+    doubt: FloatArray
+
+    @property
+    def normal(self) -> FloatArray:
+        """Products of the slopes, shape (p, p), without what scatter alone would make of them."""
+        values, vectors = np.linalg.eigh(self.slopes.T @ self.slopes - self.doubt)
+        kept: FloatArray = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        return kept
+
+
+def lines_around(
+    bench: Bench, here: FloatArray, width: FloatArray, count: int, seed: int
+) -> Lines | None:
+    """Draw lines through what is left at candidates around a place.
+
+    None where too few are possible.
+
+    Parameters
+    ----------
+    bench
+        Simulates.
+    here
+        Logarithms, shape (p,).
+    width
+        How far candidates lie on either side, shape (p,).
+    count
+        How many.
+    seed
+        Of random numbers.
+    """
+    active = bench.active
+    # Pairs on either side of the place: a curve does not tilt the lines.
+    half = np.random.default_rng(seed).uniform(-1, 1, ((count + 1) // 2, len(active)))
+    places: list[FloatArray] = []
+    found: list[FloatArray] = []
+    for shifts in (*half, *-half):
+        candidate: FloatArray = here.copy()
+        candidate[active] = np.clip(here[active] + shifts * width[active], -REACH, REACH)
+        left = bench.left(candidate)
+        if left is not None:
+            places.append((candidate - here)[active])
+            found.append(left)
+    free = len(found) - len(active) - 1
+    if free < 1:
+        return None
+    columns = np.column_stack([np.ones(len(places)), np.array(places)])
+    inverse = np.linalg.pinv(columns.T @ columns)
+    lines = inverse @ columns.T @ np.array(found)
+    variance = ((np.array(found) - columns @ lines) ** 2).sum(axis=0) / free
+    slopes = np.zeros((len(found[0]), len(here)))
+    slopes[:, active] = lines[1:].T
+    doubt = np.zeros((len(here), len(here)))
+    doubt[np.ix_(active, active)] = variance.sum() * inverse[1:, 1:]
+    return Lines(lines[0], slopes, np.sqrt(variance), doubt)
