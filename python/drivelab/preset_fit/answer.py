@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.exhibits import Table
@@ -113,7 +114,7 @@ def chosen_text(fitted: Fitted) -> list[str]:
     """Say which preset was the nearest and what was changed of it, a sentence each."""
     found = []
     if fitted.bases:
-        found.append(f"Nearest of {len(fitted.bases)} presets: {fitted.base.reference}.")
+        found.append(f"Best of {len(fitted.bases)} presets: {fitted.base.reference}.")
     if fitted.builds:
         kept = [one.name for one in fitted.builds if one.is_kept]
         changed = listed(kept) if kept else "none helped enough"
@@ -127,7 +128,8 @@ def compared_tables(fitted: Fitted) -> tuple[Table, ...]:
     for name, head, every, note in (
         (
             *("bases", "preset", fitted.bases),
-            "After a few steps by slopes, on a few workloads. The two nearest were fitted further.",
+            "By how much latencies are too long or too short, after a few steps by slopes, on "
+            "30 workloads. The two nearest were fitted further, and the better one is kept.",
         ),
         (
             *("builds", "change", fitted.builds),
@@ -138,7 +140,7 @@ def compared_tables(fitted: Fitted) -> tuple[Table, ...]:
         rows = tuple(
             (
                 one.name,
-                "impossible" if one.off is None else share_text(one.off),
+                "impossible" if one.off is None else f"{math.exp(one.off):.2f} times",
                 "kept" if one.is_kept else "",
             )
             for one in every
