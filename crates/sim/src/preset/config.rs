@@ -540,8 +540,8 @@ impl SsdConfig {
 
     /// A fingerprint of everything that decides how the drive behaves, 16 hexadecimal digits.
     ///
-    /// Names, summary, endurance, published figures and closed-form settings do not count.  FNV-1a, so that it
-    /// is the same in every build.
+    /// Names, summary, endurance, published figures, closed-form settings and what a loss
+    /// of power does do not count: no result changes with them.  FNV-1a, so that it is the same in every build.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut behaviour = self.clone();
@@ -549,6 +549,7 @@ impl SsdConfig {
         behaviour.summary.clear();
         behaviour.rated_endurance_bytes = None;
         behaviour.closed_form.rho = None;
+        behaviour.buffer.survives_power_loss = false;
         behaviour.published.clear();
         fingerprint(&behaviour.resolved_json())
     }
