@@ -124,7 +124,9 @@ fn sector(store: &Store, number: u64) -> u8 {
 
 fn write(volatile: &mut Volatile, store: &mut Store, number: u64, byte: u8, is_held: bool) {
     let range = (number * SECTOR, SECTOR);
-    volatile.begin(store, range, |_| is_held).unwrap();
+    // Of other sectors nothing is durable.
+    let is_volatile = |offset| offset != range.0 || is_held;
+    volatile.begin(store, range, is_volatile).unwrap();
     store.write(range.0, &[byte; 512]).unwrap();
 }
 
@@ -148,6 +150,22 @@ fn a_sector_goes_back_to_what_was_last_programmed() {
     assert_eq!([0, 1, 2].map(|number| sector(&store, number)), [1, 0, 5]);
     // The next time nothing is left of it.
     assert_eq!(volatile.cut(&mut store, |_| true, |_| true), Ok(0));
+}
+
+#[test]
+fn what_was_flushed_stays_when_more_of_its_page_is_written() {
+    let (mut volatile, mut store) = (Volatile::default(), store());
+    let mut write = |number: u64, byte, is_volatile: bool| {
+        let range = (number * SECTOR, SECTOR);
+        volatile.begin(&store, range, |_| is_volatile).unwrap();
+        store.write(range.0, &[byte; 512]).unwrap();
+        volatile.end(range.0, SECTOR);
+    };
+    // The drive tells of whole pages: it holds nothing, then is flushed, then holds the second.
+    write(0, 1, false);
+    write(1, 2, false);
+    assert_eq!(volatile.cut(&mut store, |_| true, |_| true), Ok(1));
+    assert_eq!([0, 1].map(|number| sector(&store, number)), [1, 0]);
 }
 
 #[test]

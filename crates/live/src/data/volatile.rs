@@ -20,8 +20,12 @@ const MOST_SECTORS: usize = 1 << 20;
 /// The first look for what is durable.
 const FIRST_LOOK: usize = 4096;
 
-/// A page of the drive, or of a program: all of it is lost or none.
+/// A page of a program: all of it is lost or none.
 const PAGE_BYTES: u64 = 4096;
+
+/// The largest page of a drive. What of a page is durable is forgotten before more of it is
+/// written: the drive tells of whole pages alone whether they would be lost.
+const DRIVE_PAGE_BYTES: u64 = 256 << 10;
 
 const SECTOR: u64 = SECTOR_BYTES as u64;
 
@@ -75,6 +79,7 @@ impl Volatile {
                 .retain(|&sector, image| image.under_way > 0 || is_volatile(sector * SECTOR));
             self.look_at = FIRST_LOOK.max(2 * self.images.len());
         }
+        self.forget_durable((offset, size), &is_volatile);
         let mut here = Vec::new();
         for sector in sectors(offset, size) {
             let held = self.images.get_mut(&sector);
@@ -88,6 +93,8 @@ impl Volatile {
                 continue;
             }
             if self.images.len() >= MOST_SECTORS {
+                // An older one would bring back what was there before durable data.
+                self.images.remove(&sector);
                 continue;
             }
             here.clear();
@@ -102,6 +109,31 @@ impl Volatile {
             }
         }
         Ok(())
+    }
+
+    /// Forgets what was there before data that are durable, in every page of the drive that the
+    /// range touches.
+    fn forget_durable(&mut self, (offset, size): (u64, u64), is_volatile: &impl Fn(u64) -> bool) {
+        let first = offset / DRIVE_PAGE_BYTES * DRIVE_PAGE_BYTES;
+        let end = (offset + size).next_multiple_of(DRIVE_PAGE_BYTES);
+        let range = sectors(first, end - first);
+        let is_durable = |sector: u64, image: &Image| {
+            range.contains(&sector) && image.under_way == 0 && !is_volatile(sector * SECTOR)
+        };
+        if (range.end - range.start) as usize > self.images.len() {
+            self.images
+                .retain(|&sector, image| !is_durable(sector, image));
+            return;
+        }
+        for sector in range.clone() {
+            if self
+                .images
+                .get(&sector)
+                .is_some_and(|image| is_durable(sector, image))
+            {
+                self.images.remove(&sector);
+            }
+        }
     }
 
     /// A write to this range is complete.
