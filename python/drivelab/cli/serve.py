@@ -5,7 +5,7 @@ wall clock. What is written stays: in memory until the end, or in a file. It run
 SIGTERM or --for, or until the drive fails, and then tells what it served and how late its replies
 were.
 
-Exit codes: 1 when the drive failed, or its file when all was written to it; 2 for bad input; 3 when
+Exit codes: 1 when the drive failed, or the last sync of its backing file; 2 for bad input; 3 when
 more replies were late than --late-share allows; else 0.
 """
 
@@ -151,11 +151,11 @@ def _add_power(parser: argparse.ArgumentParser) -> None:
         "--power-cut-every",
         type=duration,
         metavar="TIME",
-        help="cut the drive's power so long after it came, wall time: requests fail, and what its "
-        "cache held is lost",
+        help="cut the drive's power this long after it came on (wall time); requests under way "
+        "fail, and what the cache held is lost",
     )
     group.add_argument(
-        "--power-off-for", type=duration, metavar="TIME", help="it is off for so long [1s]"
+        "--power-off-for", type=duration, metavar="TIME", help="how long the power stays off [1s]"
     )
     group.add_argument(
         "--power-cut-loss",
@@ -225,6 +225,7 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError("--allow-destructive is for a backing file: name it with --backing FILE")
     _check_block(args)
     _check_power(args)
+    _check_equations(args)
     if args.seconds == 0:
         raise UsageError("--for is 0; allowed: more than 0, for example 60s")
     if args.no_delay:
@@ -235,6 +236,19 @@ def _check(args: argparse.Namespace) -> None:
         ):
             if value != usual:
                 raise UsageError(f"{name} has no effect with --no-delay: leave one of them out")
+
+
+def _check_equations(args: argparse.Namespace) -> None:
+    if args.drive.startswith(_BY_EQUATIONS):
+        for name, value in (
+            ("--from-state", args.from_state),
+            ("--power-cut-every", args.power_cut_every),
+        ):
+            if value is not None:
+                raise UsageError(
+                    f"{name} has no effect on {args.drive}: equations have no state; serve a "
+                    "simulated drive, sim:PRESET"
+                )
 
 
 def _check_block(args: argparse.Namespace) -> None:

@@ -48,6 +48,8 @@ class _Door(ThreadingMixIn, HTTPServer):
         super().__init__(address, handler, bind_and_activate=False)
         try:
             self.server_bind()
+            # Of two that bind at the same moment one learns here that the port is taken.
+            self.server_activate()
         except BaseException:
             self.server_close()
             raise
@@ -116,7 +118,7 @@ class Doors:
 
     def __init__(self, handler: type[BaseHTTPRequestHandler], port: int | None) -> None:
         self._doors: list[_Door] = []
-        self._are_heard = False
+        self._heard: list[_Door] = []
         self._path: Path | None = None
         #: Where browsers come in; nothing without a port.
         self.url: str | None = None
@@ -145,12 +147,11 @@ class Doors:
     def open(self, answering: Callable[[], None]) -> None:
         """Hear whoever comes from now on; `answering` is called once before."""
         answering()
-        self._are_heard = True
         for door in self._doors:
-            door.server_activate()
             threading.Thread(
                 target=door.serve_forever, args=(_LOOK_SECONDS,), name="drivelab-door", daemon=True
             ).start()
+            self._heard.append(door)
 
     def close(self) -> None:
         """Shut them; whoever is inside is not waited for."""
@@ -158,7 +159,8 @@ class Doors:
             self._path.unlink(missing_ok=True)
             self._path = None
         for door in self._doors:
-            if self._are_heard:
+            # Else it would wait for a thread that never began.
+            if door in self._heard:
                 door.shutdown()
             door.server_close()
         self._doors.clear()
