@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json, seed, whole_number
+from drivelab.cli.command_line import command_line
 from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import UsageError
@@ -251,5 +252,5 @@ def fit_text(answer: dict[str, Any], fitted: Fitted, preset: Path) -> str:
     lines += [line for text in answer["cautions"] for line in ("", text)]
     lines += ["", f"preset   {preset}"]
     lines += [f"{each:8} {answer[each]}" for each in WRITTEN[:1] if answer[each]]
-    lines.append(f"as drive drivelab measure sim:{preset}")
+    lines.append(f"try it   {command_line('measure', [f'sim:{preset}'])}")
     return "\n".join(lines)

@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"where the twin is written as a preset [{_PRESET} in the folder]",
     )
     group = parser.add_argument_group(
-        "how much is measured", "whichever of the first two comes first ends it"
+        "how much is measured", "measuring ends at the first of --measurements and --budget"
     )
     group.add_argument(
         "--measurements",
@@ -117,7 +117,8 @@ def run(args: argparse.Namespace) -> int:
         base, preset = base_and_file(args)
         _refuse_another_kind(args, base)
         folder = _folder(args, path / _PAGE)
-    with _measured(args, plan, path / _RUN) as store:
+        store = _measured(args, plan, path / _RUN)
+    with store:
         _refuse_failures(args, store)
     run = read_run(path / _RUN)
     # Before the search: whoever watches the drive may go.
@@ -138,7 +139,9 @@ def _made(path: Path) -> Iterator[None]:
         yield
     except UsageError:
         if is_new:
-            path.rmdir()
+            # What was measured stays.
+            with contextlib.suppress(OSError):
+                path.rmdir()
         raise
 
 

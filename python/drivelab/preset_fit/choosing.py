@@ -176,11 +176,14 @@ def choose_builds(
         if loss > (1 - _HELPS) * best.loss:
             break
         tried[build.describe()] = replace(tried[build.describe()], is_kept=True)
-        left = [
-            each
+        promising = {
+            each.key
             for other, each, _ in results
             if each.key != build.key and other < _STILL * best.loss
-        ]
+        }
+        # Beginning at what is kept now: halves and doubles keep its capacity.
+        again = [*probed, *builds_of(base.kind, state.base.values)]
+        left = [each for each in again if each.key in promising]
         best = _begun(run, state.base, choose, state) or state
     ordered = sorted(tried.values(), key=lambda one: (one.off is None, one.off or 0.0))
     return best.base, ordered

@@ -26,7 +26,7 @@ from drivelab.preset_fit.parameters import (
 from drivelab.runs.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from drivelab.drives.presets.source import PresetSource
     from drivelab.preset_fit.candidate import Behaviour, FloatArray
@@ -132,13 +132,13 @@ class Fitted:
 
     def text(self, name: str) -> str:
         """Write the preset, each value with where it comes from."""
-        sources = {
+        chosen = f"fitted: {escaped(str(self.run.path))}, the nearest of those that were tried"
+        sources = dict.fromkeys(self.base.built, chosen)
+        sources |= {
             key: _source(value, escaped(str(self.run.path)))
             for value in self.values
             for key in value.parameter.keys
         }
-        chosen = f"fitted: {escaped(str(self.run.path))}, the nearest of those that were tried"
-        sources |= dict.fromkeys(self.base.built, chosen)
         sources[CAPACITY] = f"fitted: {escaped(str(self.run.path))}, as it says"
         return preset_text(self.base.name, name, self.changed, sources)
 
@@ -245,8 +245,7 @@ def fit_nearest(
         return chosen_parameters(parameters_of(base.kind, base.values), only, fixed)
 
     how = How(generations, seed, builds and not only)
-    for base in bases:
-        _refuse(run, base, choose(base))
+    bases = _possible(run, bases, choose)
     if how.builds:
         bases = [as_measured(run, base) for base in bases]
     line = StatusLine()
@@ -259,9 +258,15 @@ def fit_nearest(
     attempts = []
     with ExitStack() as open_benches:
         for base in bases:
-            attempts.append(attempt(run, base, choose, how, line.show))
+            try:
+                attempts.append(attempt(run, base, choose, how, line.show))
+            except UsageError:
+                # Another one may do: only where none does it is worth a word.
+                if not attempts and base is bases[-1]:
+                    raise
+                continue
             open_benches.callback(attempts[-1].bench.close)
-        best = min(attempts, key=lambda one: one.found.loss)
+        best = min(attempts, key=lambda one: _off(run, one)) if len(attempts) > 1 else attempts[0]
         simulations = sum(one.bench.simulations for one in attempts)
         fitted = _judged(run, best, line)
         line.clear()
@@ -270,6 +275,29 @@ def fit_nearest(
         ]
         more = fitted.simulations + simulations - best.bench.simulations
         return replace(fitted, bases=tuple(kept), simulations=more)
+
+
+def _possible(
+    run: Run, bases: Sequence[Base], choose: Callable[[Base], tuple[Parameter, ...]]
+) -> list[Base]:
+    """Leave out presets that cannot be fitted; raise what the last one says where none is left."""
+    possible = []
+    for base in bases:
+        try:
+            _refuse(run, base, choose(base))
+            possible.append(base)
+        except UsageError:
+            if not possible and base is bases[-1]:
+                raise
+    return possible
+
+
+def _off(run: Run, one: Attempt) -> float:
+    """Return how far an attempt is off where it was fitted, by whole simulations.
+
+    Losses of two searches do not compare: each weighs workloads by how its own candidates scatter.
+    """
+    return Errors.of(one.bench.whole(one.found.logarithms, run.fitted), run.fitted.behaviour).mean
 
 
 def _refuse(run: Run, base: Base, parameters: Sequence[Parameter]) -> None:
