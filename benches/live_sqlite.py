@@ -23,7 +23,10 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 HERE = Path(__file__).parent
 COMMAND = [sys.executable, "-c", "import sys; from drivelab.cli.main import main; sys.exit(main())"]
@@ -135,11 +138,10 @@ def rate(done: list[Transaction]) -> float:
 
 def draw(path: Path, rows: list[tuple[float, float, float]], full: float) -> None:
     """Draw what was seen, as SVG."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
+    from drivelab.report.drawing.svg import document
 
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "drivelab", "font.size": 9}):
-        figure = Figure(figsize=(7.2, 2.9), layout="constrained")
+    def lines(figure: Figure) -> None:
+        figure.set_layout_engine("constrained")
         axes = figure.add_subplot()
         axes.plot([row[0] for row in rows], [row[1] for row in rows], color="#0072B2")
         axes.axvline(full, color="#D55E00", linestyle="--", linewidth=1)
@@ -156,7 +158,8 @@ def draw(path: Path, rows: list[tuple[float, float, float]], full: float) -> Non
         axes.set(xlim=(0, rows[-1][0]), ylim=(0, 1.1 * max(row[1] for row in rows)))
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(color="#DDE3EA")
-        figure.savefig(path, format="svg", metadata={"Date": None})
+
+    path.write_text(document(lines, (7.2, 2.9)), encoding="utf-8")
 
 
 def main() -> None:
