@@ -27,12 +27,15 @@ impl Syncs {
         let told = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
         let tell = told.try_clone()?;
         let work = move || {
+            // The system says once that data could not be written, and then takes them for clean:
+            // what is synced later does not bring them back.
+            let mut is_lost = false;
             while let Ok(first) = asked.recv() {
                 // One sync is good for all that were asked for before it begins.
                 let tickets: Vec<u64> = [first].into_iter().chain(asked.try_iter()).collect();
-                let is_done = file.sync_data().is_ok();
+                is_lost |= file.sync_data().is_err();
                 for ticket in tickets {
-                    if answer.send((ticket, is_done)).is_err() {
+                    if answer.send((ticket, !is_lost)).is_err() {
                         return;
                     }
                 }
@@ -46,7 +49,7 @@ impl Syncs {
         Ok(Self { wanted, done, told })
     }
 
-    /// Everything written so far is to survive.
+    /// Everything written so far is to survive. After one failure all fail.
     pub fn ask(&self, ticket: u64) {
         // The thread lives as long as this does.
         let _ = self.wanted.send(ticket);
