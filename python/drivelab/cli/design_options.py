@@ -46,13 +46,7 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="until this mean relative error is to be expected, such as 5%%",
     )
-    group.add_argument(
-        "--budget",
-        dest="budget_seconds",
-        type=duration,
-        metavar="TIME",
-        help="until the drive has worked so long, such as 1h; simulated drives: simulated time",
-    )
+    add_budget(group)
     parser.add_argument(
         "--check",
         type=whole_number(0, _MOST_CHECKED),
@@ -76,6 +70,17 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
         type=size,
         metavar="SIZE",
         help="with --dry-run on real drives: the bytes that the drive is rated for, such as 150TB",
+    )
+
+
+def add_budget(parser: argparse._ActionsContainer) -> None:
+    """Add ``--budget``."""
+    parser.add_argument(
+        "--budget",
+        dest="budget_seconds",
+        type=duration,
+        metavar="TIME",
+        help="until the drive has worked so long, such as 1h; simulated drives: simulated time",
     )
 
 

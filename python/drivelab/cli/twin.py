@@ -17,8 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from drivelab.cli.arguments import add_drive, add_json, duration, whole_number
+from drivelab.cli.arguments import add_drive, add_json, whole_number
 from drivelab.cli.command_line import command_line
+from drivelab.cli.design_options import add_budget
 from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
 from drivelab.cli.fit import WRITTEN, base_and_file, fit_as_asked, fit_text
 from drivelab.cli.outputs import add_force
@@ -73,13 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"workloads to fit to [100; with --budget at most {_MOST_MEASUREMENTS}]",
     )
-    group.add_argument(
-        "--budget",
-        dest="budget_seconds",
-        type=duration,
-        metavar="TIME",
-        help="until the drive has worked so long, such as 1h; simulated drives: simulated time",
-    )
+    add_budget(group)
     group.add_argument(
         "--check",
         type=whole_number(5, _MOST_CHECK),
