@@ -127,6 +127,33 @@ class Stream:
     def described(self) -> dict[str, Any]:
         """Return what it asks for, by name."""
 
+class RequestList:
+    """The requests of streams in the order in which they are sent, packed.
+
+    A request takes 16 bytes, little endian: its first sector (u64), how many (u32), and whether
+    it reads (0), writes (1) or trims (2) as u32.
+    """
+
+    def __init__(self, streams: list[Stream], capacity_bytes: int, seed: int) -> None:
+        """Begin with the first; `UsageError` where the order is known on a drive alone."""
+
+    def next(self, count: int) -> bytes:
+        """Return the next, `count` of them (16,777,216 at most), or fewer at the end."""
+
+    @property
+    def left_out(self) -> int:
+        """How many flushes were left out so far: they have no place."""
+
+class RequestCount:
+    """What a list of packed requests holds."""
+
+    def __init__(self, capacity_bytes: int) -> None: ...
+    def add(self, packed: bytes) -> None:
+        """Count more; `UsageError` for what is no request within the capacity."""
+
+    def told(self) -> dict[str, tuple[int, int, int, int]]:
+        """By kind: requests, bytes, different bytes, and where the last of them ends."""
+
 # --- keyed content ---------------------------------------------------------------------
 
 class KeyedContent:

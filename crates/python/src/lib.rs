@@ -16,6 +16,7 @@ mod panics;
 mod preset;
 mod queueing;
 mod replay;
+mod request_list;
 mod scenario;
 mod session;
 mod simulate;
@@ -42,6 +43,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     preset::register(module)?;
     queueing::register(module)?;
     replay::register(module)?;
+    request_list::register(module)?;
     scenario::register(module)?;
     session::register(module)?;
     simulated::register(module)?;

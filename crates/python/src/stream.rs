@@ -237,7 +237,9 @@ impl PyStream {
             Source::Windows(_) => "windows",
         };
         let characteristics = match requests {
-            Some(Requests::Characteristics(workload)) => Some(to_tuple(workload)),
+            Some(Requests::Characteristics(workload) | Requests::EachOnce(workload)) => {
+                Some(to_tuple(workload))
+            }
             _ => None,
         };
         dict.set_item("name", &stream.name)?;
@@ -255,6 +257,9 @@ impl PyStream {
         dict.set_item("priority", stream.priority)?;
         dict.set_item("queue_pair", stream.queue_pair)?;
         dict.set_item("share", stream.share)?;
+        dict.set_item("burst_requests", stream.burst)?;
+        let is_once = matches!(requests, Some(Requests::EachOnce(_)));
+        dict.set_item("each_place_once", is_once)?;
         dict.set_item("content", stream.content.name())?;
         Ok(dict)
     }

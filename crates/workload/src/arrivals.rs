@@ -4,6 +4,7 @@ use drivelab_request::Nanos;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
+use crate::Key;
 use crate::random::keyed_rng;
 
 /// The stream number of arrivals under a measurement's key.
@@ -51,6 +52,17 @@ impl Arrivals {
             rate,
             process: Process::Poisson(rng, 0),
         })
+    }
+
+    /// Those of a stream's loop: at random or in equal gaps, by the stream's key and the loop's
+    /// place in it. `None` when `rate` is outside [`Arrivals::RATES`].
+    #[must_use]
+    pub fn of_loop(rate: f64, is_poisson: bool, key: Key, place: usize) -> Option<Self> {
+        if is_poisson {
+            Self::poisson(rate, key.seed, key.of_stream() ^ ((place as u64) << 32))
+        } else {
+            Self::fixed(rate)
+        }
     }
 
     /// When the next request arrives.

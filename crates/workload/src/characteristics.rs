@@ -96,6 +96,17 @@ pub enum CharacteristicsError {
         /// Bytes of the range.
         range_bytes: u64,
     },
+    /// Requests of which each place comes once, that are neither random nor in order.
+    #[error(
+        "of the {name}s {random} are random; allowed where each place comes once: 0 or 1",
+        name = .direction.name()
+    )]
+    RandomInPart {
+        /// Which of them.
+        direction: Direction,
+        /// The share that is random.
+        random: f64,
+    },
     /// A range that does not consist of whole sectors, or ends beyond 2^63.
     #[error(
         "the range starts at {start} and has {bytes} bytes; allowed: multiples of {SECTOR_BYTES} \

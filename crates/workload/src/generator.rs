@@ -31,6 +31,9 @@ use crate::{Characteristics, CharacteristicsError, Stimulus, WholePass};
 /// The stream number of request generation under a measurement's key.
 const STREAM: u64 = 0;
 
+/// By this bit the key of the writes' order differs from that of the reads'.
+const WRITES_APART: u32 = 63;
+
 /// Makes requests for ever; allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Generator {
@@ -120,6 +123,19 @@ impl Cursor {
         };
         cursor.next = cursor.wrapped();
         cursor
+    }
+
+    /// From here on its places come each once, in a random order. Reads and writes have orders of
+    /// their own.
+    fn go_once_each(&mut self, seed: u64, index: u64, direction: Direction) {
+        let apart = (direction.index() as u64) << WRITES_APART;
+        self.random = Chance::new(0.0);
+        self.last = 0;
+        self.elsewhere = Some(Box::new(Elsewhere::Order(Order {
+            permutation: Permutation::new(self.slots, seed, index ^ apart),
+            position: 0,
+        })));
+        self.next = self.wrapped();
     }
 
     fn of_mixture(mixture: Mixture) -> Self {
@@ -215,6 +231,37 @@ impl Generator {
             range_end: range_start_bytes + range_bytes,
             cursors,
         })
+    }
+
+    /// The same, but random requests go to each place of the range once before any comes again,
+    /// in an order keyed by `seed` and `index`. Behind the last place the first comes again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Generator::new`]; also where a direction that has requests is random in part.
+    pub fn each_once(
+        characteristics: &Characteristics,
+        range_start_bytes: u64,
+        range_bytes: u64,
+        seed: u64,
+        index: u64,
+    ) -> Result<Self, CharacteristicsError> {
+        let (start, bytes) = (range_start_bytes, range_bytes);
+        let mut generator = Self::new(characteristics, start, bytes, seed, index)?;
+        for direction in Direction::ALL {
+            let random = characteristics.random(direction);
+            let is_asked = match direction {
+                Direction::Read => characteristics.write_ratio < 1.0,
+                Direction::Write => characteristics.write_ratio > 0.0,
+            };
+            if random > 0.0 && random < 1.0 && is_asked {
+                return Err(CharacteristicsError::RandomInPart { direction, random });
+            }
+            if random > 0.0 {
+                generator.cursors[direction.index()].go_once_each(seed, index, direction);
+            }
+        }
+        Ok(generator)
     }
 
     /// Passes over a file, one after the other in the same order: the first

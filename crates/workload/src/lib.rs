@@ -8,7 +8,8 @@
 //! specification. Nothing here knows
 //! time: in a closed loop the drive decides when the next request is drawn.
 //! [`RequestStream`] gives a stream to fio in pieces and holds what fio says of
-//! its requests ([`completions`]) against it; [`KeyedContent`] is the data by which a file shows
+//! its requests ([`completions`]) against it; a [`RequestList`] gives streams to what takes
+//! requests and knows no time, and [`RequestCount`] says what it holds; [`KeyedContent`] is the data by which a file shows
 //! that Drivelab wrote it.
 
 mod arrivals;
@@ -19,12 +20,15 @@ mod keyed_content;
 mod latency_log;
 mod mixture;
 mod paced;
+mod packed;
 mod permutation;
 mod random;
 mod recorded_segments;
 mod replay;
+mod request_list;
 mod stimulus;
 mod stream;
+mod touched;
 mod whole_pass;
 mod windows;
 
@@ -37,12 +41,15 @@ pub use iolog::{Iolog, IologNameError, iolog};
 pub use keyed_content::{KEY_BYTES, KeyedContent, KeyedContentError, Tally};
 pub use latency_log::{Completion, LatencyLogError, completions};
 pub use paced::{Paced, PacedReader, PacedSource, SharedSource};
+pub use packed::{KindCount, PACKED_BYTES, PACKED_KINDS, RequestCount, pack};
 pub use permutation::Permutation;
 pub use random::{Chance, Share, keyed_rng, uniform_below};
 pub use recorded_segments::{RecordedSegment, RecordedSegments, SegmentEnd};
 pub use replay::{QueueEnds, ReplayError, RequestStream, count};
+pub use request_list::{RequestList, RequestListError};
 pub use stimulus::{Loop, MAX_THREADS, Stimulus};
 pub use stream::{Key, Requests, Source, Stream, WriteMode};
+pub use touched::Touched;
 pub use whole_pass::WholePass;
 pub use windows::{
     Gap, Kind, MOST_CLASSES, MOST_REGIONS, MOST_VALUES, MOST_WINDOWS, Pairs, Place, Region, Train,

@@ -45,6 +45,9 @@ pub struct Stream {
     /// waits while another of them has submitted less for its part. Without one a loop is as
     /// fast as it can be.
     pub share: Option<f64>,
+    /// Of a closed loop with a share: how many commands it submits at each of its turns, while
+    /// the others with a share wait; at least 1.
+    pub burst: u32,
 }
 
 /// As what the writes of a generator are sent.
@@ -87,6 +90,8 @@ pub enum Source {
 pub enum Requests {
     /// By their characteristics, as many outstanding as these say.
     Characteristics(Characteristics),
+    /// The same, but of random requests each place comes once before any comes again.
+    EachOnce(Characteristics),
     /// Those of a file, one after the other, as often as the run lasts.
     Pass(WholePass),
     /// Of an access pattern, as many outstanding of each thread as it says.
@@ -143,6 +148,7 @@ impl Stream {
             queue_pair: 0,
             content: Content::Random,
             share: None,
+            burst: 1,
         }
     }
 
@@ -192,6 +198,43 @@ impl Stream {
         }
     }
 
+    /// Whether it lies on a drive of so many bytes, as far as it says where it goes.
+    ///
+    /// # Errors
+    /// Why not, and what is allowed.
+    pub fn lies_within(&self, capacity_bytes: u64) -> Result<(), String> {
+        if let Some((offset, length)) = self.range {
+            let end = offset.checked_add(length);
+            if length == 0 || end.is_none_or(|end| end > capacity_bytes) {
+                return Err(format!(
+                    "its range of {length} bytes at offset {offset} does not lie on the drive of \
+                     {capacity_bytes} bytes"
+                ));
+            }
+        }
+        let beyond = |end: Option<u64>| end.filter(|&end| end > capacity_bytes);
+        match &self.source {
+            Source::Closed(requests) | Source::Open { requests, .. } => {
+                let what = match requests {
+                    Requests::Pass(_) => "the file",
+                    _ => "it",
+                };
+                beyond(requests.end_bytes()).map_or(Ok(()), |end| {
+                    Err(format!(
+                        "{what} ends at {end} bytes; allowed: at most the drive's {capacity_bytes}"
+                    ))
+                })
+            }
+            Source::Timed(_) | Source::Windows(_) => Ok(()),
+            Source::Paced(source) => beyond(source.0.end_bytes()).map_or(Ok(()), |end| {
+                Err(format!(
+                    "its addresses reach to {end} bytes, and the drive has {capacity_bytes}; have \
+                     them fitted to the drive: wrap or scale"
+                ))
+            }),
+        }
+    }
+
     /// Threads of stimuli in it: so many keys of random numbers it takes.
     #[must_use]
     pub const fn threads(&self) -> u32 {
@@ -230,6 +273,10 @@ impl Requests {
                 let generator = Generator::new(workload, start, length, key.seed, index)?;
                 Ok(one(generator, workload.queue_depth))
             }
+            Self::EachOnce(workload) => {
+                let generator = Generator::each_once(workload, start, length, key.seed, index)?;
+                Ok(one(generator, workload.queue_depth))
+            }
             Self::Pass(pass) => Ok(one(Generator::of_pass(pass, key.seed, index)?, 1)),
             Self::Stimulus(stimulus) => stimulus.loops(key.seed, key.index, key.threads),
         }
@@ -240,7 +287,7 @@ impl Requests {
     #[must_use]
     pub fn end_bytes(&self) -> Option<u64> {
         match self {
-            Self::Characteristics(_) => None,
+            Self::Characteristics(_) | Self::EachOnce(_) => None,
             Self::Pass(pass) => pass.start_bytes.checked_add(pass.file_bytes),
             Self::Stimulus(stimulus) => stimulus.range_start.checked_add(stimulus.range_bytes),
         }
@@ -248,7 +295,7 @@ impl Requests {
 
     fn mean_bytes(&self) -> f64 {
         match self {
-            Self::Characteristics(workload) => {
+            Self::Characteristics(workload) | Self::EachOnce(workload) => {
                 let (read, write) = (
                     f64::from(workload.read_size),
                     f64::from(workload.write_size),

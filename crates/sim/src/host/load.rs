@@ -92,16 +92,6 @@ fn check(stream: &Stream, host: Host) -> Result<(), String> {
             pairs - 1
         ));
     }
-    if let Some((offset, length)) = stream.range {
-        let end = offset.checked_add(length);
-        if length == 0 || end.is_none_or(|end| end > host.capacity_bytes) {
-            return Err(format!(
-                "its range of {length} bytes at offset {offset} does not lie on the drive of {} \
-                 bytes",
-                host.capacity_bytes
-            ));
-        }
-    }
     let is_closed = matches!(stream.source, Source::Closed(_));
     if let Some(share) = stream.share
         && (!is_closed || !SHARES.contains(&share))
@@ -125,34 +115,7 @@ fn check(stream: &Stream, host: Host) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    match &stream.source {
-        Source::Closed(requests) | Source::Open { requests, .. } => {
-            check_end(requests, host.capacity_bytes)
-        }
-        Source::Timed(_) | Source::Windows(_) => Ok(()),
-        Source::Paced(source) => match source.0.end_bytes() {
-            Some(end) if end > host.capacity_bytes => Err(format!(
-                "its addresses reach to {end} bytes, and the drive has {}; have them fitted to the \
-                 drive: wrap or scale",
-                host.capacity_bytes
-            )),
-            _ => Ok(()),
-        },
-    }
-}
-
-/// Requests that say themselves where they go do so on the drive.
-fn check_end(requests: &Requests, capacity_bytes: u64) -> Result<(), String> {
-    let what = match requests {
-        Requests::Pass(_) => "the file",
-        Requests::Characteristics(_) | Requests::Stimulus(_) => "it",
-    };
-    match requests.end_bytes() {
-        Some(end) if end > capacity_bytes => Err(format!(
-            "{what} ends at {end} bytes; allowed: at most the drive's {capacity_bytes}"
-        )),
-        _ => Ok(()),
-    }
+    stream.lies_within(host.capacity_bytes)
 }
 
 /// The loops of one stream that passed [`check`].
@@ -176,6 +139,7 @@ fn running(stream: &Stream, key: Key, capacity_bytes: u64) -> Result<Vec<Running
                     depth: Some(depth),
                     share: share.map(|share| Share {
                         share,
+                        burst: stream.burst.max(1).into(),
                         queue_depth: depth,
                     }),
                     ..one(Feed::Drawn(Drawn::new(each.generator), None), place)
@@ -191,11 +155,7 @@ fn running(stream: &Stream, key: Key, capacity_bytes: u64) -> Result<Vec<Running
             let loops = drawn(requests)?;
             let rate = rate_iops / loops.len() as f64;
             let open = |(place, each): (usize, Loop)| {
-                let arrivals = if *is_poisson {
-                    Arrivals::poisson(rate, key.seed, key.of_stream() ^ ((place as u64) << 32))
-                } else {
-                    Arrivals::fixed(rate)
-                };
+                let arrivals = Arrivals::of_loop(rate, *is_poisson, key, place);
                 let mut arrivals =
                     arrivals.ok_or_else(|| format!("{rate_iops} requests a second are no rate"))?;
                 let first = arrivals.next_arrival();

@@ -10,6 +10,9 @@
 //! so nothing waits for ever. Of `n` commands of `k` such streams, one whose share is `s` of all
 //! shares has submitted less than `s n + 1` and no less than `s (n - k)`: it is ahead of the least
 //! by no more than the command with which it passed it. Flushes count as commands.
+//!
+//! One that submits in bursts comes farther by whole bursts: while one is on its way it stays the
+//! least, so the others wait until all of it is submitted.
 
 use std::ops::RangeInclusive;
 
@@ -23,13 +26,18 @@ pub(crate) const SHARES: RangeInclusive<f64> = 1e-9..=1e9;
 pub(crate) struct Share {
     /// Of the commands of all that have one, in proportion.
     pub share: f64,
+    /// Commands of a turn.
+    pub burst: u64,
     /// Commands that it may have outstanding.
     pub queue_depth: u32,
 }
 
 /// The stream that submits next; of several that have come as far, the first.
 pub(crate) fn next(streams: &[Running]) -> Option<u16> {
-    let reached = |running: &Running| Some(running.submitted as f64 / running.share?.share);
+    let reached = |running: &Running| {
+        let Share { share, burst, .. } = running.share?;
+        Some((running.submitted / burst * burst) as f64 / share)
+    };
     let least = streams.iter().filter_map(reached).reduce(f64::min)?;
     let may = |running: &Running| {
         let outstanding = running.submitted - running.completed;

@@ -1,7 +1,7 @@
 //! From TOML to a [`Scenario`].
 
 use drivelab_request::{Content, Nanos};
-use drivelab_workload::{Characteristics, Source, Stream, WriteMode};
+use drivelab_workload::{Characteristics, Requests, Source, Stream, WriteMode};
 use toml::de::{DeTable, DeValue};
 
 use super::Scenario;
@@ -13,7 +13,7 @@ use crate::host::MOST_STREAMS;
 use crate::preset::document::line_at;
 
 /// Keys that say what generated requests are.
-const GENERATED: [&str; 9] = [
+const GENERATED: [&str; 10] = [
     "write_ratio",
     "read_size_bytes",
     "write_size_bytes",
@@ -21,6 +21,7 @@ const GENERATED: [&str; 9] = [
     "write_random",
     "read_stride_bytes",
     "write_stride_bytes",
+    "each_place_once",
     "writes_as",
     "writes_per_flush",
 ];
@@ -120,6 +121,7 @@ fn stream_of(
         queue_pair: table.integer("queue_pair").unwrap_or(0) as u16,
         content: (table.text("content").and_then(Content::from_name)).unwrap_or_default(),
         share: table.number("share"),
+        burst: table.integer("burst_requests").unwrap_or(1) as u32,
     })
 }
 
@@ -164,6 +166,9 @@ fn source_of(
     if source != "queue_depth" {
         refuse(&["share"], "is for streams with queue_depth")?;
     }
+    if !table.has("share") {
+        refuse(&["burst_requests"], "is for streams with a share")?;
+    }
     if source != "window"
         && let Some(found) = TABLES.iter().find(|key| named(key))
     {
@@ -181,9 +186,9 @@ fn source_of(
                 (text, table.spot.line),
             )?))
         }
-        "queue_depth" => Ok(Source::Closed(characteristics_of(table).into())),
+        "queue_depth" => Ok(Source::Closed(requests_of(table)?)),
         "rate_iops" => Ok(Source::Open {
-            requests: characteristics_of(table).into(),
+            requests: requests_of(table)?,
             rate_iops: table
                 .number("rate_iops")
                 .ok_or_else(|| table.missing("rate_iops"))?,
@@ -194,6 +199,27 @@ fn source_of(
             timed(table, stream, text, file).map(|commands| Source::Timed(commands.into()))
         }
     }
+}
+
+/// Requests by their characteristics, of random ones each place once where the stream says so.
+fn requests_of(table: &Table<'_>) -> Result<Requests, ScenarioError> {
+    let characteristics = characteristics_of(table);
+    if !table.is_set("each_place_once") {
+        return Ok(characteristics.into());
+    }
+    let in_part = |random: f64| random > 0.0 && random < 1.0;
+    for (key, random) in [
+        ("read_random", characteristics.read_random),
+        ("write_random", characteristics.write_random),
+    ] {
+        if in_part(random) {
+            let reason = format!(
+                "{key} is {random}; allowed where each_place_once is true: 0 (in order) or 1 (random)"
+            );
+            return Err(table.unfitting(key, reason));
+        }
+    }
+    Ok(Requests::EachOnce(characteristics))
 }
 
 fn characteristics_of(table: &Table<'_>) -> Characteristics {

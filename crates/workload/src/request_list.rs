@@ -1,0 +1,332 @@
+//! The commands of several streams as one list, for what takes requests and knows no time.
+//!
+//! ```text
+//!   closed, with shares   the one that has come least far is next, by whole bursts
+//!   with times            the one whose next command arrives first is next
+//!   one stream alone      its commands, in order
+//! ```
+//!
+//! Where a drive decides which of several streams comes next (closed loops without shares), there
+//! is no such list, and none is made. Flushes are left out and counted: a list holds what has a
+//! place.
+
+use std::sync::Arc;
+
+use drivelab_request::{Command, CommandKind};
+
+use crate::paced::{Paced, PacedReader};
+use crate::{
+    Arrivals, CharacteristicsError, Generator, Key, Requests, Source, Stream, WindowedRequests,
+    WindowsError, WriteMode,
+};
+
+use thiserror::Error;
+
+/// Why streams are no list.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RequestListError {
+    /// No streams.
+    #[error("there are no streams; give one at least")]
+    None,
+    /// A stream that cannot be drawn, or not on this drive.
+    #[error("stream {name:?}: {reason}")]
+    Stream {
+        /// Its name.
+        name: String,
+        /// Why not, and what to do.
+        reason: String,
+    },
+}
+
+/// Commands of streams in the order in which they are sent.
+pub struct RequestList {
+    heads: Vec<Head>,
+    order: Order,
+    capacity_bytes: u64,
+    left_out: u64,
+}
+
+/// Which of several streams is next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Shares,
+    Times,
+}
+
+/// A stream on its way.
+struct Head {
+    name: String,
+    feed: Feed,
+    writes: WriteMode,
+    /// First byte and the one behind the last in which its commands must lie.
+    range: (u64, u64),
+    share: f64,
+    burst: u64,
+    sent: u64,
+    /// Of one with times: the next command; none at its end.
+    waiting: Option<Command>,
+}
+
+enum Feed {
+    Drawn(Box<Generator>, Option<Arrivals>),
+    Timed(Arc<[Command]>, usize),
+    Paced(Box<dyn PacedReader>, Vec<Paced>, usize),
+    Windowed(Box<WindowedRequests>),
+}
+
+impl RequestList {
+    /// Those of `streams` on a drive of so many bytes, keyed by `seed`.
+    ///
+    /// # Errors
+    /// [`RequestListError`] names the stream, why its place in the order is not known or it does
+    /// not lie on the drive, and what to do.
+    pub fn new(
+        streams: &[Stream],
+        capacity_bytes: u64,
+        seed: u64,
+    ) -> Result<Self, RequestListError> {
+        let order = order_of(streams)?;
+        let mut heads = Vec::new();
+        let mut key = Key::first(seed, 0);
+        for stream in streams {
+            let refused = |reason: String| RequestListError::Stream {
+                name: stream.name.clone(),
+                reason,
+            };
+            stream.lies_within(capacity_bytes).map_err(refused)?;
+            heads.extend(heads_of(stream, key, capacity_bytes).map_err(refused)?);
+            key.place += 1;
+            key.threads = key.threads.saturating_add(stream.threads());
+        }
+        let mut list = Self {
+            heads,
+            order,
+            capacity_bytes,
+            left_out: 0,
+        };
+        if order == Order::Times {
+            for head in &mut list.heads {
+                head.waiting = head.draw()?;
+            }
+        }
+        Ok(list)
+    }
+
+    /// Flushes left out so far.
+    #[must_use]
+    pub const fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// The next command that has a place; none when every stream is at its end.
+    ///
+    /// # Errors
+    /// [`RequestListError`] where a stream cannot be read on, or goes beyond where it may.
+    pub fn next_command(&mut self) -> Result<Option<Command>, RequestListError> {
+        loop {
+            let Some(command) = self.any_command()? else {
+                return Ok(None);
+            };
+            if command.kind != CommandKind::Flush {
+                return Ok(Some(command));
+            }
+            self.left_out += 1;
+        }
+    }
+
+    fn any_command(&mut self) -> Result<Option<Command>, RequestListError> {
+        let next = match self.order {
+            Order::Shares => self.least_far(),
+            Order::Times => self.first_to_arrive(),
+        };
+        let Some(head) = next.and_then(|place| self.heads.get_mut(place)) else {
+            return Ok(None);
+        };
+        let command = match self.order {
+            Order::Shares => head.draw()?,
+            Order::Times => {
+                let drawn = head.draw()?;
+                std::mem::replace(&mut head.waiting, drawn)
+            }
+        };
+        head.sent += 1;
+        if let Some(command) = &command {
+            head.check(command, self.capacity_bytes)?;
+        }
+        Ok(command)
+    }
+
+    /// Of several that have come as far, the first.
+    fn least_far(&self) -> Option<usize> {
+        let mut least: Option<(usize, f64)> = None;
+        for (place, head) in self.heads.iter().enumerate() {
+            let reached = (head.sent / head.burst * head.burst) as f64 / head.share;
+            if least.is_none_or(|(_, so_far)| reached < so_far) {
+                least = Some((place, reached));
+            }
+        }
+        least.map(|(place, _)| place)
+    }
+
+    fn first_to_arrive(&self) -> Option<usize> {
+        let arrivals = self.heads.iter().enumerate();
+        let waiting = arrivals.filter_map(|(place, head)| Some((head.waiting?.arrival, place)));
+        waiting.min().map(|(_, place)| place)
+    }
+}
+
+/// Which rule says what comes next.
+fn order_of(streams: &[Stream]) -> Result<Order, RequestListError> {
+    let is_closed = |stream: &&Stream| matches!(stream.source, Source::Closed(_));
+    let Some(first) = streams.iter().find(is_closed) else {
+        return match streams {
+            [] => Err(RequestListError::None),
+            _ => Ok(Order::Times),
+        };
+    };
+    let refuse = |stream: &Stream, reason: &str| {
+        Err(RequestListError::Stream {
+            name: stream.name.clone(),
+            reason: reason.to_owned(),
+        })
+    };
+    let has_one_stream = streams.len() == 1;
+    if let Some(timed) = streams.iter().find(|stream| !is_closed(stream)) {
+        let reason = format!(
+            "its requests have times, and those of {:?} follow completions: which comes first is \
+             known on a drive alone; let both have times, or neither",
+            first.name
+        );
+        return refuse(timed, &reason);
+    }
+    match streams.iter().find(|stream| stream.share.is_none()) {
+        Some(stream) if !has_one_stream => refuse(
+            stream,
+            "how many of its requests are sent among the others' is known on a drive alone; give \
+             every stream a share",
+        ),
+        _ => Ok(Order::Shares),
+    }
+}
+
+/// The loops of a stream that lies on the drive.
+fn heads_of(stream: &Stream, key: Key, capacity_bytes: u64) -> Result<Vec<Head>, String> {
+    let range = stream.range.unwrap_or((0, capacity_bytes));
+    let drawn = |requests: &Requests| {
+        let loops = requests.loops(range, key);
+        loops.map_err(|error: CharacteristicsError| error.to_string())
+    };
+    let head = |feed, parts: usize| Head {
+        name: stream.name.clone(),
+        feed,
+        writes: stream.writes,
+        range: (range.0, range.0.saturating_add(range.1)),
+        share: stream.share.unwrap_or(1.0) / parts as f64,
+        burst: stream.burst.max(1).into(),
+        sent: 0,
+        waiting: None,
+    };
+    match &stream.source {
+        Source::Closed(requests) => {
+            let loops = drawn(requests)?;
+            let parts = loops.len();
+            let closed = |generator| head(Feed::Drawn(Box::new(generator), None), parts);
+            Ok(loops
+                .into_iter()
+                .map(|each| closed(each.generator))
+                .collect())
+        }
+        Source::Open {
+            requests,
+            rate_iops,
+            is_poisson,
+        } => {
+            let loops = drawn(requests)?;
+            let rate = rate_iops / loops.len() as f64;
+            let open = |(place, generator): (usize, Generator)| {
+                let arrivals = Arrivals::of_loop(rate, *is_poisson, key, place);
+                let arrivals =
+                    arrivals.ok_or_else(|| format!("{rate_iops} requests a second are no rate"))?;
+                Ok(head(Feed::Drawn(Box::new(generator), Some(arrivals)), 1))
+            };
+            let generators = loops.into_iter().map(|each| each.generator);
+            generators.enumerate().map(open).collect()
+        }
+        Source::Timed(commands) => Ok(vec![head(Feed::Timed(Arc::clone(commands), 0), 1)]),
+        Source::Paced(source) => {
+            let reader = source.0.open(range)?;
+            Ok(vec![head(Feed::Paced(reader, Vec::new(), 0), 1)])
+        }
+        Source::Windows(windows) => {
+            let drawn = WindowedRequests::new(windows, range, (key.seed, key.of_stream()));
+            let drawn = drawn.map_err(|error: WindowsError| error.to_string())?;
+            Ok(vec![head(Feed::Windowed(Box::new(drawn)), 1)])
+        }
+    }
+}
+
+impl Head {
+    /// Its next command, as it is sent.
+    fn draw(&mut self) -> Result<Option<Command>, RequestListError> {
+        let mut command = match &mut self.feed {
+            Feed::Drawn(generator, arrivals) => {
+                let mut command = Command::from(generator.next_request());
+                if let Some(arrivals) = arrivals {
+                    command.arrival = arrivals.next_arrival();
+                }
+                command
+            }
+            Feed::Timed(commands, next) => {
+                let listed = commands.get(*next).copied();
+                *next += 1;
+                return Ok(listed);
+            }
+            Feed::Paced(reader, batch, next) => {
+                if *next == batch.len() {
+                    let unread = reader.next_batch(batch);
+                    unread.map_err(|reason| refused(&self.name, reason))?;
+                    *next = 0;
+                }
+                let read = batch.get(*next).map(|paced| paced.command);
+                *next += 1;
+                return Ok(read);
+            }
+            Feed::Windowed(drawn) => drawn.next_command(),
+        };
+        if command.kind == CommandKind::Write {
+            match self.writes {
+                WriteMode::Plain => {}
+                WriteMode::Forced => command.is_forced = true,
+                WriteMode::Trim => command.kind = CommandKind::Trim,
+            }
+        }
+        Ok(Some(command))
+    }
+
+    /// Whether a command lies where this stream may go, and on the drive.
+    fn check(&self, command: &Command, capacity_bytes: u64) -> Result<(), RequestListError> {
+        let (start, end) = (self.range.0, self.range.1.min(capacity_bytes));
+        let last = command
+            .offset_bytes
+            .checked_add(u64::from(command.size_bytes));
+        if command.kind == CommandKind::Flush
+            || (command.offset_bytes >= start && last.is_some_and(|last| last <= end))
+        {
+            return Ok(());
+        }
+        let (bytes, offset) = (command.size_bytes, command.offset_bytes);
+        Err(refused(
+            &self.name,
+            format!(
+                "a request of {bytes} bytes at {offset} does not lie between bytes {start} and {end}"
+            ),
+        ))
+    }
+}
+
+fn refused(name: &str, reason: String) -> RequestListError {
+    RequestListError::Stream {
+        name: name.to_owned(),
+        reason,
+    }
+}
