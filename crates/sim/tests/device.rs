@@ -147,6 +147,30 @@ fn loops_with_shares_hold_them() {
     }
 }
 
+/// One submits four at each of its turns, and the other waits meanwhile: as much as before, in
+/// another order.
+#[test]
+fn a_burst_is_submitted_whole() {
+    let shared = |name, burst| Stream {
+        share: Some(0.5),
+        burst,
+        ..Stream::new(name, reads(9))
+    };
+    let load = [shared("a", 4), shared("b", 1)];
+    for (warmup, expected) in [(0, [4, 0]), (4, [0, 4]), (8, [4, 0])] {
+        let outcome = runner()
+            .run(&load, Plan::counting(warmup, 4), 1, 0)
+            .unwrap();
+        let counted = |stream: usize| {
+            let commands = &outcome.streams[stream].commands;
+            commands
+                .first()
+                .map_or(0, |each| each.counted.latency.count())
+        };
+        assert_eq!([counted(0), counted(1)], expected, "after {warmup}");
+    }
+}
+
 #[test]
 fn a_share_that_is_none_is_refused() {
     let arriving = Stream::timed("held", [Command::flush(Nanos::ZERO)]).source;

@@ -123,6 +123,36 @@ fn closed_loops_may_hold_shares() {
     };
     assert_eq!(share(""), None);
     assert_eq!(share("share = 0.04"), Some(0.04));
+    let scenario = read(&stream(
+        "queue_depth = 4\nshare = 0.5\nburst_requests = 512",
+    ));
+    assert_eq!(scenario.unwrap().streams[0].burst, 512);
+    let error = read(&stream("queue_depth = 4\nburst_requests = 512")).unwrap_err();
+    assert!(
+        error.contains("burst_requests is for streams with a share"),
+        "{error}"
+    );
+}
+
+#[test]
+fn random_requests_may_go_to_each_place_once() {
+    let requests = |lines: &str| {
+        let scenario = read(&stream(&format!("queue_depth = 4\n{lines}")));
+        scenario.map(|mut scenario| scenario.streams.remove(0).source)
+    };
+    let is_once = |lines: &str| {
+        matches!(
+            requests(lines).unwrap(),
+            Source::Closed(Requests::EachOnce(_))
+        )
+    };
+    assert!(is_once("each_place_once = true"));
+    assert!(!is_once("each_place_once = false"));
+    let error = requests("each_place_once = true\nread_random = 0.5").unwrap_err();
+    assert!(
+        error.contains("read_random is 0.5; allowed where each_place_once is true: 0 (in order)"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod allocation;
 mod generator;
 mod replay;
+mod request_list;
 mod stimulus;
 mod whole_pass;
 mod windows;
