@@ -97,7 +97,9 @@ fn seeds() -> Vec<Vec<u8>> {
                 write_size_bytes = 512\nread_random = 1.0\nwrite_random = 0.25\n\
                 range_offset_bytes = 4096\nrange_bytes = 1048576\nwrites_as = \"trim\"\n\
                 [[stream]]\nname = \"b\"\nqueue_depth = 4\nshare = 0.5\npriority = 1\n\
-                read_stride_bytes = 4096\nread_random = 0.5\nwrites_per_flush = 3\n";
+                burst_requests = 8\n\
+                read_stride_bytes = 4096\nread_random = 0.5\nwrites_per_flush = 3\n\
+                [[stream]]\nname = \"c\"\nqueue_depth = 4\neach_place_once = true\n";
     let windows = "duration_ns = 1000\n[[stream]]\nname = \"w\"\n[[stream.kind]]\naction = \"read\"\n\
                    place = \"next\"\nsizes_bytes = [4096]\nranks = [0, 1]\nkinds_after = [1, 3]\n\
                    [[stream.kind]]\naction = \"write\"\nplace = \"behind\"\ngroup = 1\n\

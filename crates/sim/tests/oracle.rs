@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::counted::flash;
 use crate::drives::story::Story;
-use crate::drives::world::{Arrivals, World};
+use crate::drives::world::{Arrivals, Turns, World};
 use crate::drives::{draws, fitted, placed, plans, small_drives, workloads};
 use crate::small_drive::{closed, timed};
 
@@ -113,7 +113,7 @@ proptest! {
             (workloads(), workloads()),
             draws(60),
             plans(),
-            [option::of(1..40_u32), option::of(1..40_u32)],
+            [option::of((1..40_u32, 1..6_u32)), option::of((1..40_u32, 1..6_u32))],
         )
     ) {
         let prepared = Prepared::new(config.clone()).unwrap();
@@ -130,11 +130,15 @@ proptest! {
             let queue_depth = workload.queue_depth;
             let drawn = generator.map(Into::into);
             arrivals.push(match share {
-                Some(share) => Arrivals::Shared(Box::new(drawn), queue_depth, share.into()),
+                Some((share, burst)) => {
+                    let turns = Turns { share: share.into(), burst: burst.into() };
+                    Arrivals::Shared(Box::new(drawn), queue_depth, turns)
+                }
                 None => Arrivals::Closed(Box::new(drawn), queue_depth),
             });
             streams.push(Stream {
-                share: share.map(f64::from),
+                share: share.map(|(share, _)| share.into()),
+                burst: share.map_or(1, |(_, burst)| burst),
                 ..Stream::closed("closed", workload)
             });
         }

@@ -109,6 +109,10 @@ def stream_text(plan: Values) -> str:
     for key in ("priority", "queue_pair", "share"):
         if plan[key]:
             said += f", {key.replace('_', ' ')} {plan[key]}"
+    if plan["burst_requests"] > 1:
+        said += f" in bursts of {plan['burst_requests']:,}"
+    if plan["each_place_once"]:
+        said += ", each place once"
     return said
 
 

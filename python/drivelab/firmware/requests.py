@@ -58,7 +58,7 @@ class RequestPlan:
         What random numbers are keyed by.
     shorter
         One part of so many: the first requests, in whole records where there are as many. Mix,
-        sizes, order and ranges stay; volume falls with it, different bytes by less.
+        sizes, order and ranges stay. Volume falls by as much, different bytes by as much or less.
     requests
         How many instead of as many as the workload says. Needed where it says none.
     capacity_bytes

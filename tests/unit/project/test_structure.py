@@ -30,7 +30,10 @@ PYTHON_ORDER: list[set[str]] = [
     {"drives", "exhibits"},
     {"runs", "prices"},
     {"campaign"},
-    {"profile", "pts", "models", "timeline", "traces", "choose", "place", "live", "preset_fit"},
+    {
+        *("profile", "pts", "models", "timeline", "traces", "choose", "place", "live"),
+        *("preset_fit", "firmware"),
+    },
     {"report"},
     {"pages"},
     {"reproduce"},

@@ -132,10 +132,17 @@ impl Pending {
 pub enum Arrivals {
     /// So many outstanding, drawn from this.
     Closed(Box<dyn Iterator<Item = Command>>, u32),
-    /// The same, while no other of these has sent less for its share, the last number.
-    Shared(Box<dyn Iterator<Item = Command>>, u32, u64),
+    /// The same, while no other of these has sent less for its share; of each, whole bursts count.
+    Shared(Box<dyn Iterator<Item = Command>>, u32, Turns),
     /// At their own times.
     Open(VecDeque<Command>),
+}
+
+/// Which part of the commands a stream sends, and how many at each of its turns.
+#[derive(Clone, Copy)]
+pub struct Turns {
+    pub share: u64,
+    pub burst: u64,
 }
 
 /// The oracle.
@@ -395,17 +402,20 @@ impl World {
     /// Streams with shares submit, one command after the other, until none may.
     fn submit_shared(&mut self) {
         let share_of = |arrivals: &Arrivals| match arrivals {
-            Arrivals::Shared(_, depth, share) => Some((u64::from(*depth), *share)),
+            Arrivals::Shared(_, depth, turns) => Some((u64::from(*depth), *turns)),
             _ => None,
         };
         let may = |world: &Self, stream: usize| {
-            let Some((depth, share)) = share_of(&world.arrivals[stream]) else {
+            let Some((depth, mine)) = share_of(&world.arrivals[stream]) else {
                 return false;
             };
             let (sent, complete) = world.sent[stream];
             let others = world.arrivals.iter().map(share_of).zip(&world.sent);
             let mut shared = others.filter_map(|(of, sent)| Some((of?.1, sent.0)));
-            sent - complete < depth && shared.all(|(of, other)| sent * of <= other * share)
+            let whole = |turns: Turns, sent: u64| sent - sent % turns.burst;
+            let done = whole(mine, sent);
+            sent - complete < depth
+                && shared.all(|(of, sent)| done * of.share <= whole(of, sent) * mine.share)
         };
         while self.ledger.closed.is_none() {
             let mut streams = 0..self.arrivals.len();
