@@ -106,6 +106,12 @@ def stream_text(plan: Values) -> str:
         said += f", in {format_size(length)} {where}"
     if plan["content"] != "random":
         said += f", content {plan['content']}"
+    return said + _turns_text(plan)
+
+
+def _turns_text(plan: Values) -> str:
+    """Say when a stream goes first, and whether places come again."""
+    said = ""
     for key in ("priority", "queue_pair", "share"):
         if plan[key]:
             said += f", {key.replace('_', ' ')} {plan[key]}"

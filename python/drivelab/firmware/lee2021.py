@@ -21,6 +21,7 @@ from drivelab.workloads.given import shown
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from drivelab.exhibits.table import Cell
     from drivelab.firmware.counted import CountedRequests
     from drivelab.workloads.scenario import Scenario
 
@@ -157,7 +158,7 @@ def largest_difference(published: PublishedWorkload, counted: CountedRequests) -
 def beside_table4(counted: Iterable[tuple[PublishedWorkload, CountedRequests]]) -> Table:
     """Lay workloads beside the paper's: two cells of each column of table 4."""
     columns = ("label", "scenario", *(f"{name}, {of}" for name in _COLUMNS for of in _BESIDE))
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for published, found in counted:
         pairs = zip(published.values(), counted_values(found), strict=True)
         cells = [cell for pair in pairs for cell in pair]

@@ -176,8 +176,8 @@ def _own_count(workload: Workload, streams: list[Stream]) -> int | None:
     if all(each is not None for each in counts):
         described = [each.described() for each in streams]
         if all(each["source"] in ("listed", "recorded") for each in described):
-            placed = [sum(each["listed"][kind] for kind in KINDS) for each in described]
-            return sum(placed)
+            placed: int = sum(each["listed"][kind] for each in described for kind in KINDS)
+            return placed
         return sum(each for each in counts if each is not None)
     raise UsageError(
         f"{workload.describe()} does not say how many requests it has; say requests (a scenario: "

@@ -65,10 +65,22 @@ def test_the_page_sets_each_beside_the_table(published: PublishedWorkload) -> No
 def test_the_page_says_what_a_fiftieth_is(published: PublishedWorkload) -> None:
     part = counted(published.label, 50)
     _, write, read, *sizes = counted_values(part)
-    texts = [f"{part.records:.0f}", f"{write:.1f}", f"{read:.1f}", *(f"{size:.3g}" for size in sizes)]
+    texts = [
+        f"{part.records:.0f}",
+        f"{write:.1f}",
+        f"{read:.1f}",
+        *(f"{size:.3g}" for size in sizes),
+    ]
     assert f"| {published.label} | {' | '.join(texts)} |" in PAGE
     # A burst of 512 of the shortest, which has 16,000 requests, is 3 % of them.
     assert write == pytest.approx(published.write_percent, abs=1.0)
+
+
+def test_the_page_says_how_many_requests_and_the_largest_difference() -> None:
+    assert f"all {1000 * sum(each.records for each in FIFTEEN):,} requests" in PAGE
+    differences = {each.label: largest_difference(each, counted(each.label)) for each in FIFTEEN}
+    label, (_, most) = max(differences.items(), key=lambda item: item[1][1])
+    assert f"The largest difference is {100 * most:.1f} % ({label}, data read)." in PAGE
 
 
 def test_every_scenario_of_the_paper_is_one_of_the_fifteen() -> None:
@@ -92,8 +104,7 @@ def test_volumes_of_small_requests_are_8_kib_each_within_what_is_rounded(
         (published.read_percent, published.read_volume_gib),
     ]:
         least, most = (
-            1000 * published.records * (percent + half) / 100 * 8192 / 2**30
-            for half in (-0.5, 0.5)
+            1000 * published.records * (percent + half) / 100 * 8192 / 2**30 for half in (-0.5, 0.5)
         )
         assert least < volume + 0.05
         assert most > volume - 0.05

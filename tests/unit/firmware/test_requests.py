@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_trace import spc_file
 from numpy.testing import assert_array_equal
 
 from drivelab.errors import UsageError
@@ -89,9 +90,8 @@ def test_a_file_holds_sixteen_bytes_a_request(tmp_path: Path) -> None:
 
 
 def test_a_recorded_trace_is_listed_as_it_was_and_fitted_as_asked(tmp_path: Path) -> None:
-    path = tmp_path / "mine.csv"
-    lines = [f"{at / 1000:.3f},{'RW'[at % 2]},{at * 4096},4096" for at in range(300)]
-    path.write_text("time_s,op,offset_bytes,size_bytes\n" + "\n".join(lines) + "\n")
+    lines = [f"0,{8 * at},4096,{'rw'[at % 2]},{at / 1000:.6f}" for at in range(300)]
+    path = spc_file(tmp_path, lines)
     trace = Trace.of_files(RecordedFiles((str(path),)), depth=8)
     found = listed(trace)
     assert_array_equal(found["first"], np.arange(300) * 8)
@@ -113,7 +113,7 @@ def test_characteristics_need_a_number_of_requests() -> None:
 
 
 def test_an_order_that_only_a_drive_knows_is_refused() -> None:
-    with pytest.raises(UsageError, match='stream "writes": how many .* give every stream a share'):
+    with pytest.raises(UsageError, match=r'stream "writes": how many .* give every stream a share'):
         request_chunks(Scenario(TWO.replace("share = 0.25\nburst_requests = 8\n", "")))
 
 
