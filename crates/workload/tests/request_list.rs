@@ -40,8 +40,8 @@ fn command(at: u64, kind: CommandKind, offset_bytes: u64) -> Command {
 
 fn first(streams: &[Stream], count: usize) -> Vec<Command> {
     let mut list = RequestList::new(streams, CAPACITY_BYTES, 1).unwrap();
-    let mut next = || list.next_command().unwrap();
-    std::iter::from_fn(|| next()).take(count).collect()
+    let next = || list.next_command().unwrap();
+    std::iter::from_fn(next).take(count).collect()
 }
 
 fn refusal(streams: &[Stream]) -> String {
