@@ -20,7 +20,10 @@ const LAYOUT: FlashLayout = FlashLayout {
 };
 
 const POLICIES: SlcPolicies = SlcPolicies {
-    pages: Policies::USUAL,
+    pages: Policies {
+        pace: Pace::WholeBlock,
+        ..Policies::USUAL
+    },
     slc_blocks: 4,
     slc_pages: 4,
 };
@@ -78,6 +81,27 @@ fn a_full_region_folds_a_block_for_each_that_is_written() {
         fold_erases: 2,
     };
     assert_eq!(write(&mut drive, 16..24), expected);
+}
+
+/// From the fourteenth page on less than a block is free. Of each four writes one folds two pages,
+/// two fold one, the last of which erases the block, and one folds none: it has a block's worth.
+#[test]
+fn paced_folds_are_spread_over_the_writes_that_fill_a_block() {
+    let policies = SlcPolicies {
+        pages: Policies::USUAL,
+        ..POLICIES
+    };
+    let mut drive = Checked::fresh(SlcMap::erased(LAYOUT, policies).unwrap());
+    assert_eq!(write(&mut drive, 0..13).fold_reads, 0);
+    for first in [13, 17, 21] {
+        let costs = [0, 1, 2, 3].map(|page| write(&mut drive, [first + page]));
+        assert_eq!(
+            costs.each_ref().map(|cost| cost.fold_programs),
+            [2, 1, 1, 0]
+        );
+        assert_eq!(costs.each_ref().map(|cost| cost.fold_reads), [2, 1, 1, 0]);
+        assert_eq!(costs.map(|cost| cost.fold_erases), [0, 0, 1, 0]);
+    }
 }
 
 /// What was written again before it is folded is not.

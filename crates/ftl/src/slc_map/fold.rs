@@ -1,5 +1,7 @@
 //! Folding: from the SLC blocks to the dense ones.
 
+use std::ops::Range;
+
 use super::{Ring, SlcMap};
 use crate::memory::{Cells, Memory};
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
@@ -7,10 +9,16 @@ use crate::space::Frontier;
 use crate::{FirmwareError, IdleTime, NOTHING, Pace, Ppn};
 
 impl<M: Memory> SlcMap<M> {
-    /// Folds what is left of the oldest full block of `plane`, and erases it.
+    /// Folds so much of the oldest full block of `plane` that a write finds a place. Paced, the
+    /// last block's worth of free places is used up as the oldest block is folded:
+    ///
+    /// ```text
+    ///   free before the write       n-1  n-2  ...  2  1      n places a block
+    ///   of the oldest block left    n-2  n-3  ...  1  0, erased
+    /// ```
     #[cold]
     #[inline(never)]
-    pub(super) fn fold_block(
+    pub(super) fn fold_for_a_write(
         &mut self,
         plane: u32,
         request: u32,
@@ -18,9 +26,34 @@ impl<M: Memory> SlcMap<M> {
     ) -> Result<(), FirmwareError> {
         // What was read in idle time is read again.
         self.set_ring(plane, Ring::Held, 0);
+        let free = self.places() - self.ring(plane, Ring::Used);
         let first = self.ring(plane, Ring::Fold);
         let end = (self.by_pages.quotient(first) + 1) * self.pages;
-        for place in first..end {
+        let is_whole = self.dense.policies.pace == Pace::WholeBlock || free == 0;
+        let count = if is_whole {
+            end - first
+        } else {
+            (end - first).div_ceil(free)
+        };
+        self.fold_places(plane, first..first + count, request, out)?;
+        if first + count == end {
+            let erase = self.erase_folded(plane, end - 1, request);
+            out.push(erase);
+        } else {
+            self.set_ring(plane, Ring::Fold, first + count);
+        }
+        Ok(())
+    }
+
+    /// Copies what is still the newest data of `places` to the dense blocks.
+    fn fold_places(
+        &mut self,
+        plane: u32,
+        places: Range<u32>,
+        request: u32,
+        out: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        for place in places {
             let Some(logical) = self.newest_at(plane, place) else {
                 continue;
             };
@@ -50,8 +83,6 @@ impl<M: Memory> SlcMap<M> {
                 self.renumber(before, request, out);
             }
         }
-        let erase = self.erase_folded(plane, end - 1, request);
-        out.push(erase);
         Ok(())
     }
 

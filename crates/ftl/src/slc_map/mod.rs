@@ -8,8 +8,10 @@
 //!
 //! Folding copies what is still the newest data of the oldest full block to the dense blocks
 //! and erases it. A page that is written again before that costs nothing there. In idle time
-//! full blocks are folded one operation at a time, until only the one being filled is left;
-//! a host that finds the ring full waits for a block to be folded.
+//! full blocks are folded one operation at a time, until only the one being filled is left.
+//! A host that fills the ring pays for folding: with [`Pace::WholeBlock`] its write waits for a
+//! whole block when the ring is full; with [`Pace::Paced`] each write folds a little as soon as
+//! less than a block's worth is free, so that latencies stay even.
 //!
 //! The SLC blocks are the first of each plane. While the newest data of a page lies there,
 //! the page map has it as given up.
@@ -23,8 +25,8 @@ use crate::memory::{Cells, Memory};
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind, TRIMMED};
 use crate::page_map::PageMap;
 use crate::{
-    Action, Firmware, FirmwareError, FlashLayout, IdleTime, LayoutError, Lpn, NOTHING, PageRun,
-    Ppn, Room,
+    Action, Firmware, FirmwareError, FlashLayout, IdleTime, LayoutError, Lpn, NOTHING, Pace,
+    PageRun, Ppn, Room,
 };
 
 pub use policies::SlcPolicies;
@@ -53,6 +55,8 @@ pub struct SlcMap<M: Memory> {
     /// SLC blocks of a plane, and their pages.
     blocks: u32,
     pages: u32,
+    /// Used places of a plane from which on writes fold.
+    folds_from: u32,
     by_pages: Divisor,
     /// One more than the place in its plane's ring of every logical page, 0 if it has none.
     place_of: M::Wide,
@@ -77,6 +81,7 @@ impl<M: Memory> SlcMap<M> {
             dense,
             blocks: self.blocks,
             pages: self.pages,
+            folds_from: self.folds_from,
             by_pages: self.by_pages,
             place_of: self.place_of.clone(),
             logged: self.logged.clone(),
@@ -98,6 +103,11 @@ impl<M: Memory> SlcMap<M> {
             dense: PageMap::erased(policies.dense(&layout), policies.beneath(&layout))?,
             blocks: policies.slc_blocks,
             pages: policies.slc_pages,
+            folds_from: match policies.pages.pace {
+                // A page less than a block is free when the first place is folded.
+                Pace::Paced => (policies.slc_blocks - 1) * policies.slc_pages + 1,
+                Pace::WholeBlock => policies.slc_blocks * policies.slc_pages,
+            },
             by_pages: Divisor::new(policies.slc_pages),
             place_of: M::Wide::filled(layout.logical_pages as usize, 0),
             logged: M::Wide::filled(blocks * policies.slc_pages as usize, NOTHING),
@@ -224,8 +234,8 @@ impl<M: Memory> SlcMap<M> {
         out: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
         let plane = self.plane_of(logical);
-        if self.ring(plane, Ring::Used) == self.places() {
-            self.fold_block(plane, request, out)?;
+        if self.ring(plane, Ring::Used) >= self.folds_from {
+            self.fold_for_a_write(plane, request, out)?;
         }
         let mut after = NOTHING;
         if is_partial {
