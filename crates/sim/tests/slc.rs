@@ -20,6 +20,10 @@ const ERASE: u64 = 2_000_000;
 
 /// One die with four SLC blocks of four pages and twenty dense ones of twelve.
 fn drive(condition: &str, idle_ns: u64) -> Prepared {
+    paced_drive(condition, idle_ns, "whole_block")
+}
+
+fn paced_drive(condition: &str, idle_ns: u64, pace: &str) -> Prepared {
     let text = format!(
         "name = \"slc\"\nkind = \"ssd\"\nsummary = \"-\"\ncondition = \"{condition}\"\n\
          [geometry]\nchannels = 1\nways_per_channel = 1\ndies_per_way = 1\nplanes_per_die = 1\n\
@@ -31,7 +35,7 @@ fn drive(condition: &str, idle_ns: u64) -> Prepared {
          [scheduling]\ndispatch = \"per_die\"\n\
          [slc]\nblocks_per_plane = 4\npages_per_block = {BLOCK}\nread_cell_ns = 20_000\n\
          program_cell_ns = 100_000\nidle_ns = {idle_ns}\n\
-         [collection]\npolicy = \"greedy\"\npace = \"paced\"\n[host]\ninterface = \"free\"\n\
+         [collection]\npolicy = \"greedy\"\npace = \"{pace}\"\n[host]\ninterface = \"free\"\n\
          [buffer]\nwrite_buffer_bytes = 0\n[variability]\nsigma = 0.0\n",
         120 * PAGE_BYTES,
     );
@@ -85,6 +89,33 @@ fn writes_fall_off_a_cliff_when_the_region_is_full() {
         (blocks * BLOCK, blocks)
     );
     assert_eq!(flash(&after).write_amplification_ratio(), Some(2.0));
+}
+
+/// Paced, writes begin to fold when less than a block is free, a page or two each. Of every four
+/// one folds two, and one, behind the erase, none; together they take as long as if they had waited.
+#[test]
+fn paced_folds_cost_as_much_and_are_spread_over_writes() {
+    let drive = paced_drive("fresh", 1_000_000, "paced");
+    let fast = REGION - BLOCK + 1;
+    let before = run(&drive, Direction::Write, fast, 0, Plan::counting(0, fast));
+    assert_eq!(before.window, Nanos(fast * SLC_PROGRAM));
+    let next = |first, count| {
+        let pages = first + count;
+        run(
+            &drive,
+            Direction::Write,
+            pages,
+            0,
+            Plan::counting(first, count),
+        )
+    };
+    assert_eq!(next(fast, 1).window, Nanos(2 * FOLD + SLC_PROGRAM));
+    assert_eq!(next(fast + 1, 1).window, Nanos(FOLD + SLC_PROGRAM));
+    assert_eq!(next(fast + 2, 1).window, Nanos(FOLD + ERASE + SLC_PROGRAM));
+    assert_eq!(next(fast + 3, 1).window, Nanos(SLC_PROGRAM));
+    let blocks = 2 * REGION / BLOCK;
+    let block = BLOCK * (FOLD + SLC_PROGRAM) + ERASE;
+    assert_eq!(next(fast, 2 * REGION).window, Nanos(blocks * block));
 }
 
 /// A second without commands is enough to fold all full blocks: the region takes as much
