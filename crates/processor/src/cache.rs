@@ -1,0 +1,110 @@
+//! A set-associative cache of lines of 64 bytes that replaces what was used longest ago.
+
+/// Bytes of a line, in every cache of both processors.
+pub const LINE_BYTES: u64 = 64;
+
+/// No line has this number: addresses are below 2^58 lines.
+const NONE: u64 = u64::MAX;
+const EXCLUSIVE: u64 = 1 << 63;
+
+/// A cache: each set holds line numbers, the last one used first. The top bit of one that is there
+/// says that no other cache may hold it.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    lines: Vec<u64>,
+    ways: usize,
+    set_mask: u64,
+}
+
+/// What a cache knows of a line that it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// No other cache holds it: it may be written without asking.
+    pub exclusive: bool,
+}
+
+impl Cache {
+    /// An empty cache of `sets` (a power of two) sets of `ways` lines.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `sets` is no power of two or `ways` is zero, which parameters exclude.
+    #[must_use]
+    pub fn new(sets: usize, ways: usize) -> Self {
+        assert!(
+            sets.is_power_of_two() && ways > 0,
+            "{sets} sets, {ways} ways"
+        );
+        Self {
+            lines: vec![NONE; sets * ways],
+            ways,
+            set_mask: sets as u64 - 1,
+        }
+    }
+
+    /// The line's place in its set, if it is there; it becomes the last one used.
+    #[inline]
+    pub fn use_line(&mut self, line: u64) -> Option<Held> {
+        let set = self.set(line);
+        let found = set.iter().position(|held| held & !EXCLUSIVE == line)?;
+        // Nearly always the first: nothing moves then.
+        set[..=found].rotate_right(1);
+        Some(Held {
+            exclusive: set[0] & EXCLUSIVE != 0,
+        })
+    }
+
+    /// Puts a line in that is not there, in the place of the one that was used longest ago.
+    #[inline]
+    pub fn insert(&mut self, line: u64, exclusive: bool) {
+        let set = self.set(line);
+        set.rotate_right(1);
+        set[0] = if exclusive { line | EXCLUSIVE } else { line };
+    }
+
+    /// Says of the line used last whether others may hold it too.
+    pub fn set_exclusive(&mut self, line: u64, exclusive: bool) {
+        let entry = if exclusive { line | EXCLUSIVE } else { line };
+        for held in self.set(line) {
+            if *held & !EXCLUSIVE == line {
+                *held = entry;
+            }
+        }
+    }
+
+    /// What is known of a line, without using it.
+    #[must_use]
+    pub fn look(&self, line: u64) -> Option<Held> {
+        let start = (line & self.set_mask) as usize * self.ways;
+        let set = &self.lines[start..start + self.ways];
+        let held = set.iter().find(|held| **held & !EXCLUSIVE == line)?;
+        Some(Held {
+            exclusive: held & EXCLUSIVE != 0,
+        })
+    }
+
+    /// Takes a line out, because another cache writes to it.
+    pub fn remove(&mut self, line: u64) {
+        let set = self.set(line);
+        if let Some(found) = set.iter().position(|held| held & !EXCLUSIVE == line) {
+            set[found] = NONE;
+            // What is empty is filled first.
+            set[found..].rotate_left(1);
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, line: u64) -> &mut [u64] {
+        let start = (line & self.set_mask) as usize * self.ways;
+        &mut self.lines[start..start + self.ways]
+    }
+}
+
+/// The first and the last line that an access touches.
+#[inline]
+#[must_use]
+pub fn lines_of(address: u64, bytes: u64) -> (u64, u64) {
+    // The top byte may be a tag.
+    let address = address & 0x00ff_ffff_ffff_ffff;
+    (address / LINE_BYTES, (address + bytes - 1) / LINE_BYTES)
+}

@@ -1,0 +1,351 @@
+//! A host-like x86-64 core: what its counters would say of a record.
+//!
+//! One core runs the whole program, as one thread does. What the program did is counted, what its
+//! accesses and branches met is simulated, and cycles are derived from both. The out-of-order core
+//! itself is not simulated: it is a rate of micro-operations and a share of each latency that it
+//! does not hide.
+
+mod columns;
+mod decode;
+mod parameters;
+
+pub use columns::COLUMNS;
+pub use decode::{Decoded, decode};
+pub use parameters::{Derived, HostKind, HostParameters, HostPredictor};
+
+use rustc_hash::FxHashMap;
+
+use crate::cache::{Cache, lines_of};
+use crate::code::{BlockId, Control, Instruction};
+use crate::columns::Column;
+use crate::marks::Mark;
+use crate::model::Model;
+use crate::predict::Directions;
+use crate::predict::places::{IndirectPlaces, Returns};
+use crate::predict::tagged::TaggedTables;
+use crate::streams::Streams;
+
+/// No instruction has this number.
+const NO_INSTRUCTION: usize = usize::MAX;
+
+/// The core and what it has counted.
+#[derive(Debug)]
+pub struct Host {
+    parameters: HostParameters,
+    blocks: Vec<Block>,
+    known: FxHashMap<(u64, usize), BlockId>,
+    measuring: bool,
+    /// The block executed last.
+    before: Block,
+    l1d: Cache,
+    l2: Cache,
+    llc: Cache,
+    streams: Streams,
+    directions: TaggedTables,
+    returns: Returns,
+    indirect: IndirectPlaces,
+    /// The line touched last, which the first cache has at hand.
+    at_hand: u64,
+    loads: Pieces,
+    stores: Pieces,
+    counts: Counts,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    address: u64,
+    end: u64,
+    /// Where its last instruction is, which may be a branch.
+    last: u64,
+    instructions: u32,
+    operations: u32,
+    control: Control,
+    counted: bool,
+    /// It ends with an instruction that repeats itself.
+    repeats: bool,
+}
+
+/// An access that comes in pieces counts once.
+#[derive(Debug)]
+struct Pieces {
+    instruction: usize,
+    next: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    instructions: u64,
+    operations: u64,
+    branches: u64,
+    branch_misses: u64,
+    loads: u64,
+    stores: u64,
+    /// Of loads and of stores.
+    missed: [Missed; 2],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Missed {
+    in_l2: u64,
+    in_llc: u64,
+    in_memory: u64,
+    streamed: u64,
+}
+
+impl Host {
+    /// A core with empty caches.
+    #[must_use]
+    pub fn new(parameters: HostParameters) -> Self {
+        let predictor = &parameters.predictor;
+        Self {
+            blocks: Vec::new(),
+            known: FxHashMap::default(),
+            measuring: false,
+            before: Block::default(),
+            l1d: parameters.l1d.cache(),
+            l2: parameters.l2.cache(),
+            llc: parameters.llc.cache(),
+            streams: Streams::new(
+                parameters.prefetch.streams,
+                parameters.prefetch.lines_before,
+            ),
+            directions: TaggedTables::new(
+                predictor.base_entries,
+                predictor.tagged_entries,
+                &predictor.history_lengths,
+            ),
+            returns: Returns::new(predictor.return_entries),
+            indirect: IndirectPlaces::new(predictor.indirect_entries),
+            at_hand: u64::MAX,
+            loads: Pieces::new(),
+            stores: Pieces::new(),
+            counts: Counts::default(),
+            parameters,
+        }
+    }
+
+    /// The branch that the block before ended with went to `place`.
+    #[inline]
+    fn left(&mut self, place: u64) {
+        let before = self.before;
+        let right = match before.control {
+            Control::Next | Control::Direct => true,
+            Control::Conditional => self.directions.meet(before.last, place != before.end),
+            Control::Call => {
+                self.returns.call(before.end);
+                true
+            }
+            Control::IndirectCall => {
+                self.returns.call(before.end);
+                self.indirect.meet(before.last, place)
+            }
+            Control::Indirect => self.indirect.meet(before.last, place),
+            Control::Return => self.returns.meet(place),
+        };
+        self.counts.branch_misses += u64::from(!right && before.counted);
+    }
+
+    #[inline(never)]
+    fn touch(&mut self, line: u64, store: bool) {
+        self.at_hand = line;
+        if self.l1d.use_line(line).is_some() {
+            return;
+        }
+        self.l1d.insert(line, false);
+        let missed = &mut self.counts.missed[usize::from(store)];
+        if self.l2.use_line(line).is_some() {
+            missed.in_l2 += 1;
+            return;
+        }
+        self.l2.insert(line, false);
+        if self.llc.use_line(line).is_some() {
+            missed.in_llc += 1;
+            return;
+        }
+        self.llc.insert(line, false);
+        if self.streams.meet(line) {
+            missed.streamed += 1;
+        } else {
+            missed.in_memory += 1;
+        }
+    }
+
+    fn record(&mut self, values: &mut Vec<u64>) {
+        let counts = std::mem::take(&mut self.counts);
+        let derived = &self.parameters.derived;
+        let [loads, stores] = counts.missed;
+        // What is not hidden, in hundredths of cycles.
+        let waited = loads.cycles(derived) * derived.exposed_percent
+            + stores.cycles(derived) * derived.exposed_store_percent;
+        let stalled = counts.branch_misses * derived.mispredict_cycles + waited / 100;
+        let operations = counts.operations + counts.loads + 2 * counts.stores;
+        let steady = operations * 100 / derived.micro_operations_per_100_cycles;
+        let cycles = steady + stalled;
+        let references = [loads, stores].map(|missed| missed.beyond_l2());
+        let memory = [loads, stores].map(|missed| missed.in_memory + missed.streamed);
+        values.extend([
+            cycles,
+            counts.instructions,
+            operations,
+            counts.branches,
+            counts.branch_misses,
+            scaled(cycles, self.parameters.bus_hz, self.parameters.frequency_hz),
+            counts.loads,
+            counts.stores,
+            references.iter().sum(),
+            memory.iter().sum(),
+            stalled,
+            references.iter().sum::<u64>() + loads.in_l2 + stores.in_l2,
+            stores.in_l2 + stores.beyond_l2(),
+            loads.streamed + stores.streamed,
+            scaled(cycles, 1_000_000_000, self.parameters.frequency_hz),
+        ]);
+    }
+}
+
+impl Model for Host {
+    fn columns(&self) -> &'static [Column] {
+        &COLUMNS
+    }
+
+    fn parameters(&self) -> serde_json::Value {
+        serde_json::to_value(&self.parameters).unwrap_or_default()
+    }
+
+    fn translate(&mut self, instructions: &[Instruction<'_>], counted: bool) -> BlockId {
+        let block = Block::of(instructions, counted);
+        let blocks = &mut self.blocks;
+        let new = || {
+            blocks.push(block);
+            blocks.len() - 1
+        };
+        let id = *self
+            .known
+            .entry((block.address, instructions.len()))
+            .or_insert_with(new);
+        // The program may have written other code there.
+        self.blocks[id] = block;
+        id
+    }
+
+    #[inline]
+    fn enter(&mut self, block: BlockId) {
+        if !self.measuring {
+            return;
+        }
+        let Some(&block) = self.blocks.get(block) else {
+            return;
+        };
+        // An instruction that repeats itself is entered again and again, and is one.
+        if self.before.repeats && self.before.last == block.address {
+            let again = self.before.last == block.last;
+            self.before = block;
+            if again {
+                return;
+            }
+            self.counts.instructions = self.counts.instructions.saturating_sub(1);
+        } else {
+            self.left(block.address);
+            self.before = block;
+        }
+        self.loads.instruction = NO_INSTRUCTION;
+        self.stores.instruction = NO_INSTRUCTION;
+        if block.counted {
+            self.counts.instructions += u64::from(block.instructions);
+            self.counts.operations += u64::from(block.operations);
+            self.counts.branches += u64::from(block.control.is_branch());
+        }
+    }
+
+    #[inline]
+    fn access(&mut self, instruction: usize, address: u64, bytes: u64, store: bool) {
+        if !self.measuring {
+            return;
+        }
+        if store {
+            self.counts.stores += u64::from(self.stores.is_new(instruction, address, bytes));
+        } else {
+            self.counts.loads += u64::from(self.loads.is_new(instruction, address, bytes));
+        }
+        let (first, last) = lines_of(address, bytes);
+        if first != self.at_hand {
+            self.touch(first, store);
+        }
+        if last != first {
+            self.touch(last, store);
+        }
+    }
+
+    fn mark(&mut self, mark: Mark, values: &mut Vec<u64>) {
+        match mark {
+            Mark::Begin => {
+                self.measuring = true;
+                self.counts = Counts::default();
+            }
+            Mark::End => self.measuring = false,
+            Mark::Record if self.measuring => self.record(values),
+            _ => {}
+        }
+    }
+}
+
+impl Block {
+    fn of(instructions: &[Instruction<'_>], counted: bool) -> Self {
+        let mut block = Self {
+            counted,
+            instructions: instructions.len() as u32,
+            ..Self::default()
+        };
+        let mut compared = false;
+        for (number, instruction) in instructions.iter().enumerate() {
+            if number == 0 {
+                block.address = instruction.address;
+            }
+            let decoded = decode(instruction.bytes);
+            // A compare and the branch after it are one.
+            let fused = compared && decoded.control == Control::Conditional;
+            block.operations += decoded.operations - u32::from(fused);
+            compared = decoded.compares;
+            block.control = decoded.control;
+            block.repeats = decoded.repeats;
+            block.last = instruction.address;
+            block.end = instruction.address + instruction.bytes.len() as u64;
+        }
+        block
+    }
+}
+
+impl Pieces {
+    fn new() -> Self {
+        Self {
+            instruction: NO_INSTRUCTION,
+            next: 0,
+        }
+    }
+
+    #[inline]
+    fn is_new(&mut self, instruction: usize, address: u64, bytes: u64) -> bool {
+        let new = instruction != self.instruction || address != self.next;
+        self.instruction = instruction;
+        self.next = address.wrapping_add(bytes);
+        new
+    }
+}
+
+impl Missed {
+    fn beyond_l2(&self) -> u64 {
+        self.in_llc + self.in_memory + self.streamed
+    }
+
+    fn cycles(&self, derived: &Derived) -> u64 {
+        self.in_l2 * derived.l2_cycles
+            + self.in_llc * derived.llc_cycles
+            + self.in_memory * derived.memory_cycles
+            + self.streamed * derived.streamed_cycles
+    }
+}
+
+/// A time counted at one rate as counted at another.
+pub(crate) fn scaled(count: u64, to: u64, from: u64) -> u64 {
+    (u128::from(count) * u128::from(to) / u128::from(from)) as u64
+}

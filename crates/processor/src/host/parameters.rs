@@ -1,0 +1,148 @@
+//! What a host is, from TOML.
+
+use serde::{Deserialize, Serialize};
+
+use crate::parameters::{CacheSize, ParameterError, Prefetch, power_of_two, read, within};
+use crate::predict::tagged::MOST_HISTORY;
+
+/// A host-like core.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostParameters {
+    /// `host`.
+    pub kind: HostKind,
+    /// Its name.
+    pub name: String,
+    /// What it is, in a line.
+    pub summary: String,
+    /// Cycles a second.
+    pub frequency_hz: u64,
+    /// Bus cycles a second.
+    pub bus_hz: u64,
+    /// The first cache of data.
+    pub l1d: CacheSize,
+    /// The second.
+    pub l2: CacheSize,
+    /// The last.
+    pub llc: CacheSize,
+    /// Which misses it sees coming.
+    pub prefetch: Prefetch,
+    /// How it thinks of branches.
+    pub predictor: HostPredictor,
+    /// What cycles are derived with.
+    pub derived: Derived,
+}
+
+/// The word that says that a text is a host.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostKind {
+    /// A host.
+    Host,
+}
+
+/// How a host thinks of branches.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostPredictor {
+    /// Counters by address.
+    pub base_entries: usize,
+    /// Entries of each table by history.
+    pub tagged_entries: usize,
+    /// How many branches each table remembers.
+    pub history_lengths: Vec<u32>,
+    /// Places of indirect branches.
+    pub indirect_entries: usize,
+    /// Calls that are remembered.
+    pub return_entries: usize,
+}
+
+/// What cycles are derived with.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Derived {
+    /// Micro-operations of a hundred cycles in which nothing stalls.
+    pub micro_operations_per_100_cycles: u64,
+    /// A branch that went another way.
+    pub mispredict_cycles: u64,
+    /// A hit in the second cache.
+    pub l2_cycles: u64,
+    /// A hit in the last one.
+    pub llc_cycles: u64,
+    /// What memory gives.
+    pub memory_cycles: u64,
+    /// What memory gives and was seen coming.
+    pub streamed_cycles: u64,
+    /// The part of a load's latency that is not hidden.
+    pub exposed_percent: u64,
+    /// Of a store's.
+    pub exposed_store_percent: u64,
+}
+
+impl HostParameters {
+    /// A host from its text.
+    ///
+    /// # Errors
+    ///
+    /// [`ParameterError`] if the text is no host or a value is impossible.
+    pub fn from_toml(text: &str) -> Result<Self, ParameterError> {
+        let parameters: Self = read(text)?;
+        parameters.check()?;
+        Ok(parameters)
+    }
+
+    fn check(&self) -> Result<(), ParameterError> {
+        within(
+            "frequency_hz",
+            self.frequency_hz,
+            1_000_000,
+            100_000_000_000,
+        )?;
+        within("bus_hz", self.bus_hz, 1_000_000, self.frequency_hz)?;
+        self.l1d.check("l1d")?;
+        self.l2.check("l2")?;
+        self.llc.check("llc")?;
+        self.prefetch.check()?;
+        let predictor = &self.predictor;
+        power_of_two("predictor.base_entries", predictor.base_entries, 1 << 24)?;
+        power_of_two(
+            "predictor.tagged_entries",
+            predictor.tagged_entries,
+            1 << 24,
+        )?;
+        power_of_two(
+            "predictor.indirect_entries",
+            predictor.indirect_entries,
+            1 << 24,
+        )?;
+        within(
+            "predictor.return_entries",
+            predictor.return_entries as u64,
+            1,
+            1024,
+        )?;
+        for &length in &predictor.history_lengths {
+            let most = u64::from(MOST_HISTORY) - 1;
+            within("predictor.history_lengths", u64::from(length), 1, most)?;
+        }
+        let derived = &self.derived;
+        let rate = derived.micro_operations_per_100_cycles;
+        within("derived.micro_operations_per_100_cycles", rate, 10, 2000)?;
+        for (key, cycles) in [
+            ("derived.mispredict_cycles", derived.mispredict_cycles),
+            ("derived.l2_cycles", derived.l2_cycles),
+            ("derived.llc_cycles", derived.llc_cycles),
+            ("derived.memory_cycles", derived.memory_cycles),
+            ("derived.streamed_cycles", derived.streamed_cycles),
+        ] {
+            within(key, cycles, 0, 100_000)?;
+        }
+        within("derived.exposed_percent", derived.exposed_percent, 0, 100)?;
+        within(
+            "derived.exposed_store_percent",
+            derived.exposed_store_percent,
+            0,
+            100,
+        )
+    }
+}

@@ -1,0 +1,228 @@
+//! From qemu's callbacks to a model's questions.
+//!
+//! Callbacks carry a number at most, so what they need is found through one pointer. The program has
+//! one thread (a second one is refused), and all callbacks come from it.
+
+use std::ffi::{CStr, c_uint, c_void};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use drivelab_processor::code::Instruction;
+use drivelab_processor::log::{End, Log};
+use drivelab_processor::marks::{FUNCTION, Mark};
+use drivelab_processor::model::Model;
+
+use crate::api::{self, Api, LOADS_AND_STORES, MemoryInfo, NO_REGISTERS, PluginId};
+use crate::arguments::ModelKind;
+use crate::{Refusal, program, refuse, text};
+
+/// The one run of this process, a `Run<M>`.
+static RUN: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+
+struct Run<M> {
+    model: M,
+    api: Api,
+    log: Log<BufWriter<File>>,
+    out: PathBuf,
+    ended: bool,
+    values: Vec<u64>,
+    accesses: Accesses,
+}
+
+/// What qemu's numbers for accesses mean, asked once each.
+struct Accesses([Option<Access>; 256]);
+
+#[derive(Clone, Copy)]
+struct Access {
+    info: MemoryInfo,
+    bytes: u64,
+    store: bool,
+}
+
+impl Accesses {
+    #[inline]
+    fn of(&mut self, info: MemoryInfo, api: &Api) -> Access {
+        let place = (info ^ info >> 8 ^ info >> 12) as usize % self.0.len();
+        match self.0[place] {
+            Some(known) if known.info == info => known,
+            _ => {
+                // Safety: qemu gave this number.
+                let (shift, store) = unsafe { ((api.size_shift)(info), (api.is_store)(info)) };
+                let access = Access {
+                    info,
+                    bytes: 1 << shift,
+                    store,
+                };
+                self.0[place] = Some(access);
+                access
+            }
+        }
+    }
+}
+
+/// Opens the output and asks qemu to call.
+pub fn start<M: Model>(
+    id: PluginId,
+    api: Api,
+    kind: ModelKind,
+    model: M,
+    out: &Path,
+) -> Result<(), Refusal> {
+    let failed = |error| Refusal::File {
+        file: out.display().to_string(),
+        error,
+    };
+    if out
+        .metadata()
+        .is_ok_and(|found| found.is_file() && found.len() > 0)
+    {
+        return Err(Refusal::Exists(out.display().to_string()));
+    }
+    let name = match kind {
+        ModelKind::Host => "host",
+        ModelKind::Target => "target",
+    };
+    let file = BufWriter::new(File::create(out).map_err(failed)?);
+    let run = Run {
+        log: Log::new(file, name, &model).map_err(failed)?,
+        model,
+        api,
+        out: out.to_path_buf(),
+        ended: false,
+        values: Vec::new(),
+        accesses: Accesses([None; 256]),
+    };
+    RUN.store(Box::into_raw(Box::new(run)).cast(), Ordering::Relaxed);
+    // Safety: these are qemu's functions and callbacks of the signatures that they want.
+    unsafe {
+        (api.on_thread)(id, thread::<M>);
+        (api.on_translated)(id, translated::<M>);
+        (api.on_end)(id, ended::<M>, ptr::null_mut());
+    }
+    Ok(())
+}
+
+/// The run of this process.
+///
+/// # Safety
+///
+/// `start::<M>` was called, with this `M`, and no other reference that this gave is alive: callbacks
+/// come from one thread and do not call each other.
+#[inline]
+unsafe fn run<'a, M>() -> &'a mut Run<M> {
+    // Safety: `start` stored what a box gave up, and nothing frees it.
+    unsafe { &mut *RUN.load(Ordering::Relaxed).cast::<Run<M>>() }
+}
+
+unsafe extern "C" fn thread<M: Model>(_: PluginId, number: c_uint) {
+    if number > 0 {
+        refuse_now(&Refusal::Threads);
+    }
+    // Safety: the run has begun, and qemu gives the program's path or null.
+    let file = unsafe { text((run::<M>().api.program)()) };
+    if let Err(refusal) = program::check(&file) {
+        refuse(&refusal);
+    }
+}
+
+/// From a second thread, while the first one runs: nothing else may be done any more.
+fn refuse_now(refusal: &Refusal) -> ! {
+    eprintln!("drivelab: {refusal}");
+    // Safety: ends the process at once.
+    unsafe { libc::_exit(2) }
+}
+
+unsafe extern "C" fn translated<M: Model>(_: PluginId, block: *mut api::Block) {
+    // Safety: the run has begun, and the block and what it consists of live as long as this call.
+    unsafe {
+        let Run { model, api, .. } = run::<M>();
+        let mut instructions = Vec::new();
+        let mut marks = false;
+        for number in 0..(api.instructions)(block) {
+            let instruction = (api.instruction)(block, number);
+            let symbol = (api.symbol)(instruction);
+            let in_mark =
+                !symbol.is_null() && CStr::from_ptr(symbol).to_bytes() == FUNCTION.as_bytes();
+            marks |= in_mark;
+            let address = (api.address)(instruction);
+            let bytes =
+                std::slice::from_raw_parts((api.bytes)(instruction), (api.size)(instruction));
+            instructions.push(Instruction { address, bytes });
+            let accessed = if in_mark { marked::<M> } else { accessed::<M> };
+            let name = ptr::without_provenance_mut(address as usize);
+            (api.on_accessed)(instruction, accessed, NO_REGISTERS, LOADS_AND_STORES, name);
+        }
+        let id = model.translate(&instructions, !marks);
+        (api.on_executed)(
+            block,
+            executed::<M>,
+            NO_REGISTERS,
+            ptr::without_provenance_mut(id),
+        );
+    }
+}
+
+unsafe extern "C" fn executed<M: Model>(_: c_uint, block: *mut c_void) {
+    // Safety: the run has begun.
+    unsafe { run::<M>() }.model.enter(block.addr());
+}
+
+unsafe extern "C" fn accessed<M: Model>(
+    _: c_uint,
+    info: MemoryInfo,
+    address: u64,
+    instruction: *mut c_void,
+) {
+    // Safety: the run has begun.
+    let run = unsafe { run::<M>() };
+    let access = run.accesses.of(info, &run.api);
+    run.model
+        .access(instruction.addr(), address, access.bytes, access.store);
+}
+
+unsafe extern "C" fn marked<M: Model>(_: c_uint, info: MemoryInfo, address: u64, _: *mut c_void) {
+    // Safety: the run has begun.
+    let run = unsafe { run::<M>() };
+    // Its return reads the stack.
+    if !run.accesses.of(info, &run.api).store || run.ended {
+        return;
+    }
+    let Some(mark) = Mark::of_address(address) else {
+        return;
+    };
+    run.model.mark(mark, &mut run.values);
+    if !run.values.is_empty() {
+        let written = run.log.record(&run.values);
+        run.written(written);
+        run.values.clear();
+    }
+    if mark == Mark::End {
+        run.end(End::Mark);
+    }
+}
+
+unsafe extern "C" fn ended<M: Model>(_: PluginId, _: *mut c_void) {
+    // Safety: the run has begun.
+    unsafe { run::<M>() }.end(End::Exit);
+}
+
+impl<M> Run<M> {
+    fn end(&mut self, how: End) {
+        if !self.ended {
+            self.ended = true;
+            let written = self.log.end(how);
+            self.written(written);
+        }
+    }
+
+    fn written(&mut self, written: std::io::Result<()>) {
+        if let Err(error) = written {
+            self.ended = true;
+            let file = self.out.display().to_string();
+            refuse_now(&Refusal::File { file, error });
+        }
+    }
+}
