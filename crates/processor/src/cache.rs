@@ -47,10 +47,14 @@ impl Cache {
     pub fn use_line(&mut self, line: u64) -> Option<Held> {
         let set = self.set(line);
         let found = set.iter().position(|held| held & !EXCLUSIVE == line)?;
+        let held = set[found];
         // Nearly always the first: nothing moves then.
-        set[..=found].rotate_right(1);
+        for place in (0..found).rev() {
+            set[place + 1] = set[place];
+        }
+        set[0] = held;
         Some(Held {
-            exclusive: set[0] & EXCLUSIVE != 0,
+            exclusive: held & EXCLUSIVE != 0,
         })
     }
 
@@ -58,8 +62,10 @@ impl Cache {
     #[inline]
     pub fn insert(&mut self, line: u64, exclusive: bool) {
         let set = self.set(line);
-        set.rotate_right(1);
-        set[0] = if exclusive { line | EXCLUSIVE } else { line };
+        let mut moves = if exclusive { line | EXCLUSIVE } else { line };
+        for place in set {
+            moves = std::mem::replace(place, moves);
+        }
     }
 
     /// Says of the line used last whether others may hold it too.

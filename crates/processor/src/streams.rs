@@ -8,7 +8,7 @@ pub struct Streams {
     clock: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Run {
     next: u64,
     length: u32,
@@ -20,7 +20,15 @@ impl Streams {
     #[must_use]
     pub fn new(runs: usize, lines_before: u32) -> Self {
         Self {
-            runs: vec![Run::default(); runs],
+            runs: vec![
+                Run {
+                    // No line has this number.
+                    next: u64::MAX,
+                    length: 0,
+                    used: 0,
+                };
+                runs
+            ],
             lines_before,
             clock: 0,
         }

@@ -17,7 +17,7 @@ use drivelab_processor::model::Model;
 
 use crate::api::{self, Api, LOADS_AND_STORES, MemoryInfo, NO_REGISTERS, PluginId};
 use crate::arguments::ModelKind;
-use crate::{Refusal, program, refuse, text};
+use crate::{Refusal, program, text};
 
 /// The one run of this process, a `Run<M>`.
 static RUN: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
@@ -27,6 +27,8 @@ struct Run<M> {
     api: Api,
     log: Log<BufWriter<File>>,
     out: PathBuf,
+    /// The program was looked at.
+    checked: bool,
     ended: bool,
     values: Vec<u64>,
     accesses: Accesses,
@@ -91,6 +93,7 @@ pub fn start<M: Model>(
         model,
         api,
         out: out.to_path_buf(),
+        checked: false,
         ended: false,
         values: Vec::new(),
         accesses: Accesses([None; 256]),
@@ -98,7 +101,7 @@ pub fn start<M: Model>(
     RUN.store(Box::into_raw(Box::new(run)).cast(), Ordering::Relaxed);
     // Safety: these are qemu's functions and callbacks of the signatures that they want.
     unsafe {
-        (api.on_thread)(id, thread::<M>);
+        (api.on_thread)(id, thread);
         (api.on_translated)(id, translated::<M>);
         (api.on_end)(id, ended::<M>, ptr::null_mut());
     }
@@ -117,18 +120,22 @@ unsafe fn run<'a, M>() -> &'a mut Run<M> {
     unsafe { &mut *RUN.load(Ordering::Relaxed).cast::<Run<M>>() }
 }
 
-unsafe extern "C" fn thread<M: Model>(_: PluginId, number: c_uint) {
+unsafe extern "C" fn thread(_: PluginId, number: c_uint) {
     if number > 0 {
         refuse_now(&Refusal::Threads);
     }
-    // Safety: the run has begun, and qemu gives the program's path or null.
-    let file = unsafe { text((run::<M>().api.program)()) };
+}
+
+/// qemu knows the program from its first block on.
+fn check_program(api: &Api) {
+    // Safety: qemu gives the program's path or null.
+    let file = unsafe { text((api.program)()) };
     if let Err(refusal) = program::check(&file) {
-        refuse(&refusal);
+        refuse_now(&refusal);
     }
 }
 
-/// From a second thread, while the first one runs: nothing else may be done any more.
+/// While the program runs: nothing of it, or of qemu, is asked to end in order.
 fn refuse_now(refusal: &Refusal) -> ! {
     eprintln!("drivelab: {refusal}");
     // Safety: ends the process at once.
@@ -138,7 +145,12 @@ fn refuse_now(refusal: &Refusal) -> ! {
 unsafe extern "C" fn translated<M: Model>(_: PluginId, block: *mut api::Block) {
     // Safety: the run has begun, and the block and what it consists of live as long as this call.
     unsafe {
-        let Run { model, api, .. } = run::<M>();
+        let run = run::<M>();
+        if !run.checked {
+            run.checked = true;
+            check_program(&run.api);
+        }
+        let Run { model, api, .. } = run;
         let mut instructions = Vec::new();
         let mut marks = false;
         for number in 0..(api.instructions)(block) {

@@ -127,13 +127,13 @@ impl Host {
     /// The branch that the block before ended with went to `place`.
     #[inline]
     fn left(&mut self, place: u64) {
-        let before = self.before;
+        let before = &self.before;
         let right = match before.control {
-            Control::Next | Control::Direct => true,
+            Control::Next | Control::Direct => return,
             Control::Conditional => self.directions.meet(before.last, place != before.end),
             Control::Call => {
                 self.returns.call(before.end);
-                true
+                return;
             }
             Control::IndirectCall => {
                 self.returns.call(before.end);
@@ -179,7 +179,9 @@ impl Host {
             + stores.cycles(derived) * derived.exposed_store_percent;
         let stalled = counts.branch_misses * derived.mispredict_cycles + waited / 100;
         let operations = counts.operations + counts.loads + 2 * counts.stores;
-        let steady = operations * 100 / derived.micro_operations_per_100_cycles;
+        // One branch a cycle is the most that is fetched past.
+        let steady =
+            (operations * 100 / derived.micro_operations_per_100_cycles).max(counts.branches);
         let cycles = steady + stalled;
         let references = [loads, stores].map(|missed| missed.beyond_l2());
         let memory = [loads, stores].map(|missed| missed.in_memory + missed.streamed);

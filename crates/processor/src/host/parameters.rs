@@ -122,7 +122,7 @@ impl HostParameters {
             1024,
         )?;
         for &length in &predictor.history_lengths {
-            let most = u64::from(MOST_HISTORY) - 1;
+            let most = u64::from(MOST_HISTORY);
             within("predictor.history_lengths", u64::from(length), 1, most)?;
         }
         let derived = &self.derived;

@@ -1,0 +1,94 @@
+//! Caches and runs of lines against closed forms and a plainer second one.
+
+use drivelab_processor::cache::{Cache, lines_of};
+use drivelab_processor::streams::Streams;
+use proptest::prelude::*;
+
+#[test]
+fn as_many_lines_as_fit_stay() {
+    let mut cache = Cache::new(4, 2);
+    let mut meet = |line| {
+        let held = cache.use_line(line).is_some();
+        if !held {
+            cache.insert(line, false);
+        }
+        held
+    };
+    assert!((0..8).all(|line| !meet(line)));
+    assert!((0..8).all(&mut meet));
+    // One more in each set: what was used longest ago goes, every time.
+    for turn in 0..3 {
+        let held = (0..12).filter(|&line| meet(line)).count();
+        assert_eq!(held, if turn == 0 { 8 } else { 0 });
+    }
+}
+
+#[test]
+fn an_access_may_touch_two_lines() {
+    assert_eq!(lines_of(60, 4), (0, 0));
+    assert_eq!(lines_of(60, 5), (0, 1));
+    assert_eq!(
+        lines_of(0x5500_0000_0000_0040, 8),
+        (1, 1),
+        "the top byte is a tag"
+    );
+}
+
+#[test]
+fn another_writer_takes_a_line() {
+    let mut cache = Cache::new(1, 2);
+    cache.insert(5, true);
+    cache.insert(6, false);
+    assert!(cache.look(5).is_some_and(|held| held.exclusive));
+    assert!(cache.look(6).is_some_and(|held| !held.exclusive));
+    cache.set_exclusive(5, false);
+    assert!(cache.look(5).is_some_and(|held| !held.exclusive));
+    cache.remove(5);
+    assert_eq!(cache.look(5), None);
+    // Its place is taken first.
+    cache.insert(7, false);
+    assert!(cache.look(6).is_some());
+}
+
+#[test]
+fn lines_in_a_row_are_seen_coming() {
+    let mut streams = Streams::new(2, 3);
+    let met: Vec<bool> = (100..106).map(|line| streams.meet(line)).collect();
+    assert_eq!(met, [false, false, false, true, true, true]);
+    // Two at a time; a third begins in the place of the one used longest ago.
+    assert!(!streams.meet(200));
+    assert!(!streams.meet(300));
+    assert!(!streams.meet(106));
+}
+
+/// A set as a list, its last line used first.
+fn plain(ways: usize, sets: u64, lines: &[u64]) -> Vec<bool> {
+    let mut held = vec![Vec::new(); sets as usize];
+    let mut meet = |&line: &u64| {
+        let set: &mut Vec<u64> = &mut held[(line % sets) as usize];
+        let found = set.iter().position(|held| *held == line);
+        if let Some(found) = found {
+            set.remove(found);
+        }
+        set.insert(0, line);
+        set.truncate(ways);
+        found.is_some()
+    };
+    lines.iter().map(&mut meet).collect()
+}
+
+proptest! {
+    #[test]
+    fn as_a_list(ways in 1_usize..6, sets in 0_u32..4, lines in prop::collection::vec(0_u64..64, 1..300)) {
+        let sets = 1_u64 << sets;
+        let mut cache = Cache::new(sets as usize, ways);
+        let met: Vec<bool> = lines.iter().map(|&line| {
+            let held = cache.use_line(line).is_some();
+            if !held {
+                cache.insert(line, line % 2 == 0);
+            }
+            held
+        }).collect();
+        prop_assert_eq!(met, plain(ways, sets, &lines));
+    }
+}

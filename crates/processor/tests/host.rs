@@ -1,0 +1,213 @@
+//! A host's events by hand: blocks and accesses as an executor would tell them.
+
+use drivelab_processor::code::{Control, Instruction};
+use drivelab_processor::host::{COLUMNS, Host, HostParameters, decode};
+use drivelab_processor::marks::Mark;
+use drivelab_processor::model::Model;
+use drivelab_processor::parameters::HOST;
+
+fn host() -> Host {
+    let mut host = Host::new(HostParameters::from_toml(HOST).expect("the package's host"));
+    host.mark(Mark::Begin, &mut Vec::new());
+    host
+}
+
+/// A record's numbers by name.
+fn record(host: &mut Host) -> impl Fn(&str) -> u64 + use<> {
+    let mut values = Vec::new();
+    host.mark(Mark::Record, &mut values);
+    assert_eq!(values.len(), COLUMNS.len());
+    move |name| {
+        let place = COLUMNS.iter().position(|column| column.name == name);
+        values[place.expect("a column")]
+    }
+}
+
+fn block(host: &mut Host, address: u64, instructions: &[&[u8]]) -> usize {
+    let mut address = address;
+    let mut told = Vec::new();
+    for bytes in instructions {
+        told.push(Instruction { address, bytes });
+        address += bytes.len() as u64;
+    }
+    host.translate(&told, true)
+}
+
+#[test]
+fn the_eleven_events_of_table_5() {
+    let named: Vec<&str> = COLUMNS.iter().filter_map(|column| column.table_5).collect();
+    assert_eq!(
+        named,
+        [
+            "CPU_CYCLES",
+            "INSTR",
+            "RS_UOPS",
+            "BR_INSTS",
+            "BR_MISSES",
+            "BUS_CYCLES",
+            "L1D_LOADS",
+            "L1D_STORES",
+            "LLC_REFS",
+            "LLC_MISSES",
+            "STALLED_CYCLES"
+        ]
+    );
+}
+
+#[test]
+fn instructions_and_what_they_consist_of() {
+    for (bytes, control, operations, why) in [
+        (
+            &[0x48, 0x8b, 0x03][..],
+            Control::Next,
+            0,
+            "a load is its access",
+        ),
+        (&[0x48, 0x89, 0x03], Control::Next, 0, "a store too"),
+        (
+            &[0x48, 0x03, 0x03],
+            Control::Next,
+            1,
+            "an addition from memory adds",
+        ),
+        (
+            &[0x48, 0x89, 0xd8],
+            Control::Next,
+            1,
+            "a move between registers",
+        ),
+        (&[0x48, 0x8d, 0x43, 0x08], Control::Next, 1, "an address"),
+        (&[0x53], Control::Next, 0, "a push is its store"),
+        (&[0xff, 0xd0], Control::IndirectCall, 1, "call *%rax"),
+        (&[0xff, 0xe0], Control::Indirect, 1, "jmp *%rax"),
+        (&[0xe8, 0, 0, 0, 0], Control::Call, 1, "call"),
+        (&[0xe9, 0, 0, 0, 0], Control::Direct, 1, "jmp"),
+        (&[0x74, 0x10], Control::Conditional, 1, "je"),
+        (
+            &[0x0f, 0x84, 0, 0, 0, 0],
+            Control::Conditional,
+            1,
+            "je, far",
+        ),
+        (&[0xc3], Control::Return, 1, "ret"),
+        (&[0xf3, 0xc3], Control::Return, 1, "rep ret"),
+        (&[0x66, 0x0f, 0x1f, 0x00], Control::Next, 0, "a long nop"),
+        (&[0x48, 0xf7, 0xf3], Control::Next, 10, "a division"),
+        (
+            &[0xc5, 0xfe, 0x6f, 0x00],
+            Control::Next,
+            0,
+            "a vector's load",
+        ),
+        (
+            &[0xc5, 0xf5, 0xfe, 0xc2],
+            Control::Next,
+            1,
+            "an addition of vectors",
+        ),
+        (&[0x0f, 0xb6, 0x03], Control::Next, 0, "a byte's load"),
+        (&[0x48, 0xff, 0x00], Control::Next, 1, "a count in memory"),
+        (&[], Control::Next, 0, "nothing"),
+    ] {
+        let decoded = decode(bytes);
+        assert_eq!(
+            (decoded.control, decoded.operations),
+            (control, operations),
+            "{why}"
+        );
+    }
+    assert!(decode(&[0xf3, 0x48, 0xab]).repeats);
+    assert!(!decode(&[0xf3, 0x0f, 0x6f, 0x00]).repeats);
+}
+
+#[test]
+fn a_loop_by_hand() {
+    let mut host = host();
+    // mov rax, [rbx]; cmp eax, 5; jne.
+    let turn = block(
+        &mut host,
+        0x1000,
+        &[&[0x48, 0x8b, 0x03], &[0x83, 0xf8, 0x05], &[0x75, 0xf8]],
+    );
+    for _ in 0..1000 {
+        host.enter(turn);
+        host.access(0x1000, 0x9000, 8, false);
+    }
+    let counted = record(&mut host);
+    assert_eq!(counted("instructions"), 3000);
+    assert_eq!(counted("branches"), 1000);
+    assert_eq!(counted("l1d_loads"), 1000);
+    assert_eq!(counted("l1d_stores"), 0);
+    // The load, and the compare with its branch.
+    assert_eq!(counted("micro_operations"), 2000);
+    assert_eq!(
+        (
+            counted("l1d_misses"),
+            counted("llc_references"),
+            counted("llc_misses")
+        ),
+        (1, 1, 1)
+    );
+    let stalled = counted("branch_misses") * 16 + 200 * 40 / 100;
+    assert_eq!(counted("stalled_cycles"), stalled);
+    // One branch a cycle is more than two operations at 2.5 a cycle.
+    assert_eq!(counted("cpu_cycles"), 1000 + stalled);
+    assert_eq!(counted("bus_cycles"), (1000 + stalled) / 22);
+}
+
+#[test]
+fn what_comes_in_pieces_is_one_access() {
+    let mut host = host();
+    let turn = block(&mut host, 0x1000, &[&[0xc5, 0xfe, 0x6f, 0x00]]);
+    host.enter(turn);
+    for piece in 0..4 {
+        host.access(0x1000, 0x9000 + 8 * piece, 8, false);
+    }
+    // The same instruction again goes on where it left off, and is another one.
+    host.enter(turn);
+    for piece in 4..8 {
+        host.access(0x1000, 0x9000 + 8 * piece, 8, false);
+    }
+    assert_eq!(record(&mut host)("l1d_loads"), 2);
+}
+
+#[test]
+fn an_instruction_that_repeats_itself_is_one() {
+    let mut host = host();
+    let first = block(&mut host, 0x1000, &[&[0x48, 0x89, 0xd8], &[0xf3, 0xa4]]);
+    let again = block(&mut host, 0x1003, &[&[0xf3, 0xa4]]);
+    let after = block(&mut host, 0x1005, &[&[0xc3]]);
+    host.enter(first);
+    for byte in 0..100 {
+        if byte > 0 {
+            host.enter(again);
+        }
+        host.access(0x1003, 0x9000 + byte, 1, false);
+        host.access(0x1003, 0xa000 + byte, 1, true);
+    }
+    host.enter(after);
+    let counted = record(&mut host);
+    assert_eq!(counted("instructions"), 3);
+    assert_eq!((counted("l1d_loads"), counted("l1d_stores")), (1, 1));
+}
+
+#[test]
+fn what_marks_is_not_counted() {
+    let mut host = host();
+    let calls = block(&mut host, 0x1000, &[&[0xe8, 0, 0, 0, 0]]);
+    let ret: &[u8] = &[0xc3];
+    let marks = host.translate(
+        &[Instruction {
+            address: 0x2000,
+            bytes: ret,
+        }],
+        false,
+    );
+    let after = block(&mut host, 0x1005, &[&[0x90]]);
+    for id in [calls, marks, after] {
+        host.enter(id);
+    }
+    let counted = record(&mut host);
+    assert_eq!((counted("instructions"), counted("branches")), (2, 1));
+    assert_eq!(counted("branch_misses"), 0, "its return is known");
+}
