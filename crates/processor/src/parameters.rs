@@ -35,18 +35,30 @@ pub enum ParameterError {
 }
 
 /// Reads a processor's text into parameters, whose values are not yet looked at.
-pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, ParameterError> {
+pub(crate) fn read<T: DeserializeOwned>(text: &str, kind: &str) -> Result<T, ParameterError> {
+    // Before its keys, of which the other kind has others.
+    if let Ok(Kind { kind: Some(found) }) = toml::from_str(text)
+        && found != kind
+    {
+        return Err(ParameterError::Value {
+            key: "kind".to_string(),
+            value: format!("\"{found}\""),
+            allowed: format!("it must be \"{kind}\" for what qemu emulates here"),
+        });
+    }
     toml::from_str(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);
+        let before = text.bytes().take(start);
         ParameterError::Text {
-            line: 1 + text
-                .bytes()
-                .take(start)
-                .filter(|byte| *byte == b'\n')
-                .count(),
+            line: 1 + before.filter(|byte| *byte == b'\n').count(),
             message: error.message().to_string(),
         }
     })
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    kind: Option<String>,
 }
 
 /// Refuses what is not between two values.

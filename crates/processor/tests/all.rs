@@ -1,5 +1,7 @@
 //! The models against closed forms, hand calculation and plainer second ones.
 
+#![allow(clippy::expect_used)] // a test that cannot go on says why
+
 mod assembler;
 mod caches;
 mod decoding;

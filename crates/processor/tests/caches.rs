@@ -85,7 +85,7 @@ proptest! {
         let met: Vec<bool> = lines.iter().map(|&line| {
             let held = cache.use_line(line).is_some();
             if !held {
-                cache.insert(line, line % 2 == 0);
+                cache.insert(line, line.is_multiple_of(2));
             }
             held
         }).collect();

@@ -35,8 +35,8 @@ fn one_that_ran_later_but_asked_earlier_waits_only_where_it_must() {
     assert_eq!(held(&mut handed, 20, 80), (20, 100), "it fits before");
     assert_eq!(held(&mut handed, 160, 100), (160, 260), "and between");
     assert_eq!(
-        held(&mut handed, 10, 20),
-        (10, 370),
+        held(&mut handed, 10, 60),
+        (10, 410),
         "nowhere before the end for as long"
     );
 }

@@ -131,15 +131,15 @@ fn straight_blocks_beside_llvm() {
         ("cmp x0, #3\ncsel x1, x2, x3, eq\nadd x4, x4, x1", 0.6),
         (
             "ldr x1, [x0]\nadd x2, x2, x1\neor x3, x3, x2\nstr x3, [x0, #8]",
-            0.5,
+            0.6,
         ),
         (
             "ldr w1, [x0]\nlsr w2, w1, #3\nand w3, w2, #31\nldr x4, [x5, x3, lsl #3]\nadd x6, x6, x4",
-            0.5,
+            0.6,
         ),
         (
             "ldp x1, x2, [x0]\nadd x3, x1, x2\nstp x3, x2, [x0, #16]",
-            0.5,
+            0.6,
         ),
     ] {
         let (Some(words), Some(theirs)) = (assembler::words(assembly), assembler::cycles(assembly))

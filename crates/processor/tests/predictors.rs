@@ -45,12 +45,12 @@ fn rules_are_learnt_and_chance_is_not() {
         let mut predictor = Boxed(predictor);
         assert_eq!(wrong(&mut predictor, 2000, |_| true), 0, "{name}: always");
         assert_eq!(
-            wrong(&mut predictor, 2000, |number| number % 2 == 0),
+            wrong(&mut predictor, 2000, |number| number.is_multiple_of(2)),
             0,
             "{name}: in turn"
         );
         assert_eq!(
-            wrong(&mut predictor, 4000, |number| number % 5 == 0),
+            wrong(&mut predictor, 4000, |number| number.is_multiple_of(5)),
             0,
             "{name}: one in five"
         );
@@ -66,7 +66,7 @@ fn rules_are_learnt_and_chance_is_not() {
 #[test]
 fn long_rules_are_learnt_by_the_host_alone() {
     let [(_, pattern), (_, tagged)] = both();
-    let rule = |number: usize| number % 40 == 0;
+    let rule = |number: usize| number.is_multiple_of(40);
     assert_eq!(wrong(&mut Boxed(tagged), 40_000, rule), 0);
     assert!(wrong(&mut Boxed(pattern), 40_000, rule) >= 400);
 }

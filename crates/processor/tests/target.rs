@@ -9,6 +9,8 @@ use drivelab_processor::target::{COLUMNS, Target, TargetParameters};
 const ADD_X0_X0_1: u32 = 0x9100_0400;
 const LDR_X1_X0: u32 = 0xf940_0001;
 const STR_X1_X0: u32 = 0xf900_0001;
+/// Where data are, away from code.
+const FAR: u64 = 1 << 30;
 const RET: u32 = 0xd65f_03c0;
 
 fn target() -> Target {
@@ -96,7 +98,7 @@ fn misses_cost_as_the_band_says() {
     // Lines far apart: none is seen coming.
     for line in 0..100_u64 {
         target.enter(load);
-        target.access(0, line * 4096, 8, false);
+        target.access(0, FAR + line * 4096, 8, false);
     }
     let told = record(&mut target);
     assert_eq!(told("l1d_load_misses"), 100);
@@ -125,7 +127,7 @@ fn a_store_waits_for_a_part_of_a_miss() {
     let _ = record(&mut target);
     for line in 0..100_u64 {
         target.enter(store);
-        target.access(0, line * 4096, 8, true);
+        target.access(0, FAR + line * 4096, 8, true);
     }
     let told = record(&mut target);
     assert_eq!((told("l1d_store_misses"), told("stores")), (100, 100));

@@ -11,7 +11,7 @@ mod parameters;
 
 pub use columns::COLUMNS;
 pub use decode::{Decoded, decode};
-pub use parameters::{Derived, HostKind, HostParameters, HostPredictor};
+pub use parameters::{Derived, HostParameters, HostPredictor};
 
 use rustc_hash::FxHashMap;
 

@@ -10,7 +10,7 @@ use crate::predict::tagged::MOST_HISTORY;
 #[serde(deny_unknown_fields)]
 pub struct HostParameters {
     /// `host`.
-    pub kind: HostKind,
+    pub kind: String,
     /// Its name.
     pub name: String,
     /// What it is, in a line.
@@ -31,14 +31,6 @@ pub struct HostParameters {
     pub predictor: HostPredictor,
     /// What cycles are derived with.
     pub derived: Derived,
-}
-
-/// The word that says that a text is a host.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HostKind {
-    /// A host.
-    Host,
 }
 
 /// How a host thinks of branches.
@@ -86,7 +78,7 @@ impl HostParameters {
     ///
     /// [`ParameterError`] if the text is no host or a value is impossible.
     pub fn from_toml(text: &str) -> Result<Self, ParameterError> {
-        let parameters: Self = read(text)?;
+        let parameters: Self = read(text, "host")?;
         parameters.check()?;
         Ok(parameters)
     }
