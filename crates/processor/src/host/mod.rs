@@ -28,6 +28,9 @@ use crate::streams::Streams;
 /// No instruction has this number.
 const NO_INSTRUCTION: usize = usize::MAX;
 
+/// What instructions that move strings move at once, though their executor moves elements.
+const STRING_BYTES: u64 = 32;
+
 /// The core and what it has counted.
 #[derive(Debug)]
 pub struct Host {
@@ -264,10 +267,12 @@ impl Model for Host {
         if !self.measuring {
             return;
         }
+        let string = self.before.repeats;
         if store {
-            self.counts.stores += u64::from(self.stores.is_new(instruction, address, bytes));
+            self.counts.stores +=
+                u64::from(self.stores.is_new(instruction, address, bytes, string));
         } else {
-            self.counts.loads += u64::from(self.loads.is_new(instruction, address, bytes));
+            self.counts.loads += u64::from(self.loads.is_new(instruction, address, bytes, string));
         }
         let (first, last) = lines_of(address, bytes);
         if first != self.at_hand {
@@ -326,11 +331,11 @@ impl Pieces {
     }
 
     #[inline]
-    fn is_new(&mut self, instruction: usize, address: u64, bytes: u64) -> bool {
-        let new = instruction != self.instruction || address != self.next;
+    fn is_new(&mut self, instruction: usize, address: u64, bytes: u64, string: bool) -> bool {
+        let goes_on = instruction == self.instruction && address == self.next;
         self.instruction = instruction;
         self.next = address.wrapping_add(bytes);
-        new
+        !goes_on || string && address.is_multiple_of(STRING_BYTES)
     }
 }
 
