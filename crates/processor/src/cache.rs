@@ -78,6 +78,13 @@ impl Cache {
         }
     }
 
+    /// True of two lines that may take each other's place.
+    #[inline]
+    #[must_use]
+    pub fn same_set(&self, one: u64, other: u64) -> bool {
+        (one ^ other) & self.set_mask == 0
+    }
+
     /// What is known of a line, without using it.
     #[must_use]
     pub fn look(&self, line: u64) -> Option<Held> {
@@ -103,6 +110,45 @@ impl Cache {
     fn set(&mut self, line: u64) -> &mut [u64] {
         let start = (line & self.set_mask) as usize * self.ways;
         &mut self.lines[start..start + self.ways]
+    }
+}
+
+/// The lines that loads and stores touched last. Each is the one used last of its set, so that an
+/// access to it changes nothing in the cache.
+#[derive(Clone, Copy, Debug)]
+pub struct AtHand([u64; 2]);
+
+impl Default for AtHand {
+    fn default() -> Self {
+        Self([NONE; 2])
+    }
+}
+
+impl AtHand {
+    /// True if a load, or a store, touched this line last.
+    #[inline]
+    #[must_use]
+    pub fn is(&self, line: u64, store: bool) -> bool {
+        self.0[usize::from(store)] == line
+    }
+
+    /// It touches this line, and `cache` has it.
+    #[inline]
+    pub fn take(&mut self, line: u64, store: bool, cache: &Cache) {
+        self.0[usize::from(store)] = line;
+        let other = &mut self.0[usize::from(!store)];
+        if *other != line && cache.same_set(*other, line) {
+            *other = NONE;
+        }
+    }
+
+    /// Another core did something to a line.
+    pub fn forget(&mut self, line: u64) {
+        for held in &mut self.0 {
+            if *held == line {
+                *held = NONE;
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Caches and runs of lines against closed forms and a plainer second one.
 
-use drivelab_processor::cache::{Cache, lines_of};
+use drivelab_processor::cache::{AtHand, Cache, lines_of};
 use drivelab_processor::streams::Streams;
 use proptest::prelude::*;
 
@@ -90,5 +90,27 @@ proptest! {
             held
         }).collect();
         prop_assert_eq!(met, plain(ways, sets, &lines));
+    }
+
+    /// What is at hand is not looked up, and nothing is missed or kept otherwise for it.
+    #[test]
+    fn what_is_at_hand_changes_nothing(
+        accesses in prop::collection::vec((0_u64..24, any::<bool>()), 1..400)
+    ) {
+        let mut cache = Cache::new(4, 2);
+        let mut at_hand = AtHand::default();
+        let lines: Vec<u64> = accesses.iter().map(|(line, _)| *line).collect();
+        let met: Vec<bool> = accesses.iter().map(|&(line, store)| {
+            if at_hand.is(line, store) {
+                return true;
+            }
+            at_hand.take(line, store, &cache);
+            let held = cache.use_line(line).is_some();
+            if !held {
+                cache.insert(line, false);
+            }
+            held
+        }).collect();
+        prop_assert_eq!(met, plain(2, 4, &lines));
     }
 }

@@ -35,33 +35,47 @@ struct Run<M> {
 }
 
 /// What qemu's numbers for accesses mean, asked once each.
-struct Accesses([Option<Access>; 256]);
+struct Accesses([Access; 256]);
 
 #[derive(Clone, Copy)]
 struct Access {
     info: MemoryInfo,
-    bytes: u64,
+    /// None, where it was not asked yet.
+    bytes: u8,
     store: bool,
 }
 
 impl Accesses {
+    fn new() -> Self {
+        let unknown = Access {
+            info: 0,
+            bytes: 0,
+            store: false,
+        };
+        Self([unknown; 256])
+    }
+
     #[inline]
-    fn of(&mut self, info: MemoryInfo, api: &Api) -> Access {
-        let place = (info ^ info >> 8 ^ info >> 12) as usize % self.0.len();
-        match self.0[place] {
-            Some(known) if known.info == info => known,
-            _ => {
-                // Safety: qemu gave this number.
-                let (shift, store) = unsafe { ((api.size_shift)(info), (api.is_store)(info)) };
-                let access = Access {
-                    info,
-                    bytes: 1 << shift,
-                    store,
-                };
-                self.0[place] = Some(access);
-                access
-            }
-        }
+    fn of(&self, info: MemoryInfo) -> Option<Access> {
+        let known = self.0[Self::place(info)];
+        (known.info == info && known.bytes != 0).then_some(known)
+    }
+
+    fn place(info: MemoryInfo) -> usize {
+        (info ^ info >> 8 ^ info >> 12) as usize % 256
+    }
+
+    #[cold]
+    fn learn(&mut self, info: MemoryInfo, api: &Api) -> Access {
+        // Safety: qemu gave this number.
+        let (shift, store) = unsafe { ((api.size_shift)(info), (api.is_store)(info)) };
+        let access = Access {
+            info,
+            bytes: 1 << shift,
+            store,
+        };
+        self.0[Self::place(info)] = access;
+        access
     }
 }
 
@@ -96,7 +110,7 @@ pub fn start<M: Model>(
         checked: false,
         ended: false,
         values: Vec::new(),
-        accesses: Accesses([None; 256]),
+        accesses: Accesses::new(),
     };
     RUN.store(Box::into_raw(Box::new(run)).cast(), Ordering::Relaxed);
     // Safety: these are qemu's functions and callbacks of the signatures that they want.
@@ -190,16 +204,35 @@ unsafe extern "C" fn accessed<M: Model>(
 ) {
     // Safety: the run has begun.
     let run = unsafe { run::<M>() };
-    let access = run.accesses.of(info, &run.api);
+    let instruction = instruction.addr();
+    match run.accesses.of(info) {
+        Some(Access { bytes, store, .. }) => {
+            run.model
+                .access(instruction, address, u64::from(bytes), store);
+        }
+        None => first_of_its_kind(run, info, address, instruction),
+    }
+}
+
+/// Away from the short way, which is taken hundreds of millions of times.
+#[cold]
+#[inline(never)]
+fn first_of_its_kind<M: Model>(
+    run: &mut Run<M>,
+    info: MemoryInfo,
+    address: u64,
+    instruction: usize,
+) {
+    let Access { bytes, store, .. } = run.accesses.learn(info, &run.api);
     run.model
-        .access(instruction.addr(), address, access.bytes, access.store);
+        .access(instruction, address, u64::from(bytes), store);
 }
 
 unsafe extern "C" fn marked<M: Model>(_: c_uint, info: MemoryInfo, address: u64, _: *mut c_void) {
     // Safety: the run has begun.
     let run = unsafe { run::<M>() };
     // Its return reads the stack.
-    if !run.accesses.of(info, &run.api).store || run.ended {
+    if !run.accesses.learn(info, &run.api).store || run.ended {
         return;
     }
     let Some(mark) = Mark::of_address(address) else {

@@ -15,7 +15,7 @@ pub use parameters::{Derived, HostParameters, HostPredictor};
 
 use rustc_hash::FxHashMap;
 
-use crate::cache::{Cache, lines_of};
+use crate::cache::{AtHand, Cache, lines_of};
 use crate::code::{BlockId, Control, Instruction};
 use crate::columns::Column;
 use crate::marks::Mark;
@@ -47,8 +47,7 @@ pub struct Host {
     directions: TaggedTables,
     returns: Returns,
     indirect: IndirectPlaces,
-    /// The line touched last, which the first cache has at hand.
-    at_hand: u64,
+    at_hand: AtHand,
     loads: Pieces,
     stores: Pieces,
     counts: Counts,
@@ -119,7 +118,7 @@ impl Host {
             ),
             returns: Returns::new(predictor.return_entries),
             indirect: IndirectPlaces::new(predictor.indirect_entries),
-            at_hand: u64::MAX,
+            at_hand: AtHand::default(),
             loads: Pieces::new(),
             stores: Pieces::new(),
             counts: Counts::default(),
@@ -149,8 +148,17 @@ impl Host {
     }
 
     #[inline(never)]
+    fn touch_both(&mut self, first: u64, last: u64, store: bool) {
+        if !self.at_hand.is(first, store) {
+            self.touch(first, store);
+        }
+        if last != first {
+            self.touch(last, store);
+        }
+    }
+
     fn touch(&mut self, line: u64, store: bool) {
-        self.at_hand = line;
+        self.at_hand.take(line, store, &self.l1d);
         if self.l1d.use_line(line).is_some() {
             return;
         }
@@ -275,11 +283,8 @@ impl Model for Host {
             self.counts.loads += u64::from(self.loads.is_new(instruction, address, bytes, string));
         }
         let (first, last) = lines_of(address, bytes);
-        if first != self.at_hand {
-            self.touch(first, store);
-        }
-        if last != first {
-            self.touch(last, store);
+        if first != last || !self.at_hand.is(first, store) {
+            self.touch_both(first, last, store);
         }
     }
 
