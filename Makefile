@@ -8,7 +8,8 @@ PYTHON ?= python3
 UV := .tools/uv/bin/uv
 UV_VERSION := 0.13.8
 DEMO_RUN := runs/demo
-SYSTEM_PACKAGES := fio chromium e2fsprogs poppler-utils util-linux libnbd-bin qemu-utils rocksdb-tools
+SYSTEM_PACKAGES := fio chromium e2fsprogs poppler-utils util-linux libnbd-bin qemu-utils rocksdb-tools \
+	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 
 # rustup puts cargo where only the next login shell looks.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -90,6 +91,8 @@ python-check: build
 	.venv/bin/mypy
 
 rust-test: | .venv/bin/python ## the Rust tests
+	@rustup target list --installed 2>/dev/null | grep -q aarch64-unknown-linux-gnu \
+		|| rustup target add aarch64-unknown-linux-gnu || true
 	$(call section,Rust: tests)
 	$(CARGO) test --quiet --locked --workspace
 
@@ -119,7 +122,8 @@ bench: build ## the benchmarks
 	.venv/bin/python benches/live_drive.py
 
 system-packages: ## fio, a browser and its like, for the tests that need them (root)
-	@missing=; for tool in fio chromium mkfs.ext4 losetup pdftotext nbdcopy qemu-io db_bench; do \
+	@missing=; for tool in fio chromium mkfs.ext4 losetup pdftotext nbdcopy qemu-io db_bench \
+		qemu-x86_64 aarch64-linux-gnu-gcc; do \
 		command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	if [ -z "$$missing" ]; then echo "system packages: all here"; exit 0; fi; \
 	if ! command -v apt-get >/dev/null; then \

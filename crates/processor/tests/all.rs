@@ -5,6 +5,7 @@
 mod assembler;
 mod caches;
 mod decoding;
+mod documented;
 mod host;
 mod locks;
 mod parameters;

@@ -47,7 +47,7 @@ impl Emulated {
             .args(["--edition", "2024", "-O", "-C", "relocation-model=static"])
             .args(["-C", "target-feature=+crt-static"])
             .arg(format!("--target={}-unknown-linux-gnu", self.name()))
-            .arg(here.join("tests/programs/marked.rs"))
+            .arg(here.join("programs/marked.rs"))
             .arg("-o")
             .arg(&program);
         if let Arm = self {

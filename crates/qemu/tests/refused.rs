@@ -127,7 +127,7 @@ fn another_version_of_the_interface() {
         return;
     };
     // Nothing but a qemu of that version calls so; a program of its own does, in its place.
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/another_version.rs");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/another_version.rs");
     let caller = program.with_file_name("another-version");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let built = Command::new(rustc)
