@@ -15,6 +15,7 @@ mod live_block;
 mod live_protocol;
 pub mod mutation;
 mod preset;
+mod processor;
 mod saved_state;
 mod scenario;
 mod trace;
@@ -46,6 +47,7 @@ pub const READERS: &[Reader] = &[
     trace::READER,
     live_block::READER,
     live_protocol::READER,
+    processor::READER,
 ];
 
 /// The reader with this name.

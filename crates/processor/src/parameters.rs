@@ -51,7 +51,8 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str, kind: &str) -> Result<T, Par
         let before = text.bytes().take(start);
         ParameterError::Text {
             line: 1 + before.filter(|byte| *byte == b'\n').count(),
-            message: error.message().to_string(),
+            // One line, as every message.
+            message: error.message().replace(['\n', '\r'], " "),
         }
     })
 }
@@ -85,6 +86,13 @@ pub(crate) fn power_of_two(key: &str, value: usize, most: usize) -> Result<(), P
     })
 }
 
+/// The most that a core's own cache may hold.
+pub(crate) const MOST_OWN_BYTES: u64 = 16 << 20;
+/// The most that the last cache may hold.
+pub(crate) const MOST_BYTES: u64 = 256 << 20;
+/// The most entries of a table of a predictor.
+pub(crate) const MOST_ENTRIES: usize = 1 << 20;
+
 /// A cache.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -96,16 +104,17 @@ pub struct CacheSize {
 }
 
 impl CacheSize {
-    pub(crate) fn check(&self, key: &str) -> Result<(), ParameterError> {
+    pub(crate) fn check(&self, key: &str, most_bytes: u64) -> Result<(), ParameterError> {
         within(&format!("{key}.ways"), self.ways as u64, 1, 64)?;
         let way_bytes = LINE_BYTES * self.ways as u64;
         let sets = self.size_bytes / way_bytes;
-        if !sets.is_power_of_two() || sets * way_bytes != self.size_bytes || sets > 1 << 20 {
+        let whole = sets.is_power_of_two() && sets * way_bytes == self.size_bytes;
+        if !whole || self.size_bytes > most_bytes {
             return Err(ParameterError::Value {
                 key: format!("{key}.size_bytes"),
                 value: self.size_bytes.to_string(),
                 allowed: format!(
-                    "with {} ways it may be {way_bytes} bytes times a power of two up to 2^20",
+                    "with {} ways it may be {way_bytes} bytes times a power of two, {most_bytes} at most",
                     self.ways
                 ),
             });

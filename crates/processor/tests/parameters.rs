@@ -63,7 +63,7 @@ fn impossible_values_say_what_is_allowed() {
     let ways = refused("ways = 4 ", "ways = 3 ");
     assert_eq!(
         ways,
-        "l1d.size_bytes is 32768: with 3 ways it may be 192 bytes times a power of two up to 2^20"
+        "l1d.size_bytes is 32768: with 3 ways it may be 192 bytes times a power of two, 16777216 at most"
     );
     assert_eq!(
         refused("cores = 4 ", "cores = 0 "),
@@ -75,7 +75,7 @@ fn impossible_values_say_what_is_allowed() {
     );
     assert_eq!(
         refused("indirect_entries = 256 ", "indirect_entries = 100 "),
-        "predictor.indirect_entries is 100: it may be a power of two from 2 to 16777216"
+        "predictor.indirect_entries is 100: it may be a power of two from 2 to 1048576"
     );
 }
 

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::parameters::{CacheSize, ParameterError, Prefetch, power_of_two, read, within};
+use crate::parameters::{
+    CacheSize, MOST_BYTES, MOST_ENTRIES, MOST_OWN_BYTES, ParameterError, Prefetch, power_of_two,
+    read, within,
+};
 use crate::predict::tagged::MOST_HISTORY;
 
 /// A host-like core.
@@ -91,21 +94,25 @@ impl HostParameters {
             100_000_000_000,
         )?;
         within("bus_hz", self.bus_hz, 1_000_000, self.frequency_hz)?;
-        self.l1d.check("l1d")?;
-        self.l2.check("l2")?;
-        self.llc.check("llc")?;
+        self.l1d.check("l1d", MOST_OWN_BYTES)?;
+        self.l2.check("l2", MOST_OWN_BYTES)?;
+        self.llc.check("llc", MOST_BYTES)?;
         self.prefetch.check()?;
         let predictor = &self.predictor;
-        power_of_two("predictor.base_entries", predictor.base_entries, 1 << 24)?;
+        power_of_two(
+            "predictor.base_entries",
+            predictor.base_entries,
+            MOST_ENTRIES,
+        )?;
         power_of_two(
             "predictor.tagged_entries",
             predictor.tagged_entries,
-            1 << 24,
+            MOST_ENTRIES,
         )?;
         power_of_two(
             "predictor.indirect_entries",
             predictor.indirect_entries,
-            1 << 24,
+            MOST_ENTRIES,
         )?;
         within(
             "predictor.return_entries",
