@@ -48,7 +48,7 @@ fn runs(model: &mut impl Model, code: &[u8], bytes: usize) {
         let id = model.translate(block, true);
         model.enter(id);
         executed += block.len() as u64;
-        let address = u64::from(block[0].bytes[0]) << 40 | u64::from(block[0].bytes[1]) * 61;
+        let address = (u64::from(block[0].bytes[0]) << 40) + u64::from(block[0].bytes[1]) * 61;
         model.access(number, address, 8, block[0].bytes[2] & 1 == 1);
         let place = usize::from(block[0].bytes[1]) * 16;
         if let Some(mark) = Mark::of_place(place).filter(|mark| !ends(*mark)) {

@@ -16,7 +16,12 @@ static mut DRIVELAB_MARKS: Places = Places([0; 4096]);
 #[inline(never)]
 pub extern "C" fn drivelab_mark(index: usize) {
     // Safety: within the array, which nobody else touches.
-    unsafe { (&raw mut DRIVELAB_MARKS.0).cast::<u8>().add(index & 4095).write_volatile(1) }
+    unsafe {
+        (&raw mut DRIVELAB_MARKS.0)
+            .cast::<u8>()
+            .add(index & 4095)
+            .write_volatile(1)
+    }
 }
 
 const BEGIN: usize = 0;
