@@ -1,6 +1,6 @@
-//! Which misses a processor sees coming: lines that follow each other.
+//! Which misses a processor sees coming: lines that follow each other, upwards or downwards.
 
-/// Runs of lines that missed one after the other, upwards.
+/// Runs of lines that missed one after the other.
 #[derive(Clone, Debug)]
 pub struct Streams {
     runs: Vec<Run>,
@@ -10,9 +10,36 @@ pub struct Streams {
 
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    next: u64,
+    last: u64,
+    /// How many of its lines missed.
     length: u32,
+    /// Which way it goes; the second line says so.
+    down: bool,
     used: u64,
+}
+
+/// No line lies beside this one.
+const NONE: u64 = u64::MAX / 2;
+
+impl Run {
+    fn begun(line: u64, used: u64) -> Self {
+        Self {
+            last: line,
+            length: 1,
+            down: false,
+            used,
+        }
+    }
+
+    fn goes_on(&self, line: u64) -> bool {
+        let up = line == self.last + 1;
+        let down = line + 1 == self.last;
+        match self.length {
+            1 => up || down,
+            _ if self.down => down,
+            _ => up,
+        }
+    }
 }
 
 impl Streams {
@@ -20,35 +47,24 @@ impl Streams {
     #[must_use]
     pub fn new(runs: usize, lines_before: u32) -> Self {
         Self {
-            runs: vec![
-                Run {
-                    // No line has this number.
-                    next: u64::MAX,
-                    length: 0,
-                    used: 0,
-                };
-                runs
-            ],
+            runs: vec![Run::begun(NONE, 0); runs],
             lines_before,
             clock: 0,
         }
     }
 
-    /// Tells of a line that memory must give; true if it was on its way already.
+    /// Tells of a line that is missed; true if it was on its way already.
     pub fn meet(&mut self, line: u64) -> bool {
         self.clock += 1;
-        if let Some(run) = self.runs.iter_mut().find(|run| run.next == line) {
-            run.next += 1;
+        if let Some(run) = self.runs.iter_mut().find(|run| run.goes_on(line)) {
+            run.down = line < run.last;
+            run.last = line;
             run.used = self.clock;
             run.length += 1;
             return run.length > self.lines_before;
         }
         if let Some(oldest) = self.runs.iter_mut().min_by_key(|run| run.used) {
-            *oldest = Run {
-                next: line + 1,
-                length: 1,
-                used: self.clock,
-            };
+            *oldest = Run::begun(line, self.clock);
         }
         false
     }

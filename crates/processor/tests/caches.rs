@@ -55,6 +55,11 @@ fn lines_in_a_row_are_seen_coming() {
     let mut streams = Streams::new(2, 3);
     let met: Vec<bool> = (100..106).map(|line| streams.meet(line)).collect();
     assert_eq!(met, [false, false, false, true, true, true]);
+    let down: Vec<bool> = (90..94).rev().map(|line| streams.meet(line)).collect();
+    assert_eq!(down, [false, false, false, true]);
+    assert!(!streams.meet(91), "it does not turn");
+    let mut streams = Streams::new(2, 3);
+    assert!((100..106).filter(|&line| streams.meet(line)).count() == 3);
     // Two at a time; a third begins in the place of the one used longest ago.
     assert!(!streams.meet(200));
     assert!(!streams.meet(300));

@@ -89,9 +89,9 @@ struct Counts {
 #[derive(Clone, Copy, Debug, Default)]
 struct Missed {
     in_l2: u64,
-    in_llc: u64,
-    in_memory: u64,
-    streamed: u64,
+    /// Not seen coming, and seen coming.
+    in_llc: [u64; 2],
+    in_memory: [u64; 2],
 }
 
 impl Host {
@@ -169,16 +169,14 @@ impl Host {
             return;
         }
         self.l2.insert(line, false);
-        if self.llc.use_line(line).is_some() {
-            missed.in_llc += 1;
-            return;
-        }
-        self.llc.insert(line, false);
-        if self.streams.meet(line) {
-            missed.streamed += 1;
+        let coming = self.streams.meet(line);
+        let counter = if self.llc.use_line(line).is_some() {
+            &mut missed.in_llc
         } else {
-            missed.in_memory += 1;
-        }
+            self.llc.insert(line, false);
+            &mut missed.in_memory
+        };
+        counter[usize::from(coming)] += 1;
     }
 
     fn record(&mut self, values: &mut Vec<u64>) {
@@ -195,7 +193,7 @@ impl Host {
             (operations * 100 / derived.micro_operations_per_100_cycles).max(counts.branches);
         let cycles = steady + stalled;
         let references = [loads, stores].map(|missed| missed.beyond_l2());
-        let memory = [loads, stores].map(|missed| missed.in_memory + missed.streamed);
+        let memory = [loads, stores].map(|missed| missed.in_memory.iter().sum::<u64>());
         values.extend([
             cycles,
             counts.instructions,
@@ -210,7 +208,7 @@ impl Host {
             stalled,
             references.iter().sum::<u64>() + loads.in_l2 + stores.in_l2,
             stores.in_l2 + stores.beyond_l2(),
-            loads.streamed + stores.streamed,
+            loads.in_memory[1] + stores.in_memory[1],
             scaled(cycles, 1_000_000_000, self.parameters.frequency_hz),
         ]);
     }
@@ -346,14 +344,15 @@ impl Pieces {
 
 impl Missed {
     fn beyond_l2(&self) -> u64 {
-        self.in_llc + self.in_memory + self.streamed
+        self.in_llc.iter().chain(&self.in_memory).sum()
     }
 
     fn cycles(&self, derived: &Derived) -> u64 {
         self.in_l2 * derived.l2_cycles
-            + self.in_llc * derived.llc_cycles
-            + self.in_memory * derived.memory_cycles
-            + self.streamed * derived.streamed_cycles
+            + self.in_llc[0] * derived.llc_cycles
+            + self.in_llc[1] * derived.llc_streamed_cycles
+            + self.in_memory[0] * derived.memory_cycles
+            + self.in_memory[1] * derived.streamed_cycles
     }
 }
 

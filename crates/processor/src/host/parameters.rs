@@ -64,6 +64,8 @@ pub struct Derived {
     pub l2_cycles: u64,
     /// A hit in the last one.
     pub llc_cycles: u64,
+    /// The same, seen coming.
+    pub llc_streamed_cycles: u64,
     /// What memory gives.
     pub memory_cycles: u64,
     /// What memory gives and was seen coming.
@@ -131,6 +133,7 @@ impl HostParameters {
             ("derived.mispredict_cycles", derived.mispredict_cycles),
             ("derived.l2_cycles", derived.l2_cycles),
             ("derived.llc_cycles", derived.llc_cycles),
+            ("derived.llc_streamed_cycles", derived.llc_streamed_cycles),
             ("derived.memory_cycles", derived.memory_cycles),
             ("derived.streamed_cycles", derived.streamed_cycles),
         ] {
