@@ -1,11 +1,11 @@
 //! Processors and code: what is accepted as a processor is asked of any code at all, and counts it.
 
+use drivelab_processor::board::{Target, TargetParameters};
 use drivelab_processor::code::Instruction;
 use drivelab_processor::host::{Host, HostParameters};
 use drivelab_processor::marks::Mark;
 use drivelab_processor::model::Model;
 use drivelab_processor::parameters::{HOST, TARGET};
-use drivelab_processor::target::{Target, TargetParameters};
 
 use crate::{Reader, told};
 

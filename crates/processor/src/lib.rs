@@ -18,9 +18,11 @@
 //! Left out: address translation (firmware maps its memory in large pages), refresh and banks of
 //! DRAM, writing back, and what the kernel does in system calls.
 
+pub mod board;
 pub mod cache;
 pub mod code;
 pub mod columns;
+pub mod handed;
 pub mod host;
 pub mod log;
 pub mod marks;
@@ -28,4 +30,3 @@ pub mod model;
 pub mod parameters;
 pub mod predict;
 pub mod streams;
-pub mod target;

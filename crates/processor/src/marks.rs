@@ -27,6 +27,8 @@ pub enum Mark {
     Got(usize),
 }
 
+/// Workers that are told apart.
+pub const WORKERS: usize = 240;
 /// Locks that are told apart.
 pub const LOCKS: usize = 1024;
 /// Queues that are told apart.

@@ -1,8 +1,8 @@
 //! Instructions of A64 and what of them matters, reviewed by hand; words are those that LLVM's
 //! assembler makes.
 
+use drivelab_processor::board::decode::{FLAGS, Need, decode};
 use drivelab_processor::code::Control;
-use drivelab_processor::target::decode::{FLAGS, Need, decode};
 
 /// Unit, what is read and for what, what is written, and what else is special.
 fn told(word: u32) -> String {

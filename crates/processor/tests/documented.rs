@@ -1,7 +1,7 @@
 //! docs/firmware-events.md has a row for every number, and says of each how it comes about.
 
 use drivelab_processor::columns::{Column, How};
-use drivelab_processor::{host, target};
+use drivelab_processor::{board, host};
 
 const PAGE: &str = include_str!("../../../docs/firmware-events.md");
 
@@ -26,7 +26,7 @@ fn every_number_has_its_row_in_order() {
         .expect("a section of the target");
     for (page, columns, table_5) in [
         (of_host, &host::COLUMNS[..], true),
-        (of_target, &target::COLUMNS[..], false),
+        (of_target, &board::COLUMNS[..], false),
     ] {
         let rows: Vec<&str> = page
             .lines()

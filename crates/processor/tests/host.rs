@@ -212,3 +212,33 @@ fn what_marks_is_not_counted() {
     assert_eq!((counted("instructions"), counted("branches")), (2, 1));
     assert_eq!(counted("branch_misses"), 0, "its return is known");
 }
+
+/// Worker 1 takes an item that worker 0 puts in after its work: one after the other. Without the
+/// item they go side by side, and counters are sums either way.
+#[test]
+fn workers_go_side_by_side_and_wait_for_items() {
+    let work: Vec<&[u8]> = vec![&[0x48, 0x01, 0xd8]; 4000];
+    let mut times = Vec::new();
+    for waits in [false, true] {
+        let mut host = host();
+        let block = block(&mut host, 0x1000, &work);
+        let mark = |host: &mut Host, mark| host.mark(mark, &mut Vec::new());
+        mark(&mut host, Mark::Worker(0));
+        host.enter(block);
+        mark(&mut host, Mark::Put(7));
+        mark(&mut host, Mark::Worker(1));
+        if waits {
+            mark(&mut host, Mark::Got(7));
+        }
+        host.enter(block);
+        let value = record(&mut host);
+        assert_eq!(value("instructions"), 8000);
+        let cycles_ns = value("cpu_cycles") * 10 / 22;
+        times.push((value("time_ns"), cycles_ns));
+    }
+    let (aside, all) = times[0];
+    // Half of the cycles, but for what is rounded.
+    assert!((2 * aside).abs_diff(all) <= 3, "{aside} {all}");
+    let (after, all) = times[1];
+    assert!(after.abs_diff(all) <= 3, "{after} {all}");
+}

@@ -1,14 +1,14 @@
 //! Locks and queues in virtual time, by hand and against all holds in a list.
 
-use drivelab_processor::target::locks::{Handed, Times};
+use drivelab_processor::handed::{Handed, Times};
 use proptest::prelude::*;
 
-fn at(time: u64) -> Times {
+fn at(time: u64) -> Times<3> {
     [time; 3]
 }
 
 /// Takes at a time, holds for so long; when it was had, and when it was released.
-fn held(handed: &mut Handed, asked: u64, length: u64) -> (u64, u64) {
+fn held(handed: &mut Handed<3>, asked: u64, length: u64) -> (u64, u64) {
     let had = handed.take(3, at(asked))[1];
     let released = handed.release(3, at(had + length))[1];
     (had, released)
@@ -16,7 +16,7 @@ fn held(handed: &mut Handed, asked: u64, length: u64) -> (u64, u64) {
 
 #[test]
 fn one_that_comes_later_waits_for_the_release() {
-    let mut handed = Handed::default();
+    let mut handed = Handed::<3>::default();
     assert_eq!(held(&mut handed, 100, 50), (100, 150));
     assert_eq!(held(&mut handed, 120, 50), (150, 200));
     assert_eq!(
@@ -29,7 +29,7 @@ fn one_that_comes_later_waits_for_the_release() {
 
 #[test]
 fn one_that_ran_later_but_asked_earlier_waits_only_where_it_must() {
-    let mut handed = Handed::default();
+    let mut handed = Handed::<3>::default();
     assert_eq!(held(&mut handed, 100, 50), (100, 150));
     assert_eq!(held(&mut handed, 300, 50), (300, 350));
     assert_eq!(held(&mut handed, 20, 80), (20, 100), "it fits before");
@@ -43,7 +43,7 @@ fn one_that_ran_later_but_asked_earlier_waits_only_where_it_must() {
 
 #[test]
 fn other_locks_are_other_locks() {
-    let mut handed = Handed::default();
+    let mut handed = Handed::<3>::default();
     handed.take(1, at(0));
     handed.release(1, at(100));
     assert_eq!(handed.take(2, at(50)), at(50));
@@ -52,7 +52,7 @@ fn other_locks_are_other_locks() {
 
 #[test]
 fn the_band_is_kept_apart() {
-    let mut handed = Handed::default();
+    let mut handed = Handed::<3>::default();
     handed.take(1, [0, 0, 0]);
     handed.release(1, [100, 200, 300]);
     assert_eq!(handed.take(1, [150, 150, 150]), [150, 200, 300]);
@@ -60,7 +60,7 @@ fn the_band_is_kept_apart() {
 
 #[test]
 fn items_are_had_in_their_order_and_not_before_they_are_put() {
-    let mut handed = Handed::default();
+    let mut handed = Handed::<3>::default();
     handed.put(0, at(10));
     handed.put(0, at(500));
     assert_eq!(handed.get(0, at(200)), at(200));
@@ -76,7 +76,7 @@ proptest! {
     /// No two holds overlap, and nobody waits longer than all holds together last.
     #[test]
     fn holds_never_overlap(asks in prop::collection::vec((0_u64..1000, 1_u64..40), 1..80)) {
-        let mut handed = Handed::default();
+        let mut handed = Handed::<3>::default();
         let mut holds: Vec<(u64, u64)> = Vec::new();
         let mut sum = 0;
         for (asked, length) in asks {

@@ -1,8 +1,8 @@
 //! The package's processors, and what is refused.
 
+use drivelab_processor::board::TargetParameters;
 use drivelab_processor::host::HostParameters;
 use drivelab_processor::parameters::{HOST, TARGET};
-use drivelab_processor::target::TargetParameters;
 
 const GRADES: [&str; 5] = ["paper", "documentation", "recalled", "fitted", "assumed"];
 

@@ -1,9 +1,9 @@
 //! Cycles of straight blocks against hand calculation, and against LLVM's model where it is there.
 
+use drivelab_processor::board::TargetParameters;
+use drivelab_processor::board::decode::{Decoded, decode};
+use drivelab_processor::board::pipeline::Issue;
 use drivelab_processor::parameters::TARGET;
-use drivelab_processor::target::TargetParameters;
-use drivelab_processor::target::decode::{Decoded, decode};
-use drivelab_processor::target::pipeline::Issue;
 
 use super::assembler;
 

@@ -1,10 +1,10 @@
 //! A target's times by hand: blocks, accesses and marks as an executor would tell them.
 
+use drivelab_processor::board::{COLUMNS, Target, TargetParameters};
 use drivelab_processor::code::Instruction;
 use drivelab_processor::marks::Mark;
 use drivelab_processor::model::Model;
 use drivelab_processor::parameters::TARGET;
-use drivelab_processor::target::{COLUMNS, Target, TargetParameters};
 
 const ADD_X0_X0_1: u32 = 0x9100_0400;
 const LDR_X1_X0: u32 = 0xf940_0001;

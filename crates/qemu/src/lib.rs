@@ -23,9 +23,9 @@ mod run;
 
 use std::ffi::{CStr, c_char, c_int};
 
+use drivelab_processor::board::{Target, TargetParameters};
 use drivelab_processor::host::{Host, HostParameters};
 use drivelab_processor::parameters::{HOST, ParameterError, TARGET};
-use drivelab_processor::target::{Target, TargetParameters};
 
 use crate::api::{Api, Info, PluginId};
 use crate::arguments::{Arguments, ModelKind};

@@ -81,5 +81,10 @@ pub static COLUMNS: [Column; 15] = [
         Simulated,
         "lines from memory that were seen coming",
     ),
-    Column::new("time_ns", "ns", Derived, "the clock cycles as time"),
+    Column::new(
+        "time_ns",
+        "ns",
+        Derived,
+        "virtual time of the record: workers side by side, each on a core of its own",
+    ),
 ];

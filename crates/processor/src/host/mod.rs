@@ -1,9 +1,14 @@
 //! A host-like x86-64 core: what its counters would say of a record.
 //!
-//! One core runs the whole program, as one thread does. What the program did is counted, what its
-//! accesses and branches met is simulated, and cycles are derived from both. The out-of-order core
-//! itself is not simulated: it is a rate of micro-operations and a share of each latency that it
-//! does not hide.
+//! What the program did is counted, what its accesses and branches met is simulated, and cycles are
+//! derived from both. The out-of-order core itself is not simulated: it is a rate of micro-operations
+//! and a share of each latency that it does not hide.
+//!
+//! Counters are sums over all workers, as counters of a process are. Time is not: each worker has a
+//! core, and a clock that waits for locks and items of others, as on a target. A record's time is how
+//! far the clock that is furthest got on since the record before.
+//!
+//! Left out: the first caches and the predictor are one for all workers.
 
 mod columns;
 mod decode;
@@ -18,7 +23,8 @@ use rustc_hash::FxHashMap;
 use crate::cache::{AtHand, Cache, lines_of};
 use crate::code::{BlockId, Control, Instruction};
 use crate::columns::Column;
-use crate::marks::Mark;
+use crate::handed::Handed;
+use crate::marks::{Mark, WORKERS};
 use crate::model::Model;
 use crate::predict::Directions;
 use crate::predict::places::{IndirectPlaces, Returns};
@@ -50,7 +56,25 @@ pub struct Host {
     at_hand: AtHand,
     loads: Pieces,
     stores: Pieces,
+    /// Since the last mark.
     counts: Counts,
+    record: Record,
+    /// Of each worker, in hundredths of cycles.
+    clocks: Vec<u64>,
+    /// The worker that runs.
+    runs: usize,
+    handed: Handed<1>,
+}
+
+/// What is summed up for a record.
+#[derive(Clone, Copy, Debug, Default)]
+struct Record {
+    counts: Counts,
+    /// Hundredths of cycles: all, and those in which nothing went on.
+    cycles: u64,
+    stalled: u64,
+    /// The clock that was furthest when it began.
+    began: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -122,6 +146,10 @@ impl Host {
             loads: Pieces::new(),
             stores: Pieces::new(),
             counts: Counts::default(),
+            record: Record::default(),
+            clocks: vec![0; WORKERS],
+            runs: 0,
+            handed: Handed::default(),
             parameters,
         }
     }
@@ -179,37 +207,60 @@ impl Host {
         counter[usize::from(coming)] += 1;
     }
 
-    fn record(&mut self, values: &mut Vec<u64>) {
+    fn begin(&mut self) {
+        self.measuring = true;
+        self.counts = Counts::default();
+        self.record = Record::default();
+        self.clocks.fill(0);
+        self.handed = Handed::default();
+    }
+
+    /// Brings the running worker's clock up to what it did; what it did goes to the record.
+    fn settle(&mut self) {
         let counts = std::mem::take(&mut self.counts);
         let derived = &self.parameters.derived;
         let [loads, stores] = counts.missed;
-        // What is not hidden, in hundredths of cycles.
+        // What is not hidden.
         let waited = loads.cycles(derived) * derived.exposed_percent
             + stores.cycles(derived) * derived.exposed_store_percent;
-        let stalled = counts.branch_misses * derived.mispredict_cycles + waited / 100;
-        let operations = counts.operations + counts.loads + 2 * counts.stores;
+        let stalled = 100 * counts.branch_misses * derived.mispredict_cycles + waited;
         // One branch a cycle is the most that is fetched past.
-        let steady =
-            (operations * 100 / derived.micro_operations_per_100_cycles).max(counts.branches);
-        let cycles = steady + stalled;
+        let steady = (counts.all_operations() * 10_000 / derived.micro_operations_per_100_cycles)
+            .max(100 * counts.branches);
+        self.clocks[self.runs] += steady + stalled;
+        self.record.cycles += steady + stalled;
+        self.record.stalled += stalled;
+        self.record.counts.add(&counts);
+    }
+
+    fn finish(&mut self, values: &mut Vec<u64>) {
+        let now = self.clocks.iter().copied().max().unwrap_or(0);
+        let record = std::mem::take(&mut self.record);
+        self.record.began = now;
+        let hz = self.parameters.frequency_hz;
+        // Rounded at its ends, so that times of records add up.
+        let time = |hundredths: u64| scaled(hundredths, 10_000_000, hz);
+        let cycles = record.cycles / 100;
+        let counts = &record.counts;
+        let [loads, stores] = counts.missed;
         let references = [loads, stores].map(|missed| missed.beyond_l2());
         let memory = [loads, stores].map(|missed| missed.in_memory.iter().sum::<u64>());
         values.extend([
             cycles,
             counts.instructions,
-            operations,
+            counts.all_operations(),
             counts.branches,
             counts.branch_misses,
-            scaled(cycles, self.parameters.bus_hz, self.parameters.frequency_hz),
+            scaled(cycles, self.parameters.bus_hz, hz),
             counts.loads,
             counts.stores,
             references.iter().sum(),
             memory.iter().sum(),
-            stalled,
+            record.stalled / 100,
             references.iter().sum::<u64>() + loads.in_l2 + stores.in_l2,
             stores.in_l2 + stores.beyond_l2(),
             loads.in_memory[1] + stores.in_memory[1],
-            scaled(cycles, 1_000_000_000, self.parameters.frequency_hz),
+            time(now) - time(record.began),
         ]);
     }
 }
@@ -287,14 +338,25 @@ impl Model for Host {
     }
 
     fn mark(&mut self, mark: Mark, values: &mut Vec<u64>) {
-        match mark {
-            Mark::Begin => {
-                self.measuring = true;
-                self.counts = Counts::default();
+        if !self.measuring {
+            match mark {
+                Mark::Begin => self.begin(),
+                Mark::Worker(worker) => self.runs = worker % WORKERS,
+                _ => {}
             }
+            return;
+        }
+        self.settle();
+        let asked = [self.clocks[self.runs]];
+        match mark {
+            Mark::Begin => self.begin(),
             Mark::End => self.measuring = false,
-            Mark::Record if self.measuring => self.record(values),
-            _ => {}
+            Mark::Record => self.finish(values),
+            Mark::Worker(worker) => self.runs = worker % WORKERS,
+            Mark::Taken(lock) => [self.clocks[self.runs]] = self.handed.take(lock, asked),
+            Mark::Released(lock) => [self.clocks[self.runs]] = self.handed.release(lock, asked),
+            Mark::Put(queue) => self.handed.put(queue, asked),
+            Mark::Got(queue) => [self.clocks[self.runs]] = self.handed.get(queue, asked),
         }
     }
 }
@@ -342,7 +404,34 @@ impl Pieces {
     }
 }
 
+impl Counts {
+    /// Micro-operations: those of instructions, one a load, two a store.
+    fn all_operations(&self) -> u64 {
+        self.operations + self.loads + 2 * self.stores
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.instructions += other.instructions;
+        self.operations += other.operations;
+        self.branches += other.branches;
+        self.branch_misses += other.branch_misses;
+        self.loads += other.loads;
+        self.stores += other.stores;
+        for (missed, more) in self.missed.iter_mut().zip(&other.missed) {
+            missed.add(more);
+        }
+    }
+}
+
 impl Missed {
+    fn add(&mut self, other: &Self) {
+        self.in_l2 += other.in_l2;
+        for coming in 0..2 {
+            self.in_llc[coming] += other.in_llc[coming];
+            self.in_memory[coming] += other.in_memory[coming];
+        }
+    }
+
     fn beyond_l2(&self) -> u64 {
         self.in_llc.iter().chain(&self.in_memory).sum()
     }
