@@ -2,7 +2,8 @@
 //!
 //! One source of the firmware serves several owners: [`Exclusive`] is plain
 //! memory, [`Undo`] remembers where it was written so that a worker returns to
-//! the shared preconditioned state at the cost of what it wrote.
+//! the shared preconditioned state at the cost of what it wrote, and
+//! [`Shared`](crate::Shared) is what several threads work on (`shared.rs`).
 
 use std::ops::Range;
 
@@ -18,8 +19,14 @@ pub trait Cells<T: Copy + Ord>: Clone {
     fn get(&self, index: usize) -> T;
     /// Replaces the value at `index`.
     fn set(&mut self, index: usize, value: T);
-    /// The cells of `range`, to be written; none where some do not exist.
-    fn cells_mut(&mut self, range: Range<usize>) -> &mut [T];
+    /// Has `change` rewrite the `N` cells from `index` on; `None` where some do not exist.
+    fn update<const N: usize, R>(
+        &mut self,
+        index: usize,
+        change: impl FnOnce(&mut [T; N]) -> R,
+    ) -> Option<R>;
+    /// Has `change` rewrite each cell of `range` in order; none where some do not exist.
+    fn rewrite(&mut self, range: Range<usize>, change: impl FnMut(&mut T));
     /// Hints that `index` is used soon.
     fn prefetch(&self, index: usize);
     /// Position and value of the smallest cell of `range`; the first of equals.
@@ -93,8 +100,17 @@ impl<T: Copy + Ord> Cells<T> for ExclusiveCells<T> {
     }
 
     #[inline(always)]
-    fn cells_mut(&mut self, range: Range<usize>) -> &mut [T] {
-        self.0.get_mut(range).unwrap_or_default()
+    fn update<const N: usize, R>(
+        &mut self,
+        index: usize,
+        change: impl FnOnce(&mut [T; N]) -> R,
+    ) -> Option<R> {
+        update(&mut self.0, index, change)
+    }
+
+    #[inline(always)]
+    fn rewrite(&mut self, range: Range<usize>, change: impl FnMut(&mut T)) {
+        rewrite(&mut self.0, range, change);
     }
 
     #[inline(always)]
@@ -202,6 +218,15 @@ impl<T: Copy> UndoCells<T> {
     }
 
     #[inline(always)]
+    fn mark_range(&mut self, range: Range<usize>) {
+        if self.state == Marks::On {
+            for chunk in range.start / Self::CELLS..range.end.div_ceil(Self::CELLS) {
+                self.mark(chunk * Self::CELLS);
+            }
+        }
+    }
+
+    #[inline(always)]
     fn mark(&mut self, index: usize) {
         let chunk = index / Self::CELLS;
         let bit = 1 << (chunk % 64);
@@ -244,13 +269,19 @@ impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
     }
 
     #[inline(always)]
-    fn cells_mut(&mut self, range: Range<usize>) -> &mut [T] {
-        if self.state == Marks::On {
-            for chunk in range.start / Self::CELLS..range.end.div_ceil(Self::CELLS) {
-                self.mark(chunk * Self::CELLS);
-            }
-        }
-        self.values.get_mut(range).unwrap_or_default()
+    fn update<const N: usize, R>(
+        &mut self,
+        index: usize,
+        change: impl FnOnce(&mut [T; N]) -> R,
+    ) -> Option<R> {
+        self.mark_range(index..index + N);
+        update(&mut self.values, index, change)
+    }
+
+    #[inline(always)]
+    fn rewrite(&mut self, range: Range<usize>, change: impl FnMut(&mut T)) {
+        self.mark_range(range.clone());
+        rewrite(&mut self.values, range, change);
     }
 
     #[inline(always)]
@@ -292,6 +323,25 @@ fn return_to<T: Copy + Ord>(
             changed(start + offset, before);
         }
     }
+}
+
+#[inline(always)]
+fn update<T, const N: usize, R>(
+    values: &mut [T],
+    index: usize,
+    change: impl FnOnce(&mut [T; N]) -> R,
+) -> Option<R> {
+    let cells = values.get_mut(index..)?.first_chunk_mut()?;
+    Some(change(cells))
+}
+
+#[inline(always)]
+fn rewrite<T>(values: &mut [T], range: Range<usize>, change: impl FnMut(&mut T)) {
+    values
+        .get_mut(range)
+        .unwrap_or_default()
+        .iter_mut()
+        .for_each(change);
 }
 
 fn smallest<T: Copy + Ord>(values: &[T], range: Range<usize>) -> Option<(usize, T)> {

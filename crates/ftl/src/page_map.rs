@@ -71,16 +71,26 @@ impl<M: Memory> PageMap<M> {
         let policies = policies.into();
         policies.validate(&layout)?;
         Ok(Self {
-            layout,
-            policies,
-            placement: policies.placement(&layout),
             map: M::Wide::filled(layout.logical_pages as usize, NOTHING),
             owner: M::Wide::filled(layout.physical_pages() as usize, NOTHING),
             space: Space::erased(layout, &policies),
+            ..Self::without_tables(layout, policies)
+        })
+    }
+
+    /// A map whose tables come from elsewhere.
+    pub(crate) fn without_tables(layout: FlashLayout, policies: Policies) -> Self {
+        Self {
+            layout,
+            policies,
+            placement: policies.placement(&layout),
+            map: M::Wide::filled(0, NOTHING),
+            owner: M::Wide::filled(0, NOTHING),
+            space: Space::without_tables(layout, &policies),
             by_planes: Divisor::new(layout.planes),
             by_plane_pages: Divisor::new(layout.blocks_per_plane * layout.pages_per_block),
             by_pages: Divisor::new(layout.pages_per_block),
-        })
+        }
     }
 
     /// Bytes of the reverse map for `layout`.

@@ -81,12 +81,17 @@ enum Register {
     Background,
 }
 
-const REGISTERS: usize = 8;
+pub(crate) const REGISTERS: usize = 8;
 
 /// Words of a plane's record; first those of every plane that every write needs, a
 /// cache line each, then the others.
 const PLANE_WORDS: usize = 32;
 const LINE_WORDS: usize = 16;
+
+/// Words of the records of all planes.
+pub(crate) fn record_words(layout: &FlashLayout) -> usize {
+    layout.planes as usize * PLANE_WORDS
+}
 
 #[inline(always)]
 fn place_of(layout: &FlashLayout, plane: u32, field: Field) -> usize {
@@ -160,7 +165,7 @@ impl<M: Memory> Clone for Space<M> {
 impl<M: Memory> Space<M> {
     /// Every block erased and on its plane's free list.
     pub fn erased(layout: FlashLayout, policies: &Policies) -> Self {
-        let mut planes = M::Wide::filled(layout.planes as usize * PLANE_WORDS, 0);
+        let mut planes = M::Wide::filled(record_words(&layout), 0);
         let mut free = M::Wide::filled(layout.blocks() as usize, 0);
         for plane in 0..layout.planes {
             let place = |field| place_of(&layout, plane, field);
@@ -175,9 +180,7 @@ impl<M: Memory> Space<M> {
             }
         }
         let failing = policies.failures.map_or(0, |_| layout.blocks() as usize);
-        let held_back = policies.blocks_held_back(layout.reserve_blocks);
         let mut space = Self {
-            layout,
             planes,
             free,
             valid: Valid::none(&layout),
@@ -185,6 +188,25 @@ impl<M: Memory> Space<M> {
             erases: M::Wide::filled(layout.blocks() as usize, 0),
             registers: M::Wide::filled(REGISTERS, 0),
             health: M::Wide::filled(failing, 0),
+            ..Self::without_tables(layout, policies)
+        };
+        space.withdraw_bad();
+        space
+    }
+
+    /// The rules of a space whose tables come from elsewhere.
+    pub fn without_tables(layout: FlashLayout, policies: &Policies) -> Self {
+        let none = || M::Wide::filled(0, 0);
+        let held_back = policies.blocks_held_back(layout.reserve_blocks);
+        Self {
+            layout,
+            planes: none(),
+            free: none(),
+            valid: Valid::without_tables(&layout),
+            closed_at: none(),
+            erases: none(),
+            registers: none(),
+            health: none(),
             failures: policies.failures,
             spare_blocks: spare_blocks(&layout, held_back),
             rule: policies.victim.rule(),
@@ -193,9 +215,7 @@ impl<M: Memory> Space<M> {
             least_worn_first: policies.least_worn_first,
             wear_spread: policies.wear_spread,
             separates: policies.hot_blocks.is_some(),
-        };
-        space.withdraw_bad();
-        space
+        }
     }
 
     pub(crate) fn erases_len(&self) -> u32 {
@@ -291,13 +311,13 @@ impl<M: Memory> Space<M> {
         if self.planes.get(place + 1) == 0 {
             self.open(plane, frontier)?;
         }
-        let [next, left] = self.planes.cells_mut(place..place + 2) else {
-            return None;
-        };
-        let (first, pages) = (*next, most.min(*left));
-        *next = first + pages;
-        *left -= pages;
-        if *left == 0 {
+        let (first, pages, left) = self.planes.update(place, |[next, left]| {
+            let (first, pages) = (*next, most.min(*left));
+            *next = first + pages;
+            *left -= pages;
+            (first, pages, *left)
+        })?;
+        if left == 0 {
             // The last page is handed out: the block counts as closed.
             self.close(plane, frontier, first);
         }
@@ -377,24 +397,6 @@ impl<M: Memory> Space<M> {
         );
         self.set_field(plane, Field::FreeCount, count - 1);
         Some(block)
-    }
-
-    /// Exchanges the head of a plane's free list with the block erased least often,
-    /// of equals the first in the list.
-    fn least_worn_to_head(&mut self, plane: u32) {
-        let blocks = self.layout.blocks_per_plane;
-        let (head, count) = (
-            self.field(plane, Field::FreeHead),
-            self.field(plane, Field::FreeCount),
-        );
-        let place = |position: u32| (plane * blocks + (head + position) % blocks) as usize;
-        let erases = |position: &u32| self.erase_count(self.free.get(place(*position)));
-        let Some(least) = (0..count).min_by_key(erases) else {
-            return;
-        };
-        let (first, other) = (self.free.get(place(0)), self.free.get(place(least)));
-        self.free.set(place(0), other);
-        self.free.set(place(least), first);
     }
 
     /// Puts an erased block at the end of its plane's free list.

@@ -58,6 +58,26 @@ impl<M: Memory> Valid<M> {
         }
     }
 
+    /// The bits and the counts.
+    pub fn tables(&self) -> (&M::Bits, &M::Narrow) {
+        (&self.bits, &self.counts)
+    }
+
+    /// Takes the bits and the counts of another.
+    pub fn set_tables(&mut self, bits: M::Bits, counts: M::Narrow) {
+        self.bits = bits;
+        self.counts = counts;
+    }
+
+    /// The same without any table.
+    pub fn without_tables(layout: &FlashLayout) -> Self {
+        let nothing = FlashLayout {
+            planes: 0,
+            ..*layout
+        };
+        Self::none(&nothing)
+    }
+
     /// Bytes of the tables for `layout`.
     pub fn table_bytes(layout: &FlashLayout) -> u64 {
         let words = u64::from(layout.pages_per_block.div_ceil(64));

@@ -7,7 +7,7 @@
 //! collections at most.
 
 use crate::memory::{Cells, Memory};
-use crate::space::Space;
+use crate::space::{Field, Space};
 
 /// Erases of the blocks of a drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -106,5 +106,23 @@ impl<M: Memory> Space<M> {
         let closed = closed.filter(|&block| self.valid.of_closed(block).is_some());
         let lagging = closed.min_by_key(|&block| self.erase_count(block))?;
         (most - self.erase_count(lagging) > spread).then_some(lagging)
+    }
+
+    /// Exchanges the head of a plane's free list with the block erased least often,
+    /// of equals the first in the list.
+    pub(crate) fn least_worn_to_head(&mut self, plane: u32) {
+        let blocks = self.layout.blocks_per_plane;
+        let (head, count) = (
+            self.field(plane, Field::FreeHead),
+            self.field(plane, Field::FreeCount),
+        );
+        let place = |position: u32| (plane * blocks + (head + position) % blocks) as usize;
+        let erases = |position: &u32| self.erase_count(self.free.get(place(*position)));
+        let Some(least) = (0..count).min_by_key(erases) else {
+            return;
+        };
+        let (first, other) = (self.free.get(place(0)), self.free.get(place(least)));
+        self.free.set(place(0), other);
+        self.free.set(place(least), first);
     }
 }

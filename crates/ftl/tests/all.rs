@@ -10,6 +10,7 @@ mod failures;
 mod memory;
 mod placement;
 mod requests;
+mod shared;
 mod slc_map;
 mod wear;
 mod write_amplification;

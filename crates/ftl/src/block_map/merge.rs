@@ -62,27 +62,30 @@ impl<M: Memory> BlockMap<M> {
         let places = (first + offsets.start) as usize..(first + offsets.end) as usize;
         let (mut copied, mut next) = (0, NOTHING);
         out.reserve(2 * offsets.len());
-        for (place, offset) in self.map.cells_mut(places).iter_mut().zip(offsets) {
+        let mut offset = offsets.start;
+        self.map.rewrite(places, |place| {
+            let page = offset;
+            offset += 1;
             if *place >= TRIMMED {
-                continue;
+                return;
             }
             let mut operation = Operation {
                 kind: OperationKind::Read,
                 cause: Cause::Collection,
                 plane,
                 ppn: Ppn(*place),
-                lpn: (in_plane + offset) * self.layout.planes + turn,
+                lpn: (in_plane + page) * self.layout.planes + turn,
                 after: NOTHING,
                 request,
             };
             operation.after = out.push(operation);
             operation.kind = OperationKind::Program;
-            operation.ppn = Ppn(block * pages + offset);
+            operation.ppn = Ppn(block * pages + page);
             out.push(operation);
             *place = operation.ppn.0;
-            next = offset + 1;
+            next = page + 1;
             copied += 1;
-        }
+        });
         if copied > 0 {
             self.next.set(block as usize, next);
         }

@@ -1,0 +1,175 @@
+//! A page map that several workers share: what a worker asks of one plane, and the
+//! tables as a whole, to be kept and mapped again.
+//!
+//! Whoever has several handles holds a lock of the plane from the call to the moment at
+//! which the plane's operations are in its queue: the operations of a plane are executed
+//! in the order of emission, so mapping may change before the flash does anything.
+
+use thiserror::Error;
+
+use crate::memory::Memory;
+use crate::page_map::PageMap;
+use crate::shared::{Shared, SharedCells, Word};
+use crate::space::Frontier;
+use crate::{FlashLayout, LayoutError, OperationBuffer, Policies};
+
+/// One of the tables a page map consists of: how many cells, and of how many bytes each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// How many cells.
+    pub cells: usize,
+    /// Bytes of a cell: 2, 4 or 8.
+    pub cell_bytes: usize,
+}
+
+impl Table {
+    /// Bytes of the table.
+    #[must_use]
+    pub const fn bytes(&self) -> usize {
+        self.cells * self.cell_bytes
+    }
+}
+
+/// Why tables do not become a page map.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TablesError {
+    /// The layout or the policies do not work, shared or at all.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// Only static striping keeps all that a page needs on one plane.
+    #[error(
+        "workers can only share a map whose pages are striped statically: set allocation to static"
+    )]
+    NotStatic,
+}
+
+impl<M: Memory> PageMap<M> {
+    /// Collects on `plane` alone, in idle time or beside the host's requests: up to
+    /// `budget` operations, while a victim is left or fewer blocks are free than idle
+    /// collection wants. Answers with how many operations were appended.
+    pub fn collect_in_background(
+        &mut self,
+        plane: u32,
+        budget: u32,
+        out: &mut OperationBuffer,
+    ) -> u32 {
+        let Some(target) = self.policies.background_blocks else {
+            return 0;
+        };
+        for step in 0..budget {
+            let Some(operation) = self.background_step(plane, target, out) else {
+                return step;
+            };
+            out.push(operation);
+        }
+        budget
+    }
+
+    /// Whether the host's next page of `plane` finds room without a collection that it
+    /// would have to wait for.
+    #[inline]
+    #[must_use]
+    pub fn has_room_for_host(&self, plane: u32) -> bool {
+        self.space.pages_left(plane, Frontier::Host) > 0
+            || self.space.free_blocks(plane) > self.layout.reserve_blocks
+    }
+}
+
+impl PageMap<Shared> {
+    /// Changes when the meaning of a table does: tables that were kept before are of no
+    /// use then.
+    pub const TABLES_VERSION: u32 = 1;
+
+    /// The tables of a map of `layout`, in the order of [`PageMap::table_contents`].
+    #[must_use]
+    pub fn tables(layout: &FlashLayout) -> Vec<Table> {
+        let table = |cells, cell_bytes| Table { cells, cell_bytes };
+        let blocks = layout.blocks() as usize;
+        let words = layout.pages_per_block.div_ceil(64) as usize;
+        vec![
+            table(layout.logical_pages as usize, 4),
+            table(layout.physical_pages() as usize, 4),
+            table(crate::space::record_words(layout), 4),
+            table(blocks, 4),
+            table(blocks, 4),
+            table(blocks, 4),
+            table(crate::space::REGISTERS, 4),
+            table(blocks * words, 8),
+            table(blocks, 2),
+        ]
+    }
+
+    /// Has `write` take the bytes of every table, in order. Nothing may be changing them.
+    ///
+    /// # Errors
+    /// What `write` answers with.
+    pub fn table_contents<E>(
+        &self,
+        mut write: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let space = &self.space;
+        for wide in [
+            &self.map,
+            &self.owner,
+            &space.planes,
+            &space.free,
+            &space.closed_at,
+            &space.erases,
+            &space.registers,
+        ] {
+            write(&wide.bytes())?;
+        }
+        let (bits, counts) = space.valid.tables();
+        write(&bits.bytes())?;
+        write(&counts.bytes())
+    }
+
+    /// A map over tables that `place` has laid out: it is asked for the address of each
+    /// table, in order, and for what keeps them there.
+    ///
+    /// # Errors
+    /// [`TablesError`] when the policies cannot work on the layout, or not shared.
+    ///
+    /// # Safety
+    /// Each address is aligned for its table's cells, whose bytes stay readable and
+    /// writable as long as what keeps them lives, and are accessed by nobody else.
+    pub unsafe fn over_tables(
+        layout: FlashLayout,
+        policies: Policies,
+        mut place: impl FnMut(usize, Table) -> (*const u8, std::sync::Arc<dyn Send + Sync>),
+    ) -> Result<Self, TablesError> {
+        policies.validate(&layout)?;
+        let mut map = Self::without_tables(layout, policies);
+        if map.placement.is_dynamic() || policies.failures.is_some() {
+            return Err(TablesError::NotStatic);
+        }
+        let tables = Self::tables(&layout);
+        fn cells<T: Word>(
+            (address, owner): (*const u8, std::sync::Arc<dyn Send + Sync>),
+            table: Table,
+        ) -> SharedCells<T> {
+            // SAFETY: `over_tables` demands of its caller what this demands.
+            unsafe { SharedCells::over(address.cast(), table.cells, owner) }
+        }
+        let space = &mut map.space;
+        for (index, wide) in [
+            &mut map.map,
+            &mut map.owner,
+            &mut space.planes,
+            &mut space.free,
+            &mut space.closed_at,
+            &mut space.erases,
+            &mut space.registers,
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            *wide = cells(place(index, tables[index]), tables[index]);
+        }
+        space.valid.set_tables(
+            cells(place(7, tables[7]), tables[7]),
+            cells(place(8, tables[8]), tables[8]),
+        );
+        Ok(map)
+    }
+}
