@@ -1,0 +1,108 @@
+//! The read buffer: pages that come from the flash wait here for whoever asked, and stay
+//! until their slot is needed.
+
+use crate::buffer::Slots;
+use crate::geometry::PAGE_BYTES;
+use crate::segment::Segment;
+
+/// What becomes of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadState {
+    /// Its page is on the way.
+    Filling,
+    /// It holds its page.
+    Filled,
+}
+
+/// Who waits for a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiter {
+    /// The host.
+    Host(Segment),
+    /// A slot of the write buffer that was written in part.
+    Write(u16),
+}
+
+/// The slots and what they hold.
+#[derive(Debug)]
+pub struct ReadBuffer {
+    /// Which slot holds which page.
+    pub slots: Slots,
+    states: Vec<ReadState>,
+    waiters: Vec<Vec<Waiter>>,
+    data: Vec<u8>,
+}
+
+impl ReadBuffer {
+    /// So many free slots.
+    #[must_use]
+    pub fn new(slots: usize) -> Self {
+        Self {
+            slots: Slots::new(slots),
+            states: vec![ReadState::Filled; slots],
+            waiters: (0..slots).map(|_| Vec::with_capacity(4)).collect(),
+            data: vec![0; slots * PAGE_BYTES],
+        }
+    }
+
+    /// What becomes of a slot that is not free.
+    #[inline]
+    #[must_use]
+    pub fn state(&self, slot: u16) -> ReadState {
+        self.states[usize::from(slot)]
+    }
+
+    /// The bytes of a slot.
+    #[inline]
+    #[must_use]
+    pub fn data(&self, slot: u16) -> &[u8] {
+        &self.data[usize::from(slot) * PAGE_BYTES..][..PAGE_BYTES]
+    }
+
+    /// A slot for `page`, which no slot holds: a free one, or that of the page used longest
+    /// ago. `None` where every page is on its way.
+    pub fn slot_for(&mut self, page: u32) -> Option<u16> {
+        if self.slots.free() == 0 {
+            let oldest = self
+                .slots
+                .oldest(|slot| self.states[usize::from(slot)] == ReadState::Filled)?;
+            self.slots.release(oldest);
+        }
+        let slot = self.slots.take(page)?;
+        self.states[usize::from(slot)] = ReadState::Filling;
+        Some(slot)
+    }
+
+    /// `waiter` waits for the page of a slot.
+    pub fn wait(&mut self, slot: u16, waiter: Waiter) {
+        self.waiters[usize::from(slot)].push(waiter);
+    }
+
+    /// The page of a slot has come: who waits for it. [`ReadBuffer::give_back`] takes the
+    /// list back.
+    pub fn filled(&mut self, slot: u16) -> Vec<Waiter> {
+        self.states[usize::from(slot)] = ReadState::Filled;
+        std::mem::take(&mut self.waiters[usize::from(slot)])
+    }
+
+    /// The list of a slot is empty again; a slot that is found no more is free.
+    pub fn give_back(&mut self, slot: u16, mut waiters: Vec<Waiter>) {
+        waiters.clear();
+        self.waiters[usize::from(slot)] = waiters;
+        if !self.slots.is_found(slot) {
+            self.slots.release(slot);
+        }
+    }
+
+    /// The flash's data of `page` is no longer the newest.
+    pub fn invalidate(&mut self, page: u32) {
+        let Some(slot) = self.slots.find(page) else {
+            return;
+        };
+        match self.state(slot) {
+            ReadState::Filled => self.slots.release(slot),
+            // Who waits for it asked before; afterwards it is free.
+            ReadState::Filling => self.slots.hide(slot),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Why the program stops: one line each, which says what to do.
+
+use std::io;
+use std::path::PathBuf;
+
+use drivelab_ftl::FirmwareError;
+use thiserror::Error;
+
+use crate::flash::NandError;
+
+/// What goes wrong.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The drive cannot have this shape.
+    #[error("geometry {given}: {why}")]
+    Geometry {
+        /// As it was given.
+        given: String,
+        /// What is wrong, and what works.
+        why: String,
+    },
+    /// A word of the command line.
+    #[error("{0}; see drivelab-firmware --help")]
+    Usage(String),
+    /// A file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A file is no snapshot, or not one of this program.
+    #[error("{}: {why}; make one with drivelab-firmware snapshot --out FILE", path.display())]
+    Snapshot {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A request of the list cannot be.
+    #[error("{list}: request {number} {why}")]
+    Request {
+        /// The name of the list.
+        list: String,
+        /// Its number, from 0.
+        number: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The map refuses.
+    #[error("the firmware stopped: {0}")]
+    Map(#[from] FirmwareError),
+    /// The flash refuses.
+    #[error("the flash refused an operation: {0}; the firmware or the snapshot is wrong")]
+    Nand(#[from] NandError),
+    /// Nothing moves any more.
+    #[error("the firmware is stuck: {outstanding} commands are outstanding and no worker can go on")]
+    Stuck {
+        /// Commands that the host waits for.
+        outstanding: usize,
+    },
+    /// The host got a completion that it did not want.
+    #[error("request {number} ended with NVMe status {status:#06x}")]
+    Status {
+        /// The number of the request.
+        number: u64,
+        /// The status field.
+        status: u16,
+    },
+    /// The state contradicts itself.
+    #[error("the state is wrong: {0}")]
+    Inconsistent(String),
+}
+
+impl RunError {
+    /// Whether the person who called can do something about it.
+    #[must_use]
+    pub fn is_bad_input(&self) -> bool {
+        matches!(
+            self,
+            Self::Geometry { .. }
+                | Self::Usage(_)
+                | Self::File { .. }
+                | Self::Snapshot { .. }
+                | Self::Request { .. }
+        )
+    }
+}

@@ -1,0 +1,110 @@
+//! What goes through the queue of a die, and what comes back to whoever asked.
+
+use drivelab_ftl::{Operation, OperationKind};
+
+use crate::handoff::Descriptor;
+
+/// Why a die does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A slot of the read buffer is to be filled.
+    Fill,
+    /// A slot of the write buffer is to be emptied.
+    Flush,
+    /// Collection.
+    Move,
+}
+
+/// An operation of a die. Its data is moved by the flash controller between the die and
+/// the slot that is named; collection's data stays in the flash controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashCommand {
+    /// Read, program or erase.
+    pub kind: OperationKind,
+    /// Why.
+    pub purpose: Purpose,
+    /// Whose buffer the slot belongs to.
+    pub worker: u8,
+    /// The slot.
+    pub slot: u16,
+    /// The page.
+    pub page: u32,
+    /// What stands beside the data, out of band: the logical page.
+    pub logical: u32,
+}
+
+impl FlashCommand {
+    /// `operation` for a slot of a worker.
+    #[inline]
+    #[must_use]
+    pub fn of(operation: &Operation, purpose: Purpose, worker: usize, slot: u16) -> Self {
+        Self {
+            kind: operation.kind,
+            purpose,
+            worker: worker as u8,
+            slot,
+            page: operation.ppn.0,
+            logical: operation.lpn,
+        }
+    }
+}
+
+impl Descriptor for FlashCommand {
+    #[inline]
+    fn pack(self) -> [u64; 2] {
+        let kind = self.kind as u64;
+        let purpose = self.purpose as u64;
+        [
+            u64::from(self.page) | u64::from(self.logical) << 32,
+            kind | purpose << 8 | u64::from(self.worker) << 16 | u64::from(self.slot) << 32,
+        ]
+    }
+
+    #[inline]
+    fn unpack([first, second]: [u64; 2]) -> Self {
+        Self {
+            kind: match second & 0xFF {
+                0 => OperationKind::Read,
+                1 => OperationKind::Program,
+                _ => OperationKind::Erase,
+            },
+            purpose: match second >> 8 & 0xFF {
+                0 => Purpose::Fill,
+                1 => Purpose::Flush,
+                _ => Purpose::Move,
+            },
+            worker: (second >> 16) as u8,
+            slot: (second >> 32) as u16,
+            page: first as u32,
+            logical: (first >> 32) as u32,
+        }
+    }
+}
+
+/// A die has done something for a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashDone {
+    /// For what.
+    pub purpose: Purpose,
+    /// The slot.
+    pub slot: u16,
+}
+
+impl Descriptor for FlashDone {
+    #[inline]
+    fn pack(self) -> [u64; 2] {
+        [self.purpose as u64, self.slot.into()]
+    }
+
+    #[inline]
+    fn unpack([purpose, slot]: [u64; 2]) -> Self {
+        Self {
+            purpose: match purpose {
+                0 => Purpose::Fill,
+                1 => Purpose::Flush,
+                _ => Purpose::Move,
+            },
+            slot: slot as u16,
+        }
+    }
+}

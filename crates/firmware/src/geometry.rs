@@ -1,0 +1,155 @@
+//! The drive's shape: channels, ways, dies, blocks, pages, and what follows from it.
+//!
+//! The whole drive is that of Lee et al. 2021, section 4.1 and figure 1: 1 TiB logical with
+//! 25 % over-provisioning, pages of 16 KiB, 4 channels of 4 ways of 2 dies. Blocks of 512
+//! pages, and one plane a die, are assumed: the paper names neither.
+
+use std::fmt;
+use std::str::FromStr;
+
+use drivelab_ftl::{FlashLayout, Pace, Policies};
+
+use crate::error::RunError;
+
+/// Bytes of a page.
+pub const PAGE_BYTES: usize = 16 << 10;
+/// Bytes of a sector, the unit of the host's addresses.
+pub const SECTOR_BYTES: usize = 512;
+/// Sectors of a page.
+pub const PAGE_SECTORS: u32 = (PAGE_BYTES / SECTOR_BYTES) as u32;
+/// Dies that queues and marks are made for.
+const MOST_DIES: u32 = 64;
+
+/// Channels x ways x dies a way x blocks a die x pages a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Channels.
+    pub channels: u32,
+    /// Ways of a channel.
+    pub ways: u32,
+    /// Dies of a way, of one plane each.
+    pub dies: u32,
+    /// Blocks of a die.
+    pub blocks: u32,
+    /// Pages of a block.
+    pub pages: u32,
+}
+
+impl Geometry {
+    /// 1 TiB for the host.
+    pub const WHOLE: Self = Self {
+        channels: 4,
+        ways: 4,
+        dies: 2,
+        blocks: 5120,
+        pages: 512,
+    };
+
+    /// Dies, which are the firmware's planes.
+    #[must_use]
+    pub fn planes(&self) -> u32 {
+        self.channels * self.ways * self.dies
+    }
+
+    /// Free blocks of a plane below which collection begins: a tenth.
+    #[must_use]
+    pub fn begin_blocks(&self) -> u32 {
+        self.blocks.div_ceil(10)
+    }
+
+    /// Free blocks of a plane at which collection ends: the first number above 15 %.
+    #[must_use]
+    pub fn end_blocks(&self) -> u32 {
+        self.blocks * 15 / 100 + 1
+    }
+
+    /// What the firmware manages.
+    #[must_use]
+    pub fn layout(&self) -> FlashLayout {
+        let plane_pages = u64::from(self.blocks) * u64::from(self.pages);
+        FlashLayout {
+            planes: self.planes(),
+            blocks_per_plane: self.blocks,
+            pages_per_block: self.pages,
+            // 25 % more flash than the host sees.
+            logical_pages: (plane_pages * 4 / 5 * u64::from(self.planes())) as u32,
+            reserve_blocks: 2,
+        }
+    }
+
+    /// How it manages it: greedy collection in the background, up to the end.
+    #[must_use]
+    pub fn policies(&self) -> Policies {
+        Policies {
+            pace: Pace::WholeBlock,
+            background_blocks: Some(self.end_blocks()),
+            ..Policies::USUAL
+        }
+    }
+
+    /// Sectors that the host can address.
+    #[must_use]
+    pub fn sectors(&self) -> u64 {
+        u64::from(self.layout().logical_pages) * u64::from(PAGE_SECTORS)
+    }
+
+    /// Refuses what the firmware cannot manage.
+    ///
+    /// # Errors
+    /// [`RunError::Geometry`] says what is wrong.
+    pub fn check(self) -> Result<Self, RunError> {
+        let refuse = |why: String| {
+            Err(RunError::Geometry {
+                given: self.to_string(),
+                why,
+            })
+        };
+        let axes = [self.channels, self.ways, self.dies];
+        let planes: u64 = axes.iter().map(|&axis| u64::from(axis)).product();
+        if planes == 0 || planes > u64::from(MOST_DIES) {
+            return refuse(format!(
+                "channels x ways x dies must be from 1 to {MOST_DIES}"
+            ));
+        }
+        let pages = u64::from(self.blocks) * u64::from(self.pages) * planes;
+        if pages == 0 || pages >= u64::from(u32::MAX) {
+            return refuse(format!("it has {pages} pages; from 1 to 4294967294 work"));
+        }
+        if let Err(error) = self.policies().validate(&self.layout()) {
+            return refuse(error.to_string());
+        }
+        Ok(self)
+    }
+}
+
+impl fmt::Display for Geometry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}x{}x{}x{}x{}",
+            self.channels, self.ways, self.dies, self.blocks, self.pages
+        )
+    }
+}
+
+impl FromStr for Geometry {
+    type Err = RunError;
+
+    fn from_str(text: &str) -> Result<Self, RunError> {
+        let counts: Vec<u32> = text.split('x').map_while(|n| n.parse().ok()).collect();
+        let [channels, ways, dies, blocks, pages] = counts[..] else {
+            return Err(RunError::Geometry {
+                given: text.to_owned(),
+                why: "write channels x ways x dies x blocks x pages, as 4x4x2x5120x512".to_owned(),
+            });
+        };
+        Self {
+            channels,
+            ways,
+            dies,
+            blocks,
+            pages,
+        }
+        .check()
+    }
+}

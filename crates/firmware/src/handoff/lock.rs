@@ -1,0 +1,74 @@
+//! The lock of one plane: what maps, blocks and the queue of a plane are changed under.
+//!
+//! It is held for the time of one look-up or a few moves, so whoever waits spins, as
+//! firmware on cores without an operating system does; on a host with fewer cores than
+//! workers it lets others run now and then.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::marks;
+use crate::records::{Counter, Counters};
+
+/// Rounds of waiting after which another thread may run.
+const PATIENCE: u32 = 200;
+
+/// A spin lock with a number, which is on a cache line of its own.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub struct PlaneLock {
+    is_taken: AtomicBool,
+}
+
+/// The lock is held as long as this lives.
+#[derive(Debug)]
+pub struct Guard<'a> {
+    lock: &'a PlaneLock,
+    number: usize,
+}
+
+impl PlaneLock {
+    /// Takes the lock, which has the number `number`.
+    #[inline]
+    pub fn take(&self, number: usize, counters: &Counters) -> Guard<'_> {
+        counters.add(Counter::LockAcquisitions, 1);
+        if !self.try_take() {
+            counters.add(Counter::LockWaits, 1);
+            self.wait();
+        }
+        marks::taken(number);
+        Guard { lock: self, number }
+    }
+
+    #[inline]
+    fn try_take(&self) -> bool {
+        let taken = self.is_taken.compare_exchange(
+            false,
+            true,
+            Ordering::Acquire,
+            Ordering::Relaxed,
+        );
+        taken.is_ok()
+    }
+
+    #[cold]
+    fn wait(&self) {
+        let mut rounds = 0;
+        while !self.try_take() {
+            while self.is_taken.load(Ordering::Relaxed) {
+                rounds += 1;
+                if rounds % PATIENCE == 0 {
+                    std::thread::yield_now();
+                }
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+impl Drop for Guard<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        marks::released(self.number);
+        self.lock.is_taken.store(false, Ordering::Release);
+    }
+}

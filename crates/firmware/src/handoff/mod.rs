@@ -1,0 +1,7 @@
+//! How workers hand work to each other: queues, and locks of planes.
+
+mod lock;
+mod ring;
+
+pub use lock::{Guard, PlaneLock};
+pub use ring::{Descriptor, Ring};

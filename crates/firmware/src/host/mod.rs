@@ -1,0 +1,8 @@
+//! The other side of the interface: the host's memory, and a host that sends a list of
+//! requests. Nothing here is firmware; while it runs, no worker does.
+
+mod memory;
+mod sender;
+
+pub use memory::HostMemory;
+pub use sender::{Doorbell, Host, QUEUE_ENTRIES};

@@ -1,0 +1,43 @@
+//! The firmware of a drive as a program of its own, to be run on a host and on a target and
+//! asked what it costs.
+//!
+//! It maps and collects with `drivelab-ftl`, the code that the simulator runs, in memory
+//! that its workers share. Around it is what a firmware consists of beside: commands that
+//! are checked, buffers, workers that hand work to each other, queues of dies, collection at
+//! the same time. The flash is a stub that keeps state, takes no time and holds no data. After
+//! Lee et al. 2021, "Learned Performance Model for SSD", section 4.1.
+//!
+//! ```text
+//!  host/ ──entries──> front_end ──segments──> server/ ──────────> queue of a die ──> flash/
+//!   ^                  nvme/                  look-up (ftl), buffer/                   |
+//!   └──completions───────┴────── done ───────── collection  <──────────── done ────────┘
+//! ```
+//!
+//! What it leaves out: the data on the flash, errors of the flash, journals of the map, power
+//! loss, several namespaces and queues. The reverse map, which a drive may keep out of band
+//! beside the data, is in memory here.
+//!
+//! [`marks`] has what an observer sees, [`requests`] the list of requests that is its input,
+//! [`records`] the lines that it writes.
+
+pub mod buffer;
+pub mod collection_steps;
+pub mod controller;
+pub mod error;
+pub mod flash;
+pub mod front_end;
+pub mod geometry;
+pub mod handoff;
+pub mod host;
+pub mod marks;
+pub mod nvme;
+pub mod prepare;
+pub mod random;
+pub mod records;
+pub mod requests;
+pub mod run;
+pub mod segment;
+pub mod server;
+pub mod snapshot;
+pub mod state;
+pub mod transfer;

@@ -1,0 +1,127 @@
+//! The command line of the firmware program.
+
+mod arguments;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use arguments::{Asked, HELP, Run, Snapshot};
+use drivelab_firmware::error::RunError;
+use drivelab_firmware::prepare::prepare;
+use drivelab_firmware::records::{Counter, Record};
+use drivelab_firmware::requests::Requests;
+use drivelab_firmware::run::{Outcome, run};
+use drivelab_firmware::snapshot;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let done = arguments::parse(&words).and_then(|asked| match asked {
+        Asked::Help => {
+            print!("{HELP}");
+            Ok(())
+        }
+        Asked::Snapshot(asked) => make_snapshot(&asked),
+        Asked::Run(asked) => serve(&asked),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("drivelab-firmware: {error}");
+            ExitCode::from(if error.is_bad_input() { 2 } else { 1 })
+        }
+    }
+}
+
+fn make_snapshot(asked: &Snapshot) -> Result<(), RunError> {
+    let mut told = -1;
+    let state = prepare(asked.geometry, asked.seed, asked.overwrites, |share| {
+        let percent = (share * 100.0) as i32;
+        if percent / 10 > told / 10 || told < 0 {
+            told = percent;
+            eprintln!("making the snapshot: {percent} %");
+        }
+    })?;
+    snapshot::save(&state, &asked.out)?;
+    eprintln!("wrote {}", asked.out.display());
+    Ok(())
+}
+
+fn serve(asked: &Run) -> Result<(), RunError> {
+    let state = snapshot::load(&asked.snapshot)?;
+    let sectors = state.geometry.sectors();
+    let requests = if asked.requests == Path::new("-") {
+        Requests::new(std::io::stdin(), "standard input", sectors)
+    } else {
+        let name = asked.requests.display().to_string();
+        Requests::new(open(&asked.requests)?, name, sectors)
+    };
+    // What cannot be written is found out before the work.
+    let out = asked.records.as_ref().map(|path| create(path)).transpose()?;
+    let outcome = run(state, requests, &asked.settings)?;
+    if let (Some(out), Some(path)) = (out, &asked.records) {
+        write_records(out, &outcome.records).map_err(|error| RunError::File {
+            path: path.clone(),
+            error,
+        })?;
+    }
+    tell(&outcome);
+    if asked.is_checked {
+        let mapped = outcome.state.check()?;
+        eprintln!("checked: {mapped} mapped pages, each valid once");
+    }
+    Ok(())
+}
+
+fn open(path: &Path) -> Result<File, RunError> {
+    let file = File::open(path).and_then(|file| {
+        if file.metadata()?.is_dir() {
+            return Err(std::io::Error::other("it is a folder, not a list of requests"));
+        }
+        Ok(file)
+    });
+    file.map_err(|error| RunError::File {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+fn create(path: &PathBuf) -> Result<Box<dyn Write>, RunError> {
+    if path == Path::new("-") {
+        return Ok(Box::new(std::io::stdout().lock()));
+    }
+    match File::create(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) => Err(RunError::File {
+            path: path.clone(),
+            error,
+        }),
+    }
+}
+
+fn write_records(out: Box<dyn Write>, records: &[Record]) -> std::io::Result<()> {
+    let mut out = BufWriter::new(out);
+    for (number, record) in records.iter().enumerate() {
+        writeln!(out, "{}", record.line(number))?;
+    }
+    out.flush()
+}
+
+/// One line for people, beside the records.
+fn tell(outcome: &Outcome) {
+    let requests = outcome.counts.get(Counter::Requests);
+    let programs = outcome.counts.get(Counter::FlashPrograms);
+    let moved = outcome.counts.get(Counter::PagesMoved);
+    let each = outcome.wall_ns as f64 / requests.max(1) as f64;
+    eprintln!(
+        "{requests} requests in {:.3} s, {each:.0} ns each here; {programs} programs, {moved} of \
+         them moves; {} of {} locks waited for",
+        outcome.wall_ns as f64 / 1e9,
+        outcome.counts.get(Counter::LockWaits),
+        outcome.counts.get(Counter::LockAcquisitions),
+    );
+}

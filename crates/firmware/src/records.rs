@@ -1,0 +1,147 @@
+//! What the firmware counts itself, and the line that it writes a record.
+//!
+//! A record is 1000 requests of the host, in the order in which they complete. Its line is
+//! a JSON object: `record`, the number from 0; the counts named below, of that record alone;
+//! `wall_ns`, the time on this machine's clock. A last record of fewer than 1000 requests is
+//! not written.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Requests of a record.
+pub const RECORD_REQUESTS: u64 = 1000;
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// What is counted.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(usize)]
+        pub enum Counter {
+            $($(#[$doc])* $variant,)*
+        }
+
+        /// The names of the counters, as in a record's line.
+        pub const NAMES: &[&str] = &[$($name),*];
+    };
+}
+
+counters! {
+    /// Requests of the host that are complete.
+    Requests = "requests",
+    /// Those that read.
+    Reads = "reads",
+    /// Those that write.
+    Writes = "writes",
+    /// Those that give pages up.
+    Trims = "trims",
+    /// Commands that were fetched: a request of more than 512 KiB is several.
+    Commands = "commands",
+    /// Pages of 16 KiB that commands touched.
+    Pages = "pages",
+    /// Bytes that were copied between the host's memory and the buffers, or within them.
+    CopiedBytes = "copied_bytes",
+    /// Pages read that a buffer held.
+    ReadHits = "read_hits",
+    /// Pages written that the write buffer held.
+    WriteHits = "write_hits",
+    /// Pages that were read because they were written in part.
+    FillReads = "fill_reads",
+    /// Map entries looked up for the host.
+    MapLookups = "map_lookups",
+    /// Pages read from flash, those of collection too.
+    FlashReads = "flash_reads",
+    /// Pages programmed, those of collection too.
+    FlashPrograms = "flash_programs",
+    /// Blocks erased.
+    FlashErases = "flash_erases",
+    /// Valid pages that collection moved.
+    PagesMoved = "pages_moved",
+    /// Locks taken.
+    LockAcquisitions = "lock_acquisitions",
+    /// Those that somebody else held.
+    LockWaits = "lock_waits",
+    /// Items handed from worker to worker.
+    HandOffs = "hand_offs",
+}
+
+/// How many counters there are.
+pub const COUNTERS: usize = NAMES.len();
+
+/// The counts of one worker, which it alone adds to.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct Counters([AtomicU64; COUNTERS]);
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self([const { AtomicU64::new(0) }; COUNTERS])
+    }
+}
+
+impl Counters {
+    /// Adds to a counter of the worker that calls.
+    #[inline]
+    pub fn add(&self, counter: Counter, amount: u64) {
+        let cell = &self.0[counter as usize];
+        cell.store(cell.load(Relaxed) + amount, Relaxed);
+    }
+
+    /// A count so far.
+    #[must_use]
+    pub fn get(&self, counter: Counter) -> u64 {
+        self.0[counter as usize].load(Relaxed)
+    }
+}
+
+/// Counts of all workers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals([u64; COUNTERS]);
+
+impl Totals {
+    /// The sums so far.
+    #[must_use]
+    pub fn of(workers: &[Counters]) -> Self {
+        let mut sums = [0; COUNTERS];
+        for counters in workers {
+            for (sum, cell) in sums.iter_mut().zip(&counters.0) {
+                *sum += cell.load(Relaxed);
+            }
+        }
+        Self(sums)
+    }
+
+    /// What was counted since `before`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self(std::array::from_fn(|index| self.0[index] - before.0[index]))
+    }
+
+    /// One of the counts.
+    #[must_use]
+    pub fn get(&self, counter: Counter) -> u64 {
+        self.0[counter as usize]
+    }
+}
+
+/// A record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// What was counted.
+    pub counts: Totals,
+    /// How long it took here.
+    pub wall_ns: u64,
+}
+
+impl Record {
+    /// The line of the record with the number `number`, without its end.
+    #[must_use]
+    pub fn line(&self, number: usize) -> String {
+        let mut line = format!("{{\"record\":{number}");
+        for (name, count) in NAMES.iter().zip(self.counts.0) {
+            // Writing into a string never fails.
+            let _ = write!(line, ",\"{name}\":{count}");
+        }
+        let _ = write!(line, ",\"wall_ns\":{}}}", self.wall_ns);
+        line
+    }
+}

@@ -1,0 +1,260 @@
+//! A run: the workers' turns, the records, and what is left in the end.
+//!
+//! Logical workers take turns in one thread, in rounds; a seed gives the order of each round.
+//! The same seed and requests give the same counts and the same marks. With threads each
+//! worker has a thread of its own, and what they do depends on how they are scheduled.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use crate::controller::{Controller, MOST_WORKERS};
+use crate::error::RunError;
+use crate::front_end::FrontEnd;
+use crate::host::{Host, QUEUE_ENTRIES};
+use crate::marks;
+use crate::random::Random;
+use crate::records::{Counters, RECORD_REQUESTS, Record, Totals};
+use crate::requests::Requests;
+use crate::server::Server;
+use crate::state::State;
+
+/// Rounds without any progress after which the firmware counts as stuck.
+const PATIENCE: u32 = 1_000_000;
+
+/// How a run is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Workers, from 1 to [`MOST_WORKERS`].
+    pub workers: usize,
+    /// Commands that the host has outstanding, from 1 to [`Settings::MOST_DEPTH`].
+    pub depth: u16,
+    /// What the order of turns is drawn from.
+    pub seed: u64,
+    /// Each worker has a thread.
+    pub has_threads: bool,
+}
+
+impl Settings {
+    /// Commands that the host can have outstanding.
+    pub const MOST_DEPTH: u16 = QUEUE_ENTRIES - 1;
+    /// Workers there can be.
+    pub const MOST_WORKERS: usize = MOST_WORKERS;
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            workers: 4,
+            depth: 64,
+            seed: 1,
+            has_threads: false,
+        }
+    }
+}
+
+/// What a run gave.
+pub struct Outcome {
+    /// Whole records.
+    pub records: Vec<Record>,
+    /// Everything that was counted, the last requests too.
+    pub counts: Totals,
+    /// How long it took here.
+    pub wall_ns: u64,
+    /// The drive afterwards, its write buffer empty.
+    pub state: State,
+}
+
+/// Worker 0: the front end, and beside it the host.
+struct Front<'a> {
+    front: FrontEnd<'a>,
+    host: Host,
+    shared: &'a Controller,
+    records: Vec<Record>,
+    before: Totals,
+    begun: Instant,
+    /// Requests that the record still needs.
+    missing: u64,
+}
+
+impl<'a> Front<'a> {
+    fn new(shared: &'a Controller, requests: Requests, depth: u16) -> Self {
+        Self {
+            front: FrontEnd::new(shared),
+            host: Host::new(requests, depth),
+            shared,
+            records: Vec::new(),
+            before: Totals::default(),
+            begun: Instant::now(),
+            missing: RECORD_REQUESTS,
+        }
+    }
+
+    fn turn(&mut self) -> Result<bool, RunError> {
+        let did = self.front.turn(self.host.doorbell());
+        marks::worker(marks::HOST);
+        let counters: &Counters = &self.shared.counters[0];
+        let complete = self
+            .host
+            .step(&self.shared.memory, counters, self.missing)?;
+        self.missing -= complete;
+        if self.missing == 0 {
+            self.end_record();
+        }
+        Ok(did || complete > 0)
+    }
+
+    fn end_record(&mut self) {
+        marks::drivelab_mark(marks::RECORD);
+        let counts = Totals::of(&self.shared.counters);
+        let now = Instant::now();
+        self.records.push(Record {
+            counts: counts.since(&self.before),
+            wall_ns: now.duration_since(self.begun).as_nanos() as u64,
+        });
+        self.before = counts;
+        self.begun = now;
+        self.missing = RECORD_REQUESTS;
+    }
+}
+
+/// Serves `requests` on the drive `state`.
+///
+/// # Errors
+/// [`RunError`] where the list is wrong, or the firmware.
+pub fn run(state: State, requests: Requests, settings: &Settings) -> Result<Outcome, RunError> {
+    let shared = Controller::new(state.geometry, settings.workers, settings.depth);
+    let mut dies: Vec<Vec<_>> = (0..shared.servers).map(|_| Vec::new()).collect();
+    for (plane, die) in state.dies() {
+        dies[shared.owner_of(plane)].push((plane, die));
+    }
+    let mut servers: Vec<Server<'_>> = dies
+        .into_iter()
+        .enumerate()
+        .map(|(index, dies)| Server::new(index, &shared, state.map.clone(), dies))
+        .collect();
+    let mut front = Front::new(&shared, requests, settings.depth);
+    let begun = Instant::now();
+    marks::worker(marks::HOST);
+    marks::drivelab_mark(marks::BEGIN);
+    if settings.has_threads && shared.workers() > 1 {
+        in_threads(&mut front, &mut servers)?;
+    } else {
+        in_turns(&mut front, &mut servers, settings.seed)?;
+    }
+    marks::worker(marks::HOST);
+    marks::drivelab_mark(marks::END);
+    let wall_ns = begun.elapsed().as_nanos() as u64;
+    let counts = Totals::of(&shared.counters);
+    drain(&mut servers)?;
+    let mut programmed = state.programmed;
+    for (plane, die) in servers.into_iter().flat_map(Server::into_dies) {
+        programmed[plane as usize] = die.programmed().to_vec();
+    }
+    Ok(Outcome {
+        records: front.records,
+        counts,
+        wall_ns,
+        state: State {
+            geometry: state.geometry,
+            map: state.map,
+            programmed,
+        },
+    })
+}
+
+fn in_turns(
+    front: &mut Front<'_>,
+    servers: &mut [Server<'_>],
+    seed: u64,
+) -> Result<(), RunError> {
+    let workers = front.shared.workers();
+    let mut order: Vec<usize> = (0..workers).collect();
+    let mut random = Random::new(seed);
+    let mut idle = 0;
+    while !front.host.is_done() {
+        let mut did = false;
+        random.shuffle(&mut order);
+        for &worker in &order {
+            marks::worker(worker);
+            // A single worker is front end and server.
+            if let Some(server) = worker.checked_sub(1).or((workers == 1).then_some(0)) {
+                did |= servers[server].turn()?;
+            }
+            if worker == 0 {
+                did |= front.turn()?;
+            }
+            marks::worker(marks::HOST);
+        }
+        idle = if did { 0 } else { idle + 1 };
+        if idle > PATIENCE {
+            return Err(RunError::Stuck {
+                outstanding: front.host.outstanding(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Stops all workers when it goes, whatever the reason.
+struct StopAll<'a>(&'a Controller);
+
+impl Drop for StopAll<'_> {
+    fn drop(&mut self) {
+        self.0.stop.store(true, Relaxed);
+    }
+}
+
+fn in_threads(front: &mut Front<'_>, servers: &mut [Server<'_>]) -> Result<(), RunError> {
+    let shared = front.shared;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = servers
+            .iter_mut()
+            .map(|server| {
+                scope.spawn(move || {
+                    let stop = StopAll(shared);
+                    while !shared.stop.load(Relaxed) {
+                        if !server.turn()? {
+                            std::thread::yield_now();
+                        }
+                    }
+                    drop(stop);
+                    Ok::<(), RunError>(())
+                })
+            })
+            .collect();
+        let served = serve_front(front);
+        shared.stop.store(true, Relaxed);
+        for thread in threads {
+            match thread.join() {
+                Ok(ended) => ended?,
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        served
+    })
+}
+
+fn serve_front(front: &mut Front<'_>) -> Result<(), RunError> {
+    let _stop = StopAll(front.shared);
+    while !front.host.is_done() && !front.shared.stop.load(Relaxed) {
+        marks::worker(0);
+        if !front.turn()? {
+            std::thread::yield_now();
+        }
+    }
+    Ok(())
+}
+
+/// Brings what the write buffers hold to the flash.
+fn drain(servers: &mut [Server<'_>]) -> Result<(), RunError> {
+    for _ in 0..PATIENCE {
+        let mut are_empty = true;
+        for server in &mut *servers {
+            are_empty &= server.drain()?;
+        }
+        if are_empty {
+            return Ok(());
+        }
+    }
+    Err(RunError::Stuck { outstanding: 0 })
+}

@@ -1,0 +1,190 @@
+//! A server: the worker that looks pages up, keeps its share of the buffers, runs the dies
+//! it owns and collects on them.
+//!
+//! A turn takes what the dies have done, then segments, then empties the write buffer as
+//! far as it must, then runs the dies, then collects. Nothing in a turn waits: what cannot
+//! go on now is kept for the next one.
+
+mod collection;
+mod dies;
+mod flush;
+mod read;
+mod trim;
+mod write;
+
+use std::collections::VecDeque;
+
+use drivelab_ftl::{OperationBuffer, PageMap, Shared};
+
+use crate::buffer::{ReadBuffer, WriteBuffer, share_of};
+use crate::controller::Controller;
+use crate::error::RunError;
+use crate::flash::{Die, FlashDone, Purpose};
+use crate::nvme::Status;
+use crate::records::Counters;
+use crate::segment::{Segment, SegmentDone, Work};
+
+use collection::Collecting;
+use flush::Barrier;
+
+/// Segments that are taken in one turn.
+const TURN_SEGMENTS: usize = 8;
+
+/// A step that could be taken, or has to wait for something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Taken,
+    Waits,
+}
+
+/// A worker that serves pages.
+pub struct Server<'a> {
+    index: usize,
+    shared: &'a Controller,
+    counters: &'a Counters,
+    map: PageMap<Shared>,
+    read: ReadBuffer,
+    write: WriteBuffer,
+    /// Flushes and forced writes that are not done.
+    barriers: VecDeque<Barrier>,
+    /// A segment that could not go on.
+    kept: Option<Segment>,
+    /// What the front end had no room for.
+    outbox: VecDeque<SegmentDone>,
+    operations: OperationBuffer,
+    /// The dies it owns, with their planes' numbers.
+    dies: Vec<(u32, Die)>,
+    collecting: Collecting,
+}
+
+impl<'a> Server<'a> {
+    /// Server `index` with its handle of the map and the dies it owns.
+    #[must_use]
+    pub fn new(
+        index: usize,
+        shared: &'a Controller,
+        map: PageMap<Shared>,
+        dies: Vec<(u32, Die)>,
+    ) -> Self {
+        let slots = share_of(index, shared.servers);
+        let collecting = Collecting::new(dies.len());
+        Self {
+            index,
+            shared,
+            counters: &shared.counters[shared.worker_of(index)],
+            map,
+            read: ReadBuffer::new(slots),
+            write: WriteBuffer::new(slots),
+            barriers: VecDeque::new(),
+            kept: None,
+            outbox: VecDeque::new(),
+            operations: OperationBuffer::with_capacity(256),
+            dies,
+            collecting,
+        }
+    }
+
+    /// The dies it owns.
+    pub fn into_dies(self) -> Vec<(u32, Die)> {
+        self.dies
+    }
+
+    /// One turn; whether there was anything to do.
+    ///
+    /// # Errors
+    /// [`RunError`] where the map or the flash refuses: the firmware is wrong then.
+    pub fn turn(&mut self) -> Result<bool, RunError> {
+        let mut did = self.send_outbox();
+        did |= self.take_flash_done()?;
+        did |= self.take_segments()?;
+        did |= self.flush()?;
+        did |= self.run_dies()?;
+        did |= self.collect(!did)?;
+        Ok(did)
+    }
+
+    /// Empties the write buffer, whatever its level; whether nothing is left.
+    ///
+    /// # Errors
+    /// As [`Server::turn`].
+    pub fn drain(&mut self) -> Result<bool, RunError> {
+        self.turn()?;
+        while let Some(slot) = self.write.next_dirty(None) {
+            if self.flush_slot(slot)? == Step::Waits {
+                break;
+            }
+        }
+        let is_empty = self.write.slots.free() == self.write.slots.len();
+        let are_idle = self
+            .dies
+            .iter()
+            .all(|(plane, _)| self.shared.dies[*plane as usize].waiting() == 0);
+        Ok(is_empty && are_idle && self.kept.is_none() && self.outbox.is_empty())
+    }
+
+    fn take_segments(&mut self) -> Result<bool, RunError> {
+        let mut did = false;
+        for _ in 0..TURN_SEGMENTS {
+            let next = self.kept.take();
+            let Some(segment) = next.or_else(|| self.shared.inboxes[self.index].take()) else {
+                break;
+            };
+            if self.serve(segment)? == Step::Waits {
+                self.kept = Some(segment);
+                break;
+            }
+            did = true;
+        }
+        Ok(did)
+    }
+
+    fn serve(&mut self, segment: Segment) -> Result<Step, RunError> {
+        match segment.work {
+            Work::Read => self.read_segment(segment),
+            Work::Write | Work::WriteForced => self.write_segment(segment),
+            Work::Trim => self.trim_segment(segment),
+            Work::Flush => {
+                self.wait_for_flush(segment.context);
+                Ok(Step::Taken)
+            }
+        }
+    }
+
+    /// Tells the front end that a segment of `context` is done.
+    fn done(&mut self, context: u16, status: Status) {
+        let done = SegmentDone { context, status };
+        let ring = &self.shared.done[self.index];
+        if !self.outbox.is_empty() || !ring.put(done, self.counters) {
+            self.outbox.push_back(done);
+        }
+    }
+
+    fn send_outbox(&mut self) -> bool {
+        let mut did = false;
+        while let Some(&done) = self.outbox.front() {
+            if !self.shared.done[self.index].put(done, self.counters) {
+                break;
+            }
+            self.outbox.pop_front();
+            did = true;
+        }
+        did
+    }
+
+    fn take_flash_done(&mut self) -> Result<bool, RunError> {
+        let mut did = false;
+        for owner in 0..self.shared.servers {
+            while let Some(FlashDone { purpose, slot }) =
+                self.shared.flash_done(owner, self.index).take()
+            {
+                did = true;
+                match purpose {
+                    Purpose::Fill => self.page_has_come(slot),
+                    Purpose::Flush => self.slot_is_flushed(slot),
+                    Purpose::Move => {}
+                }
+            }
+        }
+        Ok(did)
+    }
+}

@@ -1,0 +1,243 @@
+//! A state as a file that is mapped, not read: a run begins at once, and pages of the file
+//! that it changes are copied when it does.
+//!
+//! ```text
+//!   0      "DLFWSTAT", versions of the file and of the tables, geometry, number of tables,
+//!          offset and length of each, all least byte first
+//!   4096   the tables, each at a multiple of 64 KiB: those of the map in their order, then
+//!          how far the blocks of all dies are programmed, 2 bytes each
+//! ```
+//!
+//! Tables are kept in the order of bytes of the machine, which must be little-endian; that
+//! holds for x86-64 and aarch64. A file that was damaged later cannot harm more than its
+//! run: what it says is checked where it is used.
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::sync::Arc;
+
+use drivelab_ftl::{PageMap, Shared};
+
+use crate::error::RunError;
+use crate::geometry::Geometry;
+use crate::state::State;
+
+const MAGIC: [u8; 8] = *b"DLFWSTAT";
+const FILE_VERSION: u32 = 1;
+const HEAD_BYTES: usize = 4096;
+/// The largest page of any machine that maps the file.
+const ALIGNMENT: u64 = 64 << 10;
+
+fn file_error(path: &Path) -> impl Fn(std::io::Error) -> RunError + '_ {
+    move |error| RunError::File {
+        path: path.to_owned(),
+        error,
+    }
+}
+
+/// Where tables of `lengths` bytes lie, and the end of the file.
+fn places(lengths: &[u64]) -> (Vec<u64>, u64) {
+    let mut end = HEAD_BYTES as u64;
+    let offsets = lengths
+        .iter()
+        .map(|length| {
+            let offset = end.next_multiple_of(ALIGNMENT);
+            end = offset + length;
+            offset
+        })
+        .collect();
+    (offsets, end)
+}
+
+fn lengths(geometry: &Geometry) -> Vec<u64> {
+    let tables = PageMap::<Shared>::tables(&geometry.layout());
+    let blocks = u64::from(geometry.layout().blocks());
+    tables
+        .iter()
+        .map(|table| table.bytes() as u64)
+        .chain([blocks * 2])
+        .collect()
+}
+
+fn head(geometry: &Geometry) -> [u8; HEAD_BYTES] {
+    let lengths = lengths(geometry);
+    let (offsets, _) = places(&lengths);
+    let mut bytes = MAGIC.to_vec();
+    for number in [
+        FILE_VERSION,
+        PageMap::<Shared>::TABLES_VERSION,
+        geometry.channels,
+        geometry.ways,
+        geometry.dies,
+        geometry.blocks,
+        geometry.pages,
+        lengths.len() as u32,
+    ] {
+        bytes.extend(number.to_le_bytes());
+    }
+    for (offset, length) in offsets.iter().zip(&lengths) {
+        bytes.extend(offset.to_le_bytes());
+        bytes.extend(length.to_le_bytes());
+    }
+    let mut head = [0; HEAD_BYTES];
+    head[..bytes.len()].copy_from_slice(&bytes);
+    head
+}
+
+/// Writes `state` to `path`; a file that is there is replaced when all is written.
+///
+/// # Errors
+/// [`RunError::File`] where that fails.
+pub fn save(state: &State, path: &Path) -> Result<(), RunError> {
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".unfinished");
+    let unfinished = Path::new(&unfinished);
+    let written = write_tables(state, unfinished).and_then(|()| std::fs::rename(unfinished, path));
+    if written.is_err() {
+        // What is not complete is of no use; the first error is the one to tell.
+        let _ = std::fs::remove_file(unfinished);
+    }
+    written.map_err(file_error(path))
+}
+
+fn write_tables(state: &State, path: &Path) -> std::io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(&head(&state.geometry))?;
+    let (offsets, end) = places(&lengths(&state.geometry));
+    let mut offsets = offsets.into_iter();
+    let mut write = |bytes: &[u8]| {
+        let offset = offsets.next().unwrap_or(end);
+        file.seek(SeekFrom::Start(offset))?;
+        file.write_all(bytes)
+    };
+    state.map.table_contents(&mut write)?;
+    let programmed: Vec<u8> = state
+        .programmed
+        .iter()
+        .flatten()
+        .flat_map(|next| next.to_ne_bytes())
+        .collect();
+    write(&programmed)?;
+    file.set_len(end)?;
+    file.sync_all()
+}
+
+/// A file in memory; what is written there stays private.
+struct Mapping {
+    address: *mut c_void,
+    bytes: usize,
+}
+
+// SAFETY: the mapping is memory that every thread of the process sees.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; it is accessed through atomics alone.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    fn of(file: &File, bytes: usize) -> std::io::Result<Self> {
+        // SAFETY: a new private mapping of an open file, at an address of the system's choice.
+        let address = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_NORESERVE,
+                file.as_raw_fd(),
+                0,
+            )
+        };
+        if address == libc::MAP_FAILED {
+            return Err(std::io::Error::last_os_error());
+        }
+        Ok(Self { address, bytes })
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `of`, and nobody uses it any more.
+        unsafe { libc::munmap(self.address, self.bytes) };
+    }
+}
+
+/// Maps the state that [`save`] wrote to `path`.
+///
+/// # Errors
+/// [`RunError`] says why the file is no such state.
+pub fn load(path: &Path) -> Result<State, RunError> {
+    let refuse = |why: String| RunError::Snapshot {
+        path: path.to_owned(),
+        why,
+    };
+    let mut file = File::open(path).map_err(file_error(path))?;
+    let mut bytes = [0; HEAD_BYTES];
+    if let Err(error) = file.read_exact(&mut bytes) {
+        return Err(match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => refuse("it is too short for a snapshot".into()),
+            _ => file_error(path)(error),
+        });
+    }
+    if bytes[..8] != MAGIC {
+        return Err(refuse("it is no snapshot of this program".into()));
+    }
+    let number = |index: usize| {
+        let at = 8 + index * 4;
+        let mut number = [0; 4];
+        number.copy_from_slice(&bytes[at..at + 4]);
+        u32::from_le_bytes(number)
+    };
+    if (number(0), number(1)) != (FILE_VERSION, PageMap::<Shared>::TABLES_VERSION) {
+        return Err(refuse("another version of this program made it".into()));
+    }
+    let geometry = Geometry {
+        channels: number(2),
+        ways: number(3),
+        dies: number(4),
+        blocks: number(5),
+        pages: number(6),
+    };
+    let geometry = geometry
+        .check()
+        .map_err(|error| refuse(error.to_string()))?;
+    let (offsets, end) = places(&lengths(&geometry));
+    if bytes != head(&geometry) {
+        return Err(refuse("its head is damaged".into()));
+    }
+    let length = file.metadata().map_err(file_error(path))?.len();
+    if length != end {
+        return Err(refuse(format!("it has {length} bytes instead of {end}")));
+    }
+    let mapping = Mapping::of(&file, end as usize).map_err(file_error(path))?;
+    let mapping = Arc::new(mapping);
+    let address = |table: usize| {
+        mapping
+            .address
+            .cast_const()
+            .cast::<u8>()
+            .wrapping_add(offsets[table] as usize)
+    };
+    // SAFETY: the file is as long as its tables, which lie at multiples of 64 KiB, and each
+    // handle of a table keeps the mapping.
+    let map = unsafe {
+        PageMap::over_tables(geometry.layout(), geometry.policies(), |table, _| {
+            let keeper: Arc<Mapping> = Arc::clone(&mapping);
+            (address(table), keeper)
+        })
+    };
+    let map = map.map_err(|error| refuse(error.to_string()))?;
+    let last = offsets.len() - 1;
+    let blocks = geometry.layout().blocks() as usize;
+    // SAFETY: the last table has 2 bytes a block.
+    let programmed = unsafe { std::slice::from_raw_parts(address(last).cast::<u16>(), blocks) };
+    Ok(State {
+        geometry,
+        map,
+        programmed: programmed
+            .chunks(geometry.blocks as usize)
+            .map(<[u16]>::to_vec)
+            .collect(),
+    })
+}

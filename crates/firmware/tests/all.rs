@@ -1,0 +1,1 @@
+//! Every test of the firmware program, in one program.
