@@ -92,7 +92,11 @@ impl<'a> Words<'a> {
     }
 
     fn value(&mut self, option: &str) -> Result<&'a str, RunError> {
-        match self.behind.take().or_else(|| self.rest.next().map(String::as_str)) {
+        match self
+            .behind
+            .take()
+            .or_else(|| self.rest.next().map(String::as_str))
+        {
             Some(value) => Ok(value),
             None => usage(format!("{option} needs a value")),
         }

@@ -9,14 +9,15 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::controller::Controller;
 
-/// Steps that a program of the host owes: eight moves, a read and a program each.
-pub const PER_WRITE: u32 = 16;
+/// Steps that a program of the host owes: five moves, a read and a program each. Greedy
+/// collection of random overwrites takes three to four at this over-provisioning.
+pub const PER_WRITE: u32 = 10;
 /// Steps that are owed where the host waits for room.
 pub const URGENT: u32 = 64;
 /// Steps that are paid in one turn on one plane.
 pub const TURN: u32 = 64;
 /// Steps in a turn that has nothing else to do.
-pub const IDLE: u32 = 8;
+pub const IDLE: u32 = 2;
 
 /// `steps` are owed on `plane`.
 pub fn owe(shared: &Controller, plane: u32, steps: u32) {

@@ -55,7 +55,9 @@ pub enum RunError {
     #[error("the flash refused an operation: {0}; the firmware or the snapshot is wrong")]
     Nand(#[from] NandError),
     /// Nothing moves any more.
-    #[error("the firmware is stuck: {outstanding} commands are outstanding and no worker can go on")]
+    #[error(
+        "the firmware is stuck: {outstanding} commands are outstanding and no worker can go on"
+    )]
     Stuck {
         /// Commands that the host waits for.
         outstanding: usize,

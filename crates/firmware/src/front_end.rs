@@ -115,7 +115,8 @@ impl<'a> FrontEnd<'a> {
     }
 
     fn completion_room(&self, doorbell: Doorbell) -> u16 {
-        let used = (self.completion_tail + QUEUE_ENTRIES - doorbell.completion_head) % QUEUE_ENTRIES;
+        let used =
+            (self.completion_tail + QUEUE_ENTRIES - doorbell.completion_head) % QUEUE_ENTRIES;
         QUEUE_ENTRIES - 1 - used
     }
 

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use drivelab_ftl::{FlashLayout, Pace, Policies};
+use drivelab_ftl::{FlashLayout, LayoutError, Pace, Policies};
 
 use crate::error::RunError;
 
@@ -91,6 +91,15 @@ impl Geometry {
     #[must_use]
     pub fn sectors(&self) -> u64 {
         u64::from(self.layout().logical_pages) * u64::from(PAGE_SECTORS)
+    }
+
+    /// The map's refusal of this geometry.
+    #[must_use]
+    pub fn refused(&self, error: &LayoutError) -> RunError {
+        RunError::Geometry {
+            given: self.to_string(),
+            why: error.to_string(),
+        }
     }
 
     /// Refuses what the firmware cannot manage.

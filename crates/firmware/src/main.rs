@@ -38,12 +38,11 @@ fn main() -> ExitCode {
 }
 
 fn make_snapshot(asked: &Snapshot) -> Result<(), RunError> {
-    let mut told = -1;
-    let state = prepare(asked.geometry, asked.seed, asked.overwrites, |share| {
-        let percent = (share * 100.0) as i32;
-        if percent / 10 > told / 10 || told < 0 {
-            told = percent;
-            eprintln!("making the snapshot: {percent} %");
+    let planes = asked.geometry.planes();
+    let state = prepare(asked.geometry, asked.seed, asked.overwrites, |ready| {
+        // Eight lines at most.
+        if ready * 8 / planes > (ready - 1) * 8 / planes {
+            eprintln!("making the snapshot: {ready} of {planes} dies");
         }
     })?;
     snapshot::save(&state, &asked.out)?;
@@ -61,7 +60,11 @@ fn serve(asked: &Run) -> Result<(), RunError> {
         Requests::new(open(&asked.requests)?, name, sectors)
     };
     // What cannot be written is found out before the work.
-    let out = asked.records.as_ref().map(|path| create(path)).transpose()?;
+    let out = asked
+        .records
+        .as_ref()
+        .map(|path| create(path))
+        .transpose()?;
     let outcome = run(state, requests, &asked.settings)?;
     if let (Some(out), Some(path)) = (out, &asked.records) {
         write_records(out, &outcome.records).map_err(|error| RunError::File {
@@ -80,7 +83,9 @@ fn serve(asked: &Run) -> Result<(), RunError> {
 fn open(path: &Path) -> Result<File, RunError> {
     let file = File::open(path).and_then(|file| {
         if file.metadata()?.is_dir() {
-            return Err(std::io::Error::other("it is a folder, not a list of requests"));
+            return Err(std::io::Error::other(
+                "it is a folder, not a list of requests",
+            ));
         }
         Ok(file)
     });

@@ -162,11 +162,7 @@ pub fn run(state: State, requests: Requests, settings: &Settings) -> Result<Outc
     })
 }
 
-fn in_turns(
-    front: &mut Front<'_>,
-    servers: &mut [Server<'_>],
-    seed: u64,
-) -> Result<(), RunError> {
+fn in_turns(front: &mut Front<'_>, servers: &mut [Server<'_>], seed: u64) -> Result<(), RunError> {
     let workers = front.shared.workers();
     let mut order: Vec<usize> = (0..workers).collect();
     let mut random = Random::new(seed);

@@ -25,10 +25,7 @@ impl State {
     pub fn erased(geometry: Geometry) -> Result<Self, RunError> {
         let map = PageMap::erased(geometry.layout(), geometry.policies());
         Ok(Self {
-            map: map.map_err(|error| RunError::Geometry {
-                given: geometry.to_string(),
-                why: error.to_string(),
-            })?,
+            map: map.map_err(|error| geometry.refused(&error))?,
             programmed: vec![vec![0; geometry.blocks as usize]; geometry.planes() as usize],
             geometry,
         })
@@ -73,10 +70,15 @@ impl State {
                 return wrong(format!("page {page} lies in {place}, which is not valid"));
             }
             let block = place / layout.pages_per_block;
-            let (plane, inside) = (block / layout.blocks_per_plane, block % layout.blocks_per_plane);
+            let (plane, inside) = (
+                block / layout.blocks_per_plane,
+                block % layout.blocks_per_plane,
+            );
             let programmed = self.programmed[plane as usize][inside as usize];
             if place % layout.pages_per_block >= programmed.into() {
-                return wrong(format!("page {page} lies in {place}, which is not programmed"));
+                return wrong(format!(
+                    "page {page} lies in {place}, which is not programmed"
+                ));
             }
         }
         let valid: u64 = (0..layout.blocks())
@@ -85,7 +87,9 @@ impl State {
         if valid == u64::from(mapped) {
             Ok(mapped)
         } else {
-            wrong(format!("{mapped} pages are mapped and {valid} count as valid"))
+            wrong(format!(
+                "{mapped} pages are mapped and {valid} count as valid"
+            ))
         }
     }
 }

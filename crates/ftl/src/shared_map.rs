@@ -44,6 +44,35 @@ pub enum TablesError {
 }
 
 impl<M: Memory> PageMap<M> {
+    /// The same map under other policies and with another reserve. Whether blocks fail
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// [`LayoutError`] when the policies cannot work on the layout.
+    pub fn managed(self, reserve_blocks: u32, policies: Policies) -> Result<Self, LayoutError> {
+        let layout = FlashLayout {
+            reserve_blocks,
+            ..self.layout
+        };
+        let policies = Policies {
+            failures: self.policies.failures,
+            ..policies
+        };
+        policies.validate(&layout)?;
+        let mut managed = Self::without_tables(layout, policies);
+        managed.map = self.map;
+        managed.owner = self.owner;
+        let space = &mut managed.space;
+        space.planes = self.space.planes;
+        space.free = self.space.free;
+        space.valid = self.space.valid;
+        space.closed_at = self.space.closed_at;
+        space.erases = self.space.erases;
+        space.registers = self.space.registers;
+        space.health = self.space.health;
+        Ok(managed)
+    }
+
     /// Collects on `plane` alone, in idle time or beside the host's requests: up to
     /// `budget` operations, while a victim is left or fewer blocks are free than idle
     /// collection wants. Answers with how many operations were appended.

@@ -33,7 +33,11 @@ pub fn runs(mut mask: u32) -> impl Iterator<Item = std::ops::Range<usize>> {
         let first = mask.trailing_zeros();
         let count = (!(mask >> first)).trailing_zeros();
         let end = first + count;
-        mask = if end < 32 { mask & (u32::MAX << end) } else { 0 };
+        mask = if end < 32 {
+            mask & (u32::MAX << end)
+        } else {
+            0
+        };
         Some(first as usize * SECTOR_BYTES..end as usize * SECTOR_BYTES)
     })
 }

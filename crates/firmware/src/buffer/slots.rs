@@ -113,10 +113,7 @@ impl Slots {
     }
 
     fn unlink(&mut self, slot: u16) {
-        let (older, newer) = (
-            self.older[usize::from(slot)],
-            self.newer[usize::from(slot)],
-        );
+        let (older, newer) = (self.older[usize::from(slot)], self.newer[usize::from(slot)]);
         match older {
             NO_SLOT => self.oldest = newer,
             older => self.newer[usize::from(older)] = newer,

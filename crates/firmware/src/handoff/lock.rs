@@ -41,12 +41,9 @@ impl PlaneLock {
 
     #[inline]
     fn try_take(&self) -> bool {
-        let taken = self.is_taken.compare_exchange(
-            false,
-            true,
-            Ordering::Acquire,
-            Ordering::Relaxed,
-        );
+        let taken =
+            self.is_taken
+                .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
         taken.is_ok()
     }
 

@@ -94,21 +94,28 @@ impl<'a> Server<'a> {
     /// # Errors
     /// [`RunError`] where the map or the flash refuses: the firmware is wrong then.
     pub fn turn(&mut self) -> Result<bool, RunError> {
+        let did = self.serve_turn()?;
+        Ok(did | self.collect(!did)?)
+    }
+
+    /// A turn up to collection.
+    fn serve_turn(&mut self) -> Result<bool, RunError> {
         let mut did = self.send_outbox();
         did |= self.take_flash_done()?;
         did |= self.take_segments()?;
         did |= self.flush()?;
         did |= self.run_dies()?;
-        did |= self.collect(!did)?;
         Ok(did)
     }
 
-    /// Empties the write buffer, whatever its level; whether nothing is left.
+    /// Empties the write buffer, whatever its level, with no more collection than is owed;
+    /// whether nothing is left.
     ///
     /// # Errors
     /// As [`Server::turn`].
     pub fn drain(&mut self) -> Result<bool, RunError> {
-        self.turn()?;
+        self.serve_turn()?;
+        self.collect(false)?;
         while let Some(slot) = self.write.next_dirty(None) {
             if self.flush_slot(slot)? == Step::Waits {
                 break;
