@@ -33,16 +33,33 @@ enum Cutting {
         sectors: Sectors,
         transfer: u32,
     },
-    Trim {
-        /// Pages of the current range.
-        first: u32,
-        pages: u32,
-        /// Ranges that come after it, and where in the list.
-        ranges: u32,
-        next: u64,
-        prp: [u64; 2],
-    },
+    Trim(Trim),
     Flush,
+}
+
+/// The same of a deallocation.
+#[derive(Clone, Copy, Debug)]
+struct Trim {
+    /// Pages that are left of the current range.
+    first: u32,
+    pages: u32,
+    /// Ranges that come after it, and where in the list.
+    ranges: u32,
+    next: u64,
+    prp: [u64; 2],
+}
+
+/// A segment of a command without anything in it.
+fn nothing(context: u16) -> Segment {
+    Segment {
+        work: Work::Flush,
+        context,
+        logical: 0,
+        first: 0,
+        sectors: 0,
+        transfer: 0,
+        pages: 0,
+    }
 }
 
 /// Worker 0.
@@ -223,13 +240,13 @@ impl<'a> FrontEnd<'a> {
                 for range in 0..ranges {
                     self.range(command.prp, range.into())?;
                 }
-                Ok(Cutting::Trim {
+                Ok(Cutting::Trim(Trim {
                     first: 0,
                     pages: 0,
                     ranges,
                     next: 0,
                     prp: command.prp,
-                })
+                }))
             }
         }
     }
@@ -274,98 +291,85 @@ impl<'a> FrontEnd<'a> {
 
     /// Hands out one segment, and gives what is left to cut; `None` where a queue is full.
     fn cut_one(&mut self, context: u16, cutting: Cutting) -> Option<Option<Cutting>> {
-        let nothing = Segment {
-            work: Work::Flush,
-            context,
-            logical: 0,
-            first: 0,
-            sectors: 0,
-            transfer: 0,
-            pages: 0,
-        };
         match cutting {
             Cutting::Flush => {
-                self.to_all(nothing)?;
+                self.hand_to_all(nothing(context))?;
                 Some(None)
             }
             Cutting::Data {
                 work,
                 sectors,
                 transfer,
-            } => {
-                let first = (sectors.first % u64::from(PAGE_SECTORS)) as u32;
-                let count = sectors.count.min(PAGE_SECTORS - first);
-                let segment = Segment {
-                    work,
-                    logical: (sectors.first / u64::from(PAGE_SECTORS)) as u32,
-                    first: first as u8,
-                    sectors: count as u8,
-                    transfer: transfer as u16,
-                    ..nothing
-                };
-                let server = self.shared.server_of(segment.logical);
-                if !self.shared.inboxes[server].put(segment, self.counters) {
-                    return None;
-                }
-                self.counters.add(Counter::Pages, 1);
-                self.contexts[usize::from(context)].pending += 1;
-                let left = sectors.count - count;
-                Some((left > 0).then_some(Cutting::Data {
-                    work,
-                    sectors: Sectors {
-                        first: sectors.first + u64::from(count),
-                        count: left,
-                    },
-                    transfer: transfer + count,
-                }))
-            }
-            Cutting::Trim {
-                first,
-                pages,
-                ranges,
-                next,
-                prp,
-            } if pages == 0 => {
-                if ranges == 0 {
-                    return Some(None);
-                }
-                // The list was read once already, when it was checked.
-                let (first, pages) = self.range(prp, next).unwrap_or((first, 0));
-                Some(Some(Cutting::Trim {
-                    first,
-                    pages,
-                    ranges: ranges - 1,
-                    next: next + 1,
-                    prp,
-                }))
-            }
-            Cutting::Trim {
-                first,
-                pages,
-                ranges,
-                next,
-                prp,
-            } => {
-                let count = pages.min(TRIM_PAGES);
-                self.to_all(Segment {
-                    work: Work::Trim,
-                    logical: first,
-                    pages: count,
-                    ..nothing
-                })?;
-                Some(Some(Cutting::Trim {
-                    first: first + count,
-                    pages: pages - count,
-                    ranges,
-                    next,
-                    prp,
-                }))
-            }
+            } => self.cut_data(context, work, sectors, transfer),
+            Cutting::Trim(trim) => self.cut_trim(context, trim),
         }
     }
 
+    fn cut_data(
+        &mut self,
+        context: u16,
+        work: Work,
+        sectors: Sectors,
+        transfer: u32,
+    ) -> Option<Option<Cutting>> {
+        let first = (sectors.first % u64::from(PAGE_SECTORS)) as u32;
+        let count = sectors.count.min(PAGE_SECTORS - first);
+        let segment = Segment {
+            work,
+            logical: (sectors.first / u64::from(PAGE_SECTORS)) as u32,
+            first: first as u8,
+            sectors: count as u8,
+            transfer: transfer as u16,
+            ..nothing(context)
+        };
+        let server = self.shared.server_of(segment.logical);
+        if !self.shared.inboxes[server].put(segment, self.counters) {
+            return None;
+        }
+        self.counters.add(Counter::Pages, 1);
+        self.contexts[usize::from(context)].pending += 1;
+        let left = sectors.count - count;
+        Some((left > 0).then_some(Cutting::Data {
+            work,
+            sectors: Sectors {
+                first: sectors.first + u64::from(count),
+                count: left,
+            },
+            transfer: transfer + count,
+        }))
+    }
+
+    fn cut_trim(&mut self, context: u16, trim: Trim) -> Option<Option<Cutting>> {
+        if trim.pages > 0 {
+            let count = trim.pages.min(TRIM_PAGES);
+            self.hand_to_all(Segment {
+                work: Work::Trim,
+                logical: trim.first,
+                pages: count,
+                ..nothing(context)
+            })?;
+            return Some(Some(Cutting::Trim(Trim {
+                first: trim.first + count,
+                pages: trim.pages - count,
+                ..trim
+            })));
+        }
+        if trim.ranges == 0 {
+            return Some(None);
+        }
+        // The list was read once already, when it was checked.
+        let (first, pages) = self.range(trim.prp, trim.next).unwrap_or((0, 0));
+        Some(Some(Cutting::Trim(Trim {
+            first,
+            pages,
+            ranges: trim.ranges - 1,
+            next: trim.next + 1,
+            ..trim
+        })))
+    }
+
     /// Hands a segment to every server; `None` where one has no room.
-    fn to_all(&mut self, segment: Segment) -> Option<()> {
+    fn hand_to_all(&mut self, segment: Segment) -> Option<()> {
         let inboxes = &self.shared.inboxes;
         if inboxes.iter().any(|inbox| inbox.room() == 0) {
             return None;

@@ -17,6 +17,8 @@ pub const PAGE_BYTES: usize = 16 << 10;
 pub const SECTOR_BYTES: usize = 512;
 /// Sectors of a page.
 pub const PAGE_SECTORS: u32 = (PAGE_BYTES / SECTOR_BYTES) as u32;
+/// Blocks of a die from which on the bounds of collection differ by more than one.
+const LEAST_BLOCKS: u32 = 20;
 /// Dies that queues and marks are made for.
 const MOST_DIES: u32 = 64;
 
@@ -118,6 +120,12 @@ impl Geometry {
         if planes == 0 || planes > u64::from(MOST_DIES) {
             return refuse(format!(
                 "channels x ways x dies must be from 1 to {MOST_DIES}"
+            ));
+        }
+        if self.blocks < LEAST_BLOCKS {
+            return refuse(format!(
+                "a die needs at least {LEAST_BLOCKS} blocks, or collection's bounds, 10 % and 15 % \
+                 free, are the same"
             ));
         }
         let pages = u64::from(self.blocks) * u64::from(self.pages) * planes;

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 use arguments::{Asked, HELP, Run, Snapshot};
 use drivelab_firmware::error::RunError;
@@ -13,7 +14,7 @@ use drivelab_firmware::prepare::prepare;
 use drivelab_firmware::records::{Counter, Record};
 use drivelab_firmware::requests::Requests;
 use drivelab_firmware::run::{Outcome, run};
-use drivelab_firmware::snapshot;
+use drivelab_firmware::snapshot::{self, Unfinished};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args_os()
@@ -38,14 +39,21 @@ fn main() -> ExitCode {
 }
 
 fn make_snapshot(asked: &Snapshot) -> Result<(), RunError> {
+    // What cannot be written is found out before the work.
+    let file = Unfinished::begin(&asked.out)?;
     let planes = asked.geometry.planes();
+    let told = Mutex::new(0);
     let state = prepare(asked.geometry, asked.seed, asked.overwrites, |ready| {
-        // Eight lines at most.
-        if ready * 8 / planes > (ready - 1) * 8 / planes {
+        let Ok(mut told) = told.lock() else {
+            return;
+        };
+        let eighths = ready * 8 / planes;
+        if eighths > *told {
+            *told = eighths;
             eprintln!("making the snapshot: {ready} of {planes} dies");
         }
     })?;
-    snapshot::save(&state, &asked.out)?;
+    file.finish(&state)?;
     eprintln!("wrote {}", asked.out.display());
     Ok(())
 }

@@ -69,7 +69,7 @@ pub fn prepare(
                     for making in makings {
                         // A seed of its own for each plane.
                         let mut seeds = Random::new(seed ^ u64::from(making.plane) << 32);
-                        making.make(Random::new(seeds.next()), overwrites)?;
+                        making.make(Random::new(seeds.draw()), overwrites)?;
                         tell(ready.fetch_add(1, Relaxed) + 1);
                     }
                     Ok::<(), RunError>(())

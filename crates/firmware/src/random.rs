@@ -12,7 +12,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -21,7 +21,7 @@ impl Random {
 
     /// A number below `end`.
     pub fn below(&mut self, end: u32) -> u32 {
-        ((u128::from(self.next()) * u128::from(end)) >> 64) as u32
+        ((u128::from(self.draw()) * u128::from(end)) >> 64) as u32
     }
 
     /// Puts `items` in a random order.

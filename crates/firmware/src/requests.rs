@@ -79,7 +79,7 @@ impl Requests {
     /// # Errors
     /// [`RunError::Request`] names the request that cannot be, [`RunError::File`] a list
     /// that cannot be read.
-    pub fn next(&mut self) -> Result<Option<Request>, RunError> {
+    pub fn take(&mut self) -> Result<Option<Request>, RunError> {
         let mut bytes = [0; REQUEST_BYTES];
         let mut filled = 0;
         while filled < REQUEST_BYTES {

@@ -16,7 +16,7 @@ use std::ffi::c_void;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drivelab_ftl::{PageMap, Shared};
@@ -87,24 +87,66 @@ fn head(geometry: &Geometry) -> [u8; HEAD_BYTES] {
     head
 }
 
-/// Writes `state` to `path`; a file that is there is replaced when all is written.
+/// A file that is being written beside its place, and takes it when all is there.
+#[derive(Debug)]
+pub struct Unfinished {
+    path: PathBuf,
+    beside: PathBuf,
+    file: Option<File>,
+}
+
+impl Unfinished {
+    /// Begins the file `path`, before the work that it is to keep.
+    ///
+    /// # Errors
+    /// [`RunError::File`] where it cannot be written.
+    pub fn begin(path: &Path) -> Result<Self, RunError> {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".unfinished");
+        let beside = PathBuf::from(beside);
+        let file = File::create(&beside).map_err(file_error(path))?;
+        Ok(Self {
+            path: path.to_owned(),
+            beside,
+            file: Some(file),
+        })
+    }
+
+    /// Writes `state`, and replaces a file that was in its place.
+    ///
+    /// # Errors
+    /// [`RunError::File`] where that fails.
+    pub fn finish(mut self, state: &State) -> Result<(), RunError> {
+        let written = match &mut self.file {
+            Some(file) => write_tables(state, file),
+            None => Ok(()),
+        };
+        written
+            .and_then(|()| std::fs::rename(&self.beside, &self.path))
+            .map_err(file_error(&self.path))?;
+        self.file = None;
+        Ok(())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if self.file.take().is_some() {
+            // What is not complete is of no use; there is nobody to tell.
+            let _ = std::fs::remove_file(&self.beside);
+        }
+    }
+}
+
+/// Writes `state` to `path`.
 ///
 /// # Errors
 /// [`RunError::File`] where that fails.
 pub fn save(state: &State, path: &Path) -> Result<(), RunError> {
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".unfinished");
-    let unfinished = Path::new(&unfinished);
-    let written = write_tables(state, unfinished).and_then(|()| std::fs::rename(unfinished, path));
-    if written.is_err() {
-        // What is not complete is of no use; the first error is the one to tell.
-        let _ = std::fs::remove_file(unfinished);
-    }
-    written.map_err(file_error(path))
+    Unfinished::begin(path)?.finish(state)
 }
 
-fn write_tables(state: &State, path: &Path) -> std::io::Result<()> {
-    let mut file = File::create(path)?;
+fn write_tables(state: &State, file: &mut File) -> std::io::Result<()> {
     file.write_all(&head(&state.geometry))?;
     let (offsets, end) = places(&lengths(&state.geometry));
     let mut offsets = offsets.into_iter();

@@ -1,1 +1,11 @@
 //! Every test of the firmware program, in one program.
+
+mod commands;
+mod data;
+mod drive;
+mod flash;
+mod program;
+mod queues;
+mod runs;
+mod slots;
+mod snapshots;

@@ -198,7 +198,7 @@ impl Host {
     }
 
     fn next_request(&mut self) -> Result<(), RunError> {
-        let Some(request) = self.requests.next()? else {
+        let Some(request) = self.requests.take()? else {
             self.has_ended = true;
             return Ok(());
         };

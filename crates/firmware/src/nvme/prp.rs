@@ -54,7 +54,7 @@ fn walk_list(
     pages: usize,
     mut page: impl FnMut(usize, u64),
 ) -> Result<(), Status> {
-    if at % ENTRY_BYTES != 0 {
+    if !at.is_multiple_of(ENTRY_BYTES) {
         return Err(Status::INVALID_PRP_OFFSET);
     }
     let mut index = 1;

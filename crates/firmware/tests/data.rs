@@ -1,0 +1,219 @@
+//! Data on its way through the front end and the buffers: what was written is read.
+#![allow(clippy::unwrap_used)]
+
+use drivelab_firmware::controller::Controller;
+use drivelab_firmware::front_end::FrontEnd;
+use drivelab_firmware::host::{Doorbell, QUEUE_ENTRIES};
+use drivelab_firmware::nvme::{Command, Completion, Operation, Sectors, Status, entry};
+use drivelab_firmware::records::{Counter, Totals};
+use drivelab_firmware::server::Server;
+use drivelab_firmware::state::State;
+
+use crate::drive::SMALL;
+
+/// Behind the queues.
+const DATA: u64 = 64 << 10;
+
+/// A host that sends one command at a time and waits for it.
+struct Bench<'a> {
+    shared: &'a Controller,
+    front: FrontEnd<'a>,
+    servers: Vec<Server<'a>>,
+    doorbell: Doorbell,
+    phase: bool,
+}
+
+impl<'a> Bench<'a> {
+    fn new(shared: &'a Controller) -> Self {
+        let state = State::erased(SMALL).unwrap();
+        let servers = (0..shared.servers).map(|server| {
+            let dies = state.dies().into_iter();
+            let dies = dies.filter(|&(plane, _)| shared.owner_of(plane) == server);
+            Server::new(server, shared, state.map.clone(), dies.collect())
+        });
+        Self {
+            shared,
+            front: FrontEnd::new(shared),
+            servers: servers.collect(),
+            doorbell: Doorbell::default(),
+            phase: true,
+        }
+    }
+
+    fn send_entry(&mut self, entry: &[u8; 64]) -> Status {
+        let tail = self.doorbell.submission_tail;
+        let memory = &self.shared.memory;
+        memory.write(Doorbell::submission_at(tail), entry).unwrap();
+        self.doorbell.submission_tail = Doorbell::after(tail);
+        for _ in 0..10_000 {
+            self.front.turn(self.doorbell);
+            for server in &mut self.servers {
+                server.turn().unwrap();
+            }
+            let head = self.doorbell.completion_head;
+            let mut bytes = [0; 16];
+            memory
+                .read(Doorbell::completion_at(head), &mut bytes)
+                .unwrap();
+            let completion = Completion::from_bytes(&bytes);
+            if completion.phase == self.phase {
+                self.doorbell.completion_head = Doorbell::after(head);
+                self.phase ^= self.doorbell.completion_head == 0;
+                assert_eq!(completion.head, self.doorbell.submission_tail);
+                return completion.status;
+            }
+        }
+        unreachable!("the command never completes")
+    }
+
+    fn send(&mut self, operation: Operation) -> Status {
+        let second = DATA + 4096;
+        self.send_entry(&entry(&Command {
+            identifier: 9,
+            operation,
+            prp: [DATA, second],
+        }))
+    }
+
+    /// Writes `count` sectors, up to 16, of `byte`.
+    fn write(&mut self, first: u64, count: u32, byte: u8, is_forced: bool) {
+        let data = vec![byte; count as usize * 512];
+        self.shared.memory.write(DATA, &data).unwrap();
+        let sectors = Sectors { first, count };
+        let written = self.send(Operation::Write { sectors, is_forced });
+        assert_eq!(written, Status::SUCCESS);
+    }
+
+    /// The first byte of each of `count` sectors, up to 16.
+    fn read(&mut self, first: u64, count: u32) -> Vec<u8> {
+        let bytes = count as usize * 512;
+        self.shared.memory.write(DATA, &vec![0xEE; bytes]).unwrap();
+        let done = self.send(Operation::Read(Sectors { first, count }));
+        assert_eq!(done, Status::SUCCESS);
+        let mut data = vec![0; bytes];
+        self.shared.memory.read(DATA, &mut data).unwrap();
+        let sectors = data.chunks(512);
+        sectors
+            .map(|sector| {
+                assert!(sector.iter().all(|&byte| byte == sector[0]));
+                sector[0]
+            })
+            .collect()
+    }
+
+    fn count(&self, counter: Counter) -> u64 {
+        Totals::of(&self.shared.counters).get(counter)
+    }
+}
+
+#[test]
+fn what_was_written_is_read() {
+    for workers in [1, 2, 4] {
+        let shared = Controller::new(SMALL, workers, 4);
+        let mut bench = Bench::new(&shared);
+        bench.write(100, 4, 7, false);
+        assert_eq!(bench.read(99, 6), [0, 7, 7, 7, 7, 0]);
+        bench.write(102, 1, 8, false);
+        assert_eq!(bench.read(100, 4), [7, 7, 8, 7]);
+        // Over the bound of two pages.
+        bench.write(124, 8, 9, false);
+        assert_eq!(bench.read(123, 10), [0, 9, 9, 9, 9, 9, 9, 9, 9, 0]);
+        assert_eq!(bench.count(Counter::FlashReads), 0);
+    }
+}
+
+#[test]
+fn a_flush_ends_when_all_is_on_the_flash() {
+    let shared = Controller::new(SMALL, 4, 4);
+    let mut bench = Bench::new(&shared);
+    assert_eq!(bench.send(Operation::Flush), Status::SUCCESS);
+    for page in 0..5 {
+        bench.write(page * 32, 16, 1, false);
+        bench.write(page * 32 + 16, 16, 1, false);
+    }
+    assert_eq!(bench.count(Counter::FlashPrograms), 0);
+    assert_eq!(bench.send(Operation::Flush), Status::SUCCESS);
+    assert_eq!(bench.count(Counter::FlashPrograms), 5);
+    // A write that is forced flushes its page, which is filled up first.
+    bench.write(3, 1, 2, true);
+    assert_eq!(bench.count(Counter::FlashPrograms), 6);
+    assert_eq!(bench.count(Counter::FillReads), 1);
+}
+
+#[test]
+fn a_page_is_read_once_and_found_again() {
+    let shared = Controller::new(SMALL, 2, 4);
+    let mut bench = Bench::new(&shared);
+    bench.write(0, 16, 1, true);
+    for _ in 0..3 {
+        bench.read(0, 16);
+    }
+    assert_eq!(bench.count(Counter::FlashReads), 1);
+    assert_eq!(bench.count(Counter::ReadHits), 2);
+    // What is written over it lies above what the flash has.
+    bench.write(2, 1, 5, false);
+    assert_eq!(bench.read(1, 3)[1], 5);
+    // And when it was flushed, the old page is read no more.
+    bench.write(2, 1, 6, true);
+    let reads = bench.count(Counter::FlashReads);
+    bench.read(0, 4);
+    assert_eq!(bench.count(Counter::FlashReads), reads + 1);
+}
+
+#[test]
+fn pages_given_up_read_as_zeroes() {
+    let shared = Controller::new(SMALL, 4, 4);
+    let mut bench = Bench::new(&shared);
+    for page in 0..6 {
+        bench.write(page * 32, 16, 3, page % 2 == 0);
+    }
+    let mut range = [0; 32];
+    // Of the first range only pages 1 and 2 are whole.
+    range[4..8].copy_from_slice(&(3 * 32_u32 - 16).to_le_bytes());
+    range[8..16].copy_from_slice(&16_u64.to_le_bytes());
+    range[20..24].copy_from_slice(&32_u32.to_le_bytes());
+    range[24..32].copy_from_slice(&(4 * 32_u64).to_le_bytes());
+    shared.memory.write(DATA, &range).unwrap();
+    let done = bench.send(Operation::Deallocate { ranges: 2 });
+    assert_eq!(done, Status::SUCCESS);
+    for page in [1, 2, 4] {
+        assert_eq!(bench.read(page * 32, 2), [0, 0], "{page}");
+    }
+    for page in [3, 5] {
+        assert_eq!(bench.read(page * 32, 2), [3, 3], "{page}");
+    }
+    let reads = bench.count(Counter::FlashReads);
+    bench.read(0, 2);
+    assert_eq!(bench.count(Counter::FlashReads), reads + 1);
+}
+
+#[test]
+fn wrong_commands_fail_and_others_go_on() {
+    let shared = Controller::new(SMALL, 4, 4);
+    let mut bench = Bench::new(&shared);
+    let beyond = Operation::Read(Sectors {
+        first: SMALL.sectors() - 1,
+        count: 2,
+    });
+    for _ in 0..2 * QUEUE_ENTRIES {
+        assert_eq!(bench.send(beyond), Status::OUT_OF_RANGE);
+    }
+    // A command whose data lies outside the host's memory: it is found when it is copied.
+    let sectors = Sectors { first: 0, count: 1 };
+    for operation in [
+        Operation::Read(sectors),
+        Operation::Write {
+            sectors,
+            is_forced: true,
+        },
+    ] {
+        let command = Command {
+            identifier: 1,
+            operation,
+            prp: [1 << 50, 0],
+        };
+        assert_eq!(bench.send_entry(&entry(&command)), Status::TRANSFER_ERROR);
+    }
+    bench.write(0, 2, 4, false);
+    assert_eq!(bench.read(0, 2), [4, 4]);
+}

@@ -1,0 +1,200 @@
+//! The program as a person meets it: help, lines for what is wrong, exit codes.
+#![allow(clippy::unwrap_used)]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use drivelab_firmware::requests::{Kind, Request};
+
+const GEOMETRY: &str = "2x2x1x64x64";
+
+fn program(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_drivelab-firmware"))
+        .args(words)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+/// What it says on standard error when it refuses `words`: one line.
+fn refusal(words: &[&str]) -> String {
+    let output = program(words);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    said
+}
+
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let name = format!("drivelab-firmware-{}-{name}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    fn snapshot(&self) -> String {
+        let snapshot = self.file("state");
+        let made = program(&["snapshot", "--out", &snapshot, "--geometry", GEOMETRY]);
+        assert!(made.status.success());
+        snapshot
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn writes(count: u64) -> Vec<u8> {
+    let request = |number: u64| Request {
+        sector: number * 32 % 400_000,
+        sectors: 32,
+        kind: if number.is_multiple_of(3) {
+            Kind::Read
+        } else {
+            Kind::Write
+        },
+    };
+    (0..count)
+        .flat_map(|number| request(number).to_bytes())
+        .collect()
+}
+
+#[test]
+fn help_names_every_option() {
+    let output = program(&["--help"]);
+    assert!(output.status.success());
+    let help = String::from_utf8(output.stdout).unwrap();
+    for option in [
+        "--requests",
+        "--snapshot",
+        "--records",
+        "--workers",
+        "--depth",
+        "--seed",
+        "--threads",
+        "--check",
+        "--out",
+        "--geometry",
+        "--overwrite",
+    ] {
+        assert!(help.contains(option), "{option}");
+    }
+    assert_eq!(program(&["snapshot", "-h"]).stdout, help.as_bytes());
+}
+
+#[test]
+fn records_are_written_a_line_each() {
+    let folder = Folder::new("records");
+    let snapshot = folder.snapshot();
+    let (list, records) = (folder.file("list"), folder.file("records"));
+    std::fs::write(&list, writes(2_500)).unwrap();
+    let words = [
+        "--requests",
+        &list,
+        "--snapshot",
+        &snapshot,
+        "--records",
+        &records,
+        "--check",
+    ];
+    let output = program(&words);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(said.starts_with("2500 requests in "), "{said}");
+    assert!(said.contains("each valid once"), "{said}");
+    let lines = std::fs::read_to_string(&records).unwrap();
+    assert_eq!(lines.lines().count(), 2);
+    // The same from standard input to standard output.
+    let mut child = Command::new(env!("CARGO_BIN_EXE_drivelab-firmware"))
+        .args(["--requests=-", "--records=-", "--snapshot", &snapshot])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(&writes(2_500))
+        .unwrap();
+    let piped = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    let counts = |lines: &str| -> Vec<String> {
+        let lines = lines.lines();
+        lines
+            .map(|line| line.split(",\"wall_ns\"").next().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(counts(&piped), counts(&lines));
+}
+
+#[test]
+fn bad_words_get_one_line() {
+    let said = refusal(&[]);
+    assert!(
+        said.contains("--requests is missing: add --requests FILE"),
+        "{said}"
+    );
+    assert!(refusal(&["--requests", "x"]).contains("--snapshot is missing"));
+    assert!(refusal(&["snapshot"]).contains("--out is missing"));
+    assert!(refusal(&["x"]).contains("x is not an option"));
+    assert!(refusal(&["--speed"]).contains("--speed is no option"));
+    assert!(refusal(&["--seed"]).contains("--seed needs a value"));
+    assert!(refusal(&["--threads=2"]).contains("--threads takes no value"));
+    for workers in ["0", "17", "four", "-1"] {
+        let said = refusal(&["--workers", workers]);
+        assert!(said.contains("write a number from 1 to 16"), "{said}");
+    }
+    let said = refusal(&["snapshot", "--out", "x", "--geometry", "4x4"]);
+    assert!(said.contains("as 4x4x2x5120x512"), "{said}");
+    let said = refusal(&["snapshot", "--out", "x", "--geometry", "1x1x1x8x8"]);
+    assert!(said.contains("at least 20 blocks"), "{said}");
+    let said = refusal(&["snapshot", "--out", "x", "--geometry", "1x1x1x20x8"]);
+    assert!(said.contains("too little space"), "{said}");
+    assert!(!Path::new("x").exists());
+}
+
+#[test]
+fn bad_files_get_one_line() {
+    let folder = Folder::new("bad");
+    let snapshot = folder.snapshot();
+    let list = folder.file("list");
+    let with = |bytes: &[u8]| {
+        std::fs::write(&list, bytes).unwrap();
+        refusal(&["--requests", &list, "--snapshot", &snapshot])
+    };
+    let mut wrong = writes(3);
+    wrong[16 * 2 + 12] = 7;
+    assert!(with(&wrong).contains("request 2 has kind 7"));
+    wrong.truncate(16 * 2 + 5);
+    assert!(with(&wrong).contains("request 2 is cut off after 5 of 16 bytes"));
+    let mut wrong = writes(3);
+    wrong[16 + 8..16 + 12].fill(0);
+    assert!(with(&wrong).contains("request 1 has no length"));
+    let mut wrong = writes(1);
+    wrong[..8].fill(0xFF);
+    assert!(with(&wrong).contains("beyond the drive's end"));
+    let folder_name = folder.0.to_str().unwrap();
+    let said = refusal(&["--requests", folder_name, "--snapshot", &snapshot]);
+    assert!(said.contains("it is a folder"), "{said}");
+    let said = refusal(&["--requests", &list, "--snapshot", &list]);
+    assert!(
+        said.contains("too short") && said.contains("snapshot --out FILE"),
+        "{said}"
+    );
+    let nowhere = folder.file("no/such/folder");
+    let said = refusal(&["--requests", &list, "--snapshot", &nowhere]);
+    assert!(said.contains("No such file"), "{said}");
+    let said = refusal(&["snapshot", "--out", &nowhere, "--geometry", GEOMETRY]);
+    assert!(said.contains("No such file"), "{said}");
+}
