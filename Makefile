@@ -8,6 +8,7 @@ PYTHON ?= python3
 UV := .tools/uv/bin/uv
 UV_VERSION := 0.13.8
 DEMO_RUN := runs/demo
+FIRMWARE_PROGRAMS := python/drivelab/firmware/programs
 SYSTEM_PACKAGES := fio chromium e2fsprogs poppler-utils util-linux libnbd-bin qemu-utils rocksdb-tools \
 	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 
@@ -24,7 +25,7 @@ define section
 	@printf '\n=== %s\n' '$(1)'
 endef
 
-.PHONY: help prerequisites build demo test check lint rust-check python-check rust-test \
+.PHONY: help prerequisites build demo firmware test check lint rust-check python-check rust-test \
 	python-test test-faults \
 	validate reference-results bench wheel system-packages clean
 
@@ -57,6 +58,24 @@ build: $(UV) ## the command, at .venv/bin/drivelab
 demo: build ## the main job on sim:x25m: measure, model, report
 	@rm -rf $(DEMO_RUN)
 	.venv/bin/drivelab model sim:x25m --measurements 300 --out $(DEMO_RUN)
+
+# Static and at fixed addresses: what an emulator counts depends on nothing but the program.
+firmware: ## the firmware program for x86-64 and for the target, aarch64, into the package
+	@command -v aarch64-linux-gnu-gcc >/dev/null \
+		|| { echo "make firmware needs aarch64-linux-gnu-gcc: sudo make system-packages" >&2; exit 1; }
+	@rustup target list --installed 2>/dev/null | grep -q aarch64-unknown-linux-gnu \
+		|| rustup target add aarch64-unknown-linux-gnu
+	@mkdir -p $(FIRMWARE_PROGRAMS)
+	@for processor in x86_64 aarch64; do \
+		target=$$processor-unknown-linux-gnu; \
+		cpu=$$([ $$processor = x86_64 ] && echo x86-64 || echo cortex-a53); \
+		CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+		RUSTFLAGS="-C target-cpu=$$cpu -C target-feature=+crt-static -C relocation-model=static" \
+			cargo build --quiet --release --locked -p drivelab-firmware --target $$target; \
+		cp $${CARGO_TARGET_DIR:-target}/$$target/release/drivelab-firmware \
+			$(FIRMWARE_PROGRAMS)/drivelab-firmware-$$processor; \
+	done
+	@ls $(FIRMWARE_PROGRAMS)/drivelab-firmware-*
 
 wheel: $(UV) ## a wheel in dist/, installed and tried in an environment of its own
 	@rm -rf dist .tools/wheel
@@ -121,7 +140,7 @@ bench: build ## the benchmarks
 	.venv/bin/python benches/fio_iolog.py
 	.venv/bin/python benches/live_drive.py
 
-system-packages: ## fio, a browser and its like, for the tests that need them (root)
+system-packages: ## fio, a browser, qemu-user and the like, for the tests that need them (root)
 	@missing=; for tool in fio chromium mkfs.ext4 losetup pdftotext nbdcopy qemu-io db_bench \
 		qemu-x86_64 aarch64-linux-gnu-gcc; do \
 		command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
@@ -137,3 +156,4 @@ clean: ## remove what was built (runs/ stays)
 	rm -rf target dist .venv .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find python tests -name __pycache__ -prune -exec rm -rf {} +
 	find python -name '*.so' -delete
+	rm -rf $(FIRMWARE_PROGRAMS)

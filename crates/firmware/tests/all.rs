@@ -1,6 +1,7 @@
 //! Every test of the firmware program, in one program.
 
 mod commands;
+mod cross;
 mod data;
 mod drive;
 mod flash;

@@ -53,7 +53,7 @@ RUST_ORDER: list[set[str]] = [
     {"sim"},
     {"replay"},
     {"live"},
-    {"firmware-bench", "qemu", "python"},
+    {"firmware-bench", "firmware", "qemu", "python"},
 ]
 FORBIDDEN_NAME = re.compile(r"(^|_)(utils?|helpers?|misc|common|new|old|v\d+)(_|$)")
 # In pieces, so that this file passes its own test.
