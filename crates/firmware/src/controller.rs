@@ -9,9 +9,9 @@
 //! ```
 //!
 //! Every worker but the first serves pages and owns some dies. Of a page the worker is
-//! always the same, (page / planes) modulo the workers, so that what is asked of a page is
-//! done in the order in which it was asked; of a plane all workers serve pages, under its
-//! lock. A single worker does everything.
+//! always the same, (page + page / planes) modulo the workers, so that what is asked of a
+//! page is done in the order in which it was asked, and pages in a row go to all of them. Of a
+//! plane all workers serve pages, under its lock. A single worker does everything.
 
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
@@ -117,7 +117,8 @@ impl Controller {
     #[inline]
     #[must_use]
     pub fn server_of(&self, logical: u32) -> usize {
-        self.by_servers.remainder(self.by_planes.quotient(logical)) as usize
+        let row = self.by_planes.quotient(logical);
+        self.by_servers.remainder(logical.wrapping_add(row)) as usize
     }
 
     /// The plane of a logical page.

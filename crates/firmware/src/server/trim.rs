@@ -11,17 +11,10 @@ use crate::segment::Segment;
 
 impl Server<'_> {
     pub(super) fn trim_segment(&mut self, segment: Segment) -> Result<Step, RunError> {
-        let planes = self.shared.layout.planes;
-        let end = segment.logical + segment.pages;
-        let mut page = segment.logical;
-        while page < end {
-            let group_end = (page - page % planes + planes).min(end);
+        for page in segment.logical..segment.logical + segment.pages {
             if self.shared.server_of(page) == self.index {
-                for page in page..group_end {
-                    self.trim_page(page)?;
-                }
+                self.trim_page(page)?;
             }
-            page = group_end;
         }
         self.done(segment.context, Status::SUCCESS);
         Ok(Step::Taken)
