@@ -16,25 +16,49 @@ use drivelab_firmware::requests::Requests;
 use drivelab_firmware::run::{Outcome, run};
 use drivelab_firmware::snapshot::{self, Unfinished};
 
+/// A panic gets one line too: what a damaged snapshot says is found wrong where it is used.
+fn tell_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string);
+        let payload = panic.payload();
+        let what = payload
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+            .unwrap_or("it gave no reason");
+        eprintln!(
+            "drivelab-firmware: the firmware stopped at {}: {what}; if the snapshot is damaged, make \
+             another",
+            place.unwrap_or_default()
+        );
+    }));
+}
+
 fn main() -> ExitCode {
+    tell_panics();
     let words: Vec<String> = std::env::args_os()
         .skip(1)
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    let done = arguments::parse(&words).and_then(|asked| match asked {
+    let done = std::panic::catch_unwind(|| work(&words));
+    match done {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) => {
+            eprintln!("drivelab-firmware: {error}");
+            ExitCode::from(if error.is_bad_input() { 2 } else { 1 })
+        }
+        Err(_) => ExitCode::from(1),
+    }
+}
+
+fn work(words: &[String]) -> Result<(), RunError> {
+    match arguments::parse(words)? {
         Asked::Help => {
             print!("{HELP}");
             Ok(())
         }
         Asked::Snapshot(asked) => make_snapshot(&asked),
         Asked::Run(asked) => serve(&asked),
-    });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("drivelab-firmware: {error}");
-            ExitCode::from(if error.is_bad_input() { 2 } else { 1 })
-        }
     }
 }
 

@@ -198,3 +198,19 @@ fn bad_files_get_one_line() {
     let said = refusal(&["snapshot", "--out", &nowhere, "--geometry", GEOMETRY]);
     assert!(said.contains("No such file"), "{said}");
 }
+
+#[test]
+fn a_snapshot_damaged_inside_gets_one_line() {
+    let folder = Folder::new("inside");
+    let (snapshot, list) = (folder.snapshot(), folder.file("list"));
+    std::fs::write(&list, writes(5_000)).unwrap();
+    let mut bytes = std::fs::read(&snapshot).unwrap();
+    // The map begins at 64 KiB.
+    bytes[64 << 10..96 << 10].fill(0x77);
+    std::fs::write(&snapshot, bytes).unwrap();
+    let output = program(&["--requests", &list, "--snapshot", &snapshot]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains("snapshot"), "{said}");
+}

@@ -106,6 +106,14 @@ fn records_have_a_thousand_requests_and_add_up() {
 }
 
 #[test]
+fn every_count_is_documented() {
+    let page = include_str!("../../../docs/firmware-program.md");
+    for name in NAMES {
+        assert!(page.contains(&format!("`{name}`")), "{name}");
+    }
+}
+
+#[test]
 fn collection_keeps_between_its_bounds() {
     let requests = random_writes(60_000, 6);
     let outcome = serve(&requests, &with_workers(4));
