@@ -15,7 +15,7 @@ use crate::marks;
 use crate::random::Random;
 use crate::records::{Counters, RECORD_REQUESTS, Record, Totals};
 use crate::requests::Requests;
-use crate::server::Server;
+use crate::server::{Server, Turn};
 use crate::state::State;
 
 /// Rounds without any progress after which the firmware counts as stuck.
@@ -174,7 +174,7 @@ fn in_turns(front: &mut Front<'_>, servers: &mut [Server<'_>], seed: u64) -> Res
             marks::worker(worker);
             // A single worker is front end and server.
             if let Some(server) = worker.checked_sub(1).or((workers == 1).then_some(0)) {
-                did |= servers[server].turn()?;
+                did |= servers[server].turn()? != Turn::Idle;
             }
             if worker == 0 {
                 did |= front.turn()?;
@@ -209,7 +209,8 @@ fn in_threads(front: &mut Front<'_>, servers: &mut [Server<'_>]) -> Result<(), R
                 scope.spawn(move || {
                     let stop = StopAll(shared);
                     while !shared.stop.load(Relaxed) {
-                        if !server.turn()? {
+                        // Who only collects lets others run, where cores are few.
+                        if server.turn()? != Turn::Served {
                             std::thread::yield_now();
                         }
                     }

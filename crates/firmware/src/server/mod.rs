@@ -37,6 +37,17 @@ enum Step {
     Waits,
 }
 
+/// What a turn did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Something for the host.
+    Served,
+    /// Nothing but collection.
+    Collected,
+    /// Nothing.
+    Idle,
+}
+
 /// A worker that serves pages.
 pub struct Server<'a> {
     index: usize,
@@ -89,13 +100,18 @@ impl<'a> Server<'a> {
         self.dies
     }
 
-    /// One turn; whether there was anything to do.
+    /// One turn.
     ///
     /// # Errors
     /// [`RunError`] where the map or the flash refuses: the firmware is wrong then.
-    pub fn turn(&mut self) -> Result<bool, RunError> {
-        let did = self.serve_turn()?;
-        Ok(did | self.collect(!did)?)
+    pub fn turn(&mut self) -> Result<Turn, RunError> {
+        let has_served = self.serve_turn()?;
+        let has_collected = self.collect(!has_served)?;
+        Ok(match (has_served, has_collected) {
+            (true, _) => Turn::Served,
+            (false, true) => Turn::Collected,
+            (false, false) => Turn::Idle,
+        })
     }
 
     /// A turn up to collection.
