@@ -60,7 +60,7 @@ demo: build ## the main job on sim:x25m: measure, model, report
 	.venv/bin/drivelab model sim:x25m --measurements 300 --out $(DEMO_RUN)
 
 # Static and at fixed addresses: what an emulator counts depends on nothing but the program.
-firmware: ## the firmware program for x86-64 and for the target, aarch64, into the package
+firmware: ## the firmware program for x86-64 and the target, aarch64, and qemu's plugin, into the package
 	@command -v aarch64-linux-gnu-gcc >/dev/null \
 		|| { echo "make firmware needs aarch64-linux-gnu-gcc: sudo make system-packages" >&2; exit 1; }
 	@rustup target list --installed 2>/dev/null | grep -q aarch64-unknown-linux-gnu \
@@ -75,7 +75,9 @@ firmware: ## the firmware program for x86-64 and for the target, aarch64, into t
 		cp $${CARGO_TARGET_DIR:-target}/$$target/release/drivelab-firmware \
 			$(FIRMWARE_PROGRAMS)/drivelab-firmware-$$processor; \
 	done
-	@ls $(FIRMWARE_PROGRAMS)/drivelab-firmware-*
+	@cargo build --quiet --release --locked -p drivelab-qemu
+	@cp $${CARGO_TARGET_DIR:-target}/release/libdrivelab_qemu.so $(FIRMWARE_PROGRAMS)/
+	@ls $(FIRMWARE_PROGRAMS)/*drivelab*
 
 wheel: $(UV) ## a wheel in dist/, installed and tried in an environment of its own
 	@rm -rf dist .tools/wheel
