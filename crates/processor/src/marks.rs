@@ -27,8 +27,10 @@ pub enum Mark {
     Got(usize),
 }
 
-/// Workers that are told apart.
+/// Workers that are told apart; the last is none.
 pub const WORKERS: usize = 240;
+/// The worker that is the host: what it does is no firmware's, and takes no time.
+pub const HOST: usize = WORKERS - 1;
 /// Locks that are told apart.
 pub const LOCKS: usize = 1024;
 /// Queues that are told apart.

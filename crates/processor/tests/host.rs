@@ -2,7 +2,7 @@
 
 use drivelab_processor::code::{Control, Instruction};
 use drivelab_processor::host::{COLUMNS, Host, HostParameters, decode};
-use drivelab_processor::marks::Mark;
+use drivelab_processor::marks::{HOST as HOST_RUNS, Mark};
 use drivelab_processor::model::Model;
 use drivelab_processor::parameters::HOST;
 
@@ -241,4 +241,24 @@ fn workers_go_side_by_side_and_wait_for_items() {
     assert!((2 * aside).abs_diff(all) <= 3, "{aside} {all}");
     let (after, all) = times[1];
     assert!(after.abs_diff(all) <= 3, "{after} {all}");
+}
+
+/// What the host does between two turns of workers is no firmware's.
+#[test]
+fn the_host_is_not_counted() {
+    let mut host = host();
+    let work: Vec<&[u8]> = vec![&[0x48, 0x01, 0xd8]; 100];
+    let firmware = block(&mut host, 0x1000, &work);
+    let other = block(&mut host, 0x9000, &work);
+    let mark = |host: &mut Host, mark| host.mark(mark, &mut Vec::new());
+    mark(&mut host, Mark::Worker(2));
+    host.enter(firmware);
+    mark(&mut host, Mark::Worker(HOST_RUNS));
+    host.enter(other);
+    host.access(1, 0x4_0000, 8, true);
+    mark(&mut host, Mark::Worker(2));
+    host.enter(firmware);
+    let value = record(&mut host);
+    assert_eq!(value("instructions"), 200);
+    assert_eq!(value("l1d_stores"), 0);
 }

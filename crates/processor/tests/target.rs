@@ -2,7 +2,7 @@
 
 use drivelab_processor::board::{COLUMNS, Target, TargetParameters};
 use drivelab_processor::code::Instruction;
-use drivelab_processor::marks::Mark;
+use drivelab_processor::marks::{HOST, Mark};
 use drivelab_processor::model::Model;
 use drivelab_processor::parameters::TARGET;
 
@@ -228,4 +228,23 @@ fn nothing_is_counted_before_it_begins() {
     target.mark(Mark::Begin, &mut values);
     target.enter(add);
     assert_eq!(record(&mut target)("instructions"), 1);
+}
+
+/// What the host does between two turns takes no time on any core.
+#[test]
+fn the_host_takes_no_time() {
+    let mut target = target();
+    let add = adding(&mut target);
+    mark(&mut target, Mark::Worker(0));
+    microsecond(&mut target, add);
+    mark(&mut target, Mark::Worker(HOST));
+    microsecond(&mut target, add);
+    target.access(0, 0x7_0000, 8, true);
+    mark(&mut target, Mark::Worker(0));
+    microsecond(&mut target, add);
+    let value = record(&mut target);
+    assert_eq!(value("instructions"), 2400);
+    // The first of each turn comes from nowhere.
+    assert_eq!(value("pipeline_cycles"), 2400 + 2);
+    assert_eq!(value("l1d_store_misses"), 0);
 }

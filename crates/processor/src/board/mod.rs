@@ -33,7 +33,7 @@ use crate::code::{BlockId, Control, Instruction};
 use crate::columns::Column;
 use crate::handed::Handed;
 use crate::host::scaled;
-use crate::marks::Mark;
+use crate::marks::{HOST, Mark};
 use crate::model::Model;
 use crate::predict::places::Returns;
 
@@ -54,6 +54,9 @@ pub struct Target {
     known: FxHashMap<(u64, usize), BlockId>,
     more_edges: FxHashMap<(u32, u32), u32>,
     measuring: bool,
+    hosting: bool,
+    /// What is measured runs, not the host.
+    counting: bool,
     /// The block executed last.
     before: u32,
     cores: Vec<Core>,
@@ -106,6 +109,8 @@ impl Target {
             known: FxHashMap::default(),
             more_edges: FxHashMap::default(),
             measuring: false,
+            hosting: false,
+            counting: false,
             before: NO_BLOCK,
             cores: (0..parameters.cores)
                 .map(|_| Core::new(&parameters))
@@ -284,8 +289,20 @@ impl Target {
         ]);
     }
 
+    /// A worker runs, on its core, or the host, on none.
+    fn turn_to(&mut self, worker: usize) {
+        self.hosting = worker == HOST;
+        self.counting = self.measuring && !self.hosting;
+        if self.hosting {
+            self.before = NO_BLOCK;
+        } else {
+            self.runs = worker % self.cores.len();
+        }
+    }
+
     fn begin(&mut self) {
         self.measuring = true;
+        self.counting = !self.hosting;
         self.before = NO_BLOCK;
         for core in &mut self.cores {
             core.met = Met::default();
@@ -346,7 +363,7 @@ impl Model for Target {
 
     #[inline]
     fn enter(&mut self, block: BlockId) {
-        if !self.measuring {
+        if !self.counting {
             return;
         }
         let (Some(now), Some(core)) = (self.blocks.get(block), self.cores.get_mut(self.runs))
@@ -374,7 +391,7 @@ impl Model for Target {
 
     #[inline]
     fn access(&mut self, _: usize, address: u64, bytes: u64, store: bool) {
-        if !self.measuring {
+        if !self.counting {
             return;
         }
         let (first, last) = lines_of(address, bytes);
@@ -388,7 +405,7 @@ impl Model for Target {
         if !self.measuring {
             match mark {
                 Mark::Begin => self.begin(),
-                Mark::Worker(worker) => self.runs = worker % self.cores.len(),
+                Mark::Worker(worker) => self.turn_to(worker),
                 _ => {}
             }
             return;
@@ -397,9 +414,9 @@ impl Model for Target {
         let asked = self.cores[self.runs].clock;
         match mark {
             Mark::Begin => self.begin(),
-            Mark::End => self.measuring = false,
+            Mark::End => (self.measuring, self.counting) = (false, false),
             Mark::Record => self.finish(values),
-            Mark::Worker(worker) => self.runs = worker % self.cores.len(),
+            Mark::Worker(worker) => self.turn_to(worker),
             Mark::Taken(lock) => {
                 let had = self.handed.take(lock, asked);
                 self.cores[self.runs].clock = had;

@@ -24,7 +24,7 @@ use crate::cache::{AtHand, Cache, lines_of};
 use crate::code::{BlockId, Control, Instruction};
 use crate::columns::Column;
 use crate::handed::Handed;
-use crate::marks::{Mark, WORKERS};
+use crate::marks::{HOST, Mark, WORKERS};
 use crate::model::Model;
 use crate::predict::Directions;
 use crate::predict::places::{IndirectPlaces, Returns};
@@ -44,6 +44,9 @@ pub struct Host {
     blocks: Vec<Block>,
     known: FxHashMap<(u64, usize), BlockId>,
     measuring: bool,
+    hosting: bool,
+    /// What is measured runs, not the host.
+    counting: bool,
     /// The block executed last.
     before: Block,
     l1d: Cache,
@@ -127,6 +130,8 @@ impl Host {
             blocks: Vec::new(),
             known: FxHashMap::default(),
             measuring: false,
+            hosting: false,
+            counting: false,
             before: Block::default(),
             l1d: parameters.l1d.cache(),
             l2: parameters.l2.cache(),
@@ -207,8 +212,20 @@ impl Host {
         counter[usize::from(coming)] += 1;
     }
 
+    /// A worker runs, on its core, or the host, on none.
+    fn turn_to(&mut self, worker: usize) {
+        self.hosting = worker == HOST;
+        self.counting = self.measuring && !self.hosting;
+        if self.hosting {
+            self.before = Block::default();
+        } else {
+            self.runs = worker % WORKERS;
+        }
+    }
+
     fn begin(&mut self) {
         self.measuring = true;
+        self.counting = !self.hosting;
         self.counts = Counts::default();
         self.record = Record::default();
         self.clocks.fill(0);
@@ -292,7 +309,7 @@ impl Model for Host {
 
     #[inline]
     fn enter(&mut self, block: BlockId) {
-        if !self.measuring {
+        if !self.counting {
             return;
         }
         let Some(&block) = self.blocks.get(block) else {
@@ -321,7 +338,7 @@ impl Model for Host {
 
     #[inline]
     fn access(&mut self, instruction: usize, address: u64, bytes: u64, store: bool) {
-        if !self.measuring {
+        if !self.counting {
             return;
         }
         let string = self.before.repeats;
@@ -341,7 +358,7 @@ impl Model for Host {
         if !self.measuring {
             match mark {
                 Mark::Begin => self.begin(),
-                Mark::Worker(worker) => self.runs = worker % WORKERS,
+                Mark::Worker(worker) => self.turn_to(worker),
                 _ => {}
             }
             return;
@@ -350,9 +367,9 @@ impl Model for Host {
         let asked = [self.clocks[self.runs]];
         match mark {
             Mark::Begin => self.begin(),
-            Mark::End => self.measuring = false,
+            Mark::End => (self.measuring, self.counting) = (false, false),
             Mark::Record => self.finish(values),
-            Mark::Worker(worker) => self.runs = worker % WORKERS,
+            Mark::Worker(worker) => self.turn_to(worker),
             Mark::Taken(lock) => [self.clocks[self.runs]] = self.handed.take(lock, asked),
             Mark::Released(lock) => [self.clocks[self.runs]] = self.handed.release(lock, asked),
             Mark::Put(queue) => self.handed.put(queue, asked),
