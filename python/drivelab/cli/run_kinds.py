@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from drivelab.campaign.kind import CAMPAIGN
 from drivelab.choose.kind import CHOICE
 from drivelab.errors import UsageError
+from drivelab.firmware.kind import FIRMWARE_PROFILE
 from drivelab.place.kind import PLACEMENT
 from drivelab.profile.kind import PROFILE
 from drivelab.pts.kind import TEST
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from drivelab.runs.kind import RunKind
     from drivelab.store import RunStore
 
-RUN_KINDS: Final = {kind.command: kind for kind in (CAMPAIGN, TEST, PROFILE, CHOICE, PLACEMENT)}
+RUN_KINDS: Final = {
+    kind.command: kind for kind in (CAMPAIGN, TEST, PROFILE, CHOICE, PLACEMENT, FIRMWARE_PROFILE)
+}
 
 
 def kind_of_run(store: RunStore) -> RunKind:

@@ -1,11 +1,16 @@
-"""What firmware is asked: requests in order, as the firmware program reads them.
+"""What firmware costs on a drive's processor: run, watched, and predicted.
 
 ::
 
-    a workload ──> requests.py ──> chunks of requests ──> a file, or the program's input
-                                        │
-    lee2021.py                          ▼
-    the fifteen of table 4 ──────> counted.py     requests, mix, volume, different bytes
+    a workload ──> requests.py ──> chunks of requests ──> a file
+                                                            │
+    lee2021.py                                              ▼
+    the fifteen of table 4             profile.py: firmware on host and target, under qemu
+    counted.py                                              │
+    requests, mix, different bytes     record_logs.py ──> profiled.py: records side by side
+                                                            │
+                                       evaluation.py: workloads predicted by models of others
+                                       learners.py, leave_one_out.py, static_count.py
 
 A drive in simulated time decides when each request is sent; firmware by itself takes them one
 after the other. So a workload is a list here, and one whose order a drive would decide is refused.

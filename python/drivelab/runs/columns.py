@@ -58,11 +58,14 @@ class Rows:
         What each row is of, in columns that a kind of run names.
     has_latencies
         Whether latencies of single requests are known: of passes their whole time is kept alone.
+    is_labelled_alone
+        Whether the labels are all there is: what the run keeps is no measurement of a drive.
     """
 
     measurements: Sequence[Measurement]
     labels: Sequence[Column]
     has_latencies: bool = True
+    is_labelled_alone: bool = False
 
 
 def scalar_columns(rows: Rows, drive: Mapping[str, Any]) -> list[Column]:
@@ -75,6 +78,8 @@ def scalar_columns(rows: Rows, drive: Mapping[str, Any]) -> list[Column]:
     drive
         Of the run's header: its ``name`` and ``kind`` begin each row.
     """
+    if rows.is_labelled_alone:
+        return list(rows.labels)
     head: list[_Described] = [
         ("drive", "text", lambda _: drive["name"]),
         ("drive_kind", "text", lambda _: drive["kind"]),
@@ -91,7 +96,9 @@ def histogram_columns(rows: Rows) -> list[Column]:
     A bin counts latencies from its first to its last nanosecond; bins without requests are
     left out. There are no such columns where latencies are not known.
     """
-    columns = []
+    columns: list[Column] = []
+    if rows.is_labelled_alone:
+        return columns
     for direction in ("read", "write") if rows.has_latencies else ():
         found = [getattr(one, direction) for one in rows.measurements]
         for name, of in _BINS.items():

@@ -1,0 +1,96 @@
+"""A profile of firmware as a kind of run: when it is the same, how far it is, what it exports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drivelab.errors import RunError
+from drivelab.firmware.profiled import Profiled
+from drivelab.firmware.record_logs import RecordColumn, RecordLog
+from drivelab.runs.columns import Column, Rows
+from drivelab.runs.kind import RunKind, Standing
+from drivelab.store import damaged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from drivelab.store import RunStore
+
+_LOGS: Final = ("counted", "host", "target")
+
+
+def profiled_of(entry: Mapping[str, Any]) -> Profiled:
+    """Return the records that a journal's entry holds.
+
+    Raises
+    ------
+    RunError
+        When the entry is no workload's.
+    """
+    try:
+        logs = [_log(entry[name]) for name in _LOGS]
+        return Profiled(str(entry["label"]), *logs)
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunError(f"the journal holds a workload without its records ({error})") from error
+
+
+def stored_profile(store: RunStore) -> list[Profiled]:
+    """Return the workloads that a run holds, in order.
+
+    Raises
+    ------
+    RunError
+        When it is damaged.
+    """
+    try:
+        return [profiled_of(entry) for entry in store.measurements()]
+    except RunError as error:
+        raise damaged(store.path, str(error)) from error
+
+
+def _log(value: Mapping[str, Any]) -> RecordLog:
+    columns = tuple(RecordColumn(**each) for each in value["columns"])
+    rows = np.array(value["values"], dtype=np.float64).reshape(-1, len(columns))
+    return RecordLog(columns, rows, dict(value["parameters"]))
+
+
+def _standing(store: RunStore) -> Standing:
+    workloads = (store.header.get("asked") or {}).get("workloads")
+    plan = store.header.get("plan") or {}
+    if not isinstance(workloads, list):
+        raise damaged(store.path, "what it was asked for is not there")
+    done = len(store.done())
+    return Standing(
+        f"firmware under {len(workloads)} workloads",
+        (plan.get("requests") or {}).get("seed"),
+        is_complete=done >= len(workloads),
+        planned=max(len(workloads), done),
+    )
+
+
+def _stored_rows(store: RunStore) -> Rows:
+    """Give a row a record: its workload, its place there, and what every observer wrote of it."""
+    profiles = stored_profile(store)
+    columns = [
+        Column("workload", "text", [each.label for each in profiles for _ in range(len(each))]),
+        Column("record", "integer", [place for each in profiles for place in range(len(each))]),
+    ]
+    for name in _LOGS:
+        logs: list[RecordLog] = [getattr(each, name) for each in profiles]
+        for column in logs[0].columns if logs else ():
+            cells = [int(value) for log in logs for value in log.column(column.name)]
+            columns.append(Column(f"{name}_{column.name}", "integer", cells))
+    return Rows((), columns, is_labelled_alone=True)
+
+
+FIRMWARE_PROFILE: Final = RunKind(
+    "firmware",
+    "profile of firmware",
+    one="workload",
+    many="workloads",
+    compared=("drive", "asked", "plan"),
+    rows=_stored_rows,
+    standing=_standing,
+)

@@ -1,0 +1,190 @@
+"""How far predictions are off for a workload that a model has never seen.
+
+Of each workload the records are predicted by a model of all the others (Lee et al. 2021, section
+3). Where a shape is chosen too, it is chosen inside: by leaving each of the others out in turn.
+Two errors are told of a workload, as in section 4.2::
+
+    mean     |mean predicted - mean measured| / mean measured
+    p99      the same of the 99th percentile across its records, where there are enough of them
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from drivelab.errors import UsageError
+from drivelab.firmware.learners import NETWORK_SHAPES, Network, NetworkShape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from drivelab.firmware.learners import Learner
+    from drivelab.firmware.profiled import Dataset
+
+    Array = NDArray[np.float64]
+
+#: Fewest records whose 99th percentile is told.
+RECORDS_FOR_P99: Final = 500
+_FEWEST_WORKLOADS: Final = 3
+
+
+@dataclass(frozen=True)
+class WorkloadError:
+    """How far the predictions of one workload are off.
+
+    Attributes
+    ----------
+    workload
+        Its label.
+    records
+        How many.
+    measured_ns, predicted_ns
+        Mean time of a record.
+    record_ratio
+        Mean over the records of how far each is off, relative to its own time.
+    measured_p99_ns, predicted_p99_ns
+        99th percentile across records of the time of a record; ``None`` below `RECORDS_FOR_P99`.
+    """
+
+    workload: str
+    records: int
+    measured_ns: float
+    predicted_ns: float
+    record_ratio: float
+    measured_p99_ns: float | None
+    predicted_p99_ns: float | None
+
+    @property
+    def ratio(self) -> float:
+        """How far the mean is off."""
+        return abs(self.predicted_ns / self.measured_ns - 1)
+
+    @property
+    def p99_ratio(self) -> float | None:
+        """How far the 99th percentile is off."""
+        if self.measured_p99_ns is None or self.predicted_p99_ns is None:
+            return None
+        return abs(self.predicted_p99_ns / self.measured_p99_ns - 1)
+
+    @property
+    def absolute_ns(self) -> float:
+        """How far the whole time of the workload is off."""
+        return abs(self.predicted_ns - self.measured_ns) * self.records
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Every workload, predicted by models that had not seen it.
+
+    Attributes
+    ----------
+    errors
+        One a workload, in the order of the data.
+    shapes
+        By workload the shape that was chosen without it, where one was.
+    """
+
+    errors: tuple[WorkloadError, ...]
+    shapes: dict[str, NetworkShape]
+
+    @property
+    def ratio(self) -> float:
+        """Mean over the workloads of how far means are off."""
+        return float(np.mean([each.ratio for each in self.errors]))
+
+    @property
+    def worst(self) -> WorkloadError:
+        """The workload that is furthest off."""
+        return max(self.errors, key=lambda each: each.ratio)
+
+    @property
+    def p99_ratio(self) -> float | None:
+        """The same of the 99th percentile; ``None`` where no workload has enough records."""
+        told = [each.p99_ratio for each in self.errors if each.p99_ratio is not None]
+        return float(np.mean(told)) if told else None
+
+    @property
+    def absolute_seconds(self) -> float:
+        """How far the whole time of all workloads is off, in seconds."""
+        return sum(each.absolute_ns for each in self.errors) / 1e9
+
+
+def leave_one_out(
+    data: Dataset, learner: Learner | None, *, inputs: str = "events", seed: int = 0
+) -> LeftOut:
+    """Predict each workload by a model of the others.
+
+    Parameters
+    ----------
+    data
+        Records of three workloads or more.
+    learner
+        What learns; ``None`` for the network, whose shape is chosen inside each fold.
+    inputs
+        What it is given (`drivelab.firmware.profiled.INPUTS`).
+    seed
+        Key of all random numbers.
+
+    Raises
+    ------
+    UsageError
+        With fewer than three workloads.
+    """
+    _check(data)
+    rows = data.inputs[inputs]
+    errors, shapes = [], {}
+    for place, label in enumerate(data.workloads):
+        out = data.groups == place
+        learning = learner
+        if learning is None:
+            shapes[label] = _chosen_shape(data, place, rows, seed)
+            learning = Network(shapes[label])
+        predict = learning.fit(rows[~out], data.target_ns[~out], seed)
+        errors.append(error_of(label, data.target_ns[out], predict(rows[out])))
+    return LeftOut(tuple(errors), shapes)
+
+
+def error_of(label: str, measured: Array, predicted: Array) -> WorkloadError:
+    """Compare the times of a workload's records, ns, shape (records,)."""
+    has_p99 = len(measured) >= RECORDS_FOR_P99
+    return WorkloadError(
+        label,
+        len(measured),
+        float(measured.mean()),
+        float(predicted.mean()),
+        float(np.abs(predicted / measured - 1).mean()),
+        float(np.quantile(measured, 0.99)) if has_p99 else None,
+        float(np.quantile(predicted, 0.99)) if has_p99 else None,
+    )
+
+
+def _chosen_shape(data: Dataset, place: int, rows: Array, seed: int) -> NetworkShape:
+    """Return the shape that is best on the others, each left out in turn."""
+    others = [other for other in range(len(data.workloads)) if other != place]
+    scores = [_score(data, others, rows, shape, seed) for shape in NETWORK_SHAPES]
+    return NETWORK_SHAPES[int(np.argmin(scores))]
+
+
+def _score(
+    data: Dataset, places: Sequence[int], rows: Array, shape: NetworkShape, seed: int
+) -> float:
+    errors = []
+    for place in places:
+        training = np.isin(data.groups, places) & (data.groups != place)
+        out = data.groups == place
+        predict = Network(shape).fit(rows[training], data.target_ns[training], seed)
+        errors.append(abs(predict(rows[out]).mean() / data.target_ns[out].mean() - 1))
+    return float(np.mean(errors))
+
+
+def _check(data: Dataset) -> None:
+    if len(data.workloads) < _FEWEST_WORKLOADS:
+        raise UsageError(
+            f"{len(data.workloads)} workloads are too few to leave one out; profile "
+            f"{_FEWEST_WORKLOADS} or more"
+        )

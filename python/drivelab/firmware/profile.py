@@ -1,0 +1,308 @@
+"""Profiling firmware: each workload once on the host and once on the target, record by record.
+
+::
+
+    workload ─> list of requests ─┬─> firmware on the host    ─> events, counts
+                snapshot ─────────┼─> firmware on the target  ─> times, counts
+                                  └─  counts of both must agree
+
+A profile is a run whose steps are workloads: each is kept when it is done, and a profile that was
+stopped goes on with the next. Every workload begins from the same snapshot of a full drive.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+import numpy as np
+
+from drivelab.errors import RunError
+from drivelab.firmware.kind import FIRMWARE_PROFILE, profiled_of
+from drivelab.firmware.profiled import Profiled
+from drivelab.firmware.programs import check_ran
+from drivelab.firmware.record_logs import RecordLog, read_counted, read_observed
+from drivelab.firmware.requests import request_chunks, write_requests
+from drivelab.runs.header import this_start
+from drivelab.runs.progress import Progress
+from drivelab.runs.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from drivelab.firmware.programs import Observer
+    from drivelab.firmware.requests import RequestPlan
+    from drivelab.workloads.workload import Workload
+
+#: Time on the machine that emulates: no part of a result.
+_WALL: Final = "wall_ns"
+_LOOK_SECONDS: Final = 0.1
+_PAGE_BYTES: Final = 1 << 14
+
+
+@dataclass(frozen=True)
+class FirmwareSettings:
+    """How the firmware is run.
+
+    Attributes
+    ----------
+    geometry
+        Channels, ways, dies a way, blocks a die and pages a block: ``4x4x2x5120x512``.
+    workers
+        Cores that the firmware has.
+    depth
+        Requests outstanding.
+    seed
+        Of the snapshot, and of the order in which workers take turns.
+    """
+
+    geometry: str = "4x4x2x5120x512"
+    workers: int = 4
+    depth: int = 64
+    seed: int = 1
+
+    @property
+    def capacity_bytes(self) -> int:
+        """What the host sees: four fifths of each plane's pages of 16 KiB."""
+        channels, ways, dies, blocks, pages = map(int, self.geometry.split("x"))
+        return channels * ways * dies * (blocks * pages * 4 // 5) * _PAGE_BYTES
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a profile runs, and where.
+
+    Attributes
+    ----------
+    host, target
+        The processors.
+    native
+        The firmware for this machine, which makes the snapshot.
+    settings
+        How the firmware is run.
+    requests
+        How many of a workload's requests, and the seed.
+    target_parameters
+        A file of other parameters of the target than the package's.
+    """
+
+    host: Observer
+    target: Observer
+    native: Path
+    settings: FirmwareSettings
+    requests: RequestPlan
+    target_parameters: Path | None = None
+
+
+def profile_firmware(
+    workloads: Mapping[str, Workload],
+    bench: Bench,
+    path: Path,
+    *,
+    command: str | None = None,
+    progress: bool = True,
+) -> list[Profiled]:
+    """Profile workloads that `path` does not hold yet; return all, in order.
+
+    Parameters
+    ----------
+    workloads
+        By label.
+    bench
+        What is run, and how.
+    path
+        The run's folder.
+    command
+        The command line that goes on with it, told when it stops.
+    progress
+        Show progress on standard error.
+
+    Raises
+    ------
+    UsageError
+        When `path` holds something else.
+    RunError
+        When a program fails, or host and target counted differently.
+    """
+    origin = this_start(command)
+    header = {
+        "kind": FIRMWARE_PROFILE.command,
+        "drive": {"name": "firmware:page-map", "kind": "firmware"},
+        "asked": {
+            "workloads": [
+                {"label": label, "workload": each.to_json()} for label, each in workloads.items()
+            ]
+        },
+        "plan": {"requests": asdict(bench.requests), "firmware": asdict(bench.settings)},
+        "origin": origin,
+    }
+    found: list[Profiled] = []
+    with Run(
+        FIRMWARE_PROFILE,
+        path,
+        header,
+        is_real=False,
+        start=origin,
+        command=command,
+        total=len(workloads),
+    ) as run:
+
+        def every_workload(run: Run) -> None:
+            bar = Progress(
+                len(workloads),
+                min(run.stored, len(workloads)),
+                "workloads profiled",
+                shown=progress,
+                paused_seconds=lambda: run.paused_seconds,
+            )
+            with bar, tempfile.TemporaryDirectory(prefix="drivelab-firmware-") as folder:
+                for position, (label, workload) in enumerate(workloads.items()):
+                    is_new = position >= run.stored
+                    step = _Step(label, workload, bench, Path(folder))
+                    found.append(profiled_of(run.step(position, step.is_same, step.take)))
+                    if is_new:
+                        bar.advance()
+
+        run.carry_out(every_workload)
+    return found
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A workload as a step of a run."""
+
+    label: str
+    workload: Workload
+    bench: Bench
+    folder: Path
+
+    def is_same(self, entry: Mapping[str, Any]) -> bool:
+        return entry.get("label") == self.label
+
+    def take(self) -> dict[str, Any]:
+        return _entry(observe(self.label, self.workload, self.bench, self.folder))
+
+
+def observe(label: str, workload: Workload, bench: Bench, folder: Path) -> Profiled:
+    """Run one workload on both processors at once.
+
+    Parameters
+    ----------
+    label, workload
+        Which.
+    bench
+        What is run, and how.
+    folder
+        For files that only this takes; it keeps the snapshot for the next workload.
+
+    Raises
+    ------
+    RunError
+        When a program fails, or host and target counted differently.
+    """
+    snapshot = folder / "snapshot"
+    if not snapshot.exists():
+        _make_snapshot(bench, snapshot)
+    asked = folder / "requests"
+    write_requests(asked, request_chunks(workload, bench.requests))
+    outs: dict[str, tuple[Path, Path]] = {}
+    commands = {}
+    for observer, parameters in ((bench.host, None), (bench.target, bench.target_parameters)):
+        observed, counted = folder / f"{observer.name}.jsonl", folder / f"{observer.name}-own.jsonl"
+        observed.unlink(missing_ok=True)
+        outs[observer.name] = observed, counted
+        words = [
+            *("--requests", str(asked), "--snapshot", str(snapshot), "--records", str(counted)),
+            *("--workers", str(bench.settings.workers), "--depth", str(bench.settings.depth)),
+            *("--seed", str(bench.settings.seed)),
+        ]
+        commands[observer.name] = observer.command(observed, parameters, words)
+    _run_together(list(commands.values()))
+    counts = {name: read_counted(own) for name, (_, own) in outs.items()}
+    _check_same(label, counts["host"], counts["target"])
+    return Profiled(
+        label,
+        counts["host"],
+        read_observed(outs["host"][0]),
+        read_observed(outs["target"][0]),
+    )
+
+
+def _make_snapshot(bench: Bench, snapshot: Path) -> None:
+    command = [
+        *(str(bench.native), "snapshot", "--out", str(snapshot)),
+        *("--geometry", bench.settings.geometry, "--seed", str(bench.settings.seed)),
+    ]
+    _run_together([command])
+
+
+def _run_together(commands: Sequence[Sequence[str]]) -> None:
+    """Run programs side by side; end the others when one fails or the caller is stopped."""
+    with ExitStack() as stack:
+        running = [(command, *stack.enter_context(_started(command))) for command in commands]
+        while running:
+            for one in list(running):
+                command, process, said = one
+                if process.poll() is not None:
+                    said.seek(0)
+                    check_ran(command, process.returncode, said.read())
+                    running.remove(one)
+            if running:
+                time.sleep(_LOOK_SECONDS)
+
+
+@contextmanager
+def _started(command: Sequence[str]) -> Iterator[tuple[subprocess.Popen[str], TextIO]]:
+    """Start a program; give it and what it says. It does not outlive the caller's interest."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                text=True,
+                # Of its own, so that Ctrl-C reaches Drivelab alone, which then ends it.
+                start_new_session=True,
+                # It lies on the program's stack, and moves what is below.
+                env={},
+            )
+        except OSError as error:
+            raise RunError(f"{command[0]} does not start: {error.strerror}") from error
+        try:
+            yield process, said
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+
+
+def _check_same(label: str, host: RecordLog, target: RecordLog) -> None:
+    """Refuse records of two processors on which the firmware did not do the same."""
+    kept = [place for place, column in enumerate(host.columns) if column.name != _WALL]
+    if host.columns != target.columns or not np.array_equal(
+        host.values[:, kept], target.values[:, kept]
+    ):
+        raise RunError(
+            f"the firmware counted differently on host and target under {label}: build both again "
+            "from the same source (`make firmware`)"
+        )
+
+
+def _entry(profiled: Profiled) -> dict[str, Any]:
+    """Give what the journal keeps of a workload."""
+    logs = {"counted": profiled.counted, "host": profiled.host, "target": profiled.target}
+    return {"label": profiled.label, **{name: _log_json(log) for name, log in logs.items()}}
+
+
+def _log_json(log: RecordLog) -> dict[str, Any]:
+    return {
+        "columns": [asdict(column) for column in log.columns],
+        "values": [[int(value) for value in row] for row in log.values],
+        "parameters": log.parameters,
+    }

@@ -1,0 +1,131 @@
+"""The programs that a profile runs: the firmware for two processors, qemu-user, and its plugin.
+
+::
+
+    qemu-x86_64  -plugin libdrivelab_qemu.so ... drivelab-firmware-x86_64    events of the host
+    qemu-aarch64 -plugin libdrivelab_qemu.so ... drivelab-firmware-aarch64   times of the target
+
+`make firmware` in a checkout builds the firmware and the plugin into this package.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from drivelab.errors import RunError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Where `make firmware` puts what it builds.
+FOLDER: Final = Path(__file__).with_name("programs")
+_BUILD: Final = "run `make firmware` in a checkout of Drivelab"
+_QEMU: Final = "install qemu-user 7.2 (Debian 12: apt-get install qemu-user)"
+# Otherwise qemu copies byte by byte, and takes as much longer.
+_CPU: Final = {"host": ("-cpu", "max,erms=off,fsrm=off"), "target": ()}
+_NO_PLUGINS: Final = "unknown option 'plugin'"
+
+
+@dataclass(frozen=True)
+class Observer:
+    """A processor that is watched while it runs the firmware.
+
+    Attributes
+    ----------
+    name
+        ``host`` or ``target``.
+    qemu
+        The emulator.
+    program
+        The firmware for its processor.
+    plugin
+        Its plugin, which asks the model of the processor.
+    cpu
+        What the emulator is told of the processor.
+    """
+
+    name: str
+    qemu: Path
+    program: Path
+    plugin: Path
+    cpu: tuple[str, ...] = ()
+
+    def command(self, out: Path, parameters: Path | None, words: Sequence[str]) -> list[str]:
+        """Return the command line that runs the firmware and writes records to `out`."""
+        plugin = f"{self.plugin},out={out}"
+        if parameters is not None:
+            plugin += f",parameters={parameters}"
+        return [str(self.qemu), *self.cpu, "-plugin", plugin, str(self.program), *words]
+
+
+def firmware_program(folder: Path = FOLDER, processor: str = "x86_64") -> Path:
+    """Return the firmware for a processor.
+
+    Raises
+    ------
+    UsageError
+        When it was not built.
+    """
+    path = folder / f"drivelab-firmware-{processor}"
+    if not path.is_file():
+        raise UsageError(f"there is no firmware program for {processor}: {_BUILD}")
+    return path
+
+
+def observers(folder: Path = FOLDER) -> tuple[Observer, Observer]:
+    """Return the host and the target.
+
+    Raises
+    ------
+    UsageError
+        When qemu is not installed, takes no plugins, or something was not built.
+    """
+    plugin = folder / "libdrivelab_qemu.so"
+    if not plugin.is_file():
+        raise UsageError(f"there is no plugin for qemu: {_BUILD}")
+    if "," in str(plugin):
+        raise UsageError(f"{plugin}: qemu takes a comma in a path for its end; move the package")
+    found = []
+    for name, processor in (("host", "x86_64"), ("target", "aarch64")):
+        program = firmware_program(folder, processor)
+        qemu = _qemu(f"qemu-{processor}")
+        _check_plugins(qemu, plugin)
+        found.append(Observer(name, qemu, program, plugin, _CPU[name]))
+    return found[0], found[1]
+
+
+def check_ran(command: Sequence[str], exit_code: int, text: str) -> None:
+    """Raise what a program said when it failed.
+
+    Raises
+    ------
+    RunError
+        With the last line that it wrote.
+    """
+    if exit_code == 0:
+        return
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    said = lines[-1] if lines else f"exit code {exit_code}, without a word"
+    raise RunError(f"{Path(command[0]).name} failed: {said}")
+
+
+def _qemu(name: str) -> Path:
+    found = shutil.which(name)
+    if found is None:
+        raise UsageError(f"{name} is not installed: {_QEMU}")
+    return Path(found)
+
+
+def _check_plugins(qemu: Path, plugin: Path) -> None:
+    """Refuse a qemu that was built without plugins: it says so before it looks for a program."""
+    asked = [str(qemu), "-plugin", str(plugin)]
+    try:
+        said = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=30)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageError(f"{qemu} cannot be run ({error}): {_QEMU}") from error
+    if _NO_PLUGINS in said.stderr + said.stdout:
+        raise UsageError(f"{qemu} takes no plugins: {_QEMU}")
