@@ -71,9 +71,10 @@ firmware: ## the firmware program for x86-64 and the target, aarch64, and qemu's
 		cpu=$$([ $$processor = x86_64 ] && echo x86-64 || echo cortex-a53); \
 		CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 		RUSTFLAGS="-C target-cpu=$$cpu -C target-feature=+crt-static -C relocation-model=static" \
-			cargo build --quiet --release --locked -p drivelab-firmware --target $$target; \
+			cargo build --quiet --release --locked -p drivelab-firmware --target $$target \
+			|| exit 1; \
 		cp $${CARGO_TARGET_DIR:-target}/$$target/release/drivelab-firmware \
-			$(FIRMWARE_PROGRAMS)/drivelab-firmware-$$processor; \
+			$(FIRMWARE_PROGRAMS)/drivelab-firmware-$$processor || exit 1; \
 	done
 	@cargo build --quiet --release --locked -p drivelab-qemu
 	@cp $${CARGO_TARGET_DIR:-target}/release/libdrivelab_qemu.so $(FIRMWARE_PROGRAMS)/
@@ -117,7 +118,7 @@ rust-test: | .venv/bin/python ## the Rust tests
 	$(call section,Rust: tests)
 	$(CARGO) test --quiet --locked --workspace
 
-python-test: build ## the Python tests
+python-test: build firmware ## the Python tests
 	$(call section,Python: tests)
 	.venv/bin/pytest -q -n auto --dist worksteal
 

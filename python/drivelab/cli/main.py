@@ -129,6 +129,12 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             libraries="models",
         ),
         Command(
+            "firmware",
+            "what firmware costs on a drive's processor, and how well that is predicted",
+            "firmware profile --out runs/firmware",
+            libraries="models",
+        ),
+        Command(
             "twin",
             "measure a drive, fit a simulated one to it, and set both side by side",
             "twin /dev/nvme0n1 --base enterprise-tlc-pcie4 --budget 1h",

@@ -45,7 +45,7 @@ DOCUMENTS = [
     for name in (
         *("json-choose.md", "json-drives.md", "json-fit.md", "json-measure.md", "json-model.md"),
         *("json-own.md", "json-place.md", "json-profile.md", "json-pts.md", "json-reproduce.md"),
-        *("json-runs.md", "json-serve.md", "json-trace.md"),
+        *("json-runs.md", "json-serve.md", "json-trace.md", "json-firmware.md"),
     )
 ]
 # Objects whose keys are data: any name may stand there.
@@ -128,6 +128,12 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("--prices", "prices.csv", "--out", "chosen"),
     ],
     "place": ["place", "crowded.toml", "--seconds", "0.2", "--out", "placed"],
+    "firmware profile": [
+        *("firmware", "profile", "--geometry", "2x2x1x64x64", "--part", "1", "--out", "firmware"),
+        *("--workloads", "reads.toml,mixed.toml,writes.toml"),
+    ],
+    # With a caution: while anything is written, something is collected.
+    "firmware evaluate": ["firmware", "evaluate", "firmware"],
     # Outside what was measured, or the list of warnings would be empty.
     "predict": ["predict", "run", "--queue-depth", "5000"],
     "predict --trace": [
@@ -239,6 +245,16 @@ sim:low-latency,400,9
 sim:enterprise-tlc-pcie4,300,14
 """
 
+FIRMWARE_REQUESTS = """summary = "anywhere on a small drive"
+requests = 2000
+[[stream]]
+name = "mixed"
+queue_depth = 8
+write_ratio = {share}
+read_size_bytes = 16_384
+write_size_bytes = 8_192
+"""
+
 # Three workloads that one small drive serves, slowly.
 CROWDED = "".join(
     f'[[workload]]\nname = "{name}"\nrate_iops = 10_000\nsize = "256MiB"\n'
@@ -318,6 +334,8 @@ def finished_run(tmp_path_factory) -> Path:
     (folder / "metered.toml").write_text(METERED)
     (folder / "figured.toml").write_text(FIGURED)
     (folder / "trace.log").write_text(TRACE)
+    for name, share in (("reads", 0.0), ("mixed", 0.4), ("writes", 1.0)):
+        (folder / f"{name}.toml").write_text(FIRMWARE_REQUESTS.format(share=share))
     (folder / "ssdconfig.xml").write_text(ssdconfig())
     # A column that is left out, or the list of remarks would be empty.
     rows = [{"empty": "", **one} for one in own_rows(20)]

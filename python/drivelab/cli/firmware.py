@@ -1,0 +1,37 @@
+"""What firmware costs on a drive's processor: profile it, and predict the time from events.
+
+A page-mapping firmware is run twice under qemu, on a host and on an emulated target of four
+in-order cores. `profile` records what happens in every 1000 requests; `evaluate` says how well the
+target's time follows from the host's events, for workloads that a model has never seen (Lee et al.
+2021). docs/firmware-time.md describes both.
+
+Every action takes --json; `drivelab firmware ACTION --help` explains one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.cli import firmware_evaluate, firmware_profile
+from drivelab.cli.arguments import add_actions
+
+if TYPE_CHECKING:
+    import argparse
+    from types import ModuleType
+
+#: Each a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
+_ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
+    "profile": (firmware_profile, "run workloads on host and target, and keep every record"),
+    "evaluate": (firmware_evaluate, "predict each workload by models of the others"),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the actions of `drivelab firmware` and their options."""
+    add_actions(parser, _ACTIONS)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what the action says."""
+    module, _ = _ACTIONS[args.action]
+    return int(module.carry_out(args))

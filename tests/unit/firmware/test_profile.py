@@ -1,0 +1,128 @@
+"""Firmware run on host and target: a small drive, from the command line to the answer."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from drivelab.cli.main import main
+from drivelab.errors import RunError, UsageError
+from drivelab.firmware import profile, programs
+from drivelab.firmware.programs import check_ran, firmware_program, observers
+
+SCENARIO = """summary = "anywhere on a small drive"
+requests = {requests}
+
+[[stream]]
+name = "mixed"
+queue_depth = 8
+write_ratio = {writes}
+read_size_bytes = 16_384
+write_size_bytes = 8_192
+"""
+SMALL = ("--geometry", "2x2x1x64x64", "--part", "1")
+
+
+def profiled(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    assert main(["firmware", "profile", *SMALL, *words, "--json"]) == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, writes in (("reads", 0.0), ("mixed", 0.4), ("writes", 1.0)):
+        Path(f"{name}.toml").write_text(SCENARIO.format(requests=3000, writes=writes))
+    return tmp_path
+
+
+def test_two_profiles_are_equal_and_evaluated(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = "reads.toml,mixed.toml,writes.toml"
+    first = profiled(capsys, "--workloads", names, "--out", "a")
+    second = profiled(capsys, "--workloads", names, "--out", "b")
+    assert first["workloads"] == second["workloads"]
+    reads, _, writes = first["workloads"]  # type: ignore[misc]
+    assert reads["records"] == 3
+    assert reads["pages_moved_per_request"] == 0
+    # A full drive collects: each page that is written costs moves.
+    assert writes["pages_moved_per_request"] > 1
+    # Collection and programs are work that reads do not make.
+    assert writes["target_ns_per_request"] > reads["target_ns_per_request"]
+    low, high = (reads[f"target_ns_per_request_{end}"] for end in ("low", "high"))
+    assert low < reads["target_ns_per_request"] < high
+    assert main(["firmware", "evaluate", "a", "--models", "linear,kriging", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert {each["model"] for each in answer["models"]} == {"linear", "kriging"}
+    assert answer["best"] == answer["models"][0]["model"]
+    assert [each["records"] for each in answer["models"][0]["workloads"]] == [3, 3, 3]
+    assert main(["runs", "export", "a", "--csv", "records.csv"]) == 0
+    head, *rows = Path("records.csv").read_text().splitlines()
+    assert head.startswith("workload,record,counted_requests")
+    assert len(rows) == 9
+
+
+def test_a_profile_that_was_stopped_goes_on(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("later.toml").write_text("")
+    words = ["firmware", "profile", *SMALL, "--out", "run", "--workloads"]
+    assert main([*words, "reads.toml,later.toml"]) == 2
+    assert not Path("run").exists()
+    capsys.readouterr()
+    whole = profiled(capsys, "--workloads", "reads.toml,mixed.toml", "--out", "run")
+    # What is kept is not run again: nothing would observe it.
+    monkeypatch.setattr(profile, "observe", None)
+    assert main([*words, "reads.toml,mixed.toml", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == whole
+    assert main([*words, "mixed.toml,reads.toml"]) == 2
+    assert "asked" in capsys.readouterr().err
+
+
+def test_what_does_not_fit_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, said in (
+        (["--workloads", "RX"], "those of Lee et al. 2021, table 4 are SR, SW"),
+        (["--workloads", "RR,RR"], "names one twice"),
+        (["--workloads", "RR", *SMALL], "does not lie on the drive"),
+        (["--geometry", "4x4x2"], "is no geometry"),
+        (["--target", "none.toml"], "there is no file none.toml"),
+    ):
+        assert main(["firmware", "profile", "--out", "run", *words]) == 2
+        error = capsys.readouterr().err
+        assert said in error
+        assert error.count("\n") == 1
+
+
+def test_what_was_not_built_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no plugin for qemu: run `make firmware`"):
+        observers(tmp_path)
+    with pytest.raises(UsageError, match=r"no firmware program for aarch64: run `make firmware`"):
+        firmware_program(tmp_path, "aarch64")
+
+
+def test_a_machine_without_qemu_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(UsageError, match=r"qemu-x86_64 is not installed: install qemu-user 7\.2"):
+        observers()
+
+
+def test_a_qemu_without_plugins_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = tmp_path / "qemu-x86_64"
+    fake.write_text("#!/bin/sh\necho \"qemu: unknown option 'plugin'\" >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(UsageError, match=r"takes no plugins: install qemu-user 7\.2"):
+        observers(programs.FOLDER)
+
+
+def test_what_a_program_said_is_passed_on() -> None:
+    with pytest.raises(RunError, match=r"drivelab-firmware failed: the disk is full"):
+        check_ran(["bin/drivelab-firmware"], 1, "50 %\nthe disk is full\n")
+    with pytest.raises(RunError, match="exit code -9, without a word"):
+        check_ran(["qemu"], -9, "")
+    check_ran(["qemu"], 0, "")
