@@ -17,6 +17,7 @@ from validation.collection import collection
 from validation.counters_table import write as write_counters
 from validation.coverage import simulated_coverage
 from validation.few_measurements import few_measurements
+from validation.firmware_time import firmware_time
 from validation.fuzzing import fuzzing
 from validation.huang2011 import huang2011
 from validation.models import simulated_accuracy
@@ -64,6 +65,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "minutes": learned_minutes,
     "forecasts": forecast_minutes,
     "mqsim": beside_mqsim,
+    "firmware": firmware_time,
     "file": file_accuracy,
     "job": main_job_speed,
     "profile": profile_speed,
