@@ -17,8 +17,8 @@ pub const PAGE_BYTES: usize = 16 << 10;
 pub const SECTOR_BYTES: usize = 512;
 /// Sectors of a page.
 pub const PAGE_SECTORS: u32 = (PAGE_BYTES / SECTOR_BYTES) as u32;
-/// Blocks of a die from which on the bounds of collection differ by more than one.
-const LEAST_BLOCKS: u32 = 20;
+/// Fewer blocks a die never have room for the host's pages and what collection keeps free.
+const LEAST_BLOCKS: u32 = 25;
 /// Dies that queues and marks are made for.
 const MOST_DIES: u32 = 64;
 
@@ -116,27 +116,60 @@ impl Geometry {
             })
         };
         let axes = [self.channels, self.ways, self.dies];
-        let planes: u64 = axes.iter().map(|&axis| u64::from(axis)).product();
-        if planes == 0 || planes > u64::from(MOST_DIES) {
+        let Some(planes) = product(axes).filter(|planes| (1..=MOST_DIES).contains(planes)) else {
             return refuse(format!(
                 "channels x ways x dies must be from 1 to {MOST_DIES}"
             ));
-        }
+        };
         if self.blocks < LEAST_BLOCKS {
+            let least = Self {
+                blocks: LEAST_BLOCKS,
+                ..self
+            };
             return refuse(format!(
-                "a die needs at least {LEAST_BLOCKS} blocks, or collection's bounds, 10 % and 15 % \
-                 free, are the same"
+                "a die needs at least {LEAST_BLOCKS} blocks: use more blocks a die, as {least}"
             ));
         }
-        let pages = u64::from(self.blocks) * u64::from(self.pages) * planes;
-        if pages == 0 || pages >= u64::from(u32::MAX) {
-            return refuse(format!("it has {pages} pages; from 1 to 4294967294 work"));
+        if self.pages == 0 {
+            return refuse("a block needs at least 1 page: use more pages a block".to_owned());
         }
-        if let Err(error) = self.policies().validate(&self.layout()) {
-            return refuse(error.to_string());
+        // The number 4294967295 says that there is no page.
+        if product([planes, self.blocks, self.pages]).is_none_or(|pages| pages == u32::MAX) {
+            return refuse(
+                "it has more than 4294967294 pages: use fewer blocks a die, or fewer pages a block"
+                    .to_owned(),
+            );
         }
-        Ok(self)
+        match self.policies().validate(&self.layout()) {
+            Ok(()) => Ok(self),
+            Err(LayoutError::Space { .. }) => refuse(format!(
+                "a fifth of {} blocks is too little for collection, which keeps up to 15 % free: \
+                 use more blocks a die{}",
+                self.blocks,
+                self.example()
+            )),
+            Err(error) => refuse(error.to_string()),
+        }
     }
+
+    /// The next larger shape that has room for collection, if it is near.
+    fn example(self) -> String {
+        let larger = (1..=LEAST_BLOCKS).find_map(|more| {
+            let larger = Self {
+                blocks: self.blocks.checked_add(more)?,
+                ..self
+            };
+            let fits = larger.policies().validate(&larger.layout()).is_ok();
+            fits.then_some(larger)
+        });
+        larger.map_or_else(String::new, |larger| format!(", as {larger}"))
+    }
+}
+
+/// The product; `None` where it does not fit.
+fn product(numbers: [u32; 3]) -> Option<u32> {
+    let mut numbers = numbers.into_iter();
+    numbers.try_fold(1, u32::checked_mul)
 }
 
 impl fmt::Display for Geometry {
@@ -153,8 +186,8 @@ impl FromStr for Geometry {
     type Err = RunError;
 
     fn from_str(text: &str) -> Result<Self, RunError> {
-        let counts: Vec<u32> = text.split('x').map_while(|n| n.parse().ok()).collect();
-        let [channels, ways, dies, blocks, pages] = counts[..] else {
+        let counts: Result<Vec<u32>, _> = text.split('x').map(str::parse).collect();
+        let Ok(&[channels, ways, dies, blocks, pages]) = counts.as_deref() else {
             return Err(RunError::Geometry {
                 given: text.to_owned(),
                 why: "write channels x ways x dies x blocks x pages, as 4x4x2x5120x512".to_owned(),

@@ -5,6 +5,7 @@ mod cross;
 mod data;
 mod drive;
 mod flash;
+mod geometry;
 mod program;
 mod queues;
 mod runs;

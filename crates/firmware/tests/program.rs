@@ -157,10 +157,38 @@ fn bad_words_get_one_line() {
     }
     let said = refusal(&["snapshot", "--out", "x", "--geometry", "4x4"]);
     assert!(said.contains("as 4x4x2x5120x512"), "{said}");
-    let said = refusal(&["snapshot", "--out", "x", "--geometry", "1x1x1x8x8"]);
-    assert!(said.contains("at least 20 blocks"), "{said}");
-    let said = refusal(&["snapshot", "--out", "x", "--geometry", "1x1x1x20x8"]);
-    assert!(said.contains("too little space"), "{said}");
+    assert!(!Path::new("x").exists());
+}
+
+#[test]
+fn a_bad_geometry_gets_one_line() {
+    let said = |geometry: &str| refusal(&["snapshot", "--out", "x", "--geometry", geometry]);
+    for geometry in [
+        "4x4",
+        "1x1x1x32x16xK",
+        "1x1x1x32x16x",
+        "1x1xKx1x32x16",
+        "1x1x1x32x16x2",
+    ] {
+        let said = said(geometry);
+        assert!(
+            said.contains("as 4x4x2x5120x512"),
+            "{geometry} gives {said}"
+        );
+    }
+    for geometry in ["1x1x1x8x8", "1x1x1x24x8"] {
+        let said = said(geometry);
+        assert!(said.contains("at least 25 blocks"), "{said}");
+        assert!(said.contains("as 1x1x1x25x8"), "{said}");
+    }
+    // Products that do not fit into 64 bits.
+    let said_of_dies = said("4294967295x4294967295x4294967295x64x64");
+    assert!(said_of_dies.contains("from 1 to 64"), "{said_of_dies}");
+    let said_of_pages = said("4x4x4x4294967295x4294967295");
+    assert!(
+        said_of_pages.contains("fewer blocks a die"),
+        "{said_of_pages}"
+    );
     assert!(!Path::new("x").exists());
 }
 
