@@ -99,10 +99,14 @@ impl Unfinished {
     /// Begins the file `path`, before the work that it is to keep.
     ///
     /// # Errors
-    /// [`RunError::File`] where it cannot be written.
+    /// [`RunError::File`] where it cannot be written, or something else has its name.
     pub fn begin(path: &Path) -> Result<Self, RunError> {
+        if let Some(why) = in_its_place(path) {
+            return Err(file_error(path)(std::io::Error::other(why)));
+        }
         let mut beside = path.as_os_str().to_owned();
-        beside.push(".unfinished");
+        // Another process may write the same file.
+        beside.push(format!(".unfinished-{}", std::process::id()));
         let beside = PathBuf::from(beside);
         let file = File::create(&beside).map_err(file_error(path))?;
         Ok(Self {
@@ -136,6 +140,15 @@ impl Drop for Unfinished {
             let _ = std::fs::remove_file(&self.beside);
         }
     }
+}
+
+/// What has the name `path` already and is not to be replaced.
+fn in_its_place(path: &Path) -> Option<&'static str> {
+    let metadata = path.metadata().ok()?;
+    if metadata.is_dir() {
+        return Some("it is a folder: name a file in it");
+    }
+    (!metadata.is_file()).then_some("it is no regular file: choose another name")
 }
 
 /// Writes `state` to `path`.

@@ -228,6 +228,25 @@ fn bad_files_get_one_line() {
 }
 
 #[test]
+fn a_snapshot_that_cannot_take_its_place_is_refused_before_the_work() {
+    let folder = Folder::new("place");
+    let inside = folder.file("inside");
+    std::fs::create_dir(&inside).unwrap();
+    // One line: that the snapshot is being made is not said.
+    let said = refusal(&["snapshot", "--out", &inside, "--geometry", GEOMETRY]);
+    assert!(said.contains("it is a folder: name a file in it"), "{said}");
+    let socket = folder.file("socket");
+    let _socket = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let said = refusal(&["snapshot", "--out", &socket, "--geometry", GEOMETRY]);
+    assert!(
+        said.contains("it is no regular file: choose another name"),
+        "{said}"
+    );
+    let left: Vec<_> = std::fs::read_dir(&folder.0).unwrap().collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+}
+
+#[test]
 fn a_snapshot_damaged_inside_gets_one_line() {
     let folder = Folder::new("inside");
     let (snapshot, list) = (folder.snapshot(), folder.file("list"));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use drivelab_firmware::error::RunError;
 use drivelab_firmware::run::{Settings, run};
-use drivelab_firmware::snapshot::{load, save};
+use drivelab_firmware::snapshot::{Unfinished, load, save};
 
 use crate::drive::{list, prepared, random_writes};
 
@@ -41,6 +41,22 @@ fn a_run_from_a_file_is_one_from_the_state() {
     assert_eq!(std::fs::read(&file.0).unwrap(), before);
     // And what it leaves can be kept.
     save(&mapped.state, &file.0).unwrap();
+    load(&file.0).unwrap().check().unwrap();
+}
+
+#[test]
+fn another_process_writes_its_own_unfinished_file() {
+    let file = Temporary::new("two");
+    let ours = Unfinished::begin(&file.0).unwrap();
+    let name = file.0.file_name().unwrap().to_str().unwrap();
+    let beside: Vec<String> = std::fs::read_dir(file.0.parent().unwrap())
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
+        .filter(|other| other.starts_with(name))
+        .collect();
+    let expected = format!("{name}.unfinished-{}", std::process::id());
+    assert_eq!(beside, [expected]);
+    ours.finish(&prepared()).unwrap();
     load(&file.0).unwrap().check().unwrap();
 }
 
