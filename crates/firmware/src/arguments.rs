@@ -17,7 +17,8 @@ Serve requests:
   --requests FILE   List of requests, 16 bytes each, little-endian: first sector (8 bytes),
                     sectors (4), kind (4: 0 read, 1 write, 2 trim). - reads standard input.
   --snapshot FILE   State of the drive to begin with. The file is not changed.
-  --records FILE    Write one JSON line per record. - writes to standard output.
+  --records FILE    Write one JSON line per record, when it ends. FILE must be new or empty.
+                    - writes to standard output.
   --workers N       Workers, 1 to 16 (default 4). The first is the front end.
   --depth N         Commands outstanding, 1 to 255 (default 64).
   --seed N          Seed of the order in which workers take turns (default 1).

@@ -3,17 +3,17 @@
 mod arguments;
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
 use arguments::{Asked, HELP, Run, Snapshot};
 use drivelab_firmware::error::RunError;
 use drivelab_firmware::prepare::prepare;
-use drivelab_firmware::records::{Counter, Record};
+use drivelab_firmware::records::Counter;
 use drivelab_firmware::requests::Requests;
-use drivelab_firmware::run::{Outcome, run};
+use drivelab_firmware::run::{Outcome, run_and_tell};
 use drivelab_firmware::snapshot::{self, Unfinished};
 
 /// A panic gets one line too: what a damaged snapshot says is found wrong where it is used.
@@ -92,18 +92,22 @@ fn serve(asked: &Run) -> Result<(), RunError> {
         Requests::new(open(&asked.requests)?, name, sectors)
     };
     // What cannot be written is found out before the work.
-    let out = asked
-        .records
-        .as_ref()
-        .map(|path| create(path))
-        .transpose()?;
-    let outcome = run(state, requests, &asked.settings)?;
-    if let (Some(out), Some(path)) = (out, &asked.records) {
-        write_records(out, &outcome.records).map_err(|error| RunError::File {
+    let mut out = match &asked.records {
+        Some(path) => Some((path, create(path)?)),
+        None => None,
+    };
+    let outcome = run_and_tell(state, requests, &asked.settings, |number, record| {
+        let Some((path, out)) = &mut out else {
+            return Ok(());
+        };
+        // A line is written whole when its record ends: who kills the program keeps it.
+        let line = record.line(number) + "\n";
+        let written = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+        written.map_err(|error| RunError::File {
             path: path.clone(),
             error,
-        })?;
-    }
+        })
+    })?;
     tell(&outcome);
     if asked.is_checked {
         let mapped = outcome.state.check()?;
@@ -127,25 +131,29 @@ fn open(path: &Path) -> Result<File, RunError> {
     })
 }
 
-fn create(path: &PathBuf) -> Result<Box<dyn Write>, RunError> {
+/// Opens what records are written to; a file that holds something is left as it is.
+fn create(path: &Path) -> Result<Box<dyn Write>, RunError> {
     if path == Path::new("-") {
         return Ok(Box::new(std::io::stdout().lock()));
     }
-    match File::create(path) {
+    let mut options = File::options();
+    let file = options.write(true).create(true).truncate(false).open(path);
+    let file = file.and_then(|file| {
+        let metadata = file.metadata()?;
+        if metadata.is_file() && metadata.len() > 0 {
+            return Err(std::io::Error::other(
+                "it exists and is not empty: choose another file for --records",
+            ));
+        }
+        Ok(file)
+    });
+    match file {
         Ok(file) => Ok(Box::new(file)),
         Err(error) => Err(RunError::File {
-            path: path.clone(),
+            path: path.to_owned(),
             error,
         }),
     }
-}
-
-fn write_records(out: Box<dyn Write>, records: &[Record]) -> std::io::Result<()> {
-    let mut out = BufWriter::new(out);
-    for (number, record) in records.iter().enumerate() {
-        writeln!(out, "{}", record.line(number))?;
-    }
-    out.flush()
 }
 
 /// One line for people, beside the records.

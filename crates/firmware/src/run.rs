@@ -64,12 +64,16 @@ pub struct Outcome {
     pub state: State,
 }
 
+/// Who hears of each record when it ends, with its number from 0.
+type Tell<'a> = dyn FnMut(usize, &Record) -> Result<(), RunError> + 'a;
+
 /// Worker 0: the front end, and beside it the host.
 struct Front<'a> {
     front: FrontEnd<'a>,
     host: Host,
     shared: &'a Controller,
     records: Vec<Record>,
+    tell: &'a mut Tell<'a>,
     before: Totals,
     begun: Instant,
     /// Requests that the record still needs.
@@ -77,12 +81,13 @@ struct Front<'a> {
 }
 
 impl<'a> Front<'a> {
-    fn new(shared: &'a Controller, requests: Requests, depth: u16) -> Self {
+    fn new(shared: &'a Controller, requests: Requests, depth: u16, tell: &'a mut Tell<'a>) -> Self {
         Self {
             front: FrontEnd::new(shared),
             host: Host::new(requests, depth),
             shared,
             records: Vec::new(),
+            tell,
             before: Totals::default(),
             begun: Instant::now(),
             missing: RECORD_REQUESTS,
@@ -98,22 +103,25 @@ impl<'a> Front<'a> {
             .step(&self.shared.memory, counters, self.missing)?;
         self.missing -= complete;
         if self.missing == 0 {
-            self.end_record();
+            self.end_record()?;
         }
         Ok(did || complete > 0)
     }
 
-    fn end_record(&mut self) {
+    fn end_record(&mut self) -> Result<(), RunError> {
         marks::drivelab_mark(marks::RECORD);
         let counts = Totals::of(&self.shared.counters);
-        let now = Instant::now();
-        self.records.push(Record {
+        let record = Record {
             counts: counts.since(&self.before),
-            wall_ns: now.duration_since(self.begun).as_nanos() as u64,
-        });
+            wall_ns: self.begun.elapsed().as_nanos() as u64,
+        };
+        (self.tell)(self.records.len(), &record)?;
+        self.records.push(record);
         self.before = counts;
-        self.begun = now;
+        // The time that telling took belongs to no record.
+        self.begun = Instant::now();
         self.missing = RECORD_REQUESTS;
+        Ok(())
     }
 }
 
@@ -122,6 +130,21 @@ impl<'a> Front<'a> {
 /// # Errors
 /// [`RunError`] where the list is wrong, or the firmware.
 pub fn run(state: State, requests: Requests, settings: &Settings) -> Result<Outcome, RunError> {
+    run_and_tell(state, requests, settings, |_, _| Ok(()))
+}
+
+/// The same, and `tell` hears of each record when it ends, with its number from 0.
+///
+/// What the list holds before a request that is wrong is served to the end.
+///
+/// # Errors
+/// As [`run`], or what `tell` answers.
+pub fn run_and_tell(
+    state: State,
+    requests: Requests,
+    settings: &Settings,
+    mut tell: impl FnMut(usize, &Record) -> Result<(), RunError>,
+) -> Result<Outcome, RunError> {
     let shared = Controller::new(state.geometry, settings.workers, settings.depth);
     let mut dies: Vec<Vec<_>> = (0..shared.servers).map(|_| Vec::new()).collect();
     for (plane, die) in state.dies() {
@@ -132,7 +155,7 @@ pub fn run(state: State, requests: Requests, settings: &Settings) -> Result<Outc
         .enumerate()
         .map(|(index, dies)| Server::new(index, &shared, state.map.clone(), dies))
         .collect();
-    let mut front = Front::new(&shared, requests, settings.depth);
+    let mut front = Front::new(&shared, requests, settings.depth, &mut tell);
     let begun = Instant::now();
     marks::worker(marks::HOST);
     marks::drivelab_mark(marks::BEGIN);
@@ -140,6 +163,9 @@ pub fn run(state: State, requests: Requests, settings: &Settings) -> Result<Outc
         in_threads(&mut front, &mut servers)?;
     } else {
         in_turns(&mut front, &mut servers, settings.seed)?;
+    }
+    if let Some(refusal) = front.host.take_refusal() {
+        return Err(refusal);
     }
     marks::worker(marks::HOST);
     marks::drivelab_mark(marks::END);

@@ -139,6 +139,91 @@ fn records_are_written_a_line_each() {
 }
 
 #[test]
+fn no_file_is_emptied_for_records() {
+    let folder = Folder::new("kept");
+    let (snapshot, list) = (folder.snapshot(), folder.file("list"));
+    std::fs::write(&list, writes(1_500)).unwrap();
+    let run = ["--requests", &list, "--snapshot", &snapshot];
+    for file in [&list, &snapshot] {
+        let before = std::fs::read(file).unwrap();
+        let said = refusal(&[&run[..], &["--records", file]].concat());
+        let why = "it exists and is not empty: choose another file for --records";
+        assert!(said.contains(why), "{said}");
+        assert!(std::fs::read(file).unwrap() == before);
+    }
+    // An empty file is filled, and what is no file is written to.
+    let empty = folder.file("empty");
+    std::fs::write(&empty, "").unwrap();
+    for file in [empty.as_str(), "/dev/null"] {
+        let output = program(&[&run[..], &["--records", file]].concat());
+        assert!(output.status.success(), "{output:?}");
+    }
+    assert_eq!(whole_lines(&empty), 1);
+}
+
+/// Lines of a file of records, each of them whole.
+fn whole_lines(records: &str) -> usize {
+    let text = std::fs::read_to_string(records).unwrap();
+    let is_whole = |line: &str| line.starts_with("{\"record\":") && line.ends_with("}\n");
+    assert!(text.split_inclusive('\n').all(is_whole), "{text}");
+    text.lines().count()
+}
+
+#[test]
+fn a_bad_last_request_loses_no_record() {
+    let folder = Folder::new("last");
+    let (snapshot, list) = (folder.snapshot(), folder.file("list"));
+    let records = folder.file("records");
+    let mut requests = writes(3_000);
+    requests.extend([0; 5]);
+    std::fs::write(&list, requests).unwrap();
+    for threads in [&[][..], &["--threads"]] {
+        let _ = std::fs::remove_file(&records);
+        let run = [
+            "--requests",
+            &list,
+            "--snapshot",
+            &snapshot,
+            "--records",
+            &records,
+        ];
+        let said = refusal(&[&run[..], threads].concat());
+        assert!(said.contains("request 3000 is cut off"), "{said}");
+        assert_eq!(whole_lines(&records), 3);
+    }
+}
+
+#[test]
+fn a_killed_program_has_written_its_records() {
+    let folder = Folder::new("killed");
+    let (snapshot, records) = (folder.snapshot(), folder.file("records"));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_drivelab-firmware"))
+        .args([
+            "--requests=-",
+            "--snapshot",
+            &snapshot,
+            "--records",
+            &records,
+        ])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&writes(2_500)).unwrap();
+    // More requests may come: the program waits for them, and has written two records.
+    let lines = || std::fs::read_to_string(&records).map_or(0, |text| text.lines().count());
+    for _ in 0..300 {
+        if lines() == 2 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(whole_lines(&records), 2);
+}
+
+#[test]
 fn bad_words_get_one_line() {
     let said = refusal(&[]);
     assert!(

@@ -73,6 +73,8 @@ pub struct Host {
     submission_head: u16,
     phase: bool,
     has_ended: bool,
+    /// Why the list ended before its end.
+    refusal: Option<RunError>,
     sent: u64,
     outstanding: usize,
 }
@@ -93,6 +95,7 @@ impl Host {
             submission_head: 0,
             phase: true,
             has_ended: false,
+            refusal: None,
             sent: 0,
             outstanding: 0,
         }
@@ -117,6 +120,11 @@ impl Host {
         self.has_ended && self.outstanding == 0
     }
 
+    /// What was wrong with the list, whose requests before that are sent and complete.
+    pub fn take_refusal(&mut self) -> Option<RunError> {
+        self.refusal.take()
+    }
+
     /// What the device is to know.
     #[must_use]
     pub fn doorbell(&self) -> Doorbell {
@@ -127,7 +135,8 @@ impl Host {
     /// with the requests that are complete now.
     ///
     /// # Errors
-    /// [`RunError`] where the list is wrong, or a command failed.
+    /// [`RunError`] where a command failed. Where the list is wrong, it ends; see
+    /// [`Host::take_refusal`].
     pub fn step(
         &mut self,
         memory: &HostMemory,
@@ -197,10 +206,18 @@ impl Host {
         Ok(true)
     }
 
-    fn next_request(&mut self) -> Result<(), RunError> {
-        let Some(request) = self.requests.take()? else {
-            self.has_ended = true;
-            return Ok(());
+    fn next_request(&mut self) {
+        let request = match self.requests.take() {
+            Ok(Some(request)) => request,
+            Ok(None) => {
+                self.has_ended = true;
+                return;
+            }
+            Err(refusal) => {
+                self.refusal = Some(refusal);
+                self.has_ended = true;
+                return;
+            }
         };
         let begun = Begun {
             number: self.sent,
@@ -220,7 +237,6 @@ impl Host {
             }
         };
         self.sending = Some((request, place));
-        Ok(())
     }
 
     fn send_one(&mut self, memory: &HostMemory) -> Result<bool, RunError> {
@@ -230,7 +246,7 @@ impl Host {
             return Ok(false);
         }
         if self.sending.is_none() && !self.has_ended && !self.free_identifiers.is_empty() {
-            self.next_request()?;
+            self.next_request();
         }
         let Some((request, place)) = self.sending else {
             return Ok(false);
