@@ -14,7 +14,7 @@ use crate::drive::SMALL;
 /// Behind the queues.
 const DATA: u64 = 64 << 10;
 
-/// A host that sends one command at a time and waits for it.
+/// A host that sends one command or some at a time and waits for them.
 struct Bench<'a> {
     shared: &'a Controller,
     front: FrontEnd<'a>,
@@ -41,10 +41,21 @@ impl<'a> Bench<'a> {
     }
 
     fn send_entry(&mut self, entry: &[u8; 64]) -> Status {
+        self.put(entry);
+        self.wait().status
+    }
+
+    /// The device hears of the entry in its next turn.
+    fn put(&mut self, entry: &[u8; 64]) {
         let tail = self.doorbell.submission_tail;
         let memory = &self.shared.memory;
         memory.write(Doorbell::submission_at(tail), entry).unwrap();
         self.doorbell.submission_tail = Doorbell::after(tail);
+    }
+
+    /// Turns until one more command is complete.
+    fn wait(&mut self) -> Completion {
+        let memory = &self.shared.memory;
         for _ in 0..10_000 {
             self.front.turn(self.doorbell);
             for server in &mut self.servers {
@@ -60,7 +71,7 @@ impl<'a> Bench<'a> {
                 self.doorbell.completion_head = Doorbell::after(head);
                 self.phase ^= self.doorbell.completion_head == 0;
                 assert_eq!(completion.head, self.doorbell.submission_tail);
-                return completion.status;
+                return completion;
             }
         }
         unreachable!("the command never completes")
@@ -167,13 +178,9 @@ fn pages_given_up_read_as_zeroes() {
     for page in 0..6 {
         bench.write(page * 32, 16, 3, page % 2 == 0);
     }
-    let mut range = [0; 32];
     // Of the first range only pages 1 and 2 are whole.
-    range[4..8].copy_from_slice(&(3 * 32_u32 - 16).to_le_bytes());
-    range[8..16].copy_from_slice(&16_u64.to_le_bytes());
-    range[20..24].copy_from_slice(&32_u32.to_le_bytes());
-    range[24..32].copy_from_slice(&(4 * 32_u64).to_le_bytes());
-    shared.memory.write(DATA, &range).unwrap();
+    let ranges = [range(16, 3 * 32 - 16), range(4 * 32, 32)].concat();
+    shared.memory.write(DATA, &ranges).unwrap();
     let done = bench.send(Operation::Deallocate { ranges: 2 });
     assert_eq!(done, Status::SUCCESS);
     for page in [1, 2, 4] {
@@ -185,6 +192,54 @@ fn pages_given_up_read_as_zeroes() {
     let reads = bench.count(Counter::FlashReads);
     bench.read(0, 2);
     assert_eq!(bench.count(Counter::FlashReads), reads + 1);
+}
+
+/// A range of a deallocation, as it stands in the host's memory.
+fn range(first: u64, count: u32) -> [u8; 16] {
+    let mut range = [0; 16];
+    range[4..8].copy_from_slice(&count.to_le_bytes());
+    range[8..].copy_from_slice(&first.to_le_bytes());
+    range
+}
+
+#[test]
+fn a_trim_leaves_no_flush_without_an_end() {
+    const RANGES: u64 = DATA + 8192;
+    let sectors = Sectors {
+        first: 64,
+        count: 16,
+    };
+    let forced = Operation::Write {
+        sectors,
+        is_forced: true,
+    };
+    for workers in [1, 4] {
+        for first in [forced, Operation::Flush] {
+            let shared = Controller::new(SMALL, workers, 4);
+            let mut bench = Bench::new(&shared);
+            bench.write(64, 16, 7, false);
+            shared.memory.write(RANGES, &range(64, 32)).unwrap();
+            let trim = Operation::Deallocate { ranges: 1 };
+            // Both are there before the first turn: the trim finds the slot dirty.
+            for (identifier, operation, at) in [(1, first, DATA), (2, trim, RANGES)] {
+                bench.put(&entry(&Command {
+                    identifier,
+                    operation,
+                    prp: [at, DATA + 4096],
+                }));
+            }
+            let mut ended = [bench.wait(), bench.wait()];
+            ended.sort_by_key(|completion| completion.identifier);
+            assert_eq!(ended.map(|completion| completion.identifier), [1, 2]);
+            assert!(
+                ended
+                    .iter()
+                    .all(|completion| completion.status == Status::SUCCESS)
+            );
+            assert_eq!(bench.count(Counter::FlashPrograms), 0);
+            assert_eq!(bench.read(64, 2), [0, 0]);
+        }
+    }
 }
 
 #[test]

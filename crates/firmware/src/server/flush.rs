@@ -144,6 +144,12 @@ impl Server<'_> {
     /// The flash has programmed a slot.
     pub(super) fn slot_is_flushed(&mut self, slot: u16) {
         self.write.release(slot);
+        self.end_barriers();
+    }
+
+    /// Ends the commands that wait for no slot any more: whatever releases a slot that holds
+    /// data of the host, the flash or a trim, calls this.
+    pub(super) fn end_barriers(&mut self) {
         while let Some(&barrier) = self.barriers.front() {
             if !self.write.is_clean_until(barrier.then) {
                 break;

@@ -16,6 +16,7 @@ impl Server<'_> {
                 self.trim_page(page)?;
             }
         }
+        self.end_barriers();
         self.done(segment.context, Status::SUCCESS);
         Ok(Step::Taken)
     }
