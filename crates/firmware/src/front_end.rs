@@ -251,14 +251,18 @@ impl<'a> FrontEnd<'a> {
         }
     }
 
-    /// The whole pages of a range of a deallocation: the first, and how many.
+    /// The whole pages of a range of a deallocation: the first, and how many. A range whose
+    /// halves lie on two pages of the host is not put together.
     fn range(&self, prp: [u64; 2], index: u64) -> Result<(u32, u32), Status> {
         let page = HOST_PAGE_BYTES as u64;
         let at = prp[0] % page + index * RANGE_BYTES;
+        if at < page && at + RANGE_BYTES > page {
+            return Err(Status::INVALID_PRP_OFFSET);
+        }
         let at = if at < page {
             prp[0] - prp[0] % page + at
         } else {
-            prp[1] + at - page
+            prp[1] + (at - page)
         };
         let mut range = [0; RANGE_BYTES as usize];
         self.shared.memory.read(at, &mut range)?;

@@ -243,6 +243,45 @@ fn a_trim_leaves_no_flush_without_an_end() {
 }
 
 #[test]
+fn a_list_of_ranges_may_lie_on_two_pages() {
+    // A page between the two is not the host's list.
+    let (list, second) = (DATA, DATA + 8192);
+    let shared = Controller::new(SMALL, 2, 4);
+    let mut bench = Bench::new(&shared);
+    let send = |bench: &mut Bench<'_>, prp| {
+        bench.send_entry(&entry(&Command {
+            identifier: 5,
+            operation: Operation::Deallocate { ranges: 2 },
+            prp,
+        }))
+    };
+    bench.write(0, 16, 3, true);
+    bench.write(32, 16, 3, true);
+    let memory = &shared.memory;
+    memory.write(list + 4096 - 16, &range(0, 32)).unwrap();
+    memory.write(second, &range(32, 32)).unwrap();
+    let done = send(&mut bench, [list + 4096 - 16, second]);
+    assert_eq!(done, Status::SUCCESS);
+    let at = u64::MAX - 4095;
+    // An address of the second page that is near the end of all addresses.
+    let done = send(&mut bench, [list + 4096 - 16, at]);
+    assert_eq!(done, Status::TRANSFER_ERROR);
+    for page in 0..2 {
+        assert_eq!(bench.read(page * 32, 2), [0, 0], "{page}");
+    }
+    // A range whose halves lie on two pages, or the one after a range of nothing.
+    memory.write(list + 4096 - 32, &[0; 32]).unwrap();
+    for offset in [4, 8, 12, 20, 24, 28] {
+        let done = send(&mut bench, [list + 4096 - offset, second]);
+        assert_eq!(done, Status::INVALID_PRP_OFFSET, "{offset}");
+    }
+    // On one page any offset works that a PRP entry can have.
+    memory.write(list + 8, &range(0, 32)).unwrap();
+    memory.write(list + 24, &range(32, 32)).unwrap();
+    assert_eq!(send(&mut bench, [list + 8, 0]), Status::SUCCESS);
+}
+
+#[test]
 fn wrong_commands_fail_and_others_go_on() {
     let shared = Controller::new(SMALL, 4, 4);
     let mut bench = Bench::new(&shared);
