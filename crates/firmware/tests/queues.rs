@@ -57,6 +57,28 @@ fn threads_hand_on_everything_in_order() {
 }
 
 #[test]
+fn who_looks_on_never_counts_less_than_nothing() {
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    const ITEMS: u32 = 20_000_000;
+    let (ring, is_over) = (Ring::new(4, 0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let counters = Counters::default();
+            for _ in 0..ITEMS {
+                // The ring is empty again before the next item.
+                while !ring.put(done(0), &counters) || ring.take().is_none() {}
+            }
+            is_over.store(true, Relaxed);
+        });
+        // Between two loads any number of items may pass, but not a negative one.
+        while !is_over.load(Relaxed) {
+            let waiting = ring.waiting();
+            assert!(waiting <= ITEMS as usize, "{waiting}");
+        }
+    });
+}
+
+#[test]
 fn a_lock_lets_one_in_at_a_time() {
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     let (lock, sum) = (PlaneLock::default(), AtomicU64::new(0));

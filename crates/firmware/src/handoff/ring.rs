@@ -52,14 +52,16 @@ impl<T: Descriptor> Ring<T> {
         }
     }
 
-    /// Items in the ring, as far as this side knows.
+    /// Items in the ring, as far as this side knows. Who neither puts in nor takes out may
+    /// see too many, and more than fit, but never fewer than none.
     #[inline]
     pub fn waiting(&self) -> usize {
-        let tail = self.tail.0.load(Ordering::Acquire);
-        tail.wrapping_sub(self.head.0.load(Ordering::Acquire)) as usize
+        // The head is loaded first: it never overtakes a tail that is loaded later.
+        let head = self.head.0.load(Ordering::Acquire);
+        self.tail.0.load(Ordering::Acquire).wrapping_sub(head) as usize
     }
 
-    /// Items that can be put in now.
+    /// Items that can be put in now, for the worker that puts in.
     #[inline]
     pub fn room(&self) -> usize {
         self.cells.len() - self.waiting()
