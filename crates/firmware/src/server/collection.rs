@@ -4,8 +4,8 @@
 
 use drivelab_ftl::OperationKind;
 
-use super::Server;
 use super::read::DIE_DEPTH;
+use super::{Server, overflowed};
 use crate::collection_steps::{IDLE, TURN, owed, pay};
 use crate::error::RunError;
 use crate::flash::{FlashCommand, Purpose};
@@ -80,9 +80,7 @@ impl Server<'_> {
         if is_queued {
             Ok(taken)
         } else {
-            Err(RunError::Inconsistent(format!(
-                "the queue of die {plane} overflowed"
-            )))
+            Err(overflowed(plane))
         }
     }
 }

@@ -7,7 +7,7 @@
 use drivelab_ftl::{Action, Firmware, Lpn, PageRun};
 
 use super::read::{DIE_DEPTH, Fetch};
-use super::{Server, Step};
+use super::{Server, Step, overflowed};
 use crate::buffer::{ReadState, Waiter, WriteState};
 use crate::collection_steps;
 use crate::error::RunError;
@@ -64,21 +64,21 @@ impl Server<'_> {
         if self.write.mask(slot) == u32::MAX {
             self.program_slot(slot)
         } else {
-            Ok(self.fill_slot(slot))
+            self.fill_slot(slot)
         }
     }
 
     /// Gets the rest of a page that was written in part.
-    fn fill_slot(&mut self, slot: u16) -> Step {
+    fn fill_slot(&mut self, slot: u16) -> Result<Step, RunError> {
         let logical = self.write.slots.page(slot);
         let read = match self.read.slots.find(logical) {
             Some(read) if self.read.state(read) == ReadState::Filled => {
                 let copied = self.write.fill(slot, Some(self.read.data(read)));
                 self.counters.add(Counter::CopiedBytes, copied as u64);
-                return Step::Taken;
+                return Ok(Step::Taken);
             }
             Some(read) => read,
-            None => match self.fetch(logical) {
+            None => match self.fetch(logical)? {
                 Fetch::Slot(read) => {
                     self.counters.add(Counter::FillReads, 1);
                     read
@@ -86,14 +86,14 @@ impl Server<'_> {
                 Fetch::Nowhere => {
                     let copied = self.write.fill(slot, None);
                     self.counters.add(Counter::CopiedBytes, copied as u64);
-                    return Step::Taken;
+                    return Ok(Step::Taken);
                 }
-                Fetch::Waits => return Step::Waits,
+                Fetch::Waits => return Ok(Step::Waits),
             },
         };
         self.read.wait(read, Waiter::Write(slot));
         self.write.set_state(slot, WriteState::Filling);
-        Step::Taken
+        Ok(Step::Taken)
     }
 
     fn program_slot(&mut self, slot: u16) -> Result<Step, RunError> {
@@ -130,9 +130,7 @@ impl Server<'_> {
         }
         drop(guard);
         if !is_queued {
-            return Err(RunError::Inconsistent(format!(
-                "the queue of die {plane} overflowed"
-            )));
+            return Err(overflowed(plane));
         }
         self.write.flushing(slot);
         // What was read before to fill the page up is old now.

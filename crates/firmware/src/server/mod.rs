@@ -48,6 +48,11 @@ pub enum Turn {
     Idle,
 }
 
+/// A die's queue had no room, though who puts something in leaves room for the others.
+fn overflowed(plane: u32) -> RunError {
+    RunError::Inconsistent(format!("the queue of die {plane} overflowed"))
+}
+
 /// A worker that serves pages.
 pub struct Server<'a> {
     index: usize,

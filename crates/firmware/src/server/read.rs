@@ -2,7 +2,7 @@
 
 use drivelab_ftl::{Firmware, Lpn};
 
-use super::{Server, Step};
+use super::{Server, Step, overflowed};
 use crate::buffer::{ReadState, Waiter, WriteState, runs};
 use crate::error::RunError;
 use crate::flash::{FlashCommand, Purpose};
@@ -46,7 +46,7 @@ impl Server<'_> {
             }
             return Ok(Step::Taken);
         }
-        match self.fetch(segment.logical) {
+        match self.fetch(segment.logical)? {
             Fetch::Slot(slot) => self.read.wait(slot, Waiter::Host(segment)),
             Fetch::Nowhere => self.answer(&segment, None),
             Fetch::Waits => return Ok(Step::Waits),
@@ -55,30 +55,32 @@ impl Server<'_> {
     }
 
     /// Has the flash read a page that is in no slot of the read buffer.
-    pub(super) fn fetch(&mut self, logical: u32) -> Fetch {
+    pub(super) fn fetch(&mut self, logical: u32) -> Result<Fetch, RunError> {
         let plane = self.shared.plane_of(logical);
         let die = &self.shared.dies[plane as usize];
         if die.waiting() >= DIE_DEPTH {
-            return Fetch::Waits;
+            return Ok(Fetch::Waits);
         }
         let Some(slot) = self.read.slot_for(logical) else {
-            return Fetch::Waits;
+            return Ok(Fetch::Waits);
         };
         self.counters.add(Counter::MapLookups, 1);
         let lock = &self.shared.locks[plane as usize];
         let guard = lock.take(plane as usize, self.counters);
         // From the look-up to the queue the lock is held: collection may otherwise erase the
         // page before it is read.
-        let is_asked = self.map.read_one(Lpn(logical)).is_some_and(|operation| {
+        let is_queued = self.map.read_one(Lpn(logical)).map(|operation| {
             let command = FlashCommand::of(&operation, Purpose::Fill, self.index, slot);
             die.put(command, self.counters)
         });
         drop(guard);
-        if is_asked {
-            Fetch::Slot(slot)
-        } else {
-            self.read.slots.release(slot);
-            Fetch::Nowhere
+        match is_queued {
+            Some(true) => Ok(Fetch::Slot(slot)),
+            Some(false) => Err(overflowed(plane)),
+            None => {
+                self.read.slots.release(slot);
+                Ok(Fetch::Nowhere)
+            }
         }
     }
 
