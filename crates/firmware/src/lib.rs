@@ -32,6 +32,7 @@ pub mod host;
 pub mod marks;
 pub mod nvme;
 pub mod prepare;
+pub mod progress;
 pub mod random;
 pub mod records;
 pub mod requests;

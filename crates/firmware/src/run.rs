@@ -12,13 +12,15 @@ use crate::error::RunError;
 use crate::front_end::FrontEnd;
 use crate::host::{Host, QUEUE_ENTRIES};
 use crate::marks;
+use crate::progress::{Progress, Watch};
 use crate::random::Random;
 use crate::records::{Counters, RECORD_REQUESTS, Record, Totals};
 use crate::requests::Requests;
 use crate::server::{Server, Turn};
 use crate::state::State;
 
-/// Rounds without any progress after which the firmware counts as stuck.
+/// Rounds without any progress after which the firmware counts as stuck; with threads, turns
+/// of each worker.
 const PATIENCE: u32 = 1_000_000;
 
 /// How a run is done.
@@ -228,15 +230,19 @@ impl Drop for StopAll<'_> {
 
 fn in_threads(front: &mut Front<'_>, servers: &mut [Server<'_>]) -> Result<(), RunError> {
     let shared = front.shared;
+    let progress: Vec<Progress> = servers.iter().map(|_| Progress::default()).collect();
     std::thread::scope(|scope| {
         let threads: Vec<_> = servers
             .iter_mut()
-            .map(|server| {
+            .zip(&progress)
+            .map(|(server, progress)| {
                 scope.spawn(move || {
                     let stop = StopAll(shared);
                     while !shared.stop.load(Relaxed) {
+                        let turn = server.turn()?;
+                        progress.count(turn != Turn::Idle);
                         // Who only collects lets others run, where cores are few.
-                        if server.turn()? != Turn::Served {
+                        if turn != Turn::Served {
                             std::thread::yield_now();
                         }
                     }
@@ -245,7 +251,7 @@ fn in_threads(front: &mut Front<'_>, servers: &mut [Server<'_>]) -> Result<(), R
                 })
             })
             .collect();
-        let served = serve_front(front);
+        let served = serve_front(front, &progress);
         shared.stop.store(true, Relaxed);
         for thread in threads {
             match thread.join() {
@@ -257,12 +263,19 @@ fn in_threads(front: &mut Front<'_>, servers: &mut [Server<'_>]) -> Result<(), R
     })
 }
 
-fn serve_front(front: &mut Front<'_>) -> Result<(), RunError> {
+fn serve_front(front: &mut Front<'_>, servers: &[Progress]) -> Result<(), RunError> {
     let _stop = StopAll(front.shared);
+    let mut watch = Watch::new(servers, PATIENCE.into());
     while !front.host.is_done() && !front.shared.stop.load(Relaxed) {
         marks::worker(0);
-        if !front.turn()? {
+        let did = front.turn()?;
+        if !did {
             std::thread::yield_now();
+        }
+        if watch.is_stuck(did) {
+            return Err(RunError::Stuck {
+                outstanding: front.host.outstanding(),
+            });
         }
     }
     Ok(())

@@ -7,6 +7,7 @@ mod drive;
 mod flash;
 mod geometry;
 mod program;
+mod progress;
 mod queues;
 mod runs;
 mod slots;

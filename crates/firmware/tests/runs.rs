@@ -2,10 +2,12 @@
 //! keeps the bounds, with turns and with threads.
 #![allow(clippy::unwrap_used)]
 
+use drivelab_firmware::error::RunError;
 use drivelab_firmware::marks::{DRIVELAB_MARKS, HOST, drivelab_mark};
 use drivelab_firmware::records::{Counter, NAMES, RECORD_REQUESTS, Record};
 use drivelab_firmware::requests::Request;
 use drivelab_firmware::run::{Outcome, Settings, run};
+use drivelab_ftl::Policies;
 
 use crate::drive::{SMALL, list, mixed, prepared, random_writes};
 
@@ -82,6 +84,35 @@ fn threads_lose_nothing() {
         let outcome = serve(&requests, &settings);
         check(&outcome, &requests);
         assert!(outcome.counts.get(Counter::PagesMoved) > 0);
+    }
+}
+
+#[test]
+fn a_firmware_that_is_stuck_says_so() {
+    let requests = random_writes(30_000, 8);
+    for (has_threads, workers) in [(false, 4), (true, 2), (true, 4)] {
+        let settings = Settings {
+            has_threads,
+            ..with_workers(workers)
+        };
+        let mut state = prepared();
+        // Nothing is collected: blocks run out, and the host's writes wait for ever.
+        let without_collection = Policies {
+            background_blocks: None,
+            ..SMALL.policies()
+        };
+        let map = state
+            .map
+            .clone()
+            .managed(SMALL.layout().reserve_blocks, without_collection);
+        state.map = map.unwrap();
+        match run(state, list(&requests), &settings) {
+            Err(RunError::Stuck { outstanding }) => {
+                assert_eq!(outstanding, usize::from(settings.depth));
+            }
+            Err(other) => unreachable!("{other}"),
+            Ok(_) => unreachable!("every request was served"),
+        }
     }
 }
 
