@@ -36,7 +36,7 @@ Make a snapshot:
 
   -h, --help        Show this help.
 
-Exit codes: 0 done, 1 the firmware failed, 2 bad input.
+Exit codes: 0 done, 1 the firmware failed or the snapshot is damaged inside, 2 bad input.
 ";
 
 /// What is to be done.
