@@ -22,7 +22,9 @@ const MOST_HOLDS: usize = 256;
 #[derive(Debug)]
 pub struct Handed<const BAND: usize> {
     locks: Vec<Lock<BAND>>,
-    queues: Vec<VecDeque<Times<BAND>>>,
+    queues: Vec<Queue<BAND>>,
+    /// Locks that somebody holds.
+    held: Vec<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -30,6 +32,15 @@ struct Lock<const BAND: usize> {
     /// For each value of the band: when it was held, in order; none touch.
     holds: [Vec<(u64, u64)>; BAND],
     since: Option<Times<BAND>>,
+    /// Items that were put in while it was held: the queue, and which of all that were put in there.
+    puts: Vec<(usize, u64)>,
+}
+
+#[derive(Clone, Debug)]
+struct Queue<const BAND: usize> {
+    items: VecDeque<Times<BAND>>,
+    /// How many were taken out.
+    taken: u64,
 }
 
 impl<const BAND: usize> Default for Handed<BAND> {
@@ -37,20 +48,27 @@ impl<const BAND: usize> Default for Handed<BAND> {
         let lock = Lock {
             holds: std::array::from_fn(|_| Vec::new()),
             since: None,
+            puts: Vec::new(),
+        };
+        let queue = Queue {
+            items: VecDeque::new(),
+            taken: 0,
         };
         Self {
             locks: vec![lock; LOCKS],
-            queues: vec![VecDeque::new(); QUEUES],
+            queues: vec![queue; QUEUES],
+            held: Vec::new(),
         }
     }
 }
 
 impl<const BAND: usize> Handed<BAND> {
     /// A lock is asked for; from when on it is had.
-    pub fn take(&mut self, lock: usize, asked: Times<BAND>) -> Times<BAND> {
-        let Some(lock) = self.locks.get_mut(lock) else {
+    pub fn take(&mut self, number: usize, asked: Times<BAND>) -> Times<BAND> {
+        let Some(lock) = self.locks.get_mut(number) else {
             return asked;
         };
+        self.held.push(number);
         let mut had = asked;
         for (holds, time) in lock.holds.iter().zip(&mut had) {
             *time = first_gap(holds, *time, 0);
@@ -60,9 +78,10 @@ impl<const BAND: usize> Handed<BAND> {
     }
 
     /// It is released; when, after all, because it was had only once nobody else had it for as long
-    /// as it was held.
-    pub fn release(&mut self, lock: usize, now: Times<BAND>) -> Times<BAND> {
-        let Some(lock) = self.locks.get_mut(lock) else {
+    /// as it was held. Items that were put in meanwhile are there as much later.
+    pub fn release(&mut self, number: usize, now: Times<BAND>) -> Times<BAND> {
+        self.held.retain(|held| *held != number);
+        let Some(lock) = self.locks.get_mut(number) else {
             return now;
         };
         // A lock that was taken before measuring began.
@@ -76,24 +95,42 @@ impl<const BAND: usize> Handed<BAND> {
             *end = start + length;
             hold(holds, start, *end);
         }
+        for (queue, number) in lock.puts.drain(..) {
+            let Some(queue) = self.queues.get_mut(queue) else {
+                continue;
+            };
+            let place = number.checked_sub(queue.taken).map(|place| place as usize);
+            if let Some(item) = place.and_then(|place| queue.items.get_mut(place)) {
+                for value in 0..BAND {
+                    item[value] += released[value] - now[value];
+                }
+            }
+        }
         released
     }
 
     /// An item is put into a queue.
     pub fn put(&mut self, queue: usize, now: Times<BAND>) {
-        if let Some(items) = self.queues.get_mut(queue) {
-            items.push_back(now);
+        let Some(into) = self.queues.get_mut(queue) else {
+            return;
+        };
+        let number = into.taken + into.items.len() as u64;
+        into.items.push_back(now);
+        for lock in &self.held {
+            self.locks[*lock].puts.push((queue, number));
         }
     }
 
     /// The oldest item is asked for; when it is had.
     pub fn get(&mut self, queue: usize, asked: Times<BAND>) -> Times<BAND> {
         // What was put in before measuring began is there.
-        let item = self
-            .queues
-            .get_mut(queue)
-            .and_then(VecDeque::pop_front)
-            .unwrap_or([0; BAND]);
+        let mut item = [0; BAND];
+        if let Some(queue) = self.queues.get_mut(queue)
+            && let Some(oldest) = queue.items.pop_front()
+        {
+            queue.taken += 1;
+            item = oldest;
+        }
         std::array::from_fn(|value| asked[value].max(item[value]))
     }
 }

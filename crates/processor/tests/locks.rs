@@ -14,6 +14,21 @@ fn held(handed: &mut Handed<3>, asked: u64, length: u64) -> (u64, u64) {
     (had, released)
 }
 
+/// Asked for at 90, put in at 140, released at 190, while another held the lock from 100 to 200: it
+/// was had at 200, and the item is there at 250.
+#[test]
+fn what_is_put_in_under_a_lock_moves_with_it() {
+    let mut handed = Handed::<3>::default();
+    assert_eq!(held(&mut handed, 100, 100), (100, 200));
+    handed.put(5, at(1));
+    assert_eq!(handed.take(3, at(90)), at(90));
+    handed.put(5, at(140));
+    assert_eq!(handed.release(3, at(190)), at(300));
+    handed.put(5, at(310));
+    let had: Vec<u64> = (0..3).map(|_| handed.get(5, at(0))[1]).collect();
+    assert_eq!(had, [1, 250, 310]);
+}
+
 #[test]
 fn one_that_comes_later_waits_for_the_release() {
     let mut handed = Handed::<3>::default();
