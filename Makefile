@@ -10,7 +10,7 @@ UV_VERSION := 0.13.8
 DEMO_RUN := runs/demo
 FIRMWARE_PROGRAMS := python/drivelab/firmware/programs
 SYSTEM_PACKAGES := fio chromium e2fsprogs poppler-utils util-linux libnbd-bin qemu-utils rocksdb-tools \
-	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross llvm
 
 # rustup puts cargo where only the next login shell looks.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -145,8 +145,9 @@ bench: build ## the benchmarks
 
 system-packages: ## fio, a browser, qemu-user and the like, for the tests that need them (root)
 	@missing=; for tool in fio chromium mkfs.ext4 losetup pdftotext nbdcopy qemu-io db_bench \
-		qemu-x86_64 aarch64-linux-gnu-gcc; do \
+		qemu-x86_64 aarch64-linux-gnu-gcc llvm-mca; do \
 		command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	[ -e /usr/aarch64-linux-gnu/lib/libc.a ] || missing="$$missing libc6-dev-arm64-cross"; \
 	if [ -z "$$missing" ]; then echo "system packages: all here"; exit 0; fi; \
 	if ! command -v apt-get >/dev/null; then \
 		echo "no apt-get here: install$$missing with this system's package manager" >&2; exit 1; fi; \

@@ -43,7 +43,7 @@ fn built() -> Option<PathBuf> {
     };
     let is_ready = runs(Command::new("qemu-aarch64").arg("--version")) && runs(&mut build);
     assert!(
-        is_ready || std::env::var_os("CI").is_none(),
+        is_ready || !std::env::var("CI").is_ok_and(|value| !["", "0", "false"].contains(&&*value)),
         "qemu-user, gcc-aarch64-linux-gnu and Rust's {TARGET} are needed: make system-packages"
     );
     is_ready.then(|| folder.join(TARGET).join("release/drivelab-firmware"))

@@ -144,6 +144,9 @@ fn straight_blocks_beside_llvm() {
     ] {
         let (Some(words), Some(theirs)) = (assembler::words(assembly), assembler::cycles(assembly))
         else {
+            let is_ci =
+                std::env::var("CI").is_ok_and(|value| !["", "0", "false"].contains(&&*value));
+            assert!(!is_ci, "LLVM's tools are needed: make system-packages");
             return;
         };
         let ours = turn(&words);

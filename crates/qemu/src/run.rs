@@ -231,8 +231,9 @@ fn first_of_its_kind<M: Model>(
 unsafe extern "C" fn marked<M: Model>(_: c_uint, info: MemoryInfo, address: u64, _: *mut c_void) {
     // Safety: the run has begun.
     let run = unsafe { run::<M>() };
-    // Its return reads the stack.
-    if !run.accesses.learn(info, &run.api).store || run.ended {
+    // Its return reads the stack, and code that was not optimised writes there.
+    let Access { bytes, store, .. } = run.accesses.learn(info, &run.api);
+    if !store || bytes != 1 || run.ended {
         return;
     }
     let Some(mark) = Mark::of_address(address) else {

@@ -58,7 +58,10 @@ impl Emulated {
         let ready = there(self.qemu().arg("--version")) && there(&mut rustc);
         let needed =
             "qemu-user, gcc-aarch64-linux-gnu and Rust's aarch64-unknown-linux-gnu are needed";
-        assert!(ready || std::env::var_os("CI").is_none(), "{needed}");
+        assert!(
+            ready || !std::env::var("CI").is_ok_and(|value| !["", "0", "false"].contains(&&*value)),
+            "{needed}"
+        );
         if !ready {
             eprintln!("left out: {needed}");
         }
