@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json, seed
+from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import UsageError
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
     from drivelab.firmware.evaluation import Evaluation
     from drivelab.firmware.profiled import Profiled
+    from drivelab.outputs import OutputFolder
+
+_WRITTEN: Final = ("report", "tables", "result")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,8 +38,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(counts), or both [events]",
     )
     parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="write a report and its tables here [nothing]",
+    )
+    parser.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
     )
+    add_force(parser)
     add_json(parser)
 
 
@@ -44,14 +55,38 @@ def carry_out(args: argparse.Namespace) -> int:
     from drivelab.firmware.evaluation import USUAL, evaluate, evaluation_values
 
     models = USUAL if args.models is None else tuple(args.models.split(","))
-    found = evaluate(_profiles(args.profile), models, inputs=args.inputs, seed=args.seed)
-    values = {"run": str(args.profile), **evaluation_values(found)}
+    folder = None if args.out is None else _folder(args)
+    profiles, dies = _profiles(args.profile)
+    found = evaluate(profiles, models, inputs=args.inputs, seed=args.seed)
+    written: dict[str, Path] = {}
+    if folder is not None:
+        from drivelab.firmware.exhibits import evaluation_report
+        from drivelab.report.written import write_report
+
+        report = evaluation_report(found, profiles, dies, args.profile.name)
+        written = write_report(report, folder)
+    values = {
+        "run": str(args.profile),
+        **evaluation_values(found),
+        **{each: str(written[each]) if each in written else None for each in _WRITTEN},
+    }
     print(json.dumps(values, indent=2)) if args.json else show(_text(in_lines(values), found))
     return 0
 
 
-def _profiles(path: Path) -> list[Profiled]:
+def _folder(args: argparse.Namespace) -> OutputFolder:
+    from drivelab.outputs import OutputFolder
+    from drivelab.report.saved import refuse_folder
+
+    folder = OutputFolder(args.out, f"the evaluation of {args.profile.name}", force=args.force)
+    refuse_folder(folder)
+    return folder
+
+
+def _profiles(path: Path) -> tuple[list[Profiled], int]:
+    """Give the workloads of a profile, and how many dies its drive has."""
     from drivelab.firmware.kind import FIRMWARE_PROFILE, stored_profile
+    from drivelab.firmware.profile import FirmwareSettings
     from drivelab.runs.header import command_of
     from drivelab.store import RunStore
 
@@ -61,22 +96,23 @@ def _profiles(path: Path) -> list[Profiled]:
                 f"{path} is a run of `drivelab {command_of(store.header)}`; name one of `drivelab "
                 "firmware profile`"
             )
-        return stored_profile(store)
+        settings = FirmwareSettings(**store.header["plan"]["firmware"])
+        return stored_profile(store), settings.dies
 
 
 def _text(values: dict[str, Any], found: Evaluation) -> str:
-    from drivelab.firmware.evaluation import errors_table
+    from drivelab.firmware.exhibits import errors_table, headline
     from drivelab.report.terminal import table_lines
 
-    best = found.by_model[found.best]
-    worst = best.worst
+    written = [values[name] for name in _WRITTEN if values[name]]
     lines = [
-        f"Best: {found.best}, off by {100 * best.ratio:.1f} % on average over workloads that it "
-        f"has not seen; at most {100 * worst.ratio:.1f} % ({worst.workload}).",
+        headline(found),
         "",
         *table_lines(errors_table(found), left=1),
         "",
         *values["cautions"],
         f"inputs: {values['inputs']}; times are of the emulated target, no board was measured",
+        *([""] if written else []),
+        *(f"wrote {name}" for name in written),
     ]
     return "\n".join(lines)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.errors import RunError, UsageError
-from drivelab.exhibits import Axis, BarFigure, Table
 from drivelab.firmware.learners import LEARNERS
 from drivelab.firmware.leave_one_out import LeftOut, error_of, leave_one_out
 from drivelab.firmware.profiled import INPUTS, Dataset
@@ -113,45 +112,6 @@ def static_errors(profiles: Sequence[Profiled]) -> LeftOut:
         error_of(each.label, each.target.column("time_ns"), static.times(each)) for each in profiles
     ]
     return LeftOut(tuple(errors), {})
-
-
-def errors_table(found: Evaluation) -> Table:
-    """Lay errors out: a row a workload, a column a model, means at the end."""
-    models = list(found.by_model)
-    labels = [each.workload for each in found.by_model[models[0]].errors]
-    rows: list[tuple[Any, ...]] = [
-        (label, *(100 * found.by_model[model].errors[place].ratio for model in models))
-        for place, label in enumerate(labels)
-    ]
-    rows.append(("mean", *(100 * found.by_model[model].ratio for model in models)))
-    return Table(
-        "firmware-errors",
-        ("workload", *(f"{model}, %" for model in models)),
-        tuple(rows),
-        title="Errors of the mean time, each workload unseen",
-        source="Lee et al. 2021, figure 2a",
-    )
-
-
-def errors_figure(found: Evaluation) -> BarFigure:
-    """Draw errors by workload, a bar a model."""
-    labels = tuple(each.workload for each in next(iter(found.by_model.values())).errors)
-    bars = tuple(
-        (
-            model,
-            tuple(each.ratio for each in left_out.errors),
-            (None,) * len(labels),
-        )
-        for model, left_out in found.by_model.items()
-    )
-    return BarFigure(
-        "firmware-errors",
-        "How far predicted times are off, each workload unseen",
-        Axis("error of the mean time", "linear", quantity="share"),
-        labels,
-        bars,
-        source="Lee et al. 2021, figure 2a",
-    )
 
 
 def evaluation_values(found: Evaluation) -> dict[str, Any]:

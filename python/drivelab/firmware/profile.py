@@ -67,10 +67,16 @@ class FirmwareSettings:
     seed: int = 1
 
     @property
+    def dies(self) -> int:
+        """Of the drive."""
+        channels, ways, dies, _, _ = map(int, self.geometry.split("x"))
+        return channels * ways * dies
+
+    @property
     def capacity_bytes(self) -> int:
         """What the host sees: four fifths of each plane's pages of 16 KiB."""
-        channels, ways, dies, blocks, pages = map(int, self.geometry.split("x"))
-        return channels * ways * dies * (blocks * pages * 4 // 5) * _PAGE_BYTES
+        *_, blocks, pages = map(int, self.geometry.split("x"))
+        return self.dies * (blocks * pages * 4 // 5) * _PAGE_BYTES
 
 
 @dataclass(frozen=True)

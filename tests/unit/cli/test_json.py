@@ -133,7 +133,7 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("--workloads", "reads.toml,mixed.toml,writes.toml"),
     ],
     # With a caution: while anything is written, something is collected.
-    "firmware evaluate": ["firmware", "evaluate", "firmware"],
+    "firmware evaluate": ["firmware", "evaluate", "firmware", "--out", "evaluated"],
     # Outside what was measured, or the list of warnings would be empty.
     "predict": ["predict", "run", "--queue-depth", "5000"],
     "predict --trace": [

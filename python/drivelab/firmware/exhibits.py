@@ -1,0 +1,169 @@
+"""What a profile of firmware and its evaluation show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from drivelab.exhibits import Axis, BarFigure, Caution, Page, Report, Table, Text
+from drivelab.firmware.evaluation import evaluation_values
+from drivelab.firmware.shares import FLASHES, operation_share
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.exhibits.table import Cell
+    from drivelab.firmware.evaluation import Evaluation
+    from drivelab.firmware.profiled import Profiled
+
+_EMULATED: Final = (
+    "Times are of an emulated target whose parameters are documented or assumed. No board was "
+    "measured, so nothing here stands beside the paper's errors."
+)
+_SPREAD: Final = (
+    "Firmware on the target, then the flash operations of a request, collection's too, spread "
+    "evenly over {dies} dies. Z-NAND: 12 us a read, 400 us a program; conventional: 150 us and "
+    "2600 us."
+)
+
+
+def evaluation_report(
+    found: Evaluation, profiles: Sequence[Profiled], dies: int, name: str
+) -> Report:
+    """Make the report; the same records always give the same one.
+
+    Parameters
+    ----------
+    found
+        How far models are off.
+    profiles
+        What they were evaluated on.
+    dies
+        Of the drive.
+    name
+        What the profile is called.
+    """
+    return Report(
+        f"What firmware costs: {name}",
+        pages=(_predicted(found), _shares(profiles, dies), _profiled(profiles)),
+        result=evaluation_values(found),
+        subject="firmware",
+        badge=("simulated", "emulated target"),
+        statement=_EMULATED,
+    )
+
+
+def headline(found: Evaluation) -> str:
+    """Say in a sentence how good the best model is."""
+    best = found.by_model[found.best]
+    return (
+        f"Best: {found.best}, off by {100 * best.ratio:.1f} % on average over workloads that it "
+        f"has not seen; at most {100 * best.worst.ratio:.1f} % ({best.worst.workload})."
+    )
+
+
+def errors_table(found: Evaluation) -> Table:
+    """Lay errors out: a row a workload, a column a model, means at the end."""
+    models = list(found.by_model)
+    labels = [each.workload for each in found.by_model[models[0]].errors]
+    rows: list[tuple[Cell, ...]] = [
+        (label, *(100 * found.by_model[model].errors[place].ratio for model in models))
+        for place, label in enumerate(labels)
+    ]
+    rows.append(("mean", *(100 * found.by_model[model].ratio for model in models)))
+    return Table(
+        "errors",
+        ("workload", *(f"{model}, %" for model in models)),
+        tuple(rows),
+        title="Errors of the mean time, each workload unseen",
+    )
+
+
+def _predicted(found: Evaluation) -> Page:
+    first = next(iter(found.by_model.values()))
+    labels = [each.workload for each in first.errors]
+    bars = tuple(
+        (label, tuple(each.errors[place].ratio for each in found.by_model.values()), _none(found))
+        for place, label in enumerate(labels)
+    )
+    figure = BarFigure(
+        "errors-by-workload",
+        "How far the predicted mean time of each workload is off",
+        Axis("error of the mean time", quantity="share"),
+        tuple(found.by_model),
+        bars,
+        note="Each workload is predicted by a model of all others; the best model first.",
+        source="Lee et al. 2021, figure 2a",
+    )
+    cautions = tuple(Caution("A model is left out", text) for text in found.cautions)
+    exhibits = (Text((headline(found),), leads=True), figure, errors_table(found))
+    return Page("How well the time is predicted", exhibits, cautions, anchor="predicted")
+
+
+def _none(found: Evaluation) -> tuple[None, ...]:
+    return (None,) * len(found.by_model)
+
+
+def _shares(profiles: Sequence[Profiled], dies: int) -> Page:
+    shares = {
+        flash.name: [operation_share(each, flash, dies) for each in profiles] for flash in FLASHES
+    }
+    mean = {name: float(np.mean([each.ratio for each in of])) for name, of in shares.items()}
+    bars = tuple(
+        (each.label, tuple(of[place].ratio for of in shares.values()), (None,) * len(shares))
+        for place, each in enumerate(profiles)
+    )
+    figure = BarFigure(
+        "share-of-firmware",
+        "The firmware's share of an operation",
+        Axis("share of firmware", quantity="share"),
+        tuple(shares),
+        bars,
+        note=_SPREAD.format(dies=dies),
+        source="Lee et al. 2021, figure 1",
+    )
+    said = " and ".join(f"{100 * ratio:.0f} % with {name}" for name, ratio in mean.items())
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            each.label,
+            shares[FLASHES[0].name][place].firmware_ns / 1000,
+            *(of[place].flash_ns / 1000 for of in shares.values()),
+        )
+        for place, each in enumerate(profiles)
+    )
+    table = Table(
+        "operations",
+        ("workload", "firmware, us", *(f"{flash.name}, us" for flash in FLASHES)),
+        rows,
+        title="Firmware and flash, a request",
+    )
+    lead = Text((f"Firmware is {said} of an operation, mean over the workloads.",), leads=True)
+    return Page("What firmware takes of an operation", (lead, figure, table), anchor="share")
+
+
+def _profiled(profiles: Sequence[Profiled]) -> Page:
+    rows: list[tuple[Cell, ...]] = []
+    for each in profiles:
+        requests = each.counted.column("requests").sum()
+        times = [
+            log.column(name).sum() / requests / 1000
+            for log, name in (
+                (each.host, "time_ns"),
+                (each.target, "time_low_ns"),
+                (each.target, "time_ns"),
+                (each.target, "time_high_ns"),
+            )
+        ]
+        moved = each.counted.column("pages_moved").sum() / requests
+        rows.append((each.label, len(each), *map(float, times), float(moved)))
+    table = Table(
+        "profiled",
+        (
+            *("workload", "records", "host, us", "target low, us", "target, us"),
+            *("target high, us", "pages moved"),
+        ),
+        tuple(rows),
+        title="Time of a request in the firmware, and pages that collection moves for it",
+    )
+    return Page("What was profiled", (table,), anchor="profiled")
