@@ -220,7 +220,8 @@ def observe(label: str, workload: Workload, bench: Bench, folder: Path) -> Profi
     commands = {}
     for observer, parameters in ((bench.host, None), (bench.target, bench.target_parameters)):
         observed, counted = folder / f"{observer.name}.jsonl", folder / f"{observer.name}-own.jsonl"
-        observed.unlink(missing_ok=True)
+        for file in (observed, counted):
+            file.unlink(missing_ok=True)
         outs[observer.name] = observed, counted
         words = [
             *("--requests", str(asked), "--snapshot", str(snapshot), "--records", str(counted)),
