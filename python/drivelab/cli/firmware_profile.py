@@ -21,6 +21,8 @@ _PART: Final = 50
 _MOST_WORKERS: Final = 16
 _MOST_DEPTH: Final = 255
 _LABEL_LETTERS: Final = 2
+#: All of table 4.
+_FIFTEEN: Final = "lee2021"
 _GEOMETRY: Final = "4x4x2x5120x512"
 
 
@@ -36,13 +38,14 @@ def _geometry(text: str) -> str:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab firmware profile`."""
     parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", required=True, help="run folder; an existing resumes"
+        "workloads",
+        metavar="WORKLOAD",
+        nargs="+",
+        help="lee2021 for all fifteen of Lee et al. 2021, table 4; a label of that table, for "
+        "example RR; or the name or file of a scenario",
     )
     parser.add_argument(
-        "--workloads",
-        metavar="NAME,...",
-        help="labels of table 4 of Lee et al. 2021, for example RR,YA; names or files of "
-        "scenarios [all fifteen labels]",
+        "--out", type=Path, metavar="FOLDER", required=True, help="run folder; an existing resumes"
     )
     parser.add_argument(
         "--part",
@@ -115,12 +118,15 @@ def carry_out(args: argparse.Namespace) -> int:
     return 0
 
 
-def _workloads(names: str | None) -> dict[str, Workload]:
+def _workloads(names: list[str]) -> dict[str, Workload]:
     from drivelab.firmware.lee2021 import FIFTEEN
 
-    asked = [each.label for each in FIFTEEN] if names is None else names.split(",")
-    if len(set(asked)) < len(asked):
-        raise UsageError(f"--workloads {names} names one twice")
+    asked: list[str] = []
+    for name in names:
+        asked += [each.label for each in FIFTEEN] if name == _FIFTEEN else [name]
+    twice = {name for name in asked if asked.count(name) > 1}
+    if twice:
+        raise UsageError(f"{min(twice)} is named twice; name each workload once")
     return {name: _workload(name) for name in asked}
 
 

@@ -131,7 +131,7 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
         Command(
             "firmware",
             "what firmware costs on a drive's processor, and how well that is predicted",
-            "firmware profile --out runs/firmware",
+            "firmware profile lee2021 --out runs/firmware",
             libraries="models",
         ),
         Command(

@@ -130,7 +130,7 @@ COMMAND_LINES: dict[str, list[str]] = {
     "place": ["place", "crowded.toml", "--seconds", "0.2", "--out", "placed"],
     "firmware profile": [
         *("firmware", "profile", "--geometry", "2x2x1x64x64", "--part", "1", "--out", "firmware"),
-        *("--workloads", "reads.toml,mixed.toml,writes.toml"),
+        *("reads.toml", "mixed.toml", "writes.toml"),
     ],
     # With a caution: while anything is written, something is collected.
     "firmware evaluate": ["firmware", "evaluate", "firmware", "--out", "evaluated"],

@@ -43,9 +43,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_two_profiles_are_equal_and_evaluated(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    names = "reads.toml,mixed.toml,writes.toml"
-    first = profiled(capsys, "--workloads", names, "--out", "a")
-    second = profiled(capsys, "--workloads", names, "--out", "b")
+    names = ("reads.toml", "mixed.toml", "writes.toml")
+    first = profiled(capsys, *names, "--out", "a")
+    second = profiled(capsys, *names, "--out", "b")
     assert first["workloads"] == second["workloads"]
     reads, _, writes = first["workloads"]  # type: ignore[misc]
     assert reads["records"] == 3
@@ -71,26 +71,26 @@ def test_a_profile_that_was_stopped_goes_on(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("later.toml").write_text("")
-    words = ["firmware", "profile", *SMALL, "--out", "run", "--workloads"]
-    assert main([*words, "reads.toml,later.toml"]) == 2
+    words = ["firmware", "profile", *SMALL, "--out", "run"]
+    assert main([*words, "reads.toml", "later.toml"]) == 2
     assert not Path("run").exists()
     capsys.readouterr()
-    whole = profiled(capsys, "--workloads", "reads.toml,mixed.toml", "--out", "run")
+    whole = profiled(capsys, "reads.toml", "mixed.toml", "--out", "run")
     # What is kept is not run again: nothing would observe it.
     monkeypatch.setattr(profile, "observe", None)
-    assert main([*words, "reads.toml,mixed.toml", "--json"]) == 0
+    assert main([*words, "reads.toml", "mixed.toml", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == whole
-    assert main([*words, "mixed.toml,reads.toml"]) == 2
+    assert main([*words, "mixed.toml", "reads.toml"]) == 2
     assert "asked" in capsys.readouterr().err
 
 
 def test_what_does_not_fit_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, said in (
-        (["--workloads", "RX"], "those of Lee et al. 2021, table 4 are SR, SW"),
-        (["--workloads", "RR,RR"], "names one twice"),
-        (["--workloads", "RR", *SMALL], "does not lie on the drive"),
-        (["--geometry", "4x4x2"], "is no geometry"),
-        (["--target", "none.toml"], "there is no file none.toml"),
+        (["RX"], "those of Lee et al. 2021, table 4 are SR, SW"),
+        (["RR", "RR"], "RR is named twice"),
+        (["RR", *SMALL], "does not lie on the drive"),
+        (["RR", "--geometry", "4x4x2"], "is no geometry"),
+        (["RR", "--target", "none.toml"], "there is no file none.toml"),
     ):
         assert main(["firmware", "profile", "--out", "run", *words]) == 2
         error = capsys.readouterr().err
