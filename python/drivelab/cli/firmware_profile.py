@@ -45,14 +45,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "example RR; or the name or file of a scenario",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", required=True, help="run folder; an existing resumes"
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        required=True,
+        help="run folder; an existing run goes on",
     )
     parser.add_argument(
         "--part",
         type=whole_number(1, 100_000),
         default=_PART,
         metavar="N",
-        help=f"of each workload only the first of so many parts; 1 is all of it [{_PART}]",
+        help=f"run only the first 1/N of each workload; 1 runs all of it [{_PART}]",
     )
     parser.add_argument(
         "--geometry",
@@ -67,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number(2, _MOST_WORKERS),
         default=4,
         metavar="N",
-        help="workers of the firmware, each on a core of its own; a target has four cores [4]",
+        help="workers of the firmware; more than the target has cores share them [4]",
     )
     parser.add_argument(
         "--queue-depth",

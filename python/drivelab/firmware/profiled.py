@@ -96,14 +96,13 @@ class Dataset:
         The place of its workload in that order for each record, shape (n,).
     inputs
         By name (`INPUTS`) what models may be given, each of shape (n, inputs).
-    host_ns, target_ns
-        Processing times of records on the host and on the target, shape (n,).
+    target_ns
+        Processing times of records on the target, shape (n,).
     """
 
     workloads: tuple[str, ...]
     groups: NDArray[np.int64]
     inputs: dict[str, NDArray[np.float64]]
-    host_ns: NDArray[np.float64]
     target_ns: NDArray[np.float64]
 
     @classmethod
@@ -117,6 +116,5 @@ class Dataset:
                 kind: np.vstack([each.inputs(names) for each in profiled])
                 for kind, names in INPUTS.items()
             },
-            np.concatenate([each.host.column("time_ns") for each in profiled]),
             np.concatenate([each.target.column("time_ns") for each in profiled]),
         )

@@ -28,7 +28,7 @@ def dataset(workloads: int = 5, records: int = 40, *, step: float = 1.0) -> Data
     times = 2 * inputs[:, 0] + 30 * inputs[:, 1] + 1000
     groups = np.repeat(np.arange(workloads), records)
     labels = tuple(f"W{place}" for place in range(workloads))
-    return Dataset(labels, groups, {"events": inputs}, times / 3, times)
+    return Dataset(labels, groups, {"events": inputs}, times)
 
 
 def test_a_linear_truth_is_found_without_the_workload() -> None:
