@@ -138,7 +138,12 @@ def profile_firmware(
     origin = this_start(command)
     header = {
         "kind": FIRMWARE_PROFILE.command,
-        "drive": {"name": "firmware:page-map", "kind": "firmware"},
+        "drive": {
+            "name": "firmware:page-map",
+            "kind": "simulated",
+            "capacity_bytes": bench.settings.capacity_bytes,
+            "identity": {},
+        },
         "asked": {
             "workloads": [
                 {"label": label, "workload": each.to_json()} for label, each in workloads.items()

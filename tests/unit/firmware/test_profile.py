@@ -62,6 +62,9 @@ def test_two_profiles_are_equal_and_evaluated(
     assert answer["best"] == answer["models"][0]["model"]
     assert [each["records"] for each in answer["models"][0]["workloads"]] == [3, 3, 3]
     assert main(["runs", "export", "a", "--csv", "records.csv"]) == 0
+    capsys.readouterr()
+    assert main(["runs", "show", "a"]) == 0
+    assert "firmware under 3 workloads" in capsys.readouterr().out
     head, *rows = Path("records.csv").read_text().splitlines()
     assert head.startswith("workload,record,counted_requests")
     assert len(rows) == 9
