@@ -64,7 +64,8 @@ def told(profiles: list[Profiled], found: Evaluation) -> Section:
         "`drivelab firmware evaluate`: each workload's mean time, predicted from the host's events "
         "by models of the other fourteen; how far it is off. `static` learns nothing: instructions "
         "counted without collection, one a cycle, payload and map entries from memory. The target "
-        "is emulated, so these errors are not beside those of the paper, whose target is a board."
+        "is emulated, so these errors do not compare with those of the paper, whose target is a "
+        "board."
     )
     models = list(found.by_model)
     labels = [each.label for each in profiles]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _EMULATED: Final = (
     "Times are of an emulated target whose parameters are documented or assumed. No board was "
-    "measured, so nothing here stands beside the paper's errors."
+    "measured, so do not compare these errors with the paper's."
 )
 _SPREAD: Final = (
     "Firmware on the target, then the flash operations of a request, collection's too, spread "
