@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     import argparse
 
     from drivelab.firmware.profiled import Profiled
+    from drivelab.firmware.requests import RequestPlan
     from drivelab.workloads.workload import Workload
 
 _PART: Final = 50
+_MOST_RECORDS: Final = 1_000_000
 _MOST_WORKERS: Final = 16
 _MOST_DEPTH: Final = 255
 _LABEL_LETTERS: Final = 2
@@ -51,12 +53,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="run folder; an existing run goes on",
     )
-    parser.add_argument(
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument(
         "--part",
         type=whole_number(1, 100_000),
         default=_PART,
         metavar="N",
         help=f"run only the first 1/N of each workload; 1 runs all of it [{_PART}]",
+    )
+    length.add_argument(
+        "--records",
+        type=whole_number(1, _MOST_RECORDS),
+        metavar="N",
+        help="run the first N records of each workload, 1000 requests each; percentiles need 500",
     )
     parser.add_argument(
         "--geometry",
@@ -96,7 +105,6 @@ def carry_out(args: argparse.Namespace) -> int:
     """Profile, and say how long a request takes on both."""
     from drivelab.firmware.profile import Bench, FirmwareSettings, profile_firmware
     from drivelab.firmware.programs import firmware_program, observers
-    from drivelab.firmware.requests import RequestPlan
 
     workloads = _workloads(args.workloads)
     if args.target is not None and not args.target.is_file():
@@ -110,7 +118,7 @@ def carry_out(args: argparse.Namespace) -> int:
             target,
             firmware_program(),
             settings,
-            RequestPlan(seed=args.seed, shorter=args.part, capacity_bytes=settings.capacity_bytes),
+            _request_plan(args, settings.capacity_bytes),
             _absolute(args.target),
         ),
         args.out,
@@ -120,6 +128,15 @@ def carry_out(args: argparse.Namespace) -> int:
     values = {"run": str(args.out), "workloads": [_values(each) for each in found]}
     print(json.dumps(values, indent=2)) if args.json else show(_text(in_lines(values)))
     return 0
+
+
+def _request_plan(args: argparse.Namespace, capacity_bytes: int) -> RequestPlan:
+    from drivelab.firmware.requests import RECORD_REQUESTS, RequestPlan
+
+    if args.records is None:
+        return RequestPlan(args.seed, args.part, capacity_bytes=capacity_bytes)
+    requests = args.records * RECORD_REQUESTS
+    return RequestPlan(args.seed, requests=requests, capacity_bytes=capacity_bytes)
 
 
 def _workloads(names: list[str]) -> dict[str, Workload]:
