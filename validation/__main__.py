@@ -17,9 +17,9 @@ from validation.collection import collection
 from validation.counters_table import write as write_counters
 from validation.coverage import simulated_coverage
 from validation.few_measurements import few_measurements
-from validation.firmware_time import firmware_time
 from validation.fuzzing import fuzzing
 from validation.huang2011 import huang2011
+from validation.lee2021 import lee2021
 from validation.models import simulated_accuracy
 from validation.mqsim import beside_mqsim
 from validation.oracles import simulator_oracles
@@ -65,7 +65,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "minutes": learned_minutes,
     "forecasts": forecast_minutes,
     "mqsim": beside_mqsim,
-    "firmware": firmware_time,
+    "lee2021": lee2021,
     "file": file_accuracy,
     "job": main_job_speed,
     "profile": profile_speed,

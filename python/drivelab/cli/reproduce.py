@@ -173,10 +173,12 @@ def _columns(table: Table) -> list[str]:
 
 
 def _cell(cell: Cell, column: str) -> str:
+    if cell is None:
+        return "-"
     if isinstance(cell, float):
         if column.endswith("_ns"):
             return f"{cell:,.0f}"
-        if column.endswith("_r2"):
+        if column.endswith(("_r2", "coefficient")):
             return f"{cell:.3f}"
         # The paper's own errors are printed with one decimal, ours with one more.
         own_error = column.endswith("_percent") and not column.startswith("published")

@@ -1,8 +1,8 @@
 """How much of an operation is firmware, with flash of two kinds (Lee et al. 2021, figure 1).
 
 Time of a request is that of the firmware on the target and that of the flash, one after the other,
-as the paper adds them. Flash operations, those of collection too, are spread evenly over all dies.
-Erases and transfers are left out, as there.
+as the paper adds them. Flash operations are spread evenly over all dies: all of them, or those
+alone that host requests need. Erases and transfers are left out, as there.
 """
 
 from __future__ import annotations
@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from drivelab.firmware.profiled import Profiled
+    from drivelab.firmware.record_logs import RecordLog
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,34 @@ class OperationShare:
         return self.firmware_ns / (self.firmware_ns + self.flash_ns)
 
 
-def operation_share(profiled: Profiled, flash: FlashTimes, dies: int) -> OperationShare:
-    """Return the firmware's share in a workload's requests on so many dies."""
-    counted = profiled.counted
-    requests = counted.column("requests").sum()
-    reads, programs = (counted.column(f"flash_{name}").sum() for name in ("reads", "programs"))
-    flash_ns = (reads * flash.read_ns + programs * flash.program_ns) / dies / requests
+def flash_times(
+    counted: RecordLog, flash: FlashTimes, dies: int, *, with_collection: bool = True
+) -> NDArray[np.float64]:
+    """Return the time of each record's flash operations on so many dies, ns, shape (records,).
+
+    Parameters
+    ----------
+    counted
+        The firmware's own counts.
+    flash, dies
+        What carries them out.
+    with_collection
+        Those that move valid pages too.
+    """
+    moved = 0.0 if with_collection else counted.column("pages_moved")
+    reads = counted.column("flash_reads") - moved
+    programs = counted.column("flash_programs") - moved
+    found: NDArray[np.float64] = (reads * flash.read_ns + programs * flash.program_ns) / dies
+    return found
+
+
+def operation_share(
+    profiled: Profiled, flash: FlashTimes, dies: int, *, with_collection: bool = True
+) -> OperationShare:
+    """Return the firmware's share in a workload's requests (parameters as of `flash_times`)."""
+    requests = profiled.counted.column("requests").sum()
+    flash_ns = flash_times(profiled.counted, flash, dies, with_collection=with_collection)
     firmware_ns = profiled.target.column("time_ns").sum() / requests
-    return OperationShare(profiled.label, flash.name, float(firmware_ns), float(flash_ns))
+    return OperationShare(
+        profiled.label, flash.name, float(firmware_ns), float(flash_ns.sum() / requests)
+    )

@@ -26,6 +26,12 @@ def _huang2011(folder: Path | None) -> Reproduction:
     return reproduce(folder)
 
 
+def _lee2021(folder: Path | None) -> Reproduction:
+    from drivelab.reproduce.lee2021 import reproduce
+
+    return reproduce(folder)
+
+
 def _snia2010(folder: Path | None) -> Reproduction:
     from drivelab.reproduce.snia2010 import reproduce
 
@@ -41,6 +47,7 @@ def _yoo2014(_folder: Path | None) -> Reproduction:
 PAPERS: Final[dict[str, Callable[[Path | None], Reproduction]]] = {
     "boito2015": _boito2015,
     "huang2011": _huang2011,
+    "lee2021": _lee2021,
     "snia2010": _snia2010,
     "yoo2014": _yoo2014,
 }

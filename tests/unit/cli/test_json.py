@@ -14,6 +14,7 @@ import made_study
 import pytest
 from fake_drive import FakeDrive, workloads
 from fake_session import MIB, FakeSession
+from made_profile import profiled
 from made_table import own_rows, own_words, written
 from made_trace import blkparse_file
 from mqsim_file import ssdconfig
@@ -27,12 +28,16 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.real import block_devices
 from drivelab.drives.real.block_devices import BlockDevice
 from drivelab.errors import RunError
+from drivelab.firmware import leave_one_out
+from drivelab.firmware.counted import count_requests
+from drivelab.firmware.lee2021 import published_workload
+from drivelab.firmware.requests import RequestPlan, request_chunks
 from drivelab.pts.compared_courses import COURSES
 from drivelab.pts.every_test import TESTS
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
 from drivelab.pts.shared_states import SharedStates, usual_folder
-from drivelab.reproduce import boito2015, huang2011, papers
+from drivelab.reproduce import boito2015, huang2011, lee2021, papers
 from drivelab.reproduce.boito2015_drives import MACHINES
 from drivelab.reproduce.claims import Reproduction
 from drivelab.reproduce.snia2010 import reproduction_of
@@ -84,6 +89,7 @@ COMMAND_LINES: dict[str, list[str]] = {
     ],
     "reproduce boito2015": ["reproduce", "boito2015", "--out", "boito2015"],
     "reproduce huang2011": ["reproduce", "huang2011", "--out", "huang2011"],
+    "reproduce lee2021": ["reproduce", "lee2021", "--out", "lee2021"],
     "reproduce snia2010": ["reproduce", "snia2010", "--out", "snia2010"],
     "reproduce yoo2014": ["reproduce", "yoo2014", "--out", "yoo2014"],
     "model": [
@@ -294,6 +300,16 @@ def small_huang2011(folder: Path | None) -> Reproduction:
     return huang2011.reproduce(folder, design="huang2011:40", check=9, **SMALL)
 
 
+def small_lee2021() -> Reproduction:
+    """Set a few made-up records beside the paper."""
+    profiles = [
+        profiled(label, reads, records=20, scatter=0.05)
+        for label, reads in (("RR", 1000), ("RW", 0), ("TC", 480))
+    ]
+    requests = request_chunks(published_workload("TC").workload(), RequestPlan(shorter=100))
+    return lee2021.reproduction_of(profiles, {"TC": count_requests(requests)})
+
+
 def documents() -> str:
     return "\n".join(path.read_text() for path in DOCUMENTS)
 
@@ -396,9 +412,12 @@ def test_printed_keys_are_the_documented_ones(
     monkeypatch.setattr(block_devices, "list_block_devices", lambda: [DEVICE])
     monkeypatch.setitem(papers.PAPERS, "boito2015", lambda _: boito2015.reproduce(**FEW))
     monkeypatch.setitem(papers.PAPERS, "huang2011", small_huang2011)
+    # Percentiles of few records: their keys are what is looked at.
+    monkeypatch.setattr(leave_one_out, "RECORDS_FOR_P99", 20)
+    monkeypatch.setitem(papers.PAPERS, "lee2021", lambda _: small_lee2021())
     monkeypatch.setitem(papers.PAPERS, "snia2010", lambda _: reproduction_of(made_study.study()))
     # Nobody measured the small drive in a paper: its claims may fail. Some plans have no placement.
-    cut_short = {"reproduce boito2015", "reproduce huang2011", "place"}
+    cut_short = {"reproduce boito2015", "reproduce huang2011", "reproduce lee2021", "place"}
     allowed = {0, 1} if command in cut_short else {0}
     assert cli.main([*COMMAND_LINES[command], "--json"]) in allowed
     printed = set(printed_keys(json.loads(capsys.readouterr().out)))

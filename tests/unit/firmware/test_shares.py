@@ -2,48 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
 import pytest
+from made_profile import profiled
 
 from drivelab.firmware.evaluation import Evaluation, evaluate
 from drivelab.firmware.exhibits import evaluation_report, headline
-from drivelab.firmware.profiled import COUNTS, EVENTS, Profiled
-from drivelab.firmware.record_logs import RecordColumn, RecordLog
 from drivelab.firmware.shares import FLASHES, operation_share
 from drivelab.firmware.static_count import StaticCount
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-RECORDS = 3
-
-
-def log(values: Mapping[str, float]) -> RecordLog:
-    columns = tuple(RecordColumn(name, "count", "counted") for name in values)
-    return RecordLog(columns, np.tile(list(values.values()), (RECORDS, 1)).astype(float), {})
-
-
-def profiled(label: str, reads: int, *, moved: int = 0) -> Profiled:
-    """1000 requests of a page a record; 4000 instructions a read, 6000 a write."""
-    writes = 1000 - reads
-    counts = dict.fromkeys(COUNTS, 0.0) | {
-        "requests": 1000,
-        "reads": reads,
-        "writes": writes,
-        "pages": 1000,
-        "copied_bytes": 1000 * 16384,
-        "map_lookups": 1000,
-        "flash_reads": reads + moved,
-        "flash_programs": writes + moved,
-        "pages_moved": moved,
-    }
-    instructions = 4000 * reads + 6000 * writes + 2000 * moved
-    time = 1.5 * instructions
-    target = {"time_low_ns": 0.9 * time, "time_ns": time, "time_high_ns": 1.2 * time}
-    events = dict.fromkeys(EVENTS, 1.0) | {"instructions": instructions, "time_ns": time / 4}
-    return Profiled(label, log(counts), log(events), log({**target, "instructions": instructions}))
 
 
 def test_a_share_is_firmware_over_firmware_and_flash() -> None:
@@ -52,6 +17,13 @@ def test_a_share_is_firmware_over_firmware_and_flash() -> None:
     assert share.flash_ns == pytest.approx((2 * 12_000 + 2 * 400_000) / 32)
     assert share.firmware_ns == pytest.approx(1.5 * (2000 + 3000 + 3000))
     assert share.ratio == pytest.approx(12_000 / (12_000 + 25_750))
+
+
+def test_a_share_without_collection_counts_what_requests_need() -> None:
+    asked = profiled("XX", 500, moved=1500)
+    share = operation_share(asked, FLASHES[0], dies=32, with_collection=False)
+    # Half a read of 12 us and half a program of 400 us.
+    assert share.flash_ns == pytest.approx((0.5 * 12_000 + 0.5 * 400_000) / 32)
 
 
 def test_the_static_count_knows_no_collection() -> None:
