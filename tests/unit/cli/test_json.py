@@ -37,7 +37,7 @@ from drivelab.pts.every_test import TESTS
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
 from drivelab.pts.shared_states import SharedStates, usual_folder
-from drivelab.reproduce import boito2015, huang2011, lee2021, papers
+from drivelab.reproduce import boito2015, huang2011, lee2021, papers, yoo2014
 from drivelab.reproduce.boito2015_drives import MACHINES
 from drivelab.reproduce.claims import Reproduction
 from drivelab.reproduce.snia2010 import reproduction_of
@@ -412,6 +412,7 @@ def test_printed_keys_are_the_documented_ones(
     monkeypatch.setattr(block_devices, "list_block_devices", lambda: [DEVICE])
     monkeypatch.setitem(papers.PAPERS, "boito2015", lambda _: boito2015.reproduce(**FEW))
     monkeypatch.setitem(papers.PAPERS, "huang2011", small_huang2011)
+    monkeypatch.setitem(papers.PAPERS, "yoo2014", lambda _: yoo2014.reproduce(is_served=False))
     # Percentiles of few records: their keys are what is looked at.
     monkeypatch.setattr(leave_one_out, "RECORDS_FOR_P99", 20)
     monkeypatch.setitem(papers.PAPERS, "lee2021", lambda _: small_lee2021())

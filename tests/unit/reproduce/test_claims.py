@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from drivelab.cli import main as cli
+from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.errors import UsageError
+from drivelab.exhibits import numbers
 from drivelab.reproduce import papers, yoo2014
 from drivelab.reproduce.claims import Claim, Ordering
+from drivelab.reproduce.yoo2014_live import LiveRates, live_rates
 
 # Less flash than the paper's drive, enough for its file: nothing compared depends on it.
 SMALL = (
@@ -37,7 +40,7 @@ def worn(tmp_path_factory) -> str:
 
 @pytest.fixture(scope="module")
 def reproduction(small: str):
-    return yoo2014.reproduce(small)
+    return yoo2014.reproduce(small, is_served=False)
 
 
 def test_every_claim_holds(reproduction) -> None:
@@ -76,6 +79,42 @@ def test_measured_points_of_the_figures_are_quoted_only(reproduction) -> None:
     assert not any("figure" in claim.name for claim in reproduction.claims)
 
 
+def test_what_fio_finds_is_held_against_the_simulator(small: str, monkeypatch) -> None:
+    rates = {("read", 4096, True): 4096 * 4000.0, ("write", 4096, True): 4096 * 900.0}
+    monkeypatch.setattr(yoo2014, "live_rates", lambda *_: LiveRates(rates))
+    found = yoo2014.reproduce(small)
+    table_4, table_5 = found.tables[:2]
+    assert numbers(table_4.column("live")) == pytest.approx([900.0, 4000.0])
+    assert table_5.column("live")[:2] == [None, None]
+    # 4,000 of 4,201.7 are 4.8 % fewer, 900 of 947.9 are 5.05 %.
+    assert [claim.name for claim in found.failures] == [
+        "table 5, Rand Write: fio on the live drive against the simulator"
+    ]
+
+
+def test_a_late_live_drive_is_told_and_not_judged(small: str, monkeypatch) -> None:
+    late = LiveRates({("read", 4096, True): 4096.0}, "half of the replies went out late")
+    monkeypatch.setattr(yoo2014, "live_rates", lambda *_: late)
+    found = yoo2014.reproduce(small)
+    assert not found.failures
+    assert found.quoted[-1] == "Live drive: half of the replies went out late"
+
+
+def test_fio_measures_the_live_drive(small: str) -> None:
+    with SimulatedDrive.open(f"sim:{small}") as drive:
+        live = live_rates(drive, [("read", 65536, False)], seconds=0.3)
+    # However busy the machine is: never faster than the drive, which takes 478 us.
+    assert 0 < live.bytes_per_second["read", 65536, False] <= 65536 / 478e-6
+
+
+def test_without_fio_nothing_is_measured(small: str, monkeypatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with SimulatedDrive.open(f"sim:{small}") as drive:
+        live = live_rates(drive, [("read", 65536, False)], seconds=0.3)
+    assert not live.bytes_per_second
+    assert "fio, which is not installed" in str(live.caution)
+
+
 def test_printed_error_of_table_4_writes_is_not_what_its_numbers_give() -> None:
     point = yoo2014.TABLE_4[0]
     assert point.error_percent == 0.5
@@ -83,7 +122,7 @@ def test_printed_error_of_table_4_writes_is_not_what_its_numbers_give() -> None:
 
 
 def test_another_drive_fails_its_claims(worn: str) -> None:
-    failures = yoo2014.reproduce(worn).failures
+    failures = yoo2014.reproduce(worn, is_served=False).failures
     assert {claim.name for claim in failures} == {
         "preset, timing.program_cell_ns",
         "table 4, Write: closed form against the paper's model",
@@ -124,7 +163,9 @@ def on(monkeypatch):
     """Give `on(path)`: the command then runs on that drive."""
 
     def use(path: str) -> None:
-        monkeypatch.setitem(papers.PAPERS, "yoo2014", lambda _: yoo2014.reproduce(path))
+        monkeypatch.setitem(
+            papers.PAPERS, "yoo2014", lambda _: yoo2014.reproduce(path, is_served=False)
+        )
 
     return use
 
@@ -181,8 +222,8 @@ def test_unknown_paper_lists_the_known(capsys) -> None:
         papers.reproduce("huang")
     assert cli.main(["reproduce", "huang"]) == 2
     assert (
-        "no paper 'huang'; did you mean huang2011? the papers are boito2015, huang2011, snia2010, "
-        "yoo2014" in capsys.readouterr().err
+        "no paper 'huang'; did you mean huang2011? the papers are boito2015, huang2011, lee2021, "
+        "snia2010, yoo2014" in capsys.readouterr().err
     )
 
 

@@ -1,0 +1,98 @@
+"""What a program sees of the drive of Yoo et al. 2014 while it is served: tables 4 and 5.
+
+In the paper VSSIM is the drive that programs run on: its FTL decides where data lie, its IO
+emulator how long that takes, its monitor shows it (figure 12). `drivelab serve` has that place
+here. fio asks it through a socket, so its rates hold what the way to the drive takes too. A request
+takes `DILATION` times as long as in the drive's own time, so that this is little.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.drives.real.fio.program import find_fio, run_fio
+from drivelab.errors import DrivelabError, RunError
+from drivelab.live.serving import Serving
+from drivelab.live.settings import ServeSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from drivelab.drives.simulated.drive import SimulatedDrive
+
+DILATION: Final = 20.0
+_SECONDS: Final = 2.0
+_DEADLINE_SECONDS: Final = 60.0
+_FILE_BYTES: Final = 512 * 2**20
+_MEMORY_BYTES: Final = 2**30
+
+
+@dataclass(frozen=True)
+class LiveRates:
+    """What fio found.
+
+    Attributes
+    ----------
+    bytes_per_second
+        Of each workload that was asked for, in the drive's own time; empty without a live drive.
+    caution
+        Why there are none, or why they are not to be believed.
+    """
+
+    bytes_per_second: dict[tuple[str, int, bool], float]
+    caution: str | None = None
+
+
+def live_rates(
+    drive: SimulatedDrive,
+    asked: Sequence[tuple[str, int, bool]],
+    *,
+    seconds: float = _SECONDS,
+) -> LiveRates:
+    """Serve a drive, and have fio measure it.
+
+    Parameters
+    ----------
+    drive
+        What is served.
+    asked
+        Workloads at depth 1: ``read`` or ``write``, bytes of a record, whether in random order.
+    seconds
+        Of each, on this machine's clock.
+    """
+    try:
+        fio = find_fio()
+        with tempfile.TemporaryDirectory(prefix="drivelab-live-") as folder:
+            socket = Path(folder) / "s"
+            settings = ServeSettings(
+                socket=socket, dilation=DILATION, memory_bytes=_MEMORY_BYTES, late_share=0.05
+            )
+            serving = Serving(drive, settings)
+            try:
+                rates = {}
+                for op, record_bytes, random in asked:
+                    options = [
+                        *("name=live", "ioengine=nbd", f"uri=nbd+unix:///?socket={socket}"),
+                        *(f"rw={'rand' if random else ''}{op}", f"bs={record_bytes}", "iodepth=1"),
+                        *(f"size={_FILE_BYTES}", f"runtime={round(1000 * seconds)}ms", "time_based"),
+                        "output-format=json",
+                    ]
+                    found = run_fio(fio, options, deadline_seconds=_DEADLINE_SECONDS)
+                    rates[op, record_bytes, random] = DILATION * _rate(found.report, op)
+            finally:
+                served = serving.stop()
+    except DrivelabError as error:
+        return LiveRates({}, f"not measured: {error}")
+    return LiveRates(rates, served.caution())
+
+
+def _rate(report: Mapping[str, Any], op: str) -> float:
+    """Return bytes a second as fio found them."""
+    try:
+        (job,) = report["jobs"]
+        return float(job[op]["bw_bytes"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunError(f"fio left no bandwidth of the live drive ({error})") from error
