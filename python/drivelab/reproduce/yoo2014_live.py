@@ -77,8 +77,8 @@ def live_rates(
                     options = [
                         *("name=live", "ioengine=nbd", f"uri=nbd+unix:///?socket={socket}"),
                         *(f"rw={'rand' if random else ''}{op}", f"bs={record_bytes}", "iodepth=1"),
-                        *(f"size={_FILE_BYTES}", f"runtime={round(1000 * seconds)}ms", "time_based"),
-                        "output-format=json",
+                        *(f"size={_FILE_BYTES}", f"runtime={round(1000 * seconds)}ms"),
+                        *("time_based", "output-format=json"),
                     ]
                     found = run_fio(fio, options, deadline_seconds=_DEADLINE_SECONDS)
                     rates[op, record_bytes, random] = DILATION * _rate(found.report, op)
