@@ -46,7 +46,7 @@ def _seeds() -> list[bytes]:
 READER = Reader(
     "model",
     (
-        "drivelab.models.checked_json",
+        "drivelab.checked_json",
         "drivelab.models.model_file",
         "drivelab.bounded_json",
         "drivelab.sealed_json",

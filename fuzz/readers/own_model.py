@@ -44,7 +44,7 @@ def _seeds() -> list[bytes]:
 
 READER = Reader(
     "own_model",
-    ("drivelab.models.own.model_file", "drivelab.models.checked_json"),
+    ("drivelab.models.own.model_file", "drivelab.checked_json"),
     _check,
     _seeds,
 )

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
-    from drivelab.models.checked_json import Node
+    from drivelab.checked_json import Node
 
 
 @dataclass(frozen=True)

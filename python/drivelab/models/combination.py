@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from drivelab.models.checked_json import Node
+from drivelab.checked_json import Node
 from drivelab.models.features import FeatureSet, FloatArray
 from drivelab.models.predictor import Estimator, Predictor
 

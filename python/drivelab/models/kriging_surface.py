@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
+from drivelab.checked_json import Node
 from drivelab.models.bottleneck import Bottleneck, fit_bottleneck, stripes_json, stripes_of
-from drivelab.models.checked_json import Node
 from drivelab.models.features import FeatureSet, FloatArray
 from drivelab.models.predictor import Estimator, Predictor
 from drivelab.models.queueing import Queueing, fit_queueing, refit_queueing

@@ -18,10 +18,10 @@ from typing import Any, Final
 import numpy as np
 
 from drivelab.bounded_json import UnreadableJsonError, parse_json
+from drivelab.checked_json import MismatchError, Node
 from drivelab.errors import DamagedError, RunError, UsageError
 from drivelab.models.accuracy import Accuracy
 from drivelab.models.answers import Answer
-from drivelab.models.checked_json import MismatchError, Node
 from drivelab.models.contents import ModelContents
 from drivelab.models.effects import Effect, Importance
 from drivelab.models.evaluate import (

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from drivelab.models.checked_json import Node
+from drivelab.checked_json import Node
 from drivelab.models.features import FeatureSet, FloatArray
 
 IntArray = NDArray[np.int64]

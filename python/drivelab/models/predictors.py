@@ -17,7 +17,7 @@ from drivelab.models.tree_models import BOOSTED, CART, READABLE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from drivelab.models.checked_json import Node
+    from drivelab.checked_json import Node
     from drivelab.models.features import FeatureSet
     from drivelab.models.predictor import Estimator, Predictor
 

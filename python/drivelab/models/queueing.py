@@ -32,7 +32,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from drivelab import _core
-from drivelab.models.checked_json import Node
+from drivelab.checked_json import Node
 from drivelab.models.features import PAGE_BYTES, FloatArray
 from drivelab.models.work import kinds_of_writing
 from drivelab.workloads.characteristics import FIELDS

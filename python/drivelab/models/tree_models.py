@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 
 from drivelab import _core
+from drivelab.checked_json import MismatchError, Node
 from drivelab.errors import UsageError
-from drivelab.models.checked_json import MismatchError, Node
 from drivelab.models.features import FeatureSet, FloatArray
 from drivelab.models.predictor import SEEDS, Estimator, Predictor
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from drivelab.checked_json import MismatchError, Node
 from drivelab.models.bottleneck import PARAMETERS, PARTS, Bottleneck, fit_bottleneck
-from drivelab.models.checked_json import MismatchError, Node
 from drivelab.models.features import FEATURE_SETS, FloatArray, workload_table
 from drivelab.models.work import Stripes
 from drivelab.workloads.characteristics import Characteristics

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from drivelab.models.checked_json import MismatchError, Node
+from drivelab.checked_json import MismatchError, Node
 from drivelab.models.combination import Combination, combining_weights
 from drivelab.models.features import FEATURE_SETS
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drivelab.models.checked_json import MismatchError, Node
+from drivelab.checked_json import MismatchError, Node
 from drivelab.models.features import FEATURE_SETS, FloatArray, workload_table
 from drivelab.models.kriging_surface import (
     KrigingSurface,

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab.bounded_json import UnreadableJsonError
+from drivelab.checked_json import MismatchError, Node
 from drivelab.errors import DamagedError, RunError, UsageError
 from drivelab.models.accuracy import Accuracy
-from drivelab.models.checked_json import MismatchError, Node
 from drivelab.models.features import FeatureSet
 from drivelab.models.intervals import LEVELS
 from drivelab.models.own.columns import Column, Scale, feature_set

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 import numpy as np
-
-from drivelab.models.features import FloatArray
+from numpy.typing import NDArray
 
 
 class MismatchError(Exception):
@@ -77,21 +76,21 @@ class Node:
             self.refuse("a finite number")
         return number
 
-    def numbers(self, length: int | None = None) -> FloatArray:
+    def numbers(self, length: int | None = None) -> NDArray[np.float64]:
         """Return a list of finite numbers, of that length if one is given."""
         numbers = np.array([item.number() for item in self.items()], dtype=np.float64)
         if length is not None and len(numbers) != length:
             self.refuse(f"a list of {length} numbers")
         return numbers
 
-    def numbers_or_null(self, length: int) -> FloatArray:
+    def numbers_or_null(self, length: int) -> NDArray[np.float64]:
         """Return a list of that many finite numbers, NaN where null stands."""
         values = [math.nan if item.value is None else item.number() for item in self.items()]
         if len(values) != length:
             self.refuse(f"a list of {length} numbers")
         return np.array(values, dtype=np.float64)
 
-    def positive_numbers(self, length: int) -> FloatArray:
+    def positive_numbers(self, length: int) -> NDArray[np.float64]:
         """Return a list of that many numbers above 0."""
         numbers = self.numbers(length)
         if not (numbers > 0).all():
