@@ -1,0 +1,126 @@
+"""A model of what a firmware costs: of which firmware, on which processor, how good."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from drivelab.firmware_model.costs import Costs
+
+
+@dataclass(frozen=True)
+class TrainedFirmware:
+    """Which firmware a model was trained with; it knows no other.
+
+    Attributes
+    ----------
+    name
+        ``page-map``: the firmware program of the package.
+    mapping
+        ``page``: every page has an entry of the map.
+    page_bytes
+        Of a page of the map and of the flash.
+    map_bytes
+        Of the map. It decides how often a look-up misses caches.
+    victim
+        Which block is collected: ``greedy``.
+    has_map_on_flash, has_slc, has_compression
+        Whether the map lies on the flash, flash has a region with one bit a cell, pages are
+        compressed.
+    workers
+        Cores that the firmware uses.
+    depth
+        Requests outstanding.
+    geometry
+        Channels, ways, dies a way, blocks a die and pages a block: ``4x4x2x5120x512``.
+    """
+
+    name: str
+    mapping: str
+    page_bytes: int
+    map_bytes: int
+    victim: str
+    workers: int
+    depth: int
+    geometry: str
+    has_map_on_flash: bool = False
+    has_slc: bool = False
+    has_compression: bool = False
+
+
+@dataclass(frozen=True)
+class TrainedTarget:
+    """The processor whose time a model knows.
+
+    Attributes
+    ----------
+    name
+        ``a53-like``.
+    clock_mhz, cores
+        Of it.
+    parameters
+        All that was said of it.
+    """
+
+    name: str
+    clock_mhz: float
+    cores: int
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LeftOutAccuracy:
+    """How far answers are off for a workload that was left out.
+
+    Attributes
+    ----------
+    error_ratio
+        |mean predicted - mean measured| / mean measured, mean over the workloads.
+    worst, worst_error_ratio
+        The workload that is furthest off, and how far.
+    p99_error_ratio
+        The same as `error_ratio` of the 99th percentile across records; ``None`` where no workload
+        has enough records.
+    """
+
+    error_ratio: float
+    worst: str
+    worst_error_ratio: float
+    p99_error_ratio: float | None = None
+
+
+@dataclass(frozen=True)
+class FirmwareModel:
+    """What a firmware costs on a processor.
+
+    Attributes
+    ----------
+    firmware, target
+        Of which.
+    learned
+        Time of one core in counts, fitted to what was measured.
+    static
+        The same by counting instructions alone, as simulators do that learn nothing.
+    record_model
+        What predicts a record's elapsed time from events of the host, as plain values;
+        `drivelab.firmware` reads it.
+    accuracy
+        By ``learned``, ``static`` (both: time that cores work in a record) and ``records`` (elapsed
+        time of a record): each workload unseen.
+    workloads, records
+        What it was trained on.
+    """
+
+    firmware: TrainedFirmware
+    target: TrainedTarget
+    learned: Costs
+    static: Costs
+    record_model: Mapping[str, Any]
+    accuracy: Mapping[str, LeftOutAccuracy]
+    workloads: tuple[str, ...]
+    records: int
+
+    def costs(self, kind: str) -> Costs:
+        """Return the costs of a kind: ``learned`` or ``static``."""
+        return {"learned": self.learned, "static": self.static}[kind]
