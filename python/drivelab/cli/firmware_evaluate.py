@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.cli.arguments import add_json, seed
 from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import in_lines, show
-from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -85,17 +84,10 @@ def _folder(args: argparse.Namespace) -> OutputFolder:
 
 def _profiles(path: Path) -> tuple[list[Profiled], int]:
     """Give the workloads of a profile, and how many dies its drive has."""
-    from drivelab.firmware.kind import FIRMWARE_PROFILE, stored_profile
+    from drivelab.firmware.kind import firmware_run, stored_profile
     from drivelab.firmware.profile import FirmwareSettings
-    from drivelab.runs.header import command_of
-    from drivelab.store import RunStore
 
-    with RunStore.open(path) as store:
-        if command_of(store.header) != FIRMWARE_PROFILE.command:
-            raise UsageError(
-                f"{path} is a run of `drivelab {command_of(store.header)}`; name one of `drivelab "
-                "firmware profile`"
-            )
+    with firmware_run(path) as store:
         settings = FirmwareSettings(**store.header["plan"]["firmware"])
         return stored_profile(store), settings.dies
 

@@ -8,6 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json, argument_type, seed, whole_number
+from drivelab.cli.firmware_workloads import (
+    WORKLOAD_HELP,
+    add_length,
+    named_workloads,
+    request_plan,
+)
 from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import UsageError
 
@@ -15,16 +21,9 @@ if TYPE_CHECKING:
     import argparse
 
     from drivelab.firmware.profiled import Profiled
-    from drivelab.firmware.requests import RequestPlan
-    from drivelab.workloads.workload import Workload
 
-_PART: Final = 50
-_MOST_RECORDS: Final = 1_000_000
 _MOST_WORKERS: Final = 16
 _MOST_DEPTH: Final = 255
-_LABEL_LETTERS: Final = 2
-#: All of table 4.
-_FIFTEEN: Final = "lee2021"
 _GEOMETRY: Final = "4x4x2x5120x512"
 
 
@@ -43,8 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "workloads",
         metavar="WORKLOAD",
         nargs="+",
-        help="lee2021 for all fifteen of Lee et al. 2021, table 4; a label of that table, for "
-        "example RR; or the name or file of a scenario",
+        help=WORKLOAD_HELP,
     )
     parser.add_argument(
         "--out",
@@ -53,20 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="run folder; an existing run goes on",
     )
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument(
-        "--part",
-        type=whole_number(1, 100_000),
-        default=_PART,
-        metavar="N",
-        help=f"run only the first 1/N of each workload; 1 runs all of it [{_PART}]",
-    )
-    length.add_argument(
-        "--records",
-        type=whole_number(1, _MOST_RECORDS),
-        metavar="N",
-        help="run the first N records of each workload, 1000 requests each; percentiles need 500",
-    )
+    add_length(parser)
     parser.add_argument(
         "--geometry",
         type=argument_type(_geometry),
@@ -106,7 +91,7 @@ def carry_out(args: argparse.Namespace) -> int:
     from drivelab.firmware.profile import Bench, FirmwareSettings, profile_firmware
     from drivelab.firmware.programs import firmware_program, observers
 
-    workloads = _workloads(args.workloads)
+    workloads = named_workloads(args.workloads)
     if args.target is not None and not args.target.is_file():
         raise UsageError(f"there is no file {args.target} with parameters of a target")
     host, target = observers()
@@ -118,7 +103,7 @@ def carry_out(args: argparse.Namespace) -> int:
             target,
             firmware_program(),
             settings,
-            _request_plan(args, settings.capacity_bytes),
+            request_plan(args, settings.capacity_bytes),
             _absolute(args.target),
         ),
         args.out,
@@ -128,39 +113,6 @@ def carry_out(args: argparse.Namespace) -> int:
     values = {"run": str(args.out), "workloads": [_values(each) for each in found]}
     print(json.dumps(values, indent=2)) if args.json else show(_text(in_lines(values)))
     return 0
-
-
-def _request_plan(args: argparse.Namespace, capacity_bytes: int) -> RequestPlan:
-    from drivelab.firmware.requests import RECORD_REQUESTS, RequestPlan
-
-    if args.records is None:
-        return RequestPlan(args.seed, args.part, capacity_bytes=capacity_bytes)
-    requests = args.records * RECORD_REQUESTS
-    return RequestPlan(args.seed, requests=requests, capacity_bytes=capacity_bytes)
-
-
-def _workloads(names: list[str]) -> dict[str, Workload]:
-    from drivelab.firmware.lee2021 import FIFTEEN
-
-    asked: list[str] = []
-    for name in names:
-        asked += [each.label for each in FIFTEEN] if name == _FIFTEEN else [name]
-    twice = {name for name in asked if asked.count(name) > 1}
-    if twice:
-        raise UsageError(f"{min(twice)} is named twice; name each workload once")
-    return {name: _workload(name) for name in asked}
-
-
-def _workload(name: str) -> Workload:
-    from drivelab.drives.simulated.scenarios import read_scenario
-    from drivelab.firmware.lee2021 import FIFTEEN, published_workload
-
-    if name in {each.label for each in FIFTEEN}:
-        return published_workload(name).workload()
-    if len(name) <= _LABEL_LETTERS and not Path(name).exists():
-        # Says which labels there are.
-        published_workload(name)
-    return read_scenario(name)
 
 
 def _absolute(path: Path | None) -> Path | None:

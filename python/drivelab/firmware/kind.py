@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from drivelab.errors import RunError
-from drivelab.firmware.profiled import Profiled
+from drivelab.errors import RunError, UsageError
+from drivelab.firmware.profiled import Observed, Profiled
 from drivelab.firmware.record_logs import RecordColumn, RecordLog
 from drivelab.runs.columns import Column, Rows
+from drivelab.runs.header import command_of
 from drivelab.runs.kind import RunKind, Standing
-from drivelab.store import damaged
+from drivelab.store import RunStore, damaged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from drivelab.store import RunStore
+    from pathlib import Path
 
 _LOGS: Final = ("counted", "host", "target")
 
 
-def profiled_of(entry: Mapping[str, Any]) -> Profiled:
-    """Return the records that a journal's entry holds.
+def observed_of(entry: Mapping[str, Any]) -> Observed:
+    """Return the records that a journal's entry holds: a `Profiled` where a target was watched.
 
     Raises
     ------
@@ -30,13 +30,16 @@ def profiled_of(entry: Mapping[str, Any]) -> Profiled:
         When the entry is no workload's.
     """
     try:
-        logs = [_log(entry[name]) for name in _LOGS]
-        return Profiled(str(entry["label"]), *logs)
+        counted, host = (_log(entry[name]) for name in _LOGS[:2])
+        label = str(entry["label"])
+        if _LOGS[2] in entry:
+            return Profiled(label, counted, host, _log(entry[_LOGS[2]]))
+        return Observed(label, counted, host)
     except (KeyError, TypeError, ValueError) as error:
         raise RunError(f"the journal holds a workload without its records ({error})") from error
 
 
-def stored_profile(store: RunStore) -> list[Profiled]:
+def stored_records(store: RunStore) -> list[Observed]:
     """Return the workloads that a run holds, in order.
 
     Raises
@@ -45,9 +48,47 @@ def stored_profile(store: RunStore) -> list[Profiled]:
         When it is damaged.
     """
     try:
-        return [profiled_of(entry) for entry in store.measurements()]
+        return [observed_of(entry) for entry in store.measurements()]
     except RunError as error:
         raise damaged(store.path, str(error)) from error
+
+
+def stored_profile(store: RunStore) -> list[Profiled]:
+    """Return the workloads that a run holds, each with times of a target.
+
+    Raises
+    ------
+    UsageError
+        When no target was watched.
+    RunError
+        When the run is damaged.
+    """
+    found = stored_records(store)
+    profiled = [each for each in found if isinstance(each, Profiled)]
+    if len(profiled) < len(found):
+        raise UsageError(
+            f"{store.path} holds no times of a target: `drivelab firmware predict` made it; name a "
+            "run of `drivelab firmware profile`"
+        )
+    return profiled
+
+
+def firmware_run(path: Path) -> RunStore:
+    """Open a run of firmware; close what this gives.
+
+    Raises
+    ------
+    UsageError
+        When it is none.
+    """
+    store = RunStore.open(path)
+    command = command_of(store.header)
+    if command != FIRMWARE_PROFILE.command:
+        store.close()
+        raise UsageError(
+            f"{path} is a run of `drivelab {command}`; name one of `drivelab firmware profile`"
+        )
+    return store
 
 
 def _log(value: Mapping[str, Any]) -> RecordLog:
@@ -72,13 +113,13 @@ def _standing(store: RunStore) -> Standing:
 
 def _stored_rows(store: RunStore) -> Rows:
     """Give a row a record: its workload, its place there, and what every observer wrote of it."""
-    profiles = stored_profile(store)
+    profiles = stored_records(store)
     columns = [
         Column("workload", "text", [each.label for each in profiles for _ in range(len(each))]),
         Column("record", "integer", [place for each in profiles for place in range(len(each))]),
     ]
     for name in _LOGS:
-        logs: list[RecordLog] = [getattr(each, name) for each in profiles]
+        logs: list[RecordLog] = [getattr(each, name) for each in profiles if hasattr(each, name)]
         for column in logs[0].columns if logs else ():
             cells = [int(value) for log in logs for value in log.column(column.name)]
             columns.append(Column(f"{name}_{column.name}", "integer", cells))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
+from drivelab.firmware.record_models import Kriged, Line, Scale
 from drivelab.one_thread import one_thread
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 # Of Gaussian processes: their time grows with the cube of the records.
 _MOST_KRIGED: Final = 400
-_FLOOR: Final = 0.1
 _TREES: Final = 200
 _TREE_RATE: Final = 0.08
 _TREE_DEPTH: Final = 4
@@ -92,12 +92,15 @@ _ITERATIONS: Final = 20
 class Linear:
     """Least squares in all inputs."""
 
-    def fit(self, inputs: Array, times: Array, seed: int) -> Callable[[Array], Array]:
+    def fit(self, inputs: Array, times: Array, seed: int) -> Line:
         """See `Learner`."""
         del seed
         from sklearn.linear_model import LinearRegression
 
-        return _fitted(LinearRegression(), inputs, times)
+        scale = Scale.of(inputs, times, is_logarithm=False)
+        with one_thread():
+            found = LinearRegression().fit(scale.inputs(inputs), scale.wanted(times))
+        return Line(scale, float(found.intercept_), np.asarray(found.coef_, dtype=np.float64))
 
 
 @dataclass(frozen=True)
@@ -139,13 +142,13 @@ class Boosted:
             min_samples_leaf=_LEAST_LEAF,
             random_state=seed,
         )
-        return _fitted(trees, inputs, times, as_logarithm=True)
+        return _fitted(trees, inputs, times, is_logarithm=True)
 
 
 class Kriging:
     """A Gaussian process with a straight line in every input."""
 
-    def fit(self, inputs: Array, times: Array, seed: int) -> Callable[[Array], Array]:
+    def fit(self, inputs: Array, times: Array, seed: int) -> Kriged:
         """See `Learner`; of many records some are drawn."""
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import (
@@ -164,10 +167,21 @@ class Kriging:
         process = GaussianProcessRegressor(
             smooth + straight + WhiteKernel(1e-3, (1e-8, 1.0)), random_state=seed
         )
-        with warnings.catch_warnings():
+        scale = Scale.of(inputs, times, is_logarithm=True)
+        with warnings.catch_warnings(), one_thread():
             # A parameter at the end of its range is an answer.
             warnings.simplefilter("ignore")
-            return _fitted(process, inputs, times, as_logarithm=True)
+            process.fit(scale.inputs(inputs), scale.wanted(times))
+        found = process.kernel_.get_params()
+        return Kriged(
+            scale,
+            np.asarray(process.X_train_, dtype=np.float64),
+            np.asarray(process.alpha_, dtype=np.float64).ravel(),
+            smooth=float(found["k1__k1__k1__constant_value"]),
+            length=float(found["k1__k1__k2__length_scale"]),
+            straight=float(found["k1__k2__k1__constant_value"]),
+            offset=float(found["k1__k2__k2__sigma_0"]),
+        )
 
 
 #: Learners by name, but the network, whose shape is searched.
@@ -179,23 +193,16 @@ LEARNERS: Final[dict[str, Callable[[], Learner]]] = {
 
 
 def _fitted(
-    regressor: Any, inputs: Array, times: Array, *, as_logarithm: bool = False
+    regressor: Any, inputs: Array, times: Array, *, is_logarithm: bool = False
 ) -> Callable[[Array], Array]:
-    """Fit to standardised inputs and times over their mean; return what predicts, in ns."""
-    amounts = np.log1p(inputs) if as_logarithm else inputs
-    centre, spread = amounts.mean(axis=0), amounts.std(axis=0)
-    spread = np.where(spread > 0, spread, 1.0)
-    mean = float(times.mean())
-    wanted = np.log(times / mean) if as_logarithm else times / mean
+    """Fit to scaled inputs and times; return what predicts, in ns."""
+    scale = Scale.of(inputs, times, is_logarithm=is_logarithm)
     with one_thread():
-        regressor.fit((amounts - centre) / spread, wanted)
-    least = _FLOOR * float(times.min())
+        regressor.fit(scale.inputs(inputs), scale.wanted(times))
 
     def predict(asked: Array) -> Array:
-        amounts = np.log1p(asked) if as_logarithm else asked
         with one_thread():
-            answer = np.asarray(regressor.predict((amounts - centre) / spread), dtype=np.float64)
-        found: Array = np.maximum(mean * (np.exp(answer) if as_logarithm else answer), least)
-        return found
+            answer = np.asarray(regressor.predict(scale.inputs(asked)), dtype=np.float64)
+        return scale.times(answer)
 
     return predict

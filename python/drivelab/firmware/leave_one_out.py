@@ -135,7 +135,7 @@ def leave_one_out(
     UsageError
         With fewer than three workloads.
     """
-    _check(data)
+    check_workloads(len(data.workloads))
     rows = data.inputs[inputs]
     errors, shapes = [], {}
     for place, label in enumerate(data.workloads):
@@ -182,9 +182,9 @@ def _score(
     return float(np.mean(errors))
 
 
-def _check(data: Dataset) -> None:
-    if len(data.workloads) < _FEWEST_WORKLOADS:
+def check_workloads(count: int) -> None:
+    """Raise `UsageError` when there are too few workloads to leave one out."""
+    if count < _FEWEST_WORKLOADS:
         raise UsageError(
-            f"{len(data.workloads)} workloads are too few to leave one out; profile "
-            f"{_FEWEST_WORKLOADS} or more"
+            f"{count} workloads are too few to leave one out; profile {_FEWEST_WORKLOADS} or more"
         )

@@ -7,7 +7,8 @@
                                   └─  counts of both must agree
 
 A profile is a run whose steps are workloads: each is kept when it is done, and a profile that was
-stopped goes on with the next. Every workload begins from the same snapshot of a full drive.
+stopped goes on with the next. Every workload begins from the same snapshot of a full drive. Where a
+model predicts the target, the host is run alone.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 import numpy as np
 
 from drivelab.errors import RunError
-from drivelab.firmware.kind import FIRMWARE_PROFILE, profiled_of
-from drivelab.firmware.profiled import Profiled
+from drivelab.firmware.kind import FIRMWARE_PROFILE, observed_of
+from drivelab.firmware.profiled import Observed, Profiled
 from drivelab.firmware.programs import check_ran
 from drivelab.firmware.record_logs import RecordLog, read_counted, read_observed
 from drivelab.firmware.requests import request_chunks, write_requests
@@ -86,7 +87,7 @@ class Bench:
     Attributes
     ----------
     host, target
-        The processors.
+        The processors; without a target the host is run alone.
     native
         The firmware for this machine, which makes the snapshot.
     settings
@@ -98,7 +99,7 @@ class Bench:
     """
 
     host: Observer
-    target: Observer
+    target: Observer | None
     native: Path
     settings: FirmwareSettings
     requests: RequestPlan
@@ -113,7 +114,20 @@ def profile_firmware(
     command: str | None = None,
     progress: bool = True,
 ) -> list[Profiled]:
-    """Profile workloads that `path` does not hold yet; return all, in order.
+    """Profile workloads on host and target; see `observe_firmware`."""
+    found = observe_firmware(workloads, bench, path, command=command, progress=progress)
+    return [each for each in found if isinstance(each, Profiled)]
+
+
+def observe_firmware(
+    workloads: Mapping[str, Workload],
+    bench: Bench,
+    path: Path | None,
+    *,
+    command: str | None = None,
+    progress: bool = True,
+) -> list[Observed]:
+    """Run workloads that `path` does not hold yet; return all, in order.
 
     Parameters
     ----------
@@ -122,7 +136,7 @@ def profile_firmware(
     bench
         What is run, and how.
     path
-        The run's folder.
+        The run's folder; ``None`` keeps nothing.
     command
         The command line that goes on with it, told when it stops.
     progress
@@ -149,10 +163,14 @@ def profile_firmware(
                 {"label": label, "workload": each.to_json()} for label, each in workloads.items()
             ]
         },
-        "plan": {"requests": asdict(bench.requests), "firmware": asdict(bench.settings)},
+        "plan": {
+            "requests": asdict(bench.requests),
+            "firmware": asdict(bench.settings),
+            **({} if bench.target is not None else {"observed": [bench.host.name]}),
+        },
         "origin": origin,
     }
-    found: list[Profiled] = []
+    found: list[Observed] = []
     with Run(
         FIRMWARE_PROFILE,
         path,
@@ -175,7 +193,7 @@ def profile_firmware(
                 for position, (label, workload) in enumerate(workloads.items()):
                     is_new = position >= run.stored
                     step = _Step(label, workload, bench, Path(folder))
-                    found.append(profiled_of(run.step(position, step.is_same, step.take)))
+                    found.append(observed_of(run.step(position, step.is_same, step.take)))
                     if is_new:
                         bar.advance()
 
@@ -199,8 +217,8 @@ class _Step:
         return _entry(observe(self.label, self.workload, self.bench, self.folder))
 
 
-def observe(label: str, workload: Workload, bench: Bench, folder: Path) -> Profiled:
-    """Run one workload on both processors at once.
+def observe(label: str, workload: Workload, bench: Bench, folder: Path) -> Observed:
+    """Run one workload on all processors at once; a `Profiled` where the target is among them.
 
     Parameters
     ----------
@@ -224,6 +242,8 @@ def observe(label: str, workload: Workload, bench: Bench, folder: Path) -> Profi
     outs: dict[str, tuple[Path, Path]] = {}
     commands = {}
     for observer, parameters in ((bench.host, None), (bench.target, bench.target_parameters)):
+        if observer is None:
+            continue
         observed, counted = folder / f"{observer.name}.jsonl", folder / f"{observer.name}-own.jsonl"
         for file in (observed, counted):
             file.unlink(missing_ok=True)
@@ -236,13 +256,11 @@ def observe(label: str, workload: Workload, bench: Bench, folder: Path) -> Profi
         commands[observer.name] = observer.command(observed, parameters, words)
     _run_together(list(commands.values()))
     counts = {name: read_counted(own) for name, (_, own) in outs.items()}
+    host = counts["host"], read_observed(outs["host"][0])
+    if bench.target is None:
+        return Observed(label, *host)
     _check_same(label, counts["host"], counts["target"])
-    return Profiled(
-        label,
-        counts["host"],
-        read_observed(outs["host"][0]),
-        read_observed(outs["target"][0]),
-    )
+    return Profiled(label, *host, read_observed(outs["target"][0]))
 
 
 def _make_snapshot(bench: Bench, snapshot: Path) -> None:
@@ -306,10 +324,12 @@ def _check_same(label: str, host: RecordLog, target: RecordLog) -> None:
         )
 
 
-def _entry(profiled: Profiled) -> dict[str, Any]:
+def _entry(observed: Observed) -> dict[str, Any]:
     """Give what the journal keeps of a workload."""
-    logs = {"counted": profiled.counted, "host": profiled.host, "target": profiled.target}
-    return {"label": profiled.label, **{name: _log_json(log) for name, log in logs.items()}}
+    logs = {"counted": observed.counted, "host": observed.host}
+    if isinstance(observed, Profiled):
+        logs["target"] = observed.target
+    return {"label": observed.label, **{name: _log_json(log) for name, log in logs.items()}}
 
 
 def _log_json(log: RecordLog) -> dict[str, Any]:

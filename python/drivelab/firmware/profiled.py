@@ -40,8 +40,8 @@ INPUTS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 
 
 @dataclass(frozen=True)
-class Profiled:
-    """The records of one workload.
+class Observed:
+    """The records of one workload on the host alone.
 
     Attributes
     ----------
@@ -51,8 +51,6 @@ class Profiled:
         The firmware's own counts.
     host
         Events of the host, where the model runs.
-    target
-        Times of the target, which are to be predicted.
 
     Raises
     ------
@@ -63,25 +61,44 @@ class Profiled:
     label: str
     counted: RecordLog
     host: RecordLog
-    target: RecordLog
 
     def __post_init__(self) -> None:
-        lengths = {
-            "the firmware": len(self.counted),
-            "the host": len(self.host),
-            "the target": len(self.target),
-        }
+        lengths = self._lengths()
         if len(set(lengths.values())) > 1:
             told = ", ".join(f"{who} {count:,}" for who, count in lengths.items())
             raise RunError(f"records of {self.label} differ in number: {told}; profile it again")
 
     def __len__(self) -> int:
-        return len(self.target)
+        return len(self.counted)
+
+    @property
+    def requests(self) -> float:
+        """Requests of all records."""
+        return float(self.counted.column("requests").sum())
+
+    def _lengths(self) -> dict[str, int]:
+        return {"the firmware": len(self.counted), "the host": len(self.host)}
 
     def inputs(self, names: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return inputs by observer and name, shape (records, inputs)."""
         logs = {"host": self.host, "counted": self.counted}
         return np.column_stack([logs[log].column(name) for log, name in names])
+
+
+@dataclass(frozen=True)
+class Profiled(Observed):
+    """The records of one workload on host and target.
+
+    Attributes
+    ----------
+    target
+        Times of the target, which are to be predicted.
+    """
+
+    target: RecordLog
+
+    def _lengths(self) -> dict[str, int]:
+        return {**super()._lengths(), "the target": len(self.target)}
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 FOLDER: Final = Path(__file__).with_name("programs")
 _BUILD: Final = "run `make firmware` in a checkout of Drivelab"
 _QEMU: Final = "install qemu-user 7.2 (Debian 12: apt-get install qemu-user)"
+_PROCESSORS: Final = {"host": "x86_64", "target": "aarch64"}
 # Otherwise qemu copies byte by byte, and takes as much longer.
 _CPU: Final = {"host": ("-cpu", "max,erms=off,fsrm=off"), "target": ()}
 _NO_PLUGINS: Final = "unknown option 'plugin'"
@@ -84,18 +85,27 @@ def observers(folder: Path = FOLDER) -> tuple[Observer, Observer]:
     UsageError
         When qemu is not installed, takes no plugins, or something was not built.
     """
+    return observer("host", folder), observer("target", folder)
+
+
+def observer(name: str, folder: Path = FOLDER) -> Observer:
+    """Return the ``host`` or the ``target``.
+
+    Raises
+    ------
+    UsageError
+        When qemu is not installed, takes no plugins, or something was not built.
+    """
     plugin = folder / "libdrivelab_qemu.so"
     if not plugin.is_file():
         raise UsageError(f"there is no plugin for qemu: {_BUILD}")
     if "," in str(plugin):
         raise UsageError(f"{plugin}: qemu takes a comma in a path for its end; move the package")
-    found = []
-    for name, processor in (("host", "x86_64"), ("target", "aarch64")):
-        program = firmware_program(folder, processor)
-        qemu = _qemu(f"qemu-{processor}")
-        _check_plugins(qemu, plugin)
-        found.append(Observer(name, qemu, program, plugin, _CPU[name]))
-    return found[0], found[1]
+    processor = _PROCESSORS[name]
+    program = firmware_program(folder, processor)
+    qemu = _qemu(f"qemu-{processor}")
+    _check_plugins(qemu, plugin)
+    return Observer(name, qemu, program, plugin, _CPU[name])
 
 
 def check_ran(command: Sequence[str], exit_code: int, text: str) -> None:

@@ -5,10 +5,11 @@
     time = (pages read x instructions of a read + pages written x instructions of a write) / clock
            + payload / memory's rate + map entries x latency of memory
 
-Instructions are counted once, on records during which nothing was collected, and every instruction
-takes one cycle of one core. Of memory only payload and the map are counted. Left out, as there:
-what depends on how the firmware runs (caches, branches, waiting, work side by side) and work in the
-background (Lee et al. 2021, section 4.2, of Amber).
+Instructions are counted once, on records during which nothing was collected; where there are none
+of reads and of writes, on all records, and those that go with moved pages are left out. Every
+instruction takes one cycle of one core. Of memory only payload and the map are counted. Left out,
+as there: what depends on how the firmware runs (caches, branches, waiting, work side by side) and
+work in the background (Lee et al. 2021, section 4.2, of Amber).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from drivelab.errors import RunError
+from drivelab.firmware_model.costs import COUNTS, Cost, Costs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,26 +53,37 @@ class StaticCount:
 
     @classmethod
     def of(cls, profiles: Sequence[Profiled]) -> StaticCount:
-        """Count them on records without collection.
+        """Count them.
 
         Raises
         ------
         RunError
-            Where collection never rests while pages are read and written.
+            Where records do not tell reads, writes and collection apart.
         """
-        ways, counts = [], []
-        for each in profiles:
-            quiet = each.counted.column("pages_moved") == 0
-            ways.append(_pages(each)[quiet])
-            counts.append(each.target.column("instructions")[quiet])
-        rows = np.concatenate(ways)
-        if np.linalg.matrix_rank(rows) < 2:
+        ways = np.concatenate([_pages(each) for each in profiles])
+        moved = np.concatenate([each.counted.column("pages_moved") for each in profiles])
+        counts = np.concatenate([each.target.column("instructions") for each in profiles])
+        quiet = moved == 0
+        if np.linalg.matrix_rank(ways[quiet]) == 2:
+            rows, counts = ways[quiet], counts[quiet]
+        else:
+            rows = np.column_stack([ways, moved])
+        if np.linalg.matrix_rank(rows) < rows.shape[1]:
             raise RunError(
-                "instructions of reads and writes cannot be told apart: no records without "
-                "collection read and write; profile YA or TC too"
+                "instructions of reads, writes and collection cannot be told apart; profile "
+                "workloads that read, that write, and that do both"
             )
-        found, *_ = np.linalg.lstsq(rows, np.concatenate(counts), rcond=None)
-        return cls(float(found[0]), float(found[1]))
+        found, *_ = np.linalg.lstsq(rows, counts, rcond=None)
+        return cls(max(float(found[0]), 0.0), max(float(found[1]), 0.0))
+
+    def costs(self) -> Costs:
+        """Return the same as costs of counts; a page that no buffer holds is looked up once."""
+        found = dict.fromkeys(COUNTS, Cost())
+        found["read_page"] = Cost(cycles=self.read_instructions)
+        found["written_page"] = Cost(cycles=self.written_instructions)
+        found["copied_kib"] = Cost(memory_ns=1024 / _MEMORY_BYTES_PER_SECOND * 1e9)
+        found["flash_read"] = found["flash_program"] = Cost(memory_ns=_MEMORY_NS)
+        return Costs(found)
 
     def times(self, profiled: Profiled) -> Array:
         """Return the times of a workload's records, ns, shape (records,)."""

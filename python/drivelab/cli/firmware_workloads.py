@@ -1,0 +1,86 @@
+"""Workloads of firmware as they are named on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from drivelab.cli.arguments import whole_number
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from drivelab.firmware.requests import RequestPlan
+    from drivelab.workloads.workload import Workload
+
+#: All of table 4.
+FIFTEEN_TOGETHER: Final = "lee2021"
+# One part of so many is run unless asked otherwise.
+_PART: Final = 50
+WORKLOAD_HELP: Final = (
+    "lee2021 for all fifteen of Lee et al. 2021, table 4; a label of that table, for example RR; "
+    "or the name or file of a scenario"
+)
+_MOST_RECORDS: Final = 1_000_000
+_LABEL_LETTERS: Final = 2
+
+
+def add_length(parser: argparse.ArgumentParser) -> None:
+    """Add ``--part`` and ``--records``: how much of each workload is run."""
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument(
+        "--part",
+        type=whole_number(1, 100_000),
+        default=_PART,
+        metavar="N",
+        help=f"run only the first 1/N of each workload; 1 runs all of it [{_PART}]",
+    )
+    length.add_argument(
+        "--records",
+        type=whole_number(1, _MOST_RECORDS),
+        metavar="N",
+        help="run the first N records of each workload, 1000 requests each; percentiles need 500",
+    )
+
+
+def request_plan(args: argparse.Namespace, capacity_bytes: int) -> RequestPlan:
+    """Give which requests of each workload are run, by the options of `add_length`."""
+    from drivelab.firmware.requests import RECORD_REQUESTS, RequestPlan
+
+    if args.records is None:
+        return RequestPlan(args.seed, args.part, capacity_bytes=capacity_bytes)
+    requests = args.records * RECORD_REQUESTS
+    return RequestPlan(args.seed, requests=requests, capacity_bytes=capacity_bytes)
+
+
+def named_workloads(names: Sequence[str]) -> dict[str, Workload]:
+    """Give workloads by their names, in order.
+
+    Raises
+    ------
+    UsageError
+        When one is unknown or named twice.
+    """
+    from drivelab.firmware.lee2021 import FIFTEEN
+
+    asked: list[str] = []
+    for name in names:
+        asked += [each.label for each in FIFTEEN] if name == FIFTEEN_TOGETHER else [name]
+    twice = {name for name in asked if asked.count(name) > 1}
+    if twice:
+        raise UsageError(f"{min(twice)} is named twice; name each workload once")
+    return {name: _workload(name) for name in asked}
+
+
+def _workload(name: str) -> Workload:
+    from drivelab.drives.simulated.scenarios import read_scenario
+    from drivelab.firmware.lee2021 import FIFTEEN, published_workload
+
+    if name in {each.label for each in FIFTEEN}:
+        return published_workload(name).workload()
+    if len(name) <= _LABEL_LETTERS and not Path(name).exists():
+        # Says which labels there are.
+        published_workload(name)
+    return read_scenario(name)

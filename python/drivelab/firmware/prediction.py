@@ -1,0 +1,208 @@
+"""How long workloads take on a processor that is not there, from a run on the host and a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drivelab.errors import UsageError
+from drivelab.firmware.additive import predicted_core_ns
+from drivelab.firmware.leave_one_out import RECORDS_FOR_P99, WorkloadError, error_of
+from drivelab.firmware.profiled import Profiled
+from drivelab.firmware.record_predictor import read_record_predictor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from drivelab.firmware.profiled import Observed
+    from drivelab.firmware_model.model import FirmwareModel, TrainedFirmware
+
+    Array = NDArray[np.float64]
+
+# A workload of which more records lie outside is told.
+_MOST_OUTSIDE: Final = 0.05
+#: What decides what firmware does, and how a profile is told it.
+_TOLD_BY: Final = {
+    "name": "profile the firmware of the model",
+    "mapping": "profile the firmware of the model",
+    "victim": "profile the firmware of the model",
+    "page_bytes": "profile the firmware of the model",
+    "geometry": "profile with --geometry {}",
+    "workers": "profile with --cores {}",
+    "depth": "profile with --queue-depth {}",
+}
+
+
+@dataclass(frozen=True)
+class PredictedWorkload:
+    """A workload on the target.
+
+    Attributes
+    ----------
+    label
+        The workload's.
+    records, requests
+        How many.
+    record_ns
+        Mean time of a record.
+    record_p99_ns
+        99th percentile across records of a record's time; ``None`` below 500 records.
+    request_ns, host_ns
+        Time of the whole over its requests, on the target and on the host.
+    core_ns
+        Time that cores work for a request, all of them together.
+    outside_ratio
+        Part of the records of which an event is beyond what the model was trained on.
+    error
+        How far the prediction is off, where the target was watched too.
+    """
+
+    label: str
+    records: int
+    requests: int
+    record_ns: float
+    record_p99_ns: float | None
+    request_ns: float
+    host_ns: float
+    core_ns: float
+    outside_ratio: float
+    error: WorkloadError | None
+
+    @property
+    def busy_cores(self) -> float:
+        """How many cores work on average."""
+        return self.core_ns / self.request_ns
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Workloads on the target.
+
+    Attributes
+    ----------
+    model
+        What predicts.
+    workloads
+        In order.
+    cautions
+        What limits it.
+    """
+
+    model: FirmwareModel
+    workloads: tuple[PredictedWorkload, ...]
+    cautions: tuple[str, ...]
+
+
+def predict(model: FirmwareModel, file: str, observed: Sequence[Observed]) -> Prediction:
+    """Predict workloads that ran on the host.
+
+    Parameters
+    ----------
+    model
+        Of the target.
+    file
+        What the model is called, for errors.
+    observed
+        Records of the host.
+
+    Raises
+    ------
+    UsageError
+        When the model is not what `drivelab firmware train` writes, or of another host.
+    """
+    predictor = read_record_predictor(model.record_model, file)
+    found, cautions = [], []
+    for each in observed:
+        times = predictor.times(each)
+        cores = predicted_core_ns(model.learned, each.counted, model.target.clock_mhz)
+        outside = predictor.outside(each)
+        found.append(
+            PredictedWorkload(
+                label=each.label,
+                records=len(each),
+                requests=int(each.requests),
+                record_ns=float(times.mean()),
+                record_p99_ns=(
+                    float(np.quantile(times, 0.99)) if len(each) >= RECORDS_FOR_P99 else None
+                ),
+                request_ns=float(times.sum()) / each.requests,
+                host_ns=float(each.host.column("time_ns").sum()) / each.requests,
+                core_ns=float(cores.sum()) / each.requests,
+                outside_ratio=outside,
+                error=_error(model, each, times),
+            )
+        )
+        if outside > _MOST_OUTSIDE:
+            cautions.append(
+                f"{each.label} is unlike what the model was trained on: {100 * outside:.0f} % of "
+                "its records lie outside, so its times may be far off."
+            )
+    known = [each.label for each in found if each.error and each.label in model.workloads]
+    if known:
+        cautions.append(
+            f"The model was trained on {', '.join(known)}: how far these are off says nothing of "
+            "workloads that it has not seen."
+        )
+    return Prediction(model, tuple(found), tuple(cautions))
+
+
+def _error(model: FirmwareModel, observed: Observed, times: Array) -> WorkloadError | None:
+    """Compare with the target where it was watched, and is the model's."""
+    if not isinstance(observed, Profiled):
+        return None
+    if observed.target.parameters != dict(model.target.parameters):
+        return None
+    return error_of(observed.label, observed.target.column("time_ns"), times)
+
+
+def refuse_other_firmware(model: TrainedFirmware, other: TrainedFirmware, where: str) -> None:
+    """Raise `UsageError` when records are of another firmware than a model's.
+
+    Parameters
+    ----------
+    model, other
+        Of the model, and of the records.
+    where
+        What holds the records.
+    """
+    for name, remedy in _TOLD_BY.items():
+        wanted, found = getattr(model, name), getattr(other, name)
+        if wanted != found:
+            raise UsageError(
+                f"{where} is of firmware with {name} {found}, and the model knows {wanted}: "
+                f"{remedy.format(wanted)}"
+            )
+
+
+def prediction_values(found: Prediction) -> dict[str, Any]:
+    """Give what ``--json`` prints (docs/json-firmware.md)."""
+    accuracy = found.model.accuracy["records"]
+    return {
+        "target": found.model.target.name,
+        "clock_mhz": found.model.target.clock_mhz,
+        "cores": found.model.target.cores,
+        "error_ratio": accuracy.error_ratio,
+        "worst_error_ratio": accuracy.worst_error_ratio,
+        "cautions": list(found.cautions),
+        "workloads": [
+            {
+                "label": each.label,
+                "records": each.records,
+                "requests": each.requests,
+                "record_ns": each.record_ns,
+                "record_ns_p99": each.record_p99_ns,
+                "request_ns": each.request_ns,
+                "host_ns_per_request": each.host_ns,
+                "core_ns_per_request": each.core_ns,
+                "busy_cores": each.busy_cores,
+                "outside_ratio": each.outside_ratio,
+                "measured_record_ns": None if each.error is None else each.error.measured_ns,
+                "error_ratio": None if each.error is None else each.error.ratio,
+            }
+            for each in found.workloads
+        ],
+    }

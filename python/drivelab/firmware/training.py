@@ -1,0 +1,110 @@
+"""From a profile to a model that is kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.errors import UsageError
+from drivelab.firmware.additive import (
+    clock_mhz,
+    errors_of_costs,
+    fit_costs,
+    left_out_costs,
+)
+from drivelab.firmware.learners import Kriging, Linear
+from drivelab.firmware.leave_one_out import LeftOut, leave_one_out
+from drivelab.firmware.profile import FirmwareSettings
+from drivelab.firmware.profiled import Dataset
+from drivelab.firmware.record_predictor import INPUT_KIND, RecordPredictor
+from drivelab.firmware.static_count import StaticCount
+from drivelab.firmware_model.model import (
+    FirmwareModel,
+    LeftOutAccuracy,
+    TrainedFirmware,
+    TrainedTarget,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from drivelab.firmware.profiled import Profiled
+
+#: What predicts records and can be kept as plain numbers.
+KEPT_LEARNERS: Final[dict[str, Kriging | Linear]] = {"kriging": Kriging(), "linear": Linear()}
+_ENTRY_BYTES: Final = 4
+_PAGE_BYTES: Final = 1 << 14
+_FIRMWARE: Final = "firmware:"
+
+
+def trained_firmware(header: Mapping[str, Any]) -> TrainedFirmware:
+    """Say of which firmware a run is, by its header."""
+    settings = FirmwareSettings(**header["plan"]["firmware"])
+    return TrainedFirmware(
+        name=str(header["drive"]["name"]).removeprefix(_FIRMWARE),
+        mapping="page",
+        page_bytes=_PAGE_BYTES,
+        map_bytes=settings.capacity_bytes // _PAGE_BYTES * _ENTRY_BYTES,
+        victim="greedy",
+        workers=settings.workers,
+        depth=settings.depth,
+        geometry=settings.geometry,
+    )
+
+
+def train(
+    profiles: Sequence[Profiled], firmware: TrainedFirmware, *, seed: int = 0
+) -> FirmwareModel:
+    """Train all that a model holds, and say how far each part is off for unseen workloads.
+
+    Parameters
+    ----------
+    profiles
+        Of three workloads or more.
+    firmware
+        Whose.
+    seed
+        Key of all random numbers.
+
+    Raises
+    ------
+    UsageError
+        With too few workloads.
+    RunError
+        Where instructions of reads and writes cannot be told apart.
+    """
+    parameters = profiles[0].target.parameters
+    if any(each.target.parameters != parameters for each in profiles):
+        raise UsageError("the workloads were profiled on different targets; profile them on one")
+    learned = left_out_costs(profiles)
+    static = StaticCount.of(profiles).costs()
+    data = Dataset.of(profiles)
+    records = {
+        name: leave_one_out(data, learner, inputs=INPUT_KIND, seed=seed)
+        for name, learner in KEPT_LEARNERS.items()
+    }
+    best = min(records, key=lambda name: records[name].ratio)
+    model = KEPT_LEARNERS[best].fit(data.inputs[INPUT_KIND], data.target_ns, seed)
+    return FirmwareModel(
+        firmware=firmware,
+        target=TrainedTarget(
+            name=str(parameters["name"]),
+            clock_mhz=clock_mhz(parameters),
+            cores=int(parameters["cores"]),
+            parameters=parameters,
+        ),
+        learned=fit_costs(profiles),
+        static=static,
+        record_model=RecordPredictor.of(model, profiles).to_json(),
+        accuracy={
+            "learned": _accuracy(learned),
+            "static": _accuracy(errors_of_costs(profiles, static)),
+            "records": _accuracy(records[best]),
+        },
+        workloads=tuple(each.label for each in profiles),
+        records=sum(len(each) for each in profiles),
+    )
+
+
+def _accuracy(left_out: LeftOut) -> LeftOutAccuracy:
+    worst = left_out.worst
+    return LeftOutAccuracy(left_out.ratio, worst.workload, worst.ratio, left_out.p99_ratio)
