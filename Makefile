@@ -25,7 +25,7 @@ define section
 	@printf '\n=== %s\n' '$(1)'
 endef
 
-.PHONY: help prerequisites build demo firmware test check lint rust-check python-check rust-test \
+.PHONY: help prerequisites build demo firmware firmware-model test check lint rust-check python-check rust-test \
 	python-test test-faults \
 	validate reference-results bench wheel system-packages clean
 
@@ -79,6 +79,12 @@ firmware: ## the firmware program for x86-64 and the target, aarch64, and qemu's
 	@cargo build --quiet --release --locked -p drivelab-qemu
 	@cp $${CARGO_TARGET_DIR:-target}/release/libdrivelab_qemu.so $(FIRMWARE_PROGRAMS)/
 	@ls $(FIRMWARE_PROGRAMS)/*drivelab*
+
+# Of the usual drive and target; `--force` because the file came with the checkout.
+firmware-model: build firmware ## profile the fifteen workloads, and train the package's model of firmware
+	.venv/bin/drivelab firmware profile lee2021 --out runs/firmware-model
+	.venv/bin/drivelab firmware train runs/firmware-model --force \
+		--out python/drivelab/firmware_model/shipped/page-map.json
 
 wheel: $(UV) ## a wheel in dist/, installed and tried in an environment of its own
 	@rm -rf dist .tools/wheel

@@ -11,6 +11,7 @@ NAMES: Final = (
     "model",
     "own_table",
     "own_model",
+    "firmware_model",
     "run_database",
     "stored_campaign",
     "stored_test",

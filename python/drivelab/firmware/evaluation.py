@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.errors import RunError, UsageError
 from drivelab.firmware.learners import LEARNERS
-from drivelab.firmware.leave_one_out import LeftOut, error_of, leave_one_out
+from drivelab.firmware.leave_one_out import (
+    RECORDS_FOR_P99,
+    LeftOut,
+    error_of,
+    leave_one_out,
+)
 from drivelab.firmware.profiled import INPUTS, Dataset
 from drivelab.firmware.static_count import StaticCount
 from drivelab.near_names import meant
@@ -95,6 +100,11 @@ def evaluate(
         else:
             learner = None if name == NETWORK else LEARNERS[name]()
             found[name] = leave_one_out(data, learner, inputs=inputs, seed=seed)
+    if all(each.p99_ratio is None for each in found.values()):
+        cautions.append(
+            f"no workload has {RECORDS_FOR_P99} records, so the 99th percentile across records is "
+            "left out"
+        )
     by_model = dict(sorted(found.items(), key=lambda one: one[1].ratio))
     return Evaluation(inputs, by_model, tuple(cautions))
 

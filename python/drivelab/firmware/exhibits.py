@@ -96,7 +96,7 @@ def _predicted(found: Evaluation) -> Page:
         note="Each workload is predicted by a model of all others; the best model first.",
         source="Lee et al. 2021, figure 2a",
     )
-    cautions = tuple(Caution("A model is left out", text) for text in found.cautions)
+    cautions = tuple(Caution("Something is left out", text) for text in found.cautions)
     exhibits = (Text((headline(found),), leads=True), figure, errors_table(found))
     return Page("How well the time is predicted", exhibits, cautions, anchor="predicted")
 

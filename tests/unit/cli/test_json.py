@@ -140,6 +140,12 @@ COMMAND_LINES: dict[str, list[str]] = {
     ],
     # With a caution: while anything is written, something is collected.
     "firmware evaluate": ["firmware", "evaluate", "firmware", "--out", "evaluated"],
+    "firmware train": ["firmware", "train", "firmware", "--out", "firmware.json"],
+    # With a caution: it is what the model was trained on.
+    "firmware predict": [
+        *("firmware", "predict", "firmware.json", "mixed.toml", "firmware", "--part", "1"),
+        *("--out", "predicted"),
+    ],
     # Outside what was measured, or the list of warnings would be empty.
     "predict": ["predict", "run", "--queue-depth", "5000"],
     "predict --trace": [

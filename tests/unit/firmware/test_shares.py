@@ -38,6 +38,17 @@ def test_the_static_count_knows_no_collection() -> None:
     assert busy == pytest.approx(cycles_ns + payload_ns + map_ns)
 
 
+def test_without_rest_from_collection_it_is_told_apart() -> None:
+    always = [
+        profiled("A", 200, moved=1000),
+        profiled("B", 700, moved=10),
+        profiled("C", 0, moved=9),
+    ]
+    count = StaticCount.of(always)
+    assert count.read_instructions == pytest.approx(4000)
+    assert count.written_instructions == pytest.approx(6000)
+
+
 @pytest.fixture
 def found() -> Evaluation:
     return evaluate([profiled(f"W{reads}", reads) for reads in (0, 300, 700, 1000)], ["linear"])
@@ -56,4 +67,4 @@ def test_what_cannot_be_counted_is_left_out_and_said() -> None:
     profiles = [profiled(f"W{reads}", reads, moved=10) for reads in (0, 300, 700)]
     found = evaluate(profiles, ["static", "linear"])
     assert list(found.by_model) == ["linear"]
-    assert found.cautions[0].startswith("static is left out: instructions of reads and writes")
+    assert found.cautions[0].startswith("static is left out: instructions of reads, writes")
