@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--models",
         metavar="NAME,...",
-        help="static, linear, boosted, kriging, and network, whose shape is searched anew for each "
-        "workload and takes hours [all but network]",
+        help="static, ratio, linear, boosted, kriging, and network, whose shape is searched anew "
+        "for each workload and takes hours [all but network]",
     )
     parser.add_argument(
         "--inputs",
@@ -56,7 +56,7 @@ def carry_out(args: argparse.Namespace) -> int:
     models = USUAL if args.models is None else tuple(args.models.split(","))
     folder = None if args.out is None else _folder(args)
     profiles, dies = _profiles(args.profile)
-    found = evaluate(profiles, models, inputs=args.inputs, seed=args.seed)
+    found = evaluate(profiles, models, inputs=args.inputs, seed=args.seed, dies=dies)
     written: dict[str, Path] = {}
     if folder is not None:
         from drivelab.firmware.exhibits import evaluation_report
@@ -93,7 +93,7 @@ def _profiles(path: Path) -> tuple[list[Profiled], int]:
 
 
 def _text(values: dict[str, Any], found: Evaluation) -> str:
-    from drivelab.firmware.exhibits import errors_table, headline
+    from drivelab.firmware.exhibits import errors_table, headline, overall_table
     from drivelab.report.terminal import table_lines
 
     written = [values[name] for name in _WRITTEN if values[name]]
@@ -101,6 +101,8 @@ def _text(values: dict[str, Any], found: Evaluation) -> str:
         headline(found),
         "",
         *table_lines(errors_table(found), left=1),
+        "",
+        *table_lines(overall_table(found), left=1),
         "",
         *values["cautions"],
         f"inputs: {values['inputs']}; times are of the emulated target, no board was measured",

@@ -60,7 +60,7 @@ def carry_out(args: argparse.Namespace) -> int:
     names = [name for name in args.workloads if name not in runs]
     if args.out is not None and not names:
         raise UsageError("a stored run needs no --out; leave it out")
-    asked = named_workloads(names)
+    asked = named_workloads(names, args.fit)
     observed = [each for name in runs for each in _stored(Path(name), model)]
     if asked:
         observed += _observed(args, model, asked)

@@ -91,7 +91,7 @@ def carry_out(args: argparse.Namespace) -> int:
     from drivelab.firmware.profile import Bench, FirmwareSettings, profile_firmware
     from drivelab.firmware.programs import firmware_program, observers
 
-    workloads = named_workloads(args.workloads)
+    workloads = named_workloads(args.workloads, args.fit)
     if args.target is not None and not args.target.is_file():
         raise UsageError(f"there is no file {args.target} with parameters of a target")
     host, target = observers()
@@ -133,6 +133,8 @@ def _values(profiled: Profiled) -> dict[str, Any]:
         "target_ns_per_request": per_request(profiled.target, "time_ns"),
         "target_ns_per_request_low": per_request(profiled.target, "time_low_ns"),
         "target_ns_per_request_high": per_request(profiled.target, "time_high_ns"),
+        "platform_ratio": per_request(profiled.target, "time_ns")
+        / per_request(profiled.host, "time_ns"),
         "flash_programs_per_request": per_request(profiled.counted, "flash_programs"),
         "pages_moved_per_request": per_request(profiled.counted, "pages_moved"),
     }

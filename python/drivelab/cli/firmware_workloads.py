@@ -21,14 +21,18 @@ FIFTEEN_TOGETHER: Final = "lee2021"
 _PART: Final = 50
 WORKLOAD_HELP: Final = (
     "lee2021 for all fifteen of Lee et al. 2021, table 4; a label of that table, for example RR; "
-    "or the name or file of a scenario"
+    "the name or file of a scenario; or the file of a recorded trace (docs/traces.md)"
 )
 _MOST_RECORDS: Final = 1_000_000
 _LABEL_LETTERS: Final = 2
+_SCENARIO: Final = ".toml"
+_FIT: Final = "keep"
 
 
 def add_length(parser: argparse.ArgumentParser) -> None:
-    """Add ``--part`` and ``--records``: how much of each workload is run."""
+    """Add ``--part`` and ``--records``, how much of each workload is run, and ``--fit``."""
+    from drivelab._core import TRACE_FITS
+
     length = parser.add_mutually_exclusive_group()
     length.add_argument(
         "--part",
@@ -43,6 +47,13 @@ def add_length(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="run the first N records of each workload, 1000 requests each; percentiles need 500",
     )
+    parser.add_argument(
+        "--fit",
+        choices=TRACE_FITS,
+        default=_FIT,
+        help="where requests of a trace fall: as recorded (keep), modulo the drive's size (wrap), "
+        f"touched regions of 1 MiB in a row (scale) [{_FIT}]",
+    )
 
 
 def request_plan(args: argparse.Namespace, capacity_bytes: int) -> RequestPlan:
@@ -55,13 +66,20 @@ def request_plan(args: argparse.Namespace, capacity_bytes: int) -> RequestPlan:
     return RequestPlan(args.seed, requests=requests, capacity_bytes=capacity_bytes)
 
 
-def named_workloads(names: Sequence[str]) -> dict[str, Workload]:
+def named_workloads(names: Sequence[str], fit: str = _FIT) -> dict[str, Workload]:
     """Give workloads by their names, in order.
+
+    Parameters
+    ----------
+    names
+        As `WORKLOAD_HELP` says.
+    fit
+        Where requests of traces fall.
 
     Raises
     ------
     UsageError
-        When one is unknown or named twice.
+        When one is unknown, named twice, or a file that cannot be read.
     """
     from drivelab.firmware.lee2021 import FIFTEEN
 
@@ -71,16 +89,20 @@ def named_workloads(names: Sequence[str]) -> dict[str, Workload]:
     twice = {name for name in asked if asked.count(name) > 1}
     if twice:
         raise UsageError(f"{min(twice)} is named twice; name each workload once")
-    return {name: _workload(name) for name in asked}
+    return {name: _workload(name, fit) for name in asked}
 
 
-def _workload(name: str) -> Workload:
+def _workload(name: str, fit: str) -> Workload:
     from drivelab.drives.simulated.scenarios import read_scenario
     from drivelab.firmware.lee2021 import FIFTEEN, published_workload
+    from drivelab.workloads.recorded import RecordedFiles
+    from drivelab.workloads.trace import Trace
 
     if name in {each.label for each in FIFTEEN}:
         return published_workload(name).workload()
     if len(name) <= _LABEL_LETTERS and not Path(name).exists():
         # Says which labels there are.
         published_workload(name)
+    if Path(name).is_file() and not name.endswith(_SCENARIO):
+        return Trace.of_files(RecordedFiles((name,)), fit=fit)
     return read_scenario(name)

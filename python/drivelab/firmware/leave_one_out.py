@@ -76,6 +76,10 @@ class WorkloadError:
         """How far the whole time of the workload is off."""
         return abs(self.predicted_ns - self.measured_ns) * self.records
 
+    def ratio_with(self, more_ns: float) -> float:
+        """How far the mean is off where a record takes so much more that is known."""
+        return abs(self.predicted_ns - self.measured_ns) / (self.measured_ns + more_ns)
+
 
 @dataclass(frozen=True)
 class LeftOut:
@@ -107,6 +111,16 @@ class LeftOut:
         """The same of the 99th percentile; ``None`` where no workload has enough records."""
         told = [each.p99_ratio for each in self.errors if each.p99_ratio is not None]
         return float(np.mean(told)) if told else None
+
+    @property
+    def record_ratio(self) -> float:
+        """Mean over the workloads of how far their records are off, each relative to its time."""
+        return float(np.mean([each.record_ratio for each in self.errors]))
+
+    @property
+    def measured_seconds(self) -> float:
+        """The whole time of all workloads, as it was measured, in seconds."""
+        return sum(each.measured_ns * each.records for each in self.errors) / 1e9
 
     @property
     def absolute_seconds(self) -> float:

@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import numpy as np
 
-from drivelab.errors import RunError
+from drivelab.errors import RunError, UsageError
 from drivelab.firmware.kind import FIRMWARE_PROFILE, observed_of
 from drivelab.firmware.profiled import Observed, Profiled
 from drivelab.firmware.programs import check_ran
 from drivelab.firmware.record_logs import RecordLog, read_counted, read_observed
-from drivelab.firmware.requests import request_chunks, write_requests
+from drivelab.firmware.requests import RECORD_REQUESTS, request_chunks, write_requests
 from drivelab.runs.header import this_start
 from drivelab.runs.progress import Progress
 from drivelab.runs.run import Run
@@ -231,14 +231,21 @@ def observe(label: str, workload: Workload, bench: Bench, folder: Path) -> Obser
 
     Raises
     ------
+    UsageError
+        When it has too few requests, or they do not lie on the drive.
     RunError
         When a program fails, or host and target counted differently.
     """
+    asked = folder / "requests"
+    count = write_requests(asked, request_chunks(workload, bench.requests))
+    if count < RECORD_REQUESTS:
+        raise UsageError(
+            f"{label} has {count:,} requests here, and a record has {RECORD_REQUESTS:,}: run more "
+            "of it with --part 1, or another workload"
+        )
     snapshot = folder / "snapshot"
     if not snapshot.exists():
         _make_snapshot(bench, snapshot)
-    asked = folder / "requests"
-    write_requests(asked, request_chunks(workload, bench.requests))
     outs: dict[str, tuple[Path, Path]] = {}
     commands = {}
     for observer, parameters in ((bench.host, None), (bench.target, bench.target_parameters)):

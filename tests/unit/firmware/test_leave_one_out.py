@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from drivelab.errors import RunError, UsageError
 from drivelab.firmware.learners import LEARNERS, Linear, Network, NetworkShape
-from drivelab.firmware.leave_one_out import RECORDS_FOR_P99, error_of, leave_one_out
+from drivelab.firmware.leave_one_out import RECORDS_FOR_P99, LeftOut, error_of, leave_one_out
 from drivelab.firmware.profiled import Dataset, Profiled
 from drivelab.firmware.record_logs import RecordColumn, RecordLog
 
@@ -73,6 +73,16 @@ def test_errors_are_those_of_the_paper() -> None:
     assert error.record_ratio == pytest.approx((0.5 + 0.1) / 2)
     assert error.absolute_ns == pytest.approx(20.0)
     assert error.p99_ratio is None
+
+
+def test_what_is_known_makes_an_error_smaller() -> None:
+    error = error_of("XX", np.array([100.0, 300.0]), np.array([150.0, 270.0]))
+    # 10 ns of 200 are off, of 200 and 300 as many.
+    assert error.ratio_with(300.0) == pytest.approx(10 / 500)
+    left_out = LeftOut((error, error_of("YY", np.array([10.0]), np.array([10.0]))), {})
+    assert left_out.record_ratio == pytest.approx(0.15)
+    assert left_out.measured_seconds == pytest.approx((400 + 10) / 1e9)
+    assert left_out.absolute_seconds == pytest.approx(20 / 1e9)
 
 
 def test_the_99th_percentile_needs_records() -> None:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from made_trace import spc_file
 
 from drivelab.cli.main import main
 from drivelab.errors import RunError, UsageError
@@ -99,6 +100,27 @@ def test_what_does_not_fit_is_refused(folder: Path, capsys: pytest.CaptureFixtur
         error = capsys.readouterr().err
         assert said in error
         assert error.count("\n") == 1
+
+
+def test_a_recorded_trace_is_a_workload(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [f"0,{8 * (at * 37 % 4000)},4096,{'rrw'[at % 3]},{at / 1000:.6f}" for at in range(2500)]
+    spc_file(folder, lines)
+    found = profiled(capsys, "small.spc", "--out", "run")
+    (each,) = found["workloads"]  # type: ignore[misc]
+    assert each["label"] == "small.spc"
+    # The last 500 requests fill no record.
+    assert each["records"] == 2
+    assert each["platform_ratio"] == pytest.approx(
+        each["target_ns_per_request"] / each["host_ns_per_request"]
+    )
+    spc_file(folder, [f"0,{10**12 + at},4096,r,{at / 1000:.6f}" for at in range(1500)], "far.spc")
+    words = ["firmware", "profile", *SMALL, "--out", "far"]
+    assert main([*words, "far.spc"]) == 2
+    assert "have them fitted to the drive: wrap or scale" in capsys.readouterr().err
+    assert main([*words, "far.spc", "--fit", "scale", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["workloads"][0]["records"] == 1
+    assert main(["firmware", "profile", "small.spc", "--out", "few", *SMALL[:2]]) == 2
+    assert "small.spc has 50 requests here, and a record has 1,000" in capsys.readouterr().err
 
 
 def test_what_was_not_built_is_named(tmp_path: Path) -> None:

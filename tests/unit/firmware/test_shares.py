@@ -68,3 +68,17 @@ def test_what_cannot_be_counted_is_left_out_and_said() -> None:
     found = evaluate(profiles, ["static", "linear"])
     assert list(found.by_model) == ["linear"]
     assert found.cautions[0].startswith("static is left out: instructions of reads, writes")
+
+
+def test_flash_is_added_and_the_hosts_time_is_a_baseline() -> None:
+    profiles = [profiled(f"W{reads}", reads) for reads in (0, 500, 1000)]
+    found = evaluate(profiles, ["ratio"], dies=32)
+    (error, *_) = found.by_model["ratio"].errors
+    # Everywhere the target takes four times as long.
+    assert error.ratio == pytest.approx(0)
+    assert found.flash_ns["W500"] == pytest.approx((500 * 12_000 + 500 * 400_000) / 32)
+    off = evaluate(profiles, ["static"], dies=32)
+    alone, with_flash = off.by_model["static"].ratio, off.ratio_with_flash("static")
+    assert with_flash is not None
+    assert 0 < with_flash < alone
+    assert evaluate(profiles, ["static"]).ratio_with_flash("static") is None
