@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.cli.arguments import add_json, seed
 from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import in_lines, show
+from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -28,6 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME,...",
         help="static, ratio, linear, boosted, kriging, and network, whose shape is searched anew "
         "for each workload and takes hours [all but network]",
+    )
+    parser.add_argument(
+        "--search",
+        type=Path,
+        metavar="FOLDER",
+        help="run folder for the search of the network; an existing search goes on [nothing is "
+        "kept]",
     )
     parser.add_argument(
         "--inputs",
@@ -51,18 +59,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def carry_out(args: argparse.Namespace) -> int:
     """Evaluate, and say how far each model is off."""
-    from drivelab.firmware.evaluation import USUAL, evaluate, evaluation_values
+    from drivelab.firmware.evaluation import NETWORK, USUAL, evaluate, evaluation_values
+    from drivelab.firmware.network_search import NetworkSearch
+    from drivelab.firmware.profile import FirmwareSettings
 
     models = USUAL if args.models is None else tuple(args.models.split(","))
     folder = None if args.out is None else _folder(args)
-    profiles, dies = _profiles(args.profile)
-    found = evaluate(profiles, models, inputs=args.inputs, seed=args.seed, dies=dies)
+    if args.search is not None and NETWORK not in models:
+        raise UsageError(
+            "--search is for the network: name it with --models network, or leave --search out"
+        )
+    profiles, header = _profiles(args.profile)
+    settings = FirmwareSettings(**header["plan"]["firmware"])
+    found = evaluate(
+        profiles,
+        models,
+        inputs=args.inputs,
+        seed=args.seed,
+        dies=settings.dies,
+        search=NetworkSearch(args.search, header, args.command, progress=not args.json),
+    )
     written: dict[str, Path] = {}
     if folder is not None:
         from drivelab.firmware.exhibits import evaluation_report
         from drivelab.report.written import write_report
 
-        report = evaluation_report(found, profiles, dies, args.profile.name)
+        report = evaluation_report(found, profiles, settings.dies, args.profile.name)
         written = write_report(report, folder)
     values = {
         "run": str(args.profile),
@@ -82,14 +104,12 @@ def _folder(args: argparse.Namespace) -> OutputFolder:
     return folder
 
 
-def _profiles(path: Path) -> tuple[list[Profiled], int]:
-    """Give the workloads of a profile, and how many dies its drive has."""
+def _profiles(path: Path) -> tuple[list[Profiled], dict[str, Any]]:
+    """Give the workloads of a profile, and its header."""
     from drivelab.firmware.kind import firmware_run, stored_profile
-    from drivelab.firmware.profile import FirmwareSettings
 
     with firmware_run(path) as store:
-        settings = FirmwareSettings(**store.header["plan"]["firmware"])
-        return stored_profile(store), settings.dies
+        return stored_profile(store), store.header
 
 
 def _text(values: dict[str, Any], found: Evaluation) -> str:

@@ -8,6 +8,7 @@ from drivelab.campaign.kind import CAMPAIGN
 from drivelab.choose.kind import CHOICE
 from drivelab.errors import UsageError
 from drivelab.firmware.kind import FIRMWARE_PROFILE
+from drivelab.firmware.search_kind import FIRMWARE_SEARCH
 from drivelab.place.kind import PLACEMENT
 from drivelab.profile.kind import PROFILE
 from drivelab.pts.kind import TEST
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
     from drivelab.store import RunStore
 
 RUN_KINDS: Final = {
-    kind.command: kind for kind in (CAMPAIGN, TEST, PROFILE, CHOICE, PLACEMENT, FIRMWARE_PROFILE)
+    kind.command: kind
+    for kind in (
+        *(CAMPAIGN, TEST, PROFILE, CHOICE, PLACEMENT),
+        *(FIRMWARE_PROFILE, FIRMWARE_SEARCH),
+    )
 }
 
 

@@ -15,6 +15,7 @@ from drivelab.firmware.leave_one_out import (
     error_of,
     leave_one_out,
 )
+from drivelab.firmware.network_search import NetworkSearch
 from drivelab.firmware.profiled import INPUTS, Dataset
 from drivelab.firmware.shares import FLASHES, flash_times
 from drivelab.firmware.static_count import StaticCount
@@ -81,6 +82,7 @@ def evaluate(
     inputs: str = "events",
     seed: int = 0,
     dies: int | None = None,
+    search: NetworkSearch | None = None,
 ) -> Evaluation:
     """Predict each workload by models of the others.
 
@@ -96,35 +98,24 @@ def evaluate(
         Key of all random numbers.
     dies
         Of the drive, for errors with the time of Z-NAND added.
+    search
+        How the network's shape is searched, and where that is kept.
 
     Raises
     ------
     UsageError
         For an unknown model or input, or too few workloads.
     """
-    known = (*USUAL, NETWORK)
-    for name in models:
-        if name not in known:
-            told = f"{meant(name, known)}models: {', '.join(known)}"
-            raise UsageError(f"there is no model {name}; {told}")
-    if inputs not in INPUTS:
-        raise UsageError(f"there are no inputs {inputs}; inputs: {', '.join(INPUTS)}")
-    data = Dataset.of(profiles)
+    _check_asked(models, inputs)
     found: dict[str, LeftOut] = {}
     cautions = []
     for name in models:
-        if name == STATIC:
-            try:
-                found[name] = static_errors(profiles)
-            except RunError as error:
-                if len(models) == 1:
-                    raise
-                cautions.append(f"static is left out: {error}")
-        elif name == RATIO:
-            found[name] = ratio_errors(profiles)
-        else:
-            learner = None if name == NETWORK else LEARNERS[name]()
-            found[name] = leave_one_out(data, learner, inputs=inputs, seed=seed)
+        try:
+            found[name] = _left_out(name, profiles, inputs, seed, search or NetworkSearch())
+        except RunError as error:
+            if name != STATIC or len(models) == 1:
+                raise
+            cautions.append(f"static is left out: {error}")
     if all(each.p99_ratio is None for each in found.values()):
         cautions.append(
             f"no workload has {RECORDS_FOR_P99} records, so the 99th percentile across records is "
@@ -132,6 +123,29 @@ def evaluate(
         )
     by_model = dict(sorted(found.items(), key=lambda one: one[1].ratio))
     return Evaluation(inputs, by_model, tuple(cautions), _flash_ns(profiles, dies))
+
+
+def _check_asked(models: Sequence[str], inputs: str) -> None:
+    known = (*USUAL, NETWORK)
+    for name in models:
+        if name not in known:
+            told = f"{meant(name, known)}models: {', '.join(known)}"
+            raise UsageError(f"there is no model {name}; {told}")
+    if inputs not in INPUTS:
+        raise UsageError(f"there are no inputs {inputs}; inputs: {', '.join(INPUTS)}")
+
+
+def _left_out(
+    name: str, profiles: Sequence[Profiled], inputs: str, seed: int, search: NetworkSearch
+) -> LeftOut:
+    if name == STATIC:
+        return static_errors(profiles)
+    if name == RATIO:
+        return ratio_errors(profiles)
+    data = Dataset.of(profiles)
+    if name == NETWORK:
+        return search.left_out(data, inputs, seed)
+    return leave_one_out(data, LEARNERS[name](), inputs=inputs, seed=seed)
 
 
 def _flash_ns(profiles: Sequence[Profiled], dies: int | None) -> dict[str, float]:

@@ -1,8 +1,7 @@
 """How far predictions are off for a workload that a model has never seen.
 
 Of each workload the records are predicted by a model of all the others (Lee et al. 2021, section
-3). Where a shape is chosen too, it is chosen inside: by leaving each of the others out in turn.
-Two errors are told of a workload, as in section 4.2::
+3). Two errors are told of a workload, as in section 4.2::
 
     mean     |mean predicted - mean measured| / mean measured
     p99      the same of the 99th percentile across its records, where there are enough of them
@@ -16,14 +15,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from drivelab.errors import UsageError
-from drivelab.firmware.learners import NETWORK_SHAPES, Network, NetworkShape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from drivelab.firmware.learners import Learner
+    from drivelab.firmware.learners import Learner, NetworkShape
     from drivelab.firmware.profiled import Dataset
 
     Array = NDArray[np.float64]
@@ -129,7 +125,7 @@ class LeftOut:
 
 
 def leave_one_out(
-    data: Dataset, learner: Learner | None, *, inputs: str = "events", seed: int = 0
+    data: Dataset, learner: Learner, *, inputs: str = "events", seed: int = 0
 ) -> LeftOut:
     """Predict each workload by a model of the others.
 
@@ -138,7 +134,7 @@ def leave_one_out(
     data
         Records of three workloads or more.
     learner
-        What learns; ``None`` for the network, whose shape is chosen inside each fold.
+        What learns. A network, whose shape is searched too, is `drivelab.firmware.network_search`.
     inputs
         What it is given (`drivelab.firmware.profiled.INPUTS`).
     seed
@@ -151,16 +147,12 @@ def leave_one_out(
     """
     check_workloads(len(data.workloads))
     rows = data.inputs[inputs]
-    errors, shapes = [], {}
+    errors = []
     for place, label in enumerate(data.workloads):
         out = data.groups == place
-        learning = learner
-        if learning is None:
-            shapes[label] = _chosen_shape(data, place, rows, seed)
-            learning = Network(shapes[label])
-        predict = learning.fit(rows[~out], data.target_ns[~out], seed)
+        predict = learner.fit(rows[~out], data.target_ns[~out], seed)
         errors.append(error_of(label, data.target_ns[out], predict(rows[out])))
-    return LeftOut(tuple(errors), shapes)
+    return LeftOut(tuple(errors), {})
 
 
 def error_of(label: str, measured: Array, predicted: Array) -> WorkloadError:
@@ -175,25 +167,6 @@ def error_of(label: str, measured: Array, predicted: Array) -> WorkloadError:
         float(np.quantile(measured, 0.99)) if has_p99 else None,
         float(np.quantile(predicted, 0.99)) if has_p99 else None,
     )
-
-
-def _chosen_shape(data: Dataset, place: int, rows: Array, seed: int) -> NetworkShape:
-    """Return the shape that is best on the others, each left out in turn."""
-    others = [other for other in range(len(data.workloads)) if other != place]
-    scores = [_score(data, others, rows, shape, seed) for shape in NETWORK_SHAPES]
-    return NETWORK_SHAPES[int(np.argmin(scores))]
-
-
-def _score(
-    data: Dataset, places: Sequence[int], rows: Array, shape: NetworkShape, seed: int
-) -> float:
-    errors = []
-    for place in places:
-        training = np.isin(data.groups, places) & (data.groups != place)
-        out = data.groups == place
-        predict = Network(shape).fit(rows[training], data.target_ns[training], seed)
-        errors.append(abs(predict(rows[out]).mean() / data.target_ns[out].mean() - 1))
-    return float(np.mean(errors))
 
 
 def check_workloads(count: int) -> None:

@@ -1,0 +1,260 @@
+"""Which shape of network predicts a workload best that nobody has seen: chosen without that one.
+
+For each workload k a shape is chosen by how it does on others of the remaining workloads, and then
+learns all of those. Leaving two workloads out, k and j, says something for both: how well k is
+predicted where j may not be looked at, and the other way round. So one fit serves two choices, and
+shapes race::
+
+    round 1    every shape       a pair for each workload      short fits
+    round 2    the best 12       other pairs                   full fits
+    round 3    the best 4        other pairs again             full fits
+
+A shape's score is the mean of its errors in all fits of the same length. Each fit is a
+step of a run, so a search that was stopped goes on with the next fit. The paper tries all 48 shapes
+on all fifteen folds and reports the best of them on the same folds (Lee et al. 2021, section 3);
+here nothing of a workload is used to choose what predicts it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drivelab.errors import RunError
+from drivelab.firmware.learners import NETWORK_SHAPES, Network, NetworkShape
+from drivelab.firmware.leave_one_out import LeftOut, check_workloads, error_of
+from drivelab.firmware.search_kind import FIRMWARE_SEARCH
+from drivelab.runs.header import run_of, this_start
+from drivelab.runs.progress import Progress
+from drivelab.runs.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from drivelab.firmware.profiled import Dataset
+
+    Array = NDArray[np.float64]
+
+#: Of each round: how many shapes of each workload take part, and steps of a fit.
+ROUNDS: Final = ((len(NETWORK_SHAPES), 1000), (12, 3000), (4, 3000))
+
+
+@dataclass(frozen=True)
+class NetworkSearch:
+    """A search for networks, kept in a folder.
+
+    Attributes
+    ----------
+    path
+        The run's folder; ``None`` keeps nothing.
+    profile
+        The header of the profile whose workloads are predicted.
+    command
+        The command line that goes on with it, told when it stops.
+    progress
+        Show progress on standard error.
+    rounds
+        As `ROUNDS`.
+    shapes
+        Those that are searched.
+    """
+
+    path: Path | None = None
+    profile: Mapping[str, Any] = field(default_factory=dict)
+    command: str | None = None
+    progress: bool = False
+    rounds: tuple[tuple[int, int], ...] = ROUNDS
+    shapes: tuple[NetworkShape, ...] = NETWORK_SHAPES
+
+    def left_out(self, data: Dataset, inputs: str, seed: int) -> LeftOut:
+        """Predict each workload by a network whose shape was chosen without it.
+
+        Parameters
+        ----------
+        data
+            Records of three workloads or more.
+        inputs
+            What networks are given (`drivelab.firmware.profiled.INPUTS`).
+        seed
+            Key of all random numbers.
+
+        Raises
+        ------
+        UsageError
+            With too few workloads, or when the folder holds another search.
+        """
+        check_workloads(len(data.workloads))
+        origin = this_start(self.command)
+        header = {
+            "kind": FIRMWARE_SEARCH.command,
+            "drive": dict(self.profile.get("drive") or {"name": "firmware", "kind": "simulated"}),
+            "asked": {
+                "profile": run_of(self.profile) if self.profile else None,
+                "workloads": list(data.workloads),
+                "inputs": inputs,
+            },
+            "plan": {
+                "seed": seed,
+                "rounds": [list(each) for each in self.rounds],
+                "shapes": [asdict(each) for each in self.shapes],
+            },
+            "origin": origin,
+        }
+        with Run(
+            FIRMWARE_SEARCH, self.path, header, is_real=False, start=origin, command=self.command
+        ) as run:
+            return run.carry_out(lambda run: _search(self, run, data, data.inputs[inputs], seed))
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """A fit as a step of the run: a shape, learned without some workloads."""
+
+    shape: NetworkShape
+    left_out: tuple[int, ...]
+    steps: int
+
+    @property
+    def weight(self) -> float:
+        """How long it takes beside others: about as many products as its layers have."""
+        return self.steps * (2000 + self.shape.layers * self.shape.neurons**2 / 100)
+
+    def is_same(self, entry: Mapping[str, Any]) -> bool:
+        return (entry.get("shape"), entry.get("left_out"), entry.get("steps")) == (
+            asdict(self.shape),
+            list(self.left_out),
+            self.steps,
+        )
+
+    def take(self, data: Dataset, rows: Array, seed: int) -> dict[str, Any]:
+        training = ~np.isin(data.groups, self.left_out)
+        network = Network(self.shape, self.steps)
+        predict = network.fit(rows[training], data.target_ns[training], seed)
+        predicted = {
+            str(place): predict(rows[data.groups == place]).tolist() for place in self.left_out
+        }
+        return {
+            "shape": asdict(self.shape),
+            "left_out": list(self.left_out),
+            "steps": self.steps,
+            "predicted_ns": predicted,
+        }
+
+
+@dataclass
+class _Bench:
+    """Carries fits out, one after the other, and knows how far it is."""
+
+    run: Run
+    data: Dataset
+    rows: Array
+    seed: int
+    bar: Progress
+    done: int = 0
+
+    def carry_out(self, fits: Sequence[_Fit]) -> list[dict[int, Array]]:
+        """Give what each fit predicts, by the place of the workload."""
+        found = max(0, min(self.run.stored - self.done, len(fits)))
+        self.bar.expect([each.weight for each in fits[found:]], found=found)
+        answers = []
+        for fit in fits:
+            is_new = self.done >= self.run.stored
+            take = partial(fit.take, self.data, self.rows, self.seed)
+            entry = self.run.step(self.done, fit.is_same, take)
+            self.done += 1
+            if is_new:
+                self.bar.advance(weight=fit.weight)
+            answers.append(self._predicted(fit, entry))
+        return answers
+
+    def _predicted(self, fit: _Fit, entry: Mapping[str, Any]) -> dict[int, Array]:
+        try:
+            found = {
+                place: np.array(entry["predicted_ns"][str(place)], dtype=np.float64)
+                for place in fit.left_out
+            }
+        except (KeyError, TypeError, ValueError) as error:
+            raise RunError(f"the journal holds a fit without its answers ({error})") from error
+        for place, times in found.items():
+            if times.shape != (int((self.data.groups == place).sum()),):
+                raise RunError("the journal holds a fit with too few answers")
+        return found
+
+
+def _search(asked: NetworkSearch, run: Run, data: Dataset, rows: Array, seed: int) -> LeftOut:
+    bar = Progress(
+        0,
+        0,
+        "networks trained",
+        shown=asked.progress,
+        paused_seconds=lambda: run.paused_seconds,
+        may_grow=True,
+    )
+    with bar:
+        bench = _Bench(run, data, rows, seed, bar)
+        chosen = _race(asked, bench, len(data.workloads))
+        last = [_Fit(shape, (place,), asked.rounds[-1][1]) for place, shape in enumerate(chosen)]
+        answers = bench.carry_out(last)
+    errors = []
+    for place, label in enumerate(data.workloads):
+        measured = data.target_ns[data.groups == place]
+        errors.append(error_of(label, measured, answers[place][place]))
+    return LeftOut(tuple(errors), dict(zip(data.workloads, chosen, strict=True)))
+
+
+def _race(asked: NetworkSearch, bench: _Bench, count: int) -> list[NetworkShape]:
+    """Give the shape that was chosen for each workload."""
+    measured = [bench.data.target_ns[bench.data.groups == place].mean() for place in range(count)]
+    going = [list(asked.shapes) for _ in range(count)]
+    scores: list[dict[NetworkShape, list[float]]] = [{} for _ in range(count)]
+    before = 0
+    all_pairs = pairs_by_round(count, len(asked.rounds))
+    for (keep, steps), pairs in zip(asked.rounds, all_pairs, strict=True):
+        going = [of[:keep] for of in going]
+        if steps != before:
+            # How a short fit does is no score beside that of a full one.
+            scores, before = [{} for _ in range(count)], steps
+        fits = [
+            _Fit(shape, pair, steps)
+            for pair in pairs
+            for shape in asked.shapes
+            if any(shape in going[place] for place in pair)
+        ]
+        for fit, predicted in zip(fits, bench.carry_out(fits), strict=True):
+            one, other = fit.left_out
+            for chooser, judged in ((one, other), (other, one)):
+                error = abs(predicted[judged].mean() / measured[judged] - 1)
+                scores[chooser].setdefault(fit.shape, []).append(float(error))
+        going = [
+            sorted(of, key=lambda shape, told=told: float(np.mean(told[shape])))  # type: ignore[misc]
+            for of, told in zip(going, scores, strict=True)
+        ]
+    return [of[0] for of in going]
+
+
+def pairs_by_round(count: int, rounds: int) -> list[list[tuple[int, int]]]:
+    """Give pairs of workloads that are left out together: in each round every workload is in one.
+
+    Parameters
+    ----------
+    count
+        Workloads, three or more.
+    rounds
+        How many rounds; where there are too few pairs for all, the last have them again.
+    """
+    # Far ones first: neighbours in a list of workloads are often alike.
+    steps = range(count // 2, 0, -1)
+    found = []
+    for number in range(rounds):
+        step = steps[number % len(steps)]
+        pairs = {
+            (min(at, (at + step) % count), max(at, (at + step) % count)) for at in range(count)
+        }
+        found.append(sorted(pairs))
+    return found

@@ -1,0 +1,133 @@
+"""The search for a network: nothing of a workload chooses what predicts it, and it goes on."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from made_firmware_records import made_profiled
+
+from drivelab.cli.run_kinds import kind_of_run
+from drivelab.errors import RunError, UsageError
+from drivelab.firmware import network_search
+from drivelab.firmware.evaluation import evaluate
+from drivelab.firmware.learners import NETWORK_SHAPES, NetworkShape
+from drivelab.firmware.network_search import ROUNDS, NetworkSearch, pairs_by_round
+from drivelab.firmware.profiled import Dataset
+from drivelab.store import RunStore
+
+SHAPES = tuple(NetworkShape(4, 128, rate) for rate in (0.1, 0.2, 0.3, 0.4))
+
+
+def dataset(workloads: int = 5) -> Dataset:
+    return Dataset.of([made_profiled(f"W{at}", at / 5, records=6) for at in range(workloads)])
+
+
+class Made:
+    """Stands for networks: a shape is off by its learning rate."""
+
+    fits: list[tuple[NetworkShape, int, frozenset[int]]]
+    data: Dataset
+
+    def __init__(self, shape: NetworkShape, steps: int) -> None:
+        self.shape, self.steps = shape, steps
+
+    def fit(self, inputs: Any, times: Any, seed: int) -> Any:
+        data = Made.data
+        first = {
+            int(at): data.inputs["events"][data.groups == at][0] for at in np.unique(data.groups)
+        }
+        seen = {at for at, row in first.items() if (inputs == row).all(axis=1).any()}
+        Made.fits.append((self.shape, self.steps, frozenset(seen)))
+
+        def predict(asked: Any) -> Any:
+            (place,) = (at for at, row in first.items() if (asked[0] == row).all())
+            return data.target_ns[data.groups == place] * (1 + self.shape.learning_rate)
+
+        return predict
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> type[Made]:
+    Made.fits, Made.data = [], dataset()
+    monkeypatch.setattr(network_search, "Network", Made)
+    return Made
+
+
+def search(path: Path | None = None, **more: Any) -> NetworkSearch:
+    rounds = ((4, 10), (2, 30), (1, 30))
+    return NetworkSearch(path, shapes=SHAPES, **{"rounds": rounds, **more})
+
+
+def test_every_workload_is_in_a_pair_of_each_round() -> None:
+    for count in (3, 4, 5, 8, 15):
+        for pairs in pairs_by_round(count, 3):
+            assert {place for pair in pairs for place in pair} == set(range(count))
+            assert all(one < other for one, other in pairs)
+            assert len(pairs) <= count
+    first, second, third = (set(pairs) for pairs in pairs_by_round(15, 3))
+    assert len(first | second | third) == len(first) + len(second) + len(third)
+
+
+def test_the_usual_rounds_are_a_part_of_all_fits() -> None:
+    assert ROUNDS[0][0] == len(NETWORK_SHAPES) == 48
+    # All shapes once, the others of which no more than two workloads' keep.
+    most = 15 * (48 + 2 * 12 + 2 * 4) + 15
+    assert most < 48 * 15 * 14 / 8
+    assert all(one >= other for (one, _), (other, _) in pairwise(ROUNDS))
+
+
+def test_the_best_shape_is_found_and_never_saw_the_workload(made: type[Made]) -> None:
+    found = search().left_out(made.data, "events", 0)
+    assert set(found.shapes.values()) == {SHAPES[0]}
+    assert found.ratio == pytest.approx(0.1)
+    *_, last = (made.fits[-len(made.data.workloads) :],)
+    for place, (shape, steps, seen) in enumerate(last):
+        assert (shape, steps) == (SHAPES[0], 30)
+        assert seen == frozenset(range(5)) - {place}
+    # Two are left out of all others.
+    assert all(len(seen) == 3 for _, _, seen in made.fits[:-5])
+
+
+def test_a_search_that_was_stopped_goes_on(
+    made: type[Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = search(tmp_path / "whole").left_out(made.data, "events", 0)
+    total = len(made.fits)
+    made.fits.clear()
+    fit = made.fit
+
+    def stopping(self: Made, *given: Any) -> Any:
+        if len(made.fits) == 7:
+            raise RunError("the machine is wanted for something else")
+        return fit(self, *given)
+
+    monkeypatch.setattr(made, "fit", stopping)
+    with pytest.raises(RunError, match="7 networks are kept"):
+        search(tmp_path / "run", command="drivelab again").left_out(made.data, "events", 0)
+    monkeypatch.setattr(made, "fit", fit)
+    assert search(tmp_path / "run").left_out(made.data, "events", 0) == whole
+    assert len(made.fits) == total
+    with RunStore.open(tmp_path / "run") as store:
+        kind = kind_of_run(store)
+        standing = kind.standing(store)
+        assert standing.is_complete
+        assert standing.design == "networks for 5 workloads"
+        columns = kind.rows(store).labels
+        assert {len(column.cells) for column in columns} == {total}
+        assert columns[0].cells[-1] == "W4"
+    with pytest.raises(UsageError, match="seed"):
+        search(tmp_path / "run").left_out(made.data, "events", 1)
+
+
+def test_a_network_that_learns_is_evaluated() -> None:
+    profiles = [made_profiled(f"W{at}", at / 5, records=20, seed=at) for at in range(4)]
+    shapes = (NetworkShape(2, 32, 0.01), NetworkShape(2, 32, 0.001))
+    asked = NetworkSearch(rounds=((2, 60), (1, 200)), shapes=shapes)
+    left_out = evaluate(profiles, ["network"], search=asked).by_model["network"]
+    # Those between others; a tenth is how far the answer of a neighbour is off.
+    assert np.mean([each.ratio for each in left_out.errors[1:-1]]) < 0.05
+    assert set(left_out.shapes) == {f"W{at}" for at in range(4)}
