@@ -19,6 +19,8 @@ Serve requests:
   --snapshot FILE   State of the drive to begin with. The file is not changed.
   --records FILE    Write one JSON line per record, when it ends. FILE must be new or empty.
                     - writes to standard output.
+  --record-requests N
+                    Requests of a record (default 1000).
   --workers N       Workers, 1 to 16 (default 4). The first is the front end.
   --depth N         Commands outstanding, 1 to 255 (default 64).
   --seed N          Seed of the order in which workers take turns (default 1).
@@ -174,6 +176,9 @@ fn parse_run(words: &mut Words<'_>) -> Result<Asked, RunError> {
             "--workers" => settings.workers = words.number(option, (1, Settings::MOST_WORKERS))?,
             "--depth" => settings.depth = words.number(option, (1, Settings::MOST_DEPTH))?,
             "--seed" => settings.seed = words.number(option, (0, u64::MAX))?,
+            "--record-requests" => {
+                settings.record_requests = words.number(option, (1, u64::MAX))?;
+            }
             "--threads" => settings.has_threads = true,
             "--check" => is_checked = true,
             other => return usage(format!("{other} is no option")),

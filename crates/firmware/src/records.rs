@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Requests of a record.
+/// Requests of a record, unless a run is told otherwise.
 pub const RECORD_REQUESTS: u64 = 1000;
 
 macro_rules! counters {

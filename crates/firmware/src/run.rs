@@ -34,6 +34,8 @@ pub struct Settings {
     pub seed: u64,
     /// Each worker has a thread.
     pub has_threads: bool,
+    /// Requests of a record, from 1 on.
+    pub record_requests: u64,
 }
 
 impl Settings {
@@ -50,6 +52,7 @@ impl Default for Settings {
             depth: 64,
             seed: 1,
             has_threads: false,
+            record_requests: RECORD_REQUESTS,
         }
     }
 }
@@ -78,21 +81,29 @@ struct Front<'a> {
     tell: &'a mut Tell<'a>,
     before: Totals,
     begun: Instant,
+    /// Requests of a record.
+    whole: u64,
     /// Requests that the record still needs.
     missing: u64,
 }
 
 impl<'a> Front<'a> {
-    fn new(shared: &'a Controller, requests: Requests, depth: u16, tell: &'a mut Tell<'a>) -> Self {
+    fn new(
+        shared: &'a Controller,
+        requests: Requests,
+        settings: &Settings,
+        tell: &'a mut Tell<'a>,
+    ) -> Self {
         Self {
             front: FrontEnd::new(shared),
-            host: Host::new(requests, depth),
+            host: Host::new(requests, settings.depth),
             shared,
             records: Vec::new(),
             tell,
             before: Totals::default(),
             begun: Instant::now(),
-            missing: RECORD_REQUESTS,
+            whole: settings.record_requests,
+            missing: settings.record_requests,
         }
     }
 
@@ -122,7 +133,7 @@ impl<'a> Front<'a> {
         self.before = counts;
         // The time that telling took belongs to no record.
         self.begun = Instant::now();
-        self.missing = RECORD_REQUESTS;
+        self.missing = self.whole;
         Ok(())
     }
 }
@@ -157,7 +168,7 @@ pub fn run_and_tell(
         .enumerate()
         .map(|(index, dies)| Server::new(index, &shared, state.map.clone(), dies))
         .collect();
-    let mut front = Front::new(&shared, requests, settings.depth, &mut tell);
+    let mut front = Front::new(&shared, requests, settings, &mut tell);
     let begun = Instant::now();
     marks::worker(marks::HOST);
     marks::drivelab_mark(marks::BEGIN);

@@ -57,6 +57,32 @@ fn two_runs_of_a_seed_give_the_same() {
 }
 
 #[test]
+fn records_of_a_request_add_up_to_those_of_a_thousand() {
+    let requests = mixed(3_000, 1);
+    let alone = Settings {
+        depth: 1,
+        ..with_workers(4)
+    };
+    let each = Settings {
+        record_requests: 1,
+        ..alone
+    };
+    let (whole, single) = (serve(&requests, &alone), serve(&requests, &each));
+    assert_eq!(single.records.len(), requests.len());
+    for (thousand, singles) in whole.records.iter().zip(single.records.chunks(1000)) {
+        for counter in [Counter::Requests, Counter::Pages, Counter::FlashPrograms] {
+            let sum: u64 = singles.iter().map(|one| one.counts.get(counter)).sum();
+            assert_eq!(sum, thousand.counts.get(counter));
+        }
+        assert!(
+            singles
+                .iter()
+                .all(|one| one.counts.get(Counter::Requests) == 1)
+        );
+    }
+}
+
+#[test]
 fn turns_lose_nothing_for_any_number_of_workers() {
     let requests = mixed(2_500, 2);
     for workers in [1, 2, 3, 4, 9, 16] {

@@ -120,14 +120,16 @@ def _text(values: dict[str, Any]) -> str:
             f"{each['records']:,}",
             f"{each['host_ns_per_request'] / 1000:.2f}",
             f"{each['request_ns'] / 1000:.2f}",
-            "-" if each["record_ns_p99"] is None else f"{each['record_ns_p99'] / 1e6:.2f}",
+            *(_us(each[f"record_ns_{name}"]) for name in ("p50", "p99", "p99_9")),
             f"{each['busy_cores']:.1f}",
             *([_off(each["error_ratio"])] if is_measured else []),
         )
         for each in values["workloads"]
     ]
+    requests = values["record_requests"]
+    of = "" if requests == 1 else f" of {requests:,}"
     head = (
-        *("workload", "records", "host us", "target us", "1000 requests, p99 ms", "cores busy"),
+        *("workload", "records", "host us", "target us", f"p50{of}", "p99", "p99.9", "cores busy"),
         *(["off by"] if is_measured else []),
     )
     return "\n".join(
@@ -144,6 +146,10 @@ def _text(values: dict[str, Any]) -> str:
             *([f"records  {values['run']}"] if values["run"] else []),
         ]
     )
+
+
+def _us(time_ns: float | None) -> str:
+    return "-" if time_ns is None else f"{time_ns / 1000:,.2f}"
 
 
 def _off(ratio: float | None) -> str:

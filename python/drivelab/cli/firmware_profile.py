@@ -20,10 +20,12 @@ from drivelab.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
+    from drivelab.firmware.profile import FirmwareSettings
     from drivelab.firmware.profiled import Profiled
 
 _MOST_WORKERS: Final = 16
 _MOST_DEPTH: Final = 255
+_DEPTH: Final = 64
 _GEOMETRY: Final = "4x4x2x5120x512"
 
 
@@ -70,9 +72,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--queue-depth",
         type=whole_number(1, _MOST_DEPTH),
-        default=64,
         metavar="N",
         help="requests outstanding [64]",
+    )
+    parser.add_argument(
+        "--each-request",
+        action="store_true",
+        help="make a record of each request instead of 1000, with one outstanding at a time: how "
+        "long each takes by itself, and percentiles",
     )
     parser.add_argument(
         "--target",
@@ -88,14 +95,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def carry_out(args: argparse.Namespace) -> int:
     """Profile, and say how long a request takes on both."""
-    from drivelab.firmware.profile import Bench, FirmwareSettings, profile_firmware
+    from drivelab.firmware.profile import Bench, profile_firmware
     from drivelab.firmware.programs import firmware_program, observers
 
     workloads = named_workloads(args.workloads, args.fit)
     if args.target is not None and not args.target.is_file():
         raise UsageError(f"there is no file {args.target} with parameters of a target")
     host, target = observers()
-    settings = FirmwareSettings(args.geometry, args.cores, args.queue_depth, args.seed)
+    settings = _settings(args)
     found = profile_firmware(
         workloads,
         Bench(
@@ -110,9 +117,25 @@ def carry_out(args: argparse.Namespace) -> int:
         command=args.command,
         progress=not args.json,
     )
-    values = {"run": str(args.out), "workloads": [_values(each) for each in found]}
+    values = {
+        "run": str(args.out),
+        "record_requests": settings.record_requests,
+        "workloads": [_values(each) for each in found],
+    }
     print(json.dumps(values, indent=2)) if args.json else show(_text(in_lines(values)))
     return 0
+
+
+def _settings(args: argparse.Namespace) -> FirmwareSettings:
+    from drivelab.firmware.profile import FirmwareSettings
+
+    if not args.each_request:
+        return FirmwareSettings(args.geometry, args.cores, args.queue_depth or _DEPTH, args.seed)
+    if args.queue_depth not in (None, 1):
+        raise UsageError(
+            "--each-request has one request outstanding at a time; leave out --queue-depth"
+        )
+    return FirmwareSettings(args.geometry, args.cores, 1, args.seed, record_requests=1)
 
 
 def _absolute(path: Path | None) -> Path | None:
@@ -121,10 +144,12 @@ def _absolute(path: Path | None) -> Path | None:
 
 def _values(profiled: Profiled) -> dict[str, Any]:
     """Give what ``--json`` prints of a workload (docs/json-firmware.md)."""
+    from drivelab.firmware.leave_one_out import percentiles
 
     def per_request(log: Any, name: str) -> float:
         return float(log.column(name).sum() / profiled.counted.column("requests").sum())
 
+    percentiles_ns = percentiles(profiled.target.column("time_ns"))
     return {
         "label": profiled.label,
         "records": len(profiled),
@@ -133,6 +158,9 @@ def _values(profiled: Profiled) -> dict[str, Any]:
         "target_ns_per_request": per_request(profiled.target, "time_ns"),
         "target_ns_per_request_low": per_request(profiled.target, "time_low_ns"),
         "target_ns_per_request_high": per_request(profiled.target, "time_high_ns"),
+        "target_record_ns_p50": percentiles_ns.get(50.0),
+        "target_record_ns_p99": percentiles_ns.get(99.0),
+        "target_record_ns_p99_9": percentiles_ns.get(99.9),
         "platform_ratio": per_request(profiled.target, "time_ns")
         / per_request(profiled.host, "time_ns"),
         "flash_programs_per_request": per_request(profiled.counted, "flash_programs"),
@@ -143,6 +171,22 @@ def _values(profiled: Profiled) -> dict[str, Any]:
 def _text(values: dict[str, Any]) -> str:
     from drivelab.report.terminal import aligned
 
+    is_each = values["record_requests"] == 1
+    said = "by itself, " if is_each else ""
+    return "\n".join(
+        [
+            f"Time of a request in the firmware, {said}and pages that collection moves for it",
+            "",
+            *aligned((_each_request if is_each else _by_record)(values["workloads"]), left=1),
+            "",
+            f"records  {values['run']}",
+            f"next     drivelab firmware evaluate {values['run']}",
+        ]
+    )
+
+
+def _by_record(workloads: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    head = ("workload", "records", "host us", "target us", "target, low to high", "pages moved")
     rows = [
         (
             each["label"],
@@ -153,16 +197,25 @@ def _text(values: dict[str, Any]) -> str:
             f"{each['target_ns_per_request_high'] / 1000:.2f}",
             f"{each['pages_moved_per_request']:.2f}",
         )
-        for each in values["workloads"]
+        for each in workloads
     ]
-    head = ("workload", "records", "host us", "target us", "target, low to high", "pages moved")
-    return "\n".join(
-        [
-            "Time of a request in the firmware, and pages that collection moves for it",
-            "",
-            *aligned([head, *rows], left=1),
-            "",
-            f"records  {values['run']}",
-            f"next     drivelab firmware evaluate {values['run']}",
-        ]
-    )
+    return [head, *rows]
+
+
+def _each_request(workloads: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    head = ("workload", "requests", "target us", "p50", "p99", "p99.9", "pages moved")
+    rows = [
+        (
+            each["label"],
+            f"{each['records']:,}",
+            f"{each['target_ns_per_request'] / 1000:.2f}",
+            *(_us(each[f"target_record_ns_{name}"]) for name in ("p50", "p99", "p99_9")),
+            f"{each['pages_moved_per_request']:.2f}",
+        )
+        for each in workloads
+    ]
+    return [head, *rows]
+
+
+def _us(time_ns: float | None) -> str:
+    return "-" if time_ns is None else f"{time_ns / 1000:.2f}"

@@ -200,7 +200,9 @@ def evaluation_values(found: Evaluation) -> dict[str, Any]:
                 "error_ratio": left_out.ratio,
                 "worst": left_out.worst.workload,
                 "worst_error_ratio": left_out.worst.ratio,
+                "p50_error_ratio": left_out.percentile_ratio(50.0),
                 "p99_error_ratio": left_out.p99_ratio,
+                "p99_9_error_ratio": left_out.percentile_ratio(99.9),
                 "record_error_ratio": left_out.record_ratio,
                 "error_ratio_with_flash": found.ratio_with_flash(name),
                 "absolute_error_seconds": left_out.absolute_seconds,
@@ -213,6 +215,7 @@ def evaluation_values(found: Evaluation) -> dict[str, Any]:
                         "error_ratio": each.ratio,
                         "record_error_ratio": each.record_ratio,
                         "p99_error_ratio": each.p99_ratio,
+                        "p99_9_error_ratio": each.percentile_ratio(99.9),
                         "shape": _described(left_out.shapes.get(each.workload)),
                     }
                     for each in left_out.errors

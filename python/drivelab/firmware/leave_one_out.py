@@ -17,6 +17,8 @@ import numpy as np
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from drivelab.firmware.learners import Learner, NetworkShape
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Fewest records whose 99th percentile is told.
 RECORDS_FOR_P99: Final = 500
+#: By percent the fewest records whose percentile is told.
+RECORDS_FOR: Final = {50.0: 1, 99.0: RECORDS_FOR_P99, 99.9: 5000}
 _FEWEST_WORKLOADS: Final = 3
 
 
@@ -43,8 +47,9 @@ class WorkloadError:
         Mean time of a record.
     record_ratio
         Mean over the records of how far each is off, relative to its own time.
-    measured_p99_ns, predicted_p99_ns
-        99th percentile across records of the time of a record; ``None`` below `RECORDS_FOR_P99`.
+    measured_percentiles_ns, predicted_percentiles_ns
+        Across records of the time of a record, by percent, where there are enough of them
+        (`RECORDS_FOR`).
     """
 
     workload: str
@@ -52,8 +57,8 @@ class WorkloadError:
     measured_ns: float
     predicted_ns: float
     record_ratio: float
-    measured_p99_ns: float | None
-    predicted_p99_ns: float | None
+    measured_percentiles_ns: Mapping[float, float]
+    predicted_percentiles_ns: Mapping[float, float]
 
     @property
     def ratio(self) -> float:
@@ -61,11 +66,26 @@ class WorkloadError:
         return abs(self.predicted_ns / self.measured_ns - 1)
 
     @property
+    def measured_p99_ns(self) -> float | None:
+        """The 99th percentile across records; ``None`` below `RECORDS_FOR_P99`."""
+        return self.measured_percentiles_ns.get(99.0)
+
+    @property
+    def predicted_p99_ns(self) -> float | None:
+        """The same of the predicted times."""
+        return self.predicted_percentiles_ns.get(99.0)
+
+    @property
     def p99_ratio(self) -> float | None:
         """How far the 99th percentile is off."""
-        if self.measured_p99_ns is None or self.predicted_p99_ns is None:
+        return self.percentile_ratio(99.0)
+
+    def percentile_ratio(self, percent: float) -> float | None:
+        """How far a percentile across records is off; ``None`` with too few records."""
+        measured = self.measured_percentiles_ns.get(percent)
+        if measured is None:
             return None
-        return abs(self.predicted_p99_ns / self.measured_p99_ns - 1)
+        return abs(self.predicted_percentiles_ns[percent] / measured - 1)
 
     @property
     def absolute_ns(self) -> float:
@@ -105,8 +125,13 @@ class LeftOut:
     @property
     def p99_ratio(self) -> float | None:
         """The same of the 99th percentile; ``None`` where no workload has enough records."""
-        told = [each.p99_ratio for each in self.errors if each.p99_ratio is not None]
-        return float(np.mean(told)) if told else None
+        return self.percentile_ratio(99.0)
+
+    def percentile_ratio(self, percent: float) -> float | None:
+        """Return how far a percentile is off, mean over the workloads with enough records."""
+        told = [each.percentile_ratio(percent) for each in self.errors]
+        known = [ratio for ratio in told if ratio is not None]
+        return float(np.mean(known)) if known else None
 
     @property
     def record_ratio(self) -> float:
@@ -157,16 +182,24 @@ def leave_one_out(
 
 def error_of(label: str, measured: Array, predicted: Array) -> WorkloadError:
     """Compare the times of a workload's records, ns, shape (records,)."""
-    has_p99 = len(measured) >= RECORDS_FOR_P99
     return WorkloadError(
         label,
         len(measured),
         float(measured.mean()),
         float(predicted.mean()),
         float(np.abs(predicted / measured - 1).mean()),
-        float(np.quantile(measured, 0.99)) if has_p99 else None,
-        float(np.quantile(predicted, 0.99)) if has_p99 else None,
+        percentiles(measured),
+        percentiles(predicted),
     )
+
+
+def percentiles(times: Array) -> dict[float, float]:
+    """Return percentiles across records by percent, of those that there are enough records for."""
+    return {
+        percent: float(np.percentile(times, percent))
+        for percent, fewest in RECORDS_FOR.items()
+        if len(times) >= fewest
+    }
 
 
 def check_workloads(count: int) -> None:

@@ -9,12 +9,12 @@ import numpy as np
 
 from drivelab.errors import UsageError
 from drivelab.firmware.additive import predicted_core_ns
-from drivelab.firmware.leave_one_out import RECORDS_FOR_P99, WorkloadError, error_of
+from drivelab.firmware.leave_one_out import WorkloadError, error_of, percentiles
 from drivelab.firmware.profiled import Profiled
 from drivelab.firmware.record_predictor import read_record_predictor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +33,7 @@ _TOLD_BY: Final = {
     "page_bytes": "profile the firmware of the model",
     "geometry": "profile with --geometry {}",
     "workers": "profile with --cores {}",
+    "record_requests": "profile with records of {} requests, --each-request for one",
     "depth": "profile with --queue-depth {}",
 }
 
@@ -49,8 +50,8 @@ class PredictedWorkload:
         How many.
     record_ns
         Mean time of a record.
-    record_p99_ns
-        99th percentile across records of a record's time; ``None`` below 500 records.
+    record_percentiles_ns
+        Across records of a record's time, by percent, where there are enough of them.
     request_ns, host_ns
         Time of the whole over its requests, on the target and on the host.
     core_ns
@@ -65,7 +66,7 @@ class PredictedWorkload:
     records: int
     requests: int
     record_ns: float
-    record_p99_ns: float | None
+    record_percentiles_ns: Mapping[float, float]
     request_ns: float
     host_ns: float
     core_ns: float
@@ -126,9 +127,7 @@ def predict(model: FirmwareModel, file: str, observed: Sequence[Observed]) -> Pr
                 records=len(each),
                 requests=int(each.requests),
                 record_ns=float(times.mean()),
-                record_p99_ns=(
-                    float(np.quantile(times, 0.99)) if len(each) >= RECORDS_FOR_P99 else None
-                ),
+                record_percentiles_ns=percentiles(times),
                 request_ns=float(times.sum()) / each.requests,
                 host_ns=float(each.host.column("time_ns").sum()) / each.requests,
                 core_ns=float(cores.sum()) / each.requests,
@@ -185,6 +184,7 @@ def prediction_values(found: Prediction) -> dict[str, Any]:
         "target": found.model.target.name,
         "clock_mhz": found.model.target.clock_mhz,
         "cores": found.model.target.cores,
+        "record_requests": found.model.firmware.record_requests,
         "error_ratio": accuracy.error_ratio,
         "worst_error_ratio": accuracy.worst_error_ratio,
         "cautions": list(found.cautions),
@@ -194,7 +194,9 @@ def prediction_values(found: Prediction) -> dict[str, Any]:
                 "records": each.records,
                 "requests": each.requests,
                 "record_ns": each.record_ns,
-                "record_ns_p99": each.record_p99_ns,
+                "record_ns_p50": each.record_percentiles_ns.get(50),
+                "record_ns_p99": each.record_percentiles_ns.get(99),
+                "record_ns_p99_9": each.record_percentiles_ns.get(99.9),
                 "request_ns": each.request_ns,
                 "host_ns_per_request": each.host_ns,
                 "core_ns_per_request": each.core_ns,

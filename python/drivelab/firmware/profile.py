@@ -60,12 +60,22 @@ class FirmwareSettings:
         Requests outstanding.
     seed
         Of the snapshot, and of the order in which workers take turns.
+    record_requests
+        Requests of a record. With one of them, and one outstanding, a record is a request.
     """
 
     geometry: str = "4x4x2x5120x512"
     workers: int = 4
     depth: int = 64
     seed: int = 1
+    record_requests: int = RECORD_REQUESTS
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a header holds; the usual length of records is not told."""
+        values = asdict(self)
+        if self.record_requests == RECORD_REQUESTS:
+            del values["record_requests"]
+        return values
 
     @property
     def dies(self) -> int:
@@ -165,7 +175,7 @@ def observe_firmware(
         },
         "plan": {
             "requests": asdict(bench.requests),
-            "firmware": asdict(bench.settings),
+            "firmware": bench.settings.to_json(),
             **({} if bench.target is not None else {"observed": [bench.host.name]}),
         },
         "origin": origin,
@@ -238,10 +248,11 @@ def observe(label: str, workload: Workload, bench: Bench, folder: Path) -> Obser
     """
     asked = folder / "requests"
     count = write_requests(asked, request_chunks(workload, bench.requests))
-    if count < RECORD_REQUESTS:
+    needed = bench.settings.record_requests
+    if count < needed:
         raise UsageError(
-            f"{label} has {count:,} requests here, and a record has {RECORD_REQUESTS:,}: run more "
-            "of it with --part 1, or another workload"
+            f"{label} has {count:,} requests here, and a record has {needed:,}: run more of it "
+            "with --part 1, or another workload"
         )
     snapshot = folder / "snapshot"
     if not snapshot.exists():
@@ -258,7 +269,7 @@ def observe(label: str, workload: Workload, bench: Bench, folder: Path) -> Obser
         words = [
             *("--requests", str(asked), "--snapshot", str(snapshot), "--records", str(counted)),
             *("--workers", str(bench.settings.workers), "--depth", str(bench.settings.depth)),
-            *("--seed", str(bench.settings.seed)),
+            *("--seed", str(bench.settings.seed), "--record-requests", str(needed)),
         ]
         commands[observer.name] = observer.command(observed, parameters, words)
     _run_together(list(commands.values()))

@@ -48,6 +48,7 @@ def trained_firmware(header: Mapping[str, Any]) -> TrainedFirmware:
         workers=settings.workers,
         depth=settings.depth,
         geometry=settings.geometry,
+        record_requests=settings.record_requests,
     )
 
 

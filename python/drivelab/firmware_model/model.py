@@ -34,6 +34,8 @@ class TrainedFirmware:
         Requests outstanding.
     geometry
         Channels, ways, dies a way, blocks a die and pages a block: ``4x4x2x5120x512``.
+    record_requests
+        Requests of a record, whose times the record model predicts.
     """
 
     name: str
@@ -44,6 +46,7 @@ class TrainedFirmware:
     workers: int
     depth: int
     geometry: str
+    record_requests: int = 1000
     has_map_on_flash: bool = False
     has_slc: bool = False
     has_compression: bool = False

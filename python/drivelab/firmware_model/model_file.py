@@ -205,6 +205,7 @@ def _firmware(node: Node) -> TrainedFirmware:
         workers=node.of("workers").integer(1, _MOST_CORES),
         depth=node.of("depth").integer(1, _LARGEST_COUNT),
         geometry=node.of("geometry").text(),
+        record_requests=node.of("record_requests").integer(1, _LARGEST_COUNT),
         has_map_on_flash=node.of("has_map_on_flash").boolean(),
         has_slc=node.of("has_slc").boolean(),
         has_compression=node.of("has_compression").boolean(),

@@ -102,6 +102,42 @@ def test_what_does_not_fit_is_refused(folder: Path, capsys: pytest.CaptureFixtur
         assert error.count("\n") == 1
 
 
+def test_requests_add_up_to_their_record(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    each = profiled(capsys, "mixed.toml", "--each-request", "--out", "each")
+    whole = profiled(capsys, "mixed.toml", "--queue-depth", "1", "--out", "whole")
+    assert (each["record_requests"], whole["record_requests"]) == (1, 1000)
+    (alone,), (together,) = each["workloads"], whole["workloads"]  # type: ignore[misc]
+    assert (alone["records"], together["records"]) == (3000, 3)
+    # Clocks of cores that are ahead are looked at a thousand times as often.
+    told = ("target_ns_per_request", "target_ns_per_request_low", "target_ns_per_request_high")
+    for name in told:
+        assert alone[name] == pytest.approx(together[name], rel=0.005)
+    for name in ("host_instructions_per_request", "pages_moved_per_request"):
+        assert alone[name] == together[name]
+    mean, p50, p99 = (
+        alone[name] for name in (told[0], *(f"target_record_ns_p{at}" for at in (50, 99)))
+    )
+    # Most requests meet no collection.
+    assert 1000 < p50 < mean < p99
+    assert alone["target_record_ns_p99_9"] is None
+    assert (
+        main(["firmware", "profile", "mixed.toml", *SMALL, "--each-request", "--out", "each"]) == 0
+    )
+    assert "p99.9" in capsys.readouterr().out
+    words = [
+        "firmware",
+        "profile",
+        "mixed.toml",
+        "--each-request",
+        "--queue-depth",
+        "8",
+        "--out",
+        "x",
+    ]
+    assert main(words) == 2
+    assert "leave out --queue-depth" in capsys.readouterr().err
+
+
 def test_a_recorded_trace_is_a_workload(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [f"0,{8 * (at * 37 % 4000)},4096,{'rrw'[at % 3]},{at / 1000:.6f}" for at in range(2500)]
     spc_file(folder, lines)

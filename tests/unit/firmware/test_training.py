@@ -127,7 +127,7 @@ def test_a_model_predicts_workloads_that_it_has_not_seen(
     known, alone = both.workloads
     assert known.error is not None
     assert known.error.ratio < 0.02
-    assert known.record_p99_ns == pytest.approx(
+    assert known.record_percentiles_ns[99] == pytest.approx(
         np.quantile(unseen.target.column("time_ns"), 0.99), rel=0.05
     )
     assert alone.error is None
