@@ -139,11 +139,11 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("reads.toml", "mixed.toml", "writes.toml"),
     ],
     # With a caution: while anything is written, something is collected.
-    "firmware evaluate": ["firmware", "evaluate", "firmware", "--out", "evaluated"],
-    "firmware train": ["firmware", "train", "firmware", "--out", "firmware.json"],
+    "firmware evaluate": ["firmware", "evaluate", "profiled", "--out", "evaluated"],
+    "firmware train": ["firmware", "train", "profiled", "--out", "model.json"],
     # With a caution: it is what the model was trained on.
     "firmware predict": [
-        *("firmware", "predict", "firmware.json", "mixed.toml", "firmware", "--part", "1"),
+        *("firmware", "predict", "trained.json", "mixed.toml", "profiled", "--part", "1"),
         *("--out", "predicted"),
     ],
     # Outside what was measured, or the list of warnings would be empty.
@@ -392,6 +392,18 @@ def finished_run(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def profiled_firmware(finished_run: Path) -> None:
+    """Profile a firmware and train a model of it."""
+    names = ("reads.toml", "mixed.toml", "writes.toml")
+    run = str(finished_run / "profiled")
+    small = ("--geometry", "2x2x1x64x64", "--part", "1", "--out", run)
+    workloads = [str(finished_run / name) for name in names]
+    assert cli.main(["firmware", "profile", *workloads, *small, "--json"]) == 0
+    model = str(finished_run / "trained.json")
+    assert cli.main(["firmware", "train", run, "--out", model, "--json"]) == 0
+
+
 @pytest.fixture
 def asking() -> Iterator[None]:
     """Read once from a drive as soon as it is served."""
@@ -413,6 +425,8 @@ def test_printed_keys_are_the_documented_ones(
     monkeypatch.chdir(finished_run)
     if command == "serve":
         request.getfixturevalue("asking")
+    if command in ("firmware evaluate", "firmware train", "firmware predict"):
+        request.getfixturevalue("profiled_firmware")
     SharedStates(usual_folder()).put({}, "sim:x25m", [], b"state")
     # A machine of its own: the one that runs the tests may have no block device at all.
     monkeypatch.setattr(block_devices, "list_block_devices", lambda: [DEVICE])
@@ -420,7 +434,7 @@ def test_printed_keys_are_the_documented_ones(
     monkeypatch.setitem(papers.PAPERS, "huang2011", small_huang2011)
     monkeypatch.setitem(papers.PAPERS, "yoo2014", lambda _: yoo2014.reproduce(is_served=False))
     # Percentiles of few records: their keys are what is looked at.
-    monkeypatch.setattr(leave_one_out, "RECORDS_FOR_P99", 20)
+    monkeypatch.setitem(leave_one_out.RECORDS_FOR, 99.0, 20)
     monkeypatch.setitem(papers.PAPERS, "lee2021", lambda _: small_lee2021())
     monkeypatch.setitem(papers.PAPERS, "snia2010", lambda _: reproduction_of(made_study.study()))
     # Nobody measured the small drive in a paper: its claims may fail. Some plans have no placement.
