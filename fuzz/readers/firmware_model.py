@@ -40,7 +40,7 @@ def _check(data: bytes) -> None:
 def _made() -> list[FirmwareModel]:
     inputs = len(INPUTS[INPUT_KIND])
     some = np.linspace(1.0, 2.0, inputs)
-    scale = Scale(some, some, 3.0, 0.5, is_logarithm=True)
+    scale = Scale(some, some, 3.0, 0.5, 30.0, is_logarithm=True)
     rows = np.vstack([some, 2 * some])
     models = (Line(scale, 1.0, some), Kriged(scale, rows, some[:2], 1.0, 2.0, 0.5, 1.0))
     return [

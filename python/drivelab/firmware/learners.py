@@ -7,7 +7,8 @@
     boosted    trees, one after the other, on what is left
     kriging    a Gaussian process; where there are many records, of some drawn at random
 
-Times that are predicted are never below a tenth of the least that was seen: no firmware is free.
+Times that are predicted are never below a tenth of the least that was seen, because no firmware is
+free, nor above ten times the most.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ A line and a Gaussian process need a few numbers and no library::
     line      = intercept + coefficients . scaled
     kriging   = sum over rows w_i (a M(|scaled - row_i| / length) + b (o^2 + scaled . row_i))
                 M: Matern 5/2 (Rasmussen and Williams 2006, equation 4.17)
-    time      = mean times the answer, or times its exponential; never below the least
+    time      = mean times the answer, or times its exponential; between the least and the most
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _FLOOR: Final = 0.1
+_CEILING: Final = 10.0
 #: Of a file: beyond it the answers would take long.
 _MOST_ROWS: Final = 5000
 
@@ -59,8 +60,9 @@ class Scale:
         Of each input, or of the logarithm of 1 and it.
     mean_ns
         Mean time.
-    least_ns
-        A tenth of the least time that was seen: no firmware is free.
+    least_ns, most_ns
+        A tenth of the least time that was seen, because no firmware is free; ten times the most,
+        because exponentials have no end.
     is_logarithm
         Whether logarithms of inputs and times are used.
     """
@@ -69,6 +71,7 @@ class Scale:
     spread: Array
     mean_ns: float
     least_ns: float
+    most_ns: float
     is_logarithm: bool
 
     @classmethod
@@ -81,6 +84,7 @@ class Scale:
             np.where(spread > 0, spread, 1.0),
             float(times.mean()),
             _FLOOR * float(times.min()),
+            _CEILING * float(times.max()),
             is_logarithm,
         )
 
@@ -99,7 +103,7 @@ class Scale:
     def times(self, answer: Array) -> Array:
         """Return times for scaled ones."""
         relative = np.exp(answer) if self.is_logarithm else answer
-        found: Array = np.maximum(self.mean_ns * relative, self.least_ns)
+        found: Array = np.clip(self.mean_ns * relative, self.least_ns, self.most_ns)
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -109,20 +113,23 @@ class Scale:
             "spread": self.spread.tolist(),
             "mean_ns": self.mean_ns,
             "least_ns": self.least_ns,
+            "most_ns": self.most_ns,
             "is_logarithm": self.is_logarithm,
         }
 
     @classmethod
     def from_json(cls, node: Node, inputs: int) -> Scale:
         """Read it; a `MismatchError` says what is wrong."""
-        mean, least = (node.of(name).number() for name in ("mean_ns", "least_ns"))
-        if not 0 < least <= mean:
-            node.of("least_ns").refuse("above 0 and at most mean_ns")
+        names = ("least_ns", "mean_ns", "most_ns")
+        least, mean, most = (node.of(name).number() for name in names)
+        if not 0 < least <= mean <= most:
+            node.of("mean_ns").refuse("between least_ns, which is above 0, and most_ns")
         return cls(
             node.of("centre").numbers(inputs),
             node.of("spread").positive_numbers(inputs),
             mean,
             least,
+            most,
             node.of("is_logarithm").boolean(),
         )
 
