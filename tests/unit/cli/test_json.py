@@ -427,6 +427,7 @@ def test_printed_keys_are_the_documented_ones(
         request.getfixturevalue("asking")
     if command in ("firmware evaluate", "firmware train", "firmware predict"):
         request.getfixturevalue("profiled_firmware")
+        capsys.readouterr()
     SharedStates(usual_folder()).put({}, "sim:x25m", [], b"state")
     # A machine of its own: the one that runs the tests may have no block device at all.
     monkeypatch.setattr(block_devices, "list_block_devices", lambda: [DEVICE])
