@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use drivelab_firmware::command_line::{Words, needed, usage};
 use drivelab_firmware::error::RunError;
 use drivelab_firmware::geometry::Geometry;
 use drivelab_firmware::run::Settings;
@@ -63,78 +64,10 @@ pub struct Run {
     pub is_checked: bool,
 }
 
-fn usage<T>(what: impl Into<String>) -> Result<T, RunError> {
-    Err(RunError::Usage(what.into()))
-}
-
-fn needed<T>(value: Option<T>, option: &str, example: &str) -> Result<T, RunError> {
-    value.ok_or_else(|| RunError::Usage(format!("{option} is missing: add {option} {example}")))
-}
-
-/// The words one by one; an option may be followed by its value or have it behind `=`.
-struct Words<'a> {
-    rest: std::slice::Iter<'a, String>,
-    behind: Option<&'a str>,
-}
-
-impl<'a> Words<'a> {
-    fn option(&mut self) -> Result<Option<&'a str>, RunError> {
-        let Some(word) = self.rest.next() else {
-            return Ok(None);
-        };
-        if !word.starts_with('-') {
-            return usage(format!("{word} is not an option"));
-        }
-        Ok(Some(match word.split_once('=') {
-            Some((option, value)) => {
-                self.behind = Some(value);
-                option
-            }
-            None => word,
-        }))
-    }
-
-    fn value(&mut self, option: &str) -> Result<&'a str, RunError> {
-        match self
-            .behind
-            .take()
-            .or_else(|| self.rest.next().map(String::as_str))
-        {
-            Some(value) => Ok(value),
-            None => usage(format!("{option} needs a value")),
-        }
-    }
-
-    fn number<T: std::str::FromStr + PartialOrd + std::fmt::Display + Copy>(
-        &mut self,
-        option: &str,
-        (low, high): (T, T),
-    ) -> Result<T, RunError> {
-        let value = self.value(option)?;
-        match value.parse() {
-            Ok(number) if (low..=high).contains(&number) => Ok(number),
-            _ => usage(format!(
-                "{option} {value}: write a number from {low} to {high}"
-            )),
-        }
-    }
-
-    /// Refuses a value behind an option that has none.
-    fn end_option(&mut self, option: &str) -> Result<(), RunError> {
-        match self.behind.take() {
-            Some(value) => usage(format!("{option} takes no value, and {value} was given")),
-            None => Ok(()),
-        }
-    }
-}
-
 /// What `words` ask for.
 pub fn parse(words: &[String]) -> Result<Asked, RunError> {
     let is_snapshot = words.first().is_some_and(|word| word == "snapshot");
-    let mut words = Words {
-        rest: words[usize::from(is_snapshot)..].iter(),
-        behind: None,
-    };
+    let mut words = Words::new(&words[usize::from(is_snapshot)..]);
     if is_snapshot {
         parse_snapshot(&mut words)
     } else {

@@ -22,6 +22,7 @@
 
 pub mod buffer;
 pub mod collection_steps;
+pub mod command_line;
 pub mod controller;
 pub mod error;
 pub mod flash;
@@ -29,8 +30,10 @@ pub mod front_end;
 pub mod geometry;
 pub mod handoff;
 pub mod host;
+pub mod mapping;
 pub mod marks;
 pub mod nvme;
+pub mod own_run;
 pub mod prepare;
 pub mod progress;
 pub mod random;

@@ -2,7 +2,7 @@
 //!
 //! A record is 1000 requests of the host, in the order in which they complete. Its line is
 //! a JSON object: `record`, the number from 0; the counts named below, of that record alone;
-//! `wall_ns`, the time on this machine's clock. A last record of fewer than 1000 requests is
+//! `own_NAME`, what a firmware of the user's own counts; `wall_ns`, the time on this machine's clock. A last record of fewer than 1000 requests is
 //! not written.
 
 use std::fmt::Write as _;
@@ -136,10 +136,19 @@ impl Record {
     /// The line of the record with the number `number`, without its end.
     #[must_use]
     pub fn line(&self, number: usize) -> String {
+        self.line_with(number, &[])
+    }
+
+    /// The same with what a firmware of the user's own counted, as `own_` and its names.
+    #[must_use]
+    pub fn line_with(&self, number: usize, own: &[(String, u64)]) -> String {
         let mut line = format!("{{\"record\":{number}");
         for (name, count) in NAMES.iter().zip(self.counts.0) {
             // Writing into a string never fails.
             let _ = write!(line, ",\"{name}\":{count}");
+        }
+        for (name, count) in own {
+            let _ = write!(line, ",\"own_{name}\":{count}");
         }
         let _ = write!(line, ",\"wall_ns\":{}}}", self.wall_ns);
         line

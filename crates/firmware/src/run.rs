@@ -9,8 +9,11 @@ use std::time::Instant;
 
 use crate::controller::{Controller, MOST_WORKERS};
 use crate::error::RunError;
+use crate::flash::Die;
 use crate::front_end::FrontEnd;
+use crate::geometry::Geometry;
 use crate::host::{Host, QUEUE_ENTRIES};
+use crate::mapping::{Mapping, Paged};
 use crate::marks;
 use crate::progress::{Progress, Watch};
 use crate::random::Random;
@@ -70,7 +73,7 @@ pub struct Outcome {
 }
 
 /// Who hears of each record when it ends, with its number from 0.
-type Tell<'a> = dyn FnMut(usize, &Record) -> Result<(), RunError> + 'a;
+pub type Tell<'a> = dyn FnMut(usize, &Record) -> Result<(), RunError> + 'a;
 
 /// Worker 0: the front end, and beside it the host.
 struct Front<'a> {
@@ -158,17 +161,70 @@ pub fn run_and_tell(
     settings: &Settings,
     mut tell: impl FnMut(usize, &Record) -> Result<(), RunError>,
 ) -> Result<Outcome, RunError> {
-    let shared = Controller::new(state.geometry, settings.workers, settings.depth);
-    let mut dies: Vec<Vec<_>> = (0..shared.servers).map(|_| Vec::new()).collect();
-    for (plane, die) in state.dies() {
-        dies[shared.owner_of(plane)].push((plane, die));
+    let map = state.map.clone();
+    let served = serve(
+        state.geometry,
+        state.dies(),
+        |planes| Paged::new(map.clone(), planes.iter().copied()),
+        requests,
+        settings,
+        &mut tell,
+    )?;
+    let mut programmed = state.programmed;
+    for (plane, die) in served.dies {
+        programmed[plane as usize] = die.programmed().to_vec();
     }
-    let mut servers: Vec<Server<'_>> = dies
+    Ok(Outcome {
+        records: served.records,
+        counts: served.counts,
+        wall_ns: served.wall_ns,
+        state: State {
+            geometry: state.geometry,
+            map: state.map,
+            programmed,
+        },
+    })
+}
+
+/// What serving gave, whatever mapped the pages.
+pub struct Served {
+    /// Whole records.
+    pub records: Vec<Record>,
+    /// Everything that was counted, the last requests too.
+    pub counts: Totals,
+    /// How long it took here.
+    pub wall_ns: u64,
+    /// The dies afterwards, with their planes' numbers.
+    pub dies: Vec<(u32, Die)>,
+}
+
+/// Serves `requests` with a mapping; `mapping` gives each server its handle, for the planes whose
+/// dies the server owns.
+///
+/// # Errors
+/// As [`run`], or what `tell` answers.
+pub fn serve<M: Mapping>(
+    geometry: Geometry,
+    dies: Vec<(u32, Die)>,
+    mut mapping: impl FnMut(&[u32]) -> M,
+    requests: Requests,
+    settings: &Settings,
+    tell: &mut Tell<'_>,
+) -> Result<Served, RunError> {
+    let shared = Controller::new(geometry, settings.workers, settings.depth);
+    let mut owned: Vec<Vec<_>> = (0..shared.servers).map(|_| Vec::new()).collect();
+    for (plane, die) in dies {
+        owned[shared.owner_of(plane)].push((plane, die));
+    }
+    let mut servers: Vec<Server<'_, M>> = owned
         .into_iter()
         .enumerate()
-        .map(|(index, dies)| Server::new(index, &shared, state.map.clone(), dies))
+        .map(|(index, dies)| {
+            let planes: Vec<u32> = dies.iter().map(|(plane, _)| *plane).collect();
+            Server::new(index, &shared, mapping(&planes), dies)
+        })
         .collect();
-    let mut front = Front::new(&shared, requests, settings, &mut tell);
+    let mut front = Front::new(&shared, requests, settings, tell);
     let begun = Instant::now();
     marks::worker(marks::HOST);
     marks::drivelab_mark(marks::BEGIN);
@@ -185,23 +241,19 @@ pub fn run_and_tell(
     let wall_ns = begun.elapsed().as_nanos() as u64;
     let counts = Totals::of(&shared.counters);
     drain(&mut servers)?;
-    let mut programmed = state.programmed;
-    for (plane, die) in servers.into_iter().flat_map(Server::into_dies) {
-        programmed[plane as usize] = die.programmed().to_vec();
-    }
-    Ok(Outcome {
+    Ok(Served {
         records: front.records,
         counts,
         wall_ns,
-        state: State {
-            geometry: state.geometry,
-            map: state.map,
-            programmed,
-        },
+        dies: servers.into_iter().flat_map(Server::into_dies).collect(),
     })
 }
 
-fn in_turns(front: &mut Front<'_>, servers: &mut [Server<'_>], seed: u64) -> Result<(), RunError> {
+fn in_turns<M: Mapping>(
+    front: &mut Front<'_>,
+    servers: &mut [Server<'_, M>],
+    seed: u64,
+) -> Result<(), RunError> {
     let workers = front.shared.workers();
     let mut order: Vec<usize> = (0..workers).collect();
     let mut random = Random::new(seed);
@@ -239,7 +291,10 @@ impl Drop for StopAll<'_> {
     }
 }
 
-fn in_threads(front: &mut Front<'_>, servers: &mut [Server<'_>]) -> Result<(), RunError> {
+fn in_threads<M: Mapping>(
+    front: &mut Front<'_>,
+    servers: &mut [Server<'_, M>],
+) -> Result<(), RunError> {
     let shared = front.shared;
     let progress: Vec<Progress> = servers.iter().map(|_| Progress::default()).collect();
     std::thread::scope(|scope| {
@@ -293,7 +348,7 @@ fn serve_front(front: &mut Front<'_>, servers: &[Progress]) -> Result<(), RunErr
 }
 
 /// Brings what the write buffers hold to the flash.
-fn drain(servers: &mut [Server<'_>]) -> Result<(), RunError> {
+fn drain<M: Mapping>(servers: &mut [Server<'_, M>]) -> Result<(), RunError> {
     for _ in 0..PATIENCE {
         let mut are_empty = true;
         for server in &mut *servers {

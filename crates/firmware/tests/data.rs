@@ -4,6 +4,7 @@
 use drivelab_firmware::controller::Controller;
 use drivelab_firmware::front_end::FrontEnd;
 use drivelab_firmware::host::{Doorbell, QUEUE_ENTRIES};
+use drivelab_firmware::mapping::Paged;
 use drivelab_firmware::nvme::{Command, Completion, Operation, Sectors, Status, entry};
 use drivelab_firmware::records::{Counter, Totals};
 use drivelab_firmware::server::Server;
@@ -18,7 +19,7 @@ const DATA: u64 = 64 << 10;
 struct Bench<'a> {
     shared: &'a Controller,
     front: FrontEnd<'a>,
-    servers: Vec<Server<'a>>,
+    servers: Vec<Server<'a, Paged>>,
     doorbell: Doorbell,
     phase: bool,
 }
@@ -29,7 +30,10 @@ impl<'a> Bench<'a> {
         let servers = (0..shared.servers).map(|server| {
             let dies = state.dies().into_iter();
             let dies = dies.filter(|&(plane, _)| shared.owner_of(plane) == server);
-            Server::new(server, shared, state.map.clone(), dies.collect())
+            let dies: Vec<_> = dies.collect();
+            let planes = dies.iter().map(|&(plane, _)| plane);
+            let map = Paged::new(state.map.clone(), planes);
+            Server::new(server, shared, map, dies)
         });
         Self {
             shared,

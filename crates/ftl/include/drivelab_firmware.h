@@ -36,10 +36,11 @@ extern "C" {
 #endif
 
 /*
- * What drivelab_firmware_version returns. Libraries built with version 1, which had
- * neither background_blocks nor the last two functions, still work.
+ * What drivelab_firmware_version returns. Libraries of earlier versions still work:
+ * version 1 had neither background_blocks nor drivelab_firmware_background and
+ * drivelab_firmware_erase_count, version 2 had no counts.
  */
-#define DRIVELAB_FIRMWARE_VERSION 2u
+#define DRIVELAB_FIRMWARE_VERSION 3u
 
 /* No operation, no logical page. */
 #define DRIVELAB_NOTHING UINT32_MAX
@@ -130,6 +131,22 @@ int drivelab_firmware_background(void *firmware, const struct drivelab_idle_time
 
 /* Optional: how often a block was erased, blocks counted plane after plane. */
 uint32_t drivelab_firmware_erase_count(const void *firmware, uint32_t block);
+
+/*
+ * Optional, both or neither: what the firmware counts while it works. The first gives the
+ * name of count `index`, from 0 on without a gap, and NULL behind the last; the second
+ * what it has come to since the firmware was created. A name is up to 40 lower-case
+ * letters, digits and underscores, begins with a letter and stands once; there are up to
+ * 32. Names are yours, but these have their meaning:
+ *
+ *     map_lookups    map entries looked up
+ *     map_hits       map entries that were at hand when they were asked for
+ *     map_misses     map entries that had to be fetched first
+ *     pages_moved    pages moved, for collection and for wear; must be the moves emitted
+ *     lock_waits     locks that somebody else held
+ */
+const char *drivelab_firmware_count_name(uint32_t index);
+uint64_t drivelab_firmware_count(const void *firmware, uint32_t index);
 
 #ifdef __cplusplus
 }

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
 use crate::{
-    Action, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, Lpn, NOTHING, PageRun,
-    Room,
+    Action, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, Lpn, NOTHING, OwnCounts,
+    PageRun, Room,
 };
 
 /// How a firmware broke its contract.
@@ -414,6 +414,10 @@ impl<F: Firmware> Firmware for Checked<F> {
         operations: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
         Checked::background(self, offer, operations).map_err(FirmwareError::from)
+    }
+
+    fn own_counts(&self) -> Result<OwnCounts, FirmwareError> {
+        self.firmware.own_counts()
     }
 
     fn erase_counts(&self) -> Result<Option<EraseCounts>, FirmwareError> {

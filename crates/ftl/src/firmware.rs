@@ -5,7 +5,7 @@ use std::ops::Range;
 use drivelab_request::{Content, Direction, Nanos};
 use thiserror::Error;
 
-use crate::{EraseCounts, FlashLayout, Lpn, Operation, OperationBuffer, Room};
+use crate::{EraseCounts, FlashLayout, Lpn, Operation, OperationBuffer, OwnCounts, Room};
 
 /// What the host wants of a run of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -319,6 +319,14 @@ pub trait Firmware {
     fn erase_counts(&self) -> Result<Option<EraseCounts>, FirmwareError> {
         let counts = (0..self.layout().blocks()).map_while(|block| self.erase_count(block));
         Ok(self.erase_count(0).map(|_| EraseCounts::of(counts)))
+    }
+
+    /// What it counts by names of its own, since it was made; none of the built-in firmware.
+    ///
+    /// # Errors
+    /// [`FirmwareError`] where what it tells cannot be.
+    fn own_counts(&self) -> Result<OwnCounts, FirmwareError> {
+        Ok(OwnCounts::default())
     }
 
     /// Hints that the map entry of `page` is needed soon.

@@ -124,6 +124,26 @@ impl Counts {
     }
 }
 
+/// What a firmware of the user's own counts by names of its own, since it was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnCounts(pub Vec<(String, u64)>);
+
+impl OwnCounts {
+    /// What was counted since `before`, which has the same names or none.
+    ///
+    /// # Errors
+    /// [`crate::FirmwareError::Contract`] names the first count that became smaller.
+    pub fn since(&self, before: &Self) -> Result<Self, crate::FirmwareError> {
+        let mut left = self.clone();
+        for ((name, now), (_, before)) in left.0.iter_mut().zip(&before.0) {
+            *now = now
+                .checked_sub(*before)
+                .ok_or_else(|| crate::external::became_less(name, *before, *now))?;
+        }
+        Ok(left)
+    }
+}
+
 /// The caller's buffer: operations in order of emission, and the counts.
 #[derive(Clone, Debug, Default)]
 pub struct OperationBuffer {

@@ -187,6 +187,11 @@ pub fn simulated_dict<'py>(
         add_counters(&dict, (FlashCounters::ROWS, flash), Place::Run)?;
     }
     add_objects(&dict, flash.as_deref(), disk.as_ref())?;
+    let own = PyDict::new(py);
+    for (name, count) in &outcome.own_counts {
+        own.set_item(name, count)?;
+    }
+    dict.set_item("firmware_counts", own)?;
     let energy = counters_dict(py, Energy::ROWS, outcome.energy.as_ref())?;
     dict.set_item(Energy::OBJECT, energy)?;
     dict.set_item("variability_factor", outcome.variability_factor)?;

@@ -23,7 +23,8 @@ pub struct PlaneLock {
 #[derive(Debug)]
 pub struct Guard<'a> {
     lock: &'a PlaneLock,
-    number: usize,
+    /// None, where the host holds it.
+    number: Option<usize>,
 }
 
 impl PlaneLock {
@@ -36,7 +37,21 @@ impl PlaneLock {
             self.wait();
         }
         marks::taken(number);
-        Guard { lock: self, number }
+        Guard {
+            lock: self,
+            number: Some(number),
+        }
+    }
+
+    /// Takes the lock for the host, which neither counts nor marks.
+    pub fn take_for_host(&self) -> Guard<'_> {
+        if !self.try_take() {
+            self.wait();
+        }
+        Guard {
+            lock: self,
+            number: None,
+        }
     }
 
     #[inline]
@@ -65,7 +80,9 @@ impl PlaneLock {
 impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
-        marks::released(self.number);
+        if let Some(number) = self.number {
+            marks::released(number);
+        }
         self.lock.is_taken.store(false, Ordering::Release);
     }
 }

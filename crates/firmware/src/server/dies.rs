@@ -6,14 +6,16 @@ use drivelab_ftl::OperationKind;
 use super::Server;
 use crate::error::RunError;
 use crate::flash::{FlashDone, Purpose};
+use crate::mapping::Mapping;
 use crate::records::Counter;
 
 /// Operations that a die executes in one turn.
 const TURN_OPERATIONS: usize = 32;
 
-impl Server<'_> {
+impl<M: Mapping> Server<'_, M> {
     pub(super) fn run_dies(&mut self) -> Result<bool, RunError> {
         let mut did = false;
+        let desk = self.desk();
         for (plane, die) in &mut self.dies {
             let queue = &self.shared.dies[*plane as usize];
             for _ in 0..TURN_OPERATIONS {
@@ -33,6 +35,7 @@ impl Server<'_> {
                     OperationKind::Erase => Counter::FlashErases,
                 };
                 self.counters.add(counter, 1);
+                self.map.completed(desk, *plane, &command);
                 if command.purpose == Purpose::Move {
                     continue;
                 }

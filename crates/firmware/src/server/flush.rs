@@ -4,14 +4,11 @@
 //! ago are flushed. A flush of the host, or a write that is to be forced, is a barrier: it
 //! is done when all that came before is on the flash.
 
-use drivelab_ftl::{Action, Firmware, Lpn, PageRun};
-
-use super::read::{DIE_DEPTH, Fetch};
-use super::{Server, Step, overflowed};
+use super::Server;
+use super::read::Fetch;
 use crate::buffer::{ReadState, Waiter, WriteState};
-use crate::collection_steps;
 use crate::error::RunError;
-use crate::flash::{FlashCommand, Purpose};
+use crate::mapping::{Mapping, Step};
 use crate::nvme::Status;
 use crate::records::Counter;
 
@@ -22,7 +19,7 @@ pub(super) struct Barrier {
     then: u64,
 }
 
-impl Server<'_> {
+impl<M: Mapping> Server<'_, M> {
     /// The command is done when everything that was written before is on the flash.
     pub(super) fn wait_for_flush(&mut self, context: u16) {
         let then = self.write.now();
@@ -98,44 +95,14 @@ impl Server<'_> {
 
     fn program_slot(&mut self, slot: u16) -> Result<Step, RunError> {
         let logical = self.write.slots.page(slot);
-        let plane = self.shared.plane_of(logical);
-        let die = &self.shared.dies[plane as usize];
-        if die.waiting() >= DIE_DEPTH {
+        let desk = self.desk();
+        if !self.map.is_ready(desk, logical) || self.map.write(desk, logical, slot)? == Step::Waits
+        {
             return Ok(Step::Waits);
-        }
-        let lock = &self.shared.locks[plane as usize];
-        let guard = lock.take(plane as usize, self.counters);
-        if !self.map.has_room_for_host(plane) {
-            drop(guard);
-            // The host waits for collection, which is told to hurry.
-            collection_steps::owe(self.shared, plane, collection_steps::URGENT);
-            return Ok(Step::Waits);
-        }
-        self.counters.add(Counter::MapLookups, 1);
-        self.operations.clear();
-        let page = Lpn(logical);
-        match self.map.write_one(page) {
-            Some(operation) => {
-                self.operations.push(operation);
-            }
-            None => {
-                let run = PageRun::whole(Action::Write, page, 1);
-                self.map.submit(&[run], &mut self.operations)?;
-            }
-        }
-        let mut is_queued = true;
-        for operation in self.operations.operations() {
-            let command = FlashCommand::of(operation, Purpose::Flush, self.index, slot);
-            is_queued &= die.put(command, self.counters);
-        }
-        drop(guard);
-        if !is_queued {
-            return Err(overflowed(plane));
         }
         self.write.flushing(slot);
         // What was read before to fill the page up is old now.
         self.read.invalidate(logical);
-        collection_steps::owe(self.shared, plane, collection_steps::PER_WRITE);
         Ok(Step::Taken)
     }
 

@@ -5,7 +5,6 @@
 //! far as it must, then runs the dies, then collects. Nothing in a turn waits: what cannot
 //! go on now is kept for the next one.
 
-mod collection;
 mod dies;
 mod flush;
 mod read;
@@ -14,28 +13,19 @@ mod write;
 
 use std::collections::VecDeque;
 
-use drivelab_ftl::{OperationBuffer, PageMap, Shared};
-
 use crate::buffer::{ReadBuffer, WriteBuffer, share_of};
 use crate::controller::Controller;
 use crate::error::RunError;
 use crate::flash::{Die, FlashDone, Purpose};
+use crate::mapping::{Desk, Mapping, Step};
 use crate::nvme::Status;
 use crate::records::Counters;
 use crate::segment::{Segment, SegmentDone, Work};
 
-use collection::Collecting;
 use flush::Barrier;
 
 /// Segments that are taken in one turn.
 const TURN_SEGMENTS: usize = 8;
-
-/// A step that could be taken, or has to wait for something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Taken,
-    Waits,
-}
 
 /// What a turn did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,17 +38,12 @@ pub enum Turn {
     Idle,
 }
 
-/// A die's queue had no room, though who puts something in leaves room for the others.
-fn overflowed(plane: u32) -> RunError {
-    RunError::Inconsistent(format!("the queue of die {plane} overflowed"))
-}
-
 /// A worker that serves pages.
-pub struct Server<'a> {
+pub struct Server<'a, M> {
     index: usize,
     shared: &'a Controller,
     counters: &'a Counters,
-    map: PageMap<Shared>,
+    map: M,
     read: ReadBuffer,
     write: WriteBuffer,
     /// Flushes and forced writes that are not done.
@@ -67,23 +52,15 @@ pub struct Server<'a> {
     kept: Option<Segment>,
     /// What the front end had no room for.
     outbox: VecDeque<SegmentDone>,
-    operations: OperationBuffer,
     /// The dies it owns, with their planes' numbers.
     dies: Vec<(u32, Die)>,
-    collecting: Collecting,
 }
 
-impl<'a> Server<'a> {
+impl<'a, M: Mapping> Server<'a, M> {
     /// Server `index` with its handle of the map and the dies it owns.
     #[must_use]
-    pub fn new(
-        index: usize,
-        shared: &'a Controller,
-        map: PageMap<Shared>,
-        dies: Vec<(u32, Die)>,
-    ) -> Self {
+    pub fn new(index: usize, shared: &'a Controller, map: M, dies: Vec<(u32, Die)>) -> Self {
         let slots = share_of(index, shared.servers);
-        let collecting = Collecting::new(dies.len());
         Self {
             index,
             shared,
@@ -94,9 +71,17 @@ impl<'a> Server<'a> {
             barriers: VecDeque::new(),
             kept: None,
             outbox: VecDeque::new(),
-            operations: OperationBuffer::with_capacity(256),
             dies,
-            collecting,
+        }
+    }
+
+    /// Who asks the map.
+    #[inline]
+    fn desk(&self) -> Desk<'a> {
+        Desk {
+            shared: self.shared,
+            counters: self.counters,
+            server: self.index,
         }
     }
 
@@ -111,7 +96,7 @@ impl<'a> Server<'a> {
     /// [`RunError`] where the map or the flash refuses: the firmware is wrong then.
     pub fn turn(&mut self) -> Result<Turn, RunError> {
         let has_served = self.serve_turn()?;
-        let has_collected = self.collect(!has_served)?;
+        let has_collected = self.map.collect(self.desk(), !has_served)?;
         Ok(match (has_served, has_collected) {
             (true, _) => Turn::Served,
             (false, true) => Turn::Collected,
@@ -136,7 +121,7 @@ impl<'a> Server<'a> {
     /// As [`Server::turn`].
     pub fn drain(&mut self) -> Result<bool, RunError> {
         self.serve_turn()?;
-        self.collect(false)?;
+        self.map.collect(self.desk(), false)?;
         while let Some(slot) = self.write.next_dirty(None) {
             if self.flush_slot(slot)? == Step::Waits {
                 break;
@@ -146,7 +131,8 @@ impl<'a> Server<'a> {
         let are_idle = self
             .dies
             .iter()
-            .all(|(plane, _)| self.shared.dies[*plane as usize].waiting() == 0);
+            .all(|(plane, _)| self.shared.dies[*plane as usize].waiting() == 0)
+            && self.map.is_at_rest();
         Ok(is_empty && are_idle && self.kept.is_none() && self.outbox.is_empty())
     }
 

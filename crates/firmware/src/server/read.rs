@@ -1,21 +1,16 @@
 //! Reads: from the write buffer, from the read buffer, or from the flash.
 
-use drivelab_ftl::{Firmware, Lpn};
-
-use super::{Server, Step, overflowed};
+use super::Server;
 use crate::buffer::{ReadState, Waiter, WriteState, runs};
 use crate::error::RunError;
-use crate::flash::{FlashCommand, Purpose};
 use crate::geometry::{PAGE_BYTES, SECTOR_BYTES};
+use crate::mapping::{Mapping, Step};
 use crate::nvme::Status;
 use crate::records::Counter;
 use crate::segment::Segment;
 
 /// What a page that was never written holds.
 static ZEROES: [u8; PAGE_BYTES] = [0; PAGE_BYTES];
-
-/// Entries of a die's queue beyond which the host waits: collection needs room too.
-pub(super) const DIE_DEPTH: usize = 256;
 
 /// Where the flash has a page.
 pub(super) enum Fetch {
@@ -27,7 +22,7 @@ pub(super) enum Fetch {
     Waits,
 }
 
-impl Server<'_> {
+impl<M: Mapping> Server<'_, M> {
     pub(super) fn read_segment(&mut self, segment: Segment) -> Result<Step, RunError> {
         if let Some(slot) = self.write.slots.find(segment.logical)
             && self.write.mask(slot) & segment.mask() == segment.mask()
@@ -56,32 +51,18 @@ impl Server<'_> {
 
     /// Has the flash read a page that is in no slot of the read buffer.
     pub(super) fn fetch(&mut self, logical: u32) -> Result<Fetch, RunError> {
-        let plane = self.shared.plane_of(logical);
-        let die = &self.shared.dies[plane as usize];
-        if die.waiting() >= DIE_DEPTH {
+        let desk = self.desk();
+        if !self.map.is_ready(desk, logical) {
             return Ok(Fetch::Waits);
         }
         let Some(slot) = self.read.slot_for(logical) else {
             return Ok(Fetch::Waits);
         };
-        self.counters.add(Counter::MapLookups, 1);
-        let lock = &self.shared.locks[plane as usize];
-        let guard = lock.take(plane as usize, self.counters);
-        // From the look-up to the queue the lock is held: collection may otherwise erase the
-        // page before it is read.
-        let is_queued = self.map.read_one(Lpn(logical)).map(|operation| {
-            let command = FlashCommand::of(&operation, Purpose::Fill, self.index, slot);
-            die.put(command, self.counters)
-        });
-        drop(guard);
-        match is_queued {
-            Some(true) => Ok(Fetch::Slot(slot)),
-            Some(false) => Err(overflowed(plane)),
-            None => {
-                self.read.slots.release(slot);
-                Ok(Fetch::Nowhere)
-            }
+        if self.map.read(desk, logical, slot)? {
+            return Ok(Fetch::Slot(slot));
         }
+        self.read.slots.release(slot);
+        Ok(Fetch::Nowhere)
     }
 
     /// Answers with the page in a slot of the read buffer, or with zeroes, and over it what

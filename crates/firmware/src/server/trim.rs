@@ -1,15 +1,13 @@
 //! Deallocation: pages of a run that are this server's are given up.
 
-use drivelab_ftl::{Action, Firmware, Lpn, PageRun};
-
-use super::{Server, Step};
+use super::Server;
 use crate::buffer::WriteState;
 use crate::error::RunError;
+use crate::mapping::{Mapping, Step};
 use crate::nvme::Status;
-use crate::records::Counter;
 use crate::segment::Segment;
 
-impl Server<'_> {
+impl<M: Mapping> Server<'_, M> {
     pub(super) fn trim_segment(&mut self, segment: Segment) -> Result<Step, RunError> {
         for page in segment.logical..segment.logical + segment.pages {
             if self.shared.server_of(page) == self.index {
@@ -30,13 +28,6 @@ impl Server<'_> {
             }
         }
         self.read.invalidate(page);
-        self.counters.add(Counter::MapLookups, 1);
-        let plane = self.shared.plane_of(page) as usize;
-        let guard = self.shared.locks[plane].take(plane, self.counters);
-        let run = PageRun::whole(Action::Trim, Lpn(page), 1);
-        self.operations.clear();
-        self.map.submit(&[run], &mut self.operations)?;
-        drop(guard);
-        Ok(())
+        self.map.trim(self.desk(), page)
     }
 }

@@ -1,13 +1,14 @@
 //! Writes: into the write buffer, whose slots go to the flash later.
 
-use super::{Server, Step};
+use super::Server;
 use crate::error::RunError;
 use crate::geometry::SECTOR_BYTES;
+use crate::mapping::{Mapping, Step};
 use crate::nvme::Status;
 use crate::records::Counter;
 use crate::segment::{Segment, Work};
 
-impl Server<'_> {
+impl<M: Mapping> Server<'_, M> {
     pub(super) fn write_segment(&mut self, segment: Segment) -> Result<Step, RunError> {
         let Some((slot, was_there)) = self.write.slot_for(segment.logical) else {
             return Ok(Step::Waits);

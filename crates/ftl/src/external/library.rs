@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::{OLDEST, VERSION};
+use super::functions::{OLDEST, VERSION};
 use crate::FlashLayout;
 
 /// Why a library cannot be the firmware.
@@ -37,6 +37,18 @@ pub enum ExternalError {
         path: PathBuf,
         /// Its version.
         found: u32,
+    },
+    /// A count has no proper name.
+    #[error("the firmware {path} calls its count {index} {name:?}: {why}")]
+    Count {
+        /// The library.
+        path: PathBuf,
+        /// Which, from 0.
+        index: u32,
+        /// Its name, or the begin of it.
+        name: String,
+        /// What is wrong.
+        why: String,
     },
     /// It refuses the drive.
     #[error(

@@ -4,92 +4,35 @@
 //! What it emits is only taken down here, with the ranges of its fields checked;
 //! [`crate::Checked`] verifies the contract.
 
+mod counting;
+mod functions;
 #[cfg(target_os = "linux")]
 mod image;
 mod library;
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::path::Path;
 
 use crate::{
     Action, Cause, Firmware, FirmwareError, FlashLayout, IdleTime, NOTHING, Operation,
-    OperationBuffer, OperationKind, PageRun, Ppn,
+    OperationBuffer, OperationKind, OwnCounts, PageRun, Ppn,
 };
 
+use counting::Counting;
+pub(crate) use counting::became_less;
+pub use functions::ExternalFunctions;
+use functions::{Emitted, Layout, Offer, Run, Sink};
 pub use library::ExternalError;
-use library::Library;
-
-/// `DRIVELAB_FIRMWARE_VERSION`.
-const VERSION: u32 = 2;
-
-/// The oldest version whose libraries still work: one without functions of later versions.
-const OLDEST: u32 = 1;
 
 /// More operations than this for one call are a loop without end.
 const MOST_OPERATIONS: usize = 1 << 24;
-
-#[repr(C)]
-struct Layout {
-    planes: u32,
-    blocks_per_plane: u32,
-    pages_per_block: u32,
-    logical_pages: u32,
-    reserve_blocks: u32,
-    // Since version 2.
-    background_blocks: u32,
-}
-
-#[repr(C)]
-struct Run {
-    action: u32,
-    first: u32,
-    pages: u32,
-    first_partial: u32,
-    last_partial: u32,
-}
-
-#[repr(C)]
-struct Emitted {
-    kind: u32,
-    cause: u32,
-    plane: u32,
-    page: u32,
-    logical: u32,
-    after: u32,
-    request: u32,
-}
-
-#[repr(C)]
-struct Offer {
-    idle_ns: u64,
-    budget: u32,
-    planes: *const c_void,
-    is_free: extern "C" fn(*const c_void, u32) -> u32,
-}
-
-#[repr(C)]
-struct Sink {
-    sink: *mut c_void,
-    emit: extern "C" fn(*mut c_void, *const Emitted) -> u32,
-}
-
-type VersionOf = unsafe extern "C" fn() -> u32;
-type Create = unsafe extern "C" fn(*const Layout) -> *mut c_void;
-type Destroy = unsafe extern "C" fn(*mut c_void);
-type Submit = unsafe extern "C" fn(*mut c_void, *const Run, u32, *const Sink) -> c_int;
-type Completed = unsafe extern "C" fn(*mut c_void, *const Emitted);
-type Background = unsafe extern "C" fn(*mut c_void, *const Offer, *const Sink) -> c_int;
-type EraseCount = unsafe extern "C" fn(*mut c_void, u32) -> u32;
 
 /// A firmware behind the C interface. Wrap it in [`crate::Checked`].
 pub struct External {
     layout: FlashLayout,
     state: *mut c_void,
-    destroy: Destroy,
-    submit: Submit,
-    completed: Option<Completed>,
-    background: Option<Background>,
-    erase_count: Option<EraseCount>,
+    functions: ExternalFunctions,
+    counting: Counting,
     runs: Vec<Run>,
 }
 
@@ -97,57 +40,45 @@ pub struct External {
 // and `External` is not `Sync`.
 unsafe impl Send for External {}
 
-/// `address` as a function.
-///
-/// # Safety
-/// A function of the type `F` lies there, for ever.
-unsafe fn function<F: Copy>(address: *mut c_void) -> F {
-    const { assert!(size_of::<F>() == size_of::<*mut c_void>()) }
-    // SAFETY: pointers to functions are as large as pointers; the caller vouches for the type.
-    unsafe { std::mem::transmute_copy(&address) }
-}
-
 impl External {
     /// The firmware in the library at `path`, on a fresh drive whose planes are to have
     /// `background_blocks` free blocks after idle time, if any is offered.
     ///
     /// # Errors
     /// [`ExternalError`] where it cannot be loaded, lacks a function, was built with
-    /// another header or refuses the layout.
+    /// another header, refuses the layout or has counts without proper names.
     pub fn load(
         path: &Path,
         layout: FlashLayout,
         background_blocks: Option<u32>,
     ) -> Result<Self, ExternalError> {
-        let library = Library::open(path)?;
-        // SAFETY: functions of these names have these types, as the header says; the
-        // library stays loaded.
-        let (version, create, destroy, submit) = unsafe {
-            (
-                function::<VersionOf>(library.need(c"drivelab_firmware_version")?),
-                function::<Create>(library.need(c"drivelab_firmware_create")?),
-                function::<Destroy>(library.need(c"drivelab_firmware_destroy")?),
-                function::<Submit>(library.need(c"drivelab_firmware_submit")?),
-            )
-        };
-        // SAFETY: as the header says.
-        let version = unsafe { version() };
-        if !(OLDEST..=VERSION).contains(&version) {
-            return Err(ExternalError::Version {
-                path: path.to_owned(),
-                found: version,
-            });
-        }
-        // What a library calls like a function of a later version is something else.
-        let since = |first: u32, name: &CStr| (version >= first).then(|| library.find(name))?;
-        // SAFETY: as above.
-        let (completed, background, erase_count) = unsafe {
-            (
-                since(1, c"drivelab_firmware_completed").map(|f| function::<Completed>(f)),
-                since(2, c"drivelab_firmware_background").map(|f| function::<Background>(f)),
-                since(2, c"drivelab_firmware_erase_count").map(|f| function::<EraseCount>(f)),
-            )
-        };
+        let functions = ExternalFunctions::load(path)?;
+        Self::new(functions, path, layout, background_blocks)
+    }
+
+    /// The firmware that this program was linked with; `path` is what errors call it.
+    ///
+    /// # Errors
+    /// As [`External::load`].
+    ///
+    /// # Safety
+    /// The functions do what `drivelab_firmware.h` says of those of their names.
+    pub unsafe fn linked(
+        functions: ExternalFunctions,
+        path: &Path,
+        layout: FlashLayout,
+    ) -> Result<Self, ExternalError> {
+        Self::new(functions, path, layout, None)
+    }
+
+    fn new(
+        functions: ExternalFunctions,
+        path: &Path,
+        layout: FlashLayout,
+        background_blocks: Option<u32>,
+    ) -> Result<Self, ExternalError> {
+        let functions = functions.of_version(path)?;
+        let counting = Counting::of(&functions, path)?;
         let told = Layout {
             planes: layout.planes,
             blocks_per_plane: layout.blocks_per_plane,
@@ -157,7 +88,7 @@ impl External {
             background_blocks: background_blocks.unwrap_or(0),
         };
         // SAFETY: the layout lives until the call returns.
-        let state = unsafe { create(&raw const told) };
+        let state = unsafe { (functions.create)(&raw const told) };
         if state.is_null() {
             return Err(ExternalError::Refused {
                 path: path.to_owned(),
@@ -167,20 +98,34 @@ impl External {
         Ok(Self {
             layout,
             state,
-            destroy,
-            submit,
-            completed,
-            background,
-            erase_count,
+            functions,
+            counting,
             runs: Vec::new(),
         })
     }
+
+    /// Takes down what `call` emits, and what the firmware has counted by then.
+    fn taken(
+        &mut self,
+        operations: &mut OperationBuffer,
+        call: impl FnOnce(&mut Self, *const Sink) -> c_int,
+    ) -> Result<(), FirmwareError> {
+        let moved = moves(operations);
+        taken(operations, |out| call(self, out))?;
+        self.counting.moved += moves(operations) - moved;
+        self.counting.add_to(&mut operations.counts, self.state)
+    }
+}
+
+/// Pages moved, whatever for.
+fn moves(operations: &OperationBuffer) -> u64 {
+    operations.counts.moves + operations.counts.wear_moves
 }
 
 impl Drop for External {
     fn drop(&mut self) {
         // SAFETY: the state was created by this library and is not used again.
-        unsafe { (self.destroy)(self.state) }
+        unsafe { (self.functions.destroy)(self.state) }
     }
 }
 
@@ -315,10 +260,9 @@ impl Firmware for External {
                 last_partial: run.last_partial.into(),
             });
         }
-        let (state, runs) = (self.state, &self.runs);
         // SAFETY: state, runs and sink live until the call returns.
-        taken(operations, |out| unsafe {
-            (self.submit)(state, runs.as_ptr(), runs.len() as u32, out)
+        self.taken(operations, |own, out| unsafe {
+            (own.functions.submit)(own.state, own.runs.as_ptr(), own.runs.len() as u32, out)
         })
     }
 
@@ -327,7 +271,7 @@ impl Firmware for External {
         offer: &IdleTime<'_>,
         operations: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
-        let Some(background) = self.background else {
+        let Some(background) = self.functions.background else {
             return Ok(());
         };
         let planes = Planes {
@@ -341,19 +285,28 @@ impl Firmware for External {
             is_free,
         };
         // SAFETY: state, offer and sink live until the call returns.
-        taken(operations, |out| unsafe {
-            background(self.state, &raw const told, out)
+        self.taken(operations, |own, out| unsafe {
+            background(own.state, &raw const told, out)
         })
     }
 
     fn erase_count(&self, block: u32) -> Option<u32> {
         // SAFETY: the state lives until the call returns.
-        self.erase_count
+        self.functions
+            .erase_count
             .map(|erase_count| unsafe { erase_count(self.state, block) })
     }
 
+    fn own_counts(&self) -> Result<OwnCounts, FirmwareError> {
+        self.counting.told(self.state)
+    }
+
+    fn heeds_completions(&self) -> bool {
+        self.functions.completed.is_some()
+    }
+
     fn completed(&mut self, operation: &Operation) {
-        let Some(completed) = self.completed else {
+        let Some(completed) = self.functions.completed else {
             return;
         };
         let told = Emitted {

@@ -38,6 +38,8 @@ pub struct Outcome {
     pub drained_requests: u64,
     /// What the drive's media did in the window.
     pub media: Media,
+    /// What a firmware of the user's own counted in the window, by its names; none of others.
+    pub own_counts: Vec<(String, u64)>,
     /// What the window took of the power supply, where the preset knows.
     pub energy: Option<Energy>,
     /// How much longer than the preset says everything took, the mean of the window where

@@ -1,6 +1,6 @@
 //! What the flash did while the measurement window was open.
 
-use drivelab_ftl::{Cause, Firmware, OperationKind};
+use drivelab_ftl::{Cause, Firmware, FirmwareError, OperationKind, OwnCounts};
 
 use super::engine::{Engine, Tally};
 use crate::event::EventKey;
@@ -10,6 +10,7 @@ impl<F: Firmware> Engine<F> {
     /// The window opens at `at`, when everything up to `served` has happened.
     pub(super) fn open_account(&mut self, at: u64, served: EventKey) {
         self.counts_before = self.out.counts;
+        self.own_before = self.own_counts();
         self.settle_channels(at);
         self.count_copybacks_until(served);
         let mut early = Tally::default();
@@ -64,5 +65,21 @@ impl<F: Firmware> Engine<F> {
         counters.unit_utilisation_ratio = units.into_iter().map(share).collect();
         counters.channel_utilisation_ratio = channels.into_iter().map(share).collect();
         self.outcome.media = Media::Flash(Box::new(counters));
+        match self.own_counts().since(&self.own_before) {
+            Ok(counted) => self.outcome.own_counts = counted.0,
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// What the firmware counts by names of its own.
+    fn own_counts(&mut self) -> OwnCounts {
+        self.firmware.own_counts().unwrap_or_else(|error| {
+            self.fail(error);
+            OwnCounts::default()
+        })
+    }
+
+    fn fail(&mut self, error: FirmwareError) {
+        self.failure.get_or_insert(error.into());
     }
 }

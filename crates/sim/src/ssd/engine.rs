@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use drivelab_ftl::{Cause, Counts, Divisor, Firmware, OperationBuffer, OperationKind};
+use drivelab_ftl::{Cause, Counts, Divisor, Firmware, OperationBuffer, OperationKind, OwnCounts};
 
 use super::background::Background;
 use super::buffer::{BufferSettings, WriteBuffer};
@@ -73,6 +73,8 @@ pub(super) struct Engine<F> {
     pub counters: FlashCounters,
     /// What the firmware had counted when the window opened.
     pub counts_before: Counts,
+    /// The same by names of its own.
+    pub own_before: OwnCounts,
     /// Those who submit and count.
     pub users: Users,
     /// Somebody else submits and counts: the users are none.
@@ -132,6 +134,7 @@ impl<F: Firmware> Engine<F> {
             tally: Tally::default(),
             counters: FlashCounters::default(),
             counts_before: Counts::default(),
+            own_before: OwnCounts::default(),
             users: Users::new(STOP_STEP_NS),
             is_owned: false,
             completed: Vec::new(),

@@ -1,0 +1,81 @@
+//! The firmware program around a firmware of the user's own.
+//!
+//! ```text
+//!   mine.c, link.c ──cc──┐
+//!                        ├──> a static program, for the host and for the target
+//!   this library ────────┘
+//! ```
+//!
+//! `drivelab firmware build` does that. The functions of `drivelab_firmware.h` come as the table
+//! `drivelab_own_firmware` of `link.c`.
+
+mod arguments;
+
+use std::ffi::{CStr, c_char, c_int};
+use std::path::Path;
+
+use drivelab_firmware::command_line::{Lines, carried_out, requests_of, tell};
+use drivelab_firmware::error::RunError;
+use drivelab_firmware::own_run::{layout, run_own};
+use drivelab_ftl::{Checked, External, ExternalFunctions, Firmware};
+
+use arguments::{HELP, Run};
+
+unsafe extern "C" {
+    /// The firmware that this is linked with.
+    #[allow(non_upper_case_globals)]
+    static drivelab_own_firmware: ExternalFunctions;
+}
+
+/// The program.
+///
+/// # Safety
+/// The arguments are those of a main of C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
+    let words: Vec<String> = (1..usize::try_from(count).unwrap_or(0))
+        // SAFETY: so many strings there are.
+        .map(|place| unsafe { CStr::from_ptr(*words.add(place)) })
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    carried_out(|| work(&words)).into()
+}
+
+fn work(words: &[String]) -> Result<(), RunError> {
+    let Some(asked) = arguments::parse(words)? else {
+        print!("{HELP}");
+        return Ok(());
+    };
+    // SAFETY: link.c fills the table, and the functions do what the header asks for, as far as
+    // anybody can know.
+    let firmware = unsafe {
+        External::linked(
+            drivelab_own_firmware,
+            Path::new("in this program"),
+            layout(&asked.making.geometry),
+        )
+    };
+    let firmware = firmware.map_err(|error| RunError::Inconsistent(error.to_string()))?;
+    if asked.is_checked {
+        serve(Checked::fresh(firmware), &asked)
+    } else {
+        serve(firmware, &asked)
+    }
+}
+
+fn serve(firmware: impl Firmware + Send, asked: &Run) -> Result<(), RunError> {
+    let requests = requests_of(&asked.requests, asked.making.geometry.sectors())?;
+    let mut lines = Lines::open(asked.records.as_deref())?;
+    let served = run_own(
+        firmware,
+        &asked.making,
+        requests,
+        &asked.settings,
+        |number, record, own| lines.write(record.line_with(number, &own.0)),
+    )?;
+    tell(&served.counts, served.wall_ns);
+    if asked.is_checked {
+        eprintln!("checked: every operation keeps the contract of drivelab_firmware.h");
+    }
+    Ok(())
+}
