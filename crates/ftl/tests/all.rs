@@ -6,6 +6,7 @@ mod collection;
 mod compressed_map;
 mod contract;
 mod damage;
+mod external;
 mod failures;
 mod memory;
 mod placement;

@@ -20,8 +20,14 @@ fn root() -> PathBuf {
 
 /// The example with `replacements` made, as a library named `name`.
 fn library(name: &str, replacements: &[(&str, &str)]) -> PathBuf {
+    library_of("page_map.c", name, replacements)
+}
+
+/// Another example likewise.
+fn library_of(example: &str, name: &str, replacements: &[(&str, &str)]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let mut text = std::fs::read_to_string(root().join("examples/firmware/page_map.c")).unwrap();
+    let example = root().join("examples/firmware").join(example);
+    let mut text = std::fs::read_to_string(example).unwrap();
     for (from, to) in replacements {
         assert_eq!(text.matches(from).count(), 1, "{from}");
         text = text.replace(from, to);
@@ -86,6 +92,43 @@ fn the_example_gives_the_results_of_the_built_in_firmware() {
         let found = external(config(changes), &example).unwrap();
         assert_eq!(format!("{found:?}"), format!("{expected:?}"));
     }
+}
+
+/// What it counts is told of the window alone, and what the built-in firmware counts too under
+/// the same names.
+#[test]
+fn a_run_tells_what_the_firmware_counted() {
+    let found = external(config(""), &library_of("hot_cold.c", "counting", &[])).unwrap();
+    let counted = |name: &str| {
+        let mut counts = found.own_counts.iter();
+        counts.find(|(own, _)| own == name).unwrap().1
+    };
+    let flash = flash(&found);
+    assert_eq!(counted("pages_moved"), flash.collection_moves);
+    let writes = counted("hot_writes") + counted("cold_writes");
+    // Writes of 6 KiB touch two pages of 4 KiB, or three; some wait in the buffer at the bounds.
+    let pages = found.write.latency.count() * 2;
+    assert!((pages..pages * 8 / 5).contains(&writes), "{writes} {pages}");
+    assert!(counted("map_lookups") > writes);
+    assert_eq!(
+        external(config(""), &library("silent", &[]))
+            .unwrap()
+            .own_counts,
+        []
+    );
+    let hits = [("\"victims_looked_at\"", "\"map_hits\"")];
+    let told = external(config(""), &library_of("hot_cold.c", "hits", &hits)).unwrap();
+    assert_eq!(
+        crate::counted::flash(&told).map_hits,
+        counted("victims_looked_at")
+    );
+    let fewer = [("f->counts[VICTIMS_SEEN]++", "f->counts[VICTIMS_SEEN]--")];
+    let error = external(config(""), &library_of("hot_cold.c", "fewer", &fewer)).unwrap_err();
+    let said = error.to_string();
+    assert!(
+        said.contains("count victims_looked_at became smaller"),
+        "{said}"
+    );
 }
 
 /// Blocks that are to be free when the drive has been idle: more than a burst fills.
@@ -283,11 +326,11 @@ fn libraries_that_cannot_be_the_firmware_are_refused() {
             "{message}"
         );
     }
-    for (name, version) in [("ancient", "0"), ("coming", "3")] {
+    for (name, version) in [("ancient", "0"), ("coming", "4")] {
         let returned = format!("return {version};");
         let version = [("return DRIVELAB_FIRMWARE_VERSION;", returned.as_str())];
         let message = refusal(&library(name, &version), "");
-        assert!(message.contains("takes versions 1 to 2"), "{message}");
+        assert!(message.contains("takes versions 1 to 3"), "{message}");
     }
     let renamed = [("int drivelab_firmware_submit(", "int submit_it(")];
     let message = refusal(&library("nameless", &renamed), "");
