@@ -10,7 +10,7 @@ UV_VERSION := 0.13.8
 DEMO_RUN := runs/demo
 FIRMWARE_PROGRAMS := python/drivelab/firmware/programs
 SYSTEM_PACKAGES := fio chromium e2fsprogs poppler-utils util-linux libnbd-bin qemu-utils rocksdb-tools \
-	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross llvm
+	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross llvm openssh-client openssh-server
 
 # rustup puts cargo where only the next login shell looks.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -60,9 +60,11 @@ demo: build ## the main job on sim:x25m: measure, model, report
 	.venv/bin/drivelab model sim:x25m --measurements 300 --out $(DEMO_RUN)
 
 # Static and at fixed addresses: what an emulator counts depends on nothing but the program.
+# What a firmware of one's own is linked with keeps no name but a program's and the marks'.
 firmware: ## the firmware program for x86-64 and the target, aarch64, and qemu's plugin, into the package
-	@command -v aarch64-linux-gnu-gcc >/dev/null \
-		|| { echo "make firmware needs aarch64-linux-gnu-gcc: sudo make system-packages" >&2; exit 1; }
+	@for tool in x86_64-linux-gnu-objcopy aarch64-linux-gnu-gcc aarch64-linux-gnu-objcopy; do \
+		command -v $$tool >/dev/null \
+			|| { echo "make firmware needs $$tool: sudo make system-packages" >&2; exit 1; }; done
 	@rustup target list --installed 2>/dev/null | grep -q aarch64-unknown-linux-gnu \
 		|| rustup target add aarch64-unknown-linux-gnu
 	@mkdir -p $(FIRMWARE_PROGRAMS)
@@ -71,14 +73,21 @@ firmware: ## the firmware program for x86-64 and the target, aarch64, and qemu's
 		cpu=$$([ $$processor = x86_64 ] && echo x86-64 || echo cortex-a53); \
 		CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 		RUSTFLAGS="-C target-cpu=$$cpu -C target-feature=+crt-static -C relocation-model=static" \
-			cargo build --quiet --release --locked -p drivelab-firmware --target $$target \
-			|| exit 1; \
-		cp $${CARGO_TARGET_DIR:-target}/$$target/release/drivelab-firmware \
-			$(FIRMWARE_PROGRAMS)/drivelab-firmware-$$processor || exit 1; \
+			cargo build --quiet --release --locked -p drivelab-firmware -p drivelab-own-firmware \
+			--target $$target || exit 1; \
+		built=$${CARGO_TARGET_DIR:-target}/$$target/release; \
+		cp $$built/drivelab-firmware $(FIRMWARE_PROGRAMS)/drivelab-firmware-$$processor || exit 1; \
+		own=$(FIRMWARE_PROGRAMS)/own-firmware-$$processor.o; \
+		$$processor-linux-gnu-ld -r -u main -e main --gc-sections -o $$own \
+			$$built/libdrivelab_own_firmware.a || exit 1; \
+		$$processor-linux-gnu-objcopy --strip-debug --keep-global-symbol=main \
+			--keep-global-symbol=drivelab_mark --keep-global-symbol=DRIVELAB_MARKS $$own || exit 1; \
 	done
+	@cp crates/own_firmware/link.c $(FIRMWARE_PROGRAMS)/own-firmware-link.c
+	@cp crates/ftl/include/drivelab_firmware.h $(FIRMWARE_PROGRAMS)/
 	@cargo build --quiet --release --locked -p drivelab-qemu
 	@cp $${CARGO_TARGET_DIR:-target}/release/libdrivelab_qemu.so $(FIRMWARE_PROGRAMS)/
-	@ls $(FIRMWARE_PROGRAMS)/*drivelab*
+	@ls $(FIRMWARE_PROGRAMS)/*drivelab* $(FIRMWARE_PROGRAMS)/own*.o
 
 # Of the usual drive and target; `--force` because the file came with the checkout.
 firmware-model: build firmware ## profile the fifteen workloads, and train the package's model of firmware
@@ -151,8 +160,9 @@ bench: build ## the benchmarks
 
 system-packages: ## fio, a browser, qemu-user and the like, for the tests that need them (root)
 	@missing=; for tool in fio chromium mkfs.ext4 losetup pdftotext nbdcopy qemu-io db_bench \
-		qemu-x86_64 aarch64-linux-gnu-gcc llvm-mca; do \
+		qemu-x86_64 aarch64-linux-gnu-gcc llvm-mca ssh; do \
 		command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	[ -x /usr/sbin/sshd ] || missing="$$missing sshd"; \
 	[ -e /usr/aarch64-linux-gnu/lib/libc.a ] || missing="$$missing libc6-dev-arm64-cross"; \
 	if [ -z "$$missing" ]; then echo "system packages: all here"; exit 0; fi; \
 	if ! command -v apt-get >/dev/null; then \

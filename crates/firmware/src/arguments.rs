@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use drivelab_firmware::command_line::{Words, needed, usage};
+use drivelab_firmware::command_line::{Words, check_events, needed, usage};
 use drivelab_firmware::error::RunError;
 use drivelab_firmware::geometry::Geometry;
 use drivelab_firmware::run::Settings;
@@ -27,6 +27,8 @@ Serve requests:
   --seed N          Seed of the order in which workers take turns (default 1).
   --threads         One thread per worker. Without it workers take turns in one thread,
                     and the same seed gives the same counts.
+  --events GROUP    Count events of this machine's processor in each record: cycles, stalls,
+                    branches, last-cache, first-cache, micro-operations, software.
   --check           Check afterwards that every mapped page is valid exactly once.
 
 Make a snapshot:
@@ -62,6 +64,7 @@ pub struct Run {
     pub records: Option<PathBuf>,
     pub settings: Settings,
     pub is_checked: bool,
+    pub events: Option<String>,
 }
 
 /// What `words` ask for.
@@ -99,7 +102,7 @@ fn parse_snapshot(words: &mut Words<'_>) -> Result<Asked, RunError> {
 fn parse_run(words: &mut Words<'_>) -> Result<Asked, RunError> {
     let (mut requests, mut snapshot, mut records) = (None, None, None);
     let mut settings = Settings::default();
-    let mut is_checked = false;
+    let (mut is_checked, mut events) = (false, None);
     while let Some(option) = words.option()? {
         match option {
             "-h" | "--help" => return Ok(Asked::Help),
@@ -114,15 +117,18 @@ fn parse_run(words: &mut Words<'_>) -> Result<Asked, RunError> {
             }
             "--threads" => settings.has_threads = true,
             "--check" => is_checked = true,
+            "--events" => events = Some(words.value(option)?.to_owned()),
             other => return usage(format!("{other} is no option")),
         }
         words.end_option(option)?;
     }
+    check_events(events.as_deref(), &settings)?;
     Ok(Asked::Run(Run {
         requests: needed(requests, "--requests", "FILE")?,
         snapshot: needed(snapshot, "--snapshot", "FILE")?,
         records,
         settings,
         is_checked,
+        events,
     }))
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::error::RunError;
 use crate::records::{Counter, Totals};
 use crate::requests::Requests;
+use crate::run::Settings;
 
 /// Does what is asked, and says in a line why it cannot; answers with the exit code.
 pub fn carried_out(work: impl FnOnce() -> Result<(), RunError> + std::panic::UnwindSafe) -> u8 {
@@ -134,6 +135,17 @@ impl<'a> Words<'a> {
             None => Ok(()),
         }
     }
+}
+
+/// Refuses to count events where there are threads.
+///
+/// # Errors
+/// [`RunError::Usage`] where both are asked for.
+pub fn check_events(events: Option<&str>, settings: &Settings) -> Result<(), RunError> {
+    if events.is_some() && settings.has_threads {
+        return usage("--events counts one thread: leave --threads out");
+    }
+    Ok(())
 }
 
 /// The list of requests `path`; `-` is standard input.

@@ -51,6 +51,9 @@ pub enum RunError {
     /// The map refuses.
     #[error("the firmware stopped: {0}")]
     Map(#[from] FirmwareError),
+    /// A firmware of the user's own cannot be used.
+    #[error("{0}")]
+    Own(String),
     /// The flash refuses.
     #[error("the flash refused an operation: {0}; the firmware or the snapshot is wrong")]
     Nand(#[from] NandError),

@@ -25,6 +25,7 @@ pub mod collection_steps;
 pub mod command_line;
 pub mod controller;
 pub mod error;
+pub mod events;
 pub mod flash;
 pub mod front_end;
 pub mod geometry;

@@ -8,7 +8,9 @@ use std::sync::Mutex;
 use arguments::{Asked, HELP, Run, Snapshot};
 use drivelab_firmware::command_line::{Lines, carried_out, requests_of, tell};
 use drivelab_firmware::error::RunError;
+use drivelab_firmware::events::Events;
 use drivelab_firmware::prepare::prepare;
+use drivelab_firmware::records::Record;
 use drivelab_firmware::run::run_and_tell;
 use drivelab_firmware::snapshot::{self, Unfinished};
 
@@ -55,8 +57,13 @@ fn serve(asked: &Run) -> Result<(), RunError> {
     let state = snapshot::load(&asked.snapshot)?;
     let requests = requests_of(&asked.requests, state.geometry.sectors())?;
     let mut lines = Lines::open(asked.records.as_deref())?;
+    let mut events = asked.events.as_deref().map(Events::open).transpose()?;
     let outcome = run_and_tell(state, requests, &asked.settings, |number, record| {
-        lines.write(record.line(number))
+        let line = record.line(number);
+        lines.write(match &mut events {
+            Some(events) => Record::with_events(&line, &events.taken()?),
+            None => line,
+        })
     })?;
     tell(&outcome.counts, outcome.wall_ns);
     if asked.is_checked {

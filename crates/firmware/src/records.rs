@@ -153,4 +153,11 @@ impl Record {
         let _ = write!(line, ",\"wall_ns\":{}}}", self.wall_ns);
         line
     }
+
+    /// A record's line with events of the processor in it, a JSON object.
+    #[must_use]
+    pub fn with_events(line: &str, events: &str) -> String {
+        let whole = line.strip_suffix('}').unwrap_or(line);
+        format!("{whole},\"events\":{events}}}")
+    }
 }

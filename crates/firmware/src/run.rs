@@ -226,6 +226,7 @@ pub fn serve<M: Mapping>(
         .collect();
     let mut front = Front::new(&shared, requests, settings, tell);
     let begun = Instant::now();
+    crate::events::begin();
     marks::worker(marks::HOST);
     marks::drivelab_mark(marks::BEGIN);
     if settings.has_threads && shared.workers() > 1 {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use drivelab_firmware::command_line::{Words, needed, usage};
+use drivelab_firmware::command_line::{Words, check_events, needed, usage};
 use drivelab_firmware::error::RunError;
 use drivelab_firmware::geometry::Geometry;
 use drivelab_firmware::own_run::Making;
@@ -18,6 +18,8 @@ usage: PROGRAM --requests FILE [options]
                     sectors (4), kind (4: 0 read, 1 write, 2 trim). - reads standard input.
   --records FILE    Write one JSON line per record, when it ends. FILE must be new or empty.
                     - writes to standard output.
+  --record-requests N
+                    Requests of a record (default 1000).
   --geometry CxWxDxBxP
                     Channels x ways x dies a way x blocks a die x pages of 16 KiB a block
                     (default 4x4x2x5120x512, which is 1 TiB with 25 % over-provisioning).
@@ -28,6 +30,8 @@ usage: PROGRAM --requests FILE [options]
   --seed N          Seed of the pages that are overwritten, and of the order in which
                     workers take turns (default 1).
   --threads         One thread per worker.
+  --events GROUP    Count events of this machine's processor in each record: cycles, stalls,
+                    branches, last-cache, first-cache, micro-operations, software.
   --check           Check every operation against the contract of drivelab_firmware.h.
 
   -h, --help        Show this help.
@@ -41,6 +45,7 @@ pub struct Run {
     pub making: Making,
     pub settings: Settings,
     pub is_checked: bool,
+    pub events: Option<String>,
 }
 
 /// What `words` ask for; nothing but help where that is.
@@ -49,6 +54,7 @@ pub fn parse(words: &[String]) -> Result<Option<Run>, RunError> {
     let (mut requests, mut records) = (None, None);
     let mut settings = Settings::default();
     let (mut geometry, mut overwrites, mut is_checked) = (Geometry::WHOLE, 1.5, false);
+    let mut events = None;
     while let Some(option) = words.option()? {
         match option {
             "-h" | "--help" => return Ok(None),
@@ -59,12 +65,17 @@ pub fn parse(words: &[String]) -> Result<Option<Run>, RunError> {
             "--workers" => settings.workers = words.number(option, (1, Settings::MOST_WORKERS))?,
             "--depth" => settings.depth = words.number(option, (1, Settings::MOST_DEPTH))?,
             "--seed" => settings.seed = words.number(option, (0, u64::MAX))?,
+            "--record-requests" => {
+                settings.record_requests = words.number(option, (1, u64::MAX))?;
+            }
             "--threads" => settings.has_threads = true,
             "--check" => is_checked = true,
+            "--events" => events = Some(words.value(option)?.to_owned()),
             other => return usage(format!("{other} is no option")),
         }
         words.end_option(option)?;
     }
+    check_events(events.as_deref(), &settings)?;
     Ok(Some(Run {
         requests: needed(requests, "--requests", "FILE")?,
         records,
@@ -75,5 +86,6 @@ pub fn parse(words: &[String]) -> Result<Option<Run>, RunError> {
         },
         settings,
         is_checked,
+        events,
     }))
 }

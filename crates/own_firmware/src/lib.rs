@@ -16,7 +16,9 @@ use std::path::Path;
 
 use drivelab_firmware::command_line::{Lines, carried_out, requests_of, tell};
 use drivelab_firmware::error::RunError;
+use drivelab_firmware::events::Events;
 use drivelab_firmware::own_run::{layout, run_own};
+use drivelab_firmware::records::Record;
 use drivelab_ftl::{Checked, External, ExternalFunctions, Firmware};
 
 use arguments::{HELP, Run};
@@ -55,7 +57,7 @@ fn work(words: &[String]) -> Result<(), RunError> {
             layout(&asked.making.geometry),
         )
     };
-    let firmware = firmware.map_err(|error| RunError::Inconsistent(error.to_string()))?;
+    let firmware = firmware.map_err(|error| RunError::Own(error.to_string()))?;
     if asked.is_checked {
         serve(Checked::fresh(firmware), &asked)
     } else {
@@ -66,12 +68,19 @@ fn work(words: &[String]) -> Result<(), RunError> {
 fn serve(firmware: impl Firmware + Send, asked: &Run) -> Result<(), RunError> {
     let requests = requests_of(&asked.requests, asked.making.geometry.sectors())?;
     let mut lines = Lines::open(asked.records.as_deref())?;
+    let mut events = asked.events.as_deref().map(Events::open).transpose()?;
     let served = run_own(
         firmware,
         &asked.making,
         requests,
         &asked.settings,
-        |number, record, own| lines.write(record.line_with(number, &own.0)),
+        |number, record, own| {
+            let line = record.line_with(number, &own.0);
+            lines.write(match &mut events {
+                Some(events) => Record::with_events(&line, &events.taken()?),
+                None => line,
+            })
+        },
     )?;
     tell(&served.counts, served.wall_ns);
     if asked.is_checked {

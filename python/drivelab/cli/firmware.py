@@ -1,10 +1,10 @@
 """What firmware costs on a drive's processor: profile it, and predict the time from events.
 
 A page-mapping firmware is run twice under qemu, on a host and on an emulated target of four
-in-order cores. `profile` records what happens in every 1000 requests. `train` makes a model of
-these records, with which `predict` needs the host alone. `evaluate` says how well the target's
-time follows from the host's events, for workloads that a model has never seen (Lee et al. 2021).
-docs/firmware-time.md describes all of them.
+in-order cores; a firmware of your own can take its place. `profile` records what happens in every
+1000 requests. `train` makes a model of these records, with which `predict` needs the host alone.
+`evaluate` says how well the target's time follows from the host's events, for workloads that a
+model has never seen (Lee et al. 2021). docs/firmware-time.md describes all of them.
 
 Every action takes --json; `drivelab firmware ACTION --help` explains one.
 """
@@ -13,7 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drivelab.cli import firmware_evaluate, firmware_predict, firmware_profile, firmware_train
+from drivelab.cli import (
+    firmware_build,
+    firmware_evaluate,
+    firmware_predict,
+    firmware_profile,
+    firmware_train,
+)
 from drivelab.cli.arguments import add_actions
 
 if TYPE_CHECKING:
@@ -26,6 +32,7 @@ _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
     "train": (firmware_train, "make a model of a profile, for predictions and simulated drives"),
     "predict": (firmware_predict, "how long workloads take on the target, from the host alone"),
     "evaluate": (firmware_evaluate, "predict each workload by models of the others"),
+    "build": (firmware_build, "build a firmware of your own as programs for both processors"),
 }
 
 

@@ -91,7 +91,9 @@ def carry_out(args: argparse.Namespace) -> int:
         **evaluation_values(found),
         **{each: str(written[each]) if each in written else None for each in _WRITTEN},
     }
-    print(json.dumps(values, indent=2)) if args.json else show(_text(in_lines(values), found))
+    print(json.dumps(values, indent=2)) if args.json else show(
+        _text(in_lines(values), found, profiles)
+    )
     return 0
 
 
@@ -112,10 +114,16 @@ def _profiles(path: Path) -> tuple[list[Profiled], dict[str, Any]]:
         return stored_profile(store), store.header
 
 
-def _text(values: dict[str, Any], found: Evaluation) -> str:
-    from drivelab.firmware.exhibits import errors_table, headline, overall_table
+def _text(values: dict[str, Any], found: Evaluation, profiles: list[Profiled]) -> str:
+    from drivelab.firmware.exhibits import board_name, errors_table, headline, overall_table
     from drivelab.report.terminal import table_lines
 
+    board = profiles[0].board
+    target = (
+        "times are of the emulated target, no board was measured"
+        if board is None
+        else f"times were measured on {board_name(board)}"
+    )
     written = [values[name] for name in _WRITTEN if values[name]]
     lines = [
         headline(found),
@@ -125,7 +133,7 @@ def _text(values: dict[str, Any], found: Evaluation) -> str:
         *table_lines(overall_table(found), left=1),
         "",
         *values["cautions"],
-        f"inputs: {values['inputs']}; times are of the emulated target, no board was measured",
+        f"inputs: {values['inputs']}; {target}",
         *([""] if written else []),
         *(f"wrote {name}" for name in written),
     ]

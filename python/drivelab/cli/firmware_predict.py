@@ -39,6 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_length(parser)
     parser.add_argument(
+        "--firmware",
+        type=Path,
+        metavar="FILE",
+        help="your own firmware that the model was trained on: its source, or a folder that "
+        "`firmware build` wrote; a model of the page map needs none",
+    )
+    parser.add_argument(
         "--out",
         type=Path,
         metavar="FOLDER",
@@ -93,21 +100,27 @@ def _observed(
     args: argparse.Namespace, model: FirmwareModel, workloads: dict[str, Any]
 ) -> list[Observed]:
     """Run workloads on the host as the model's firmware was run."""
+    from drivelab.firmware.own import own_programs
+    from drivelab.firmware.prediction import refuse_other_name
     from drivelab.firmware.profile import Bench, FirmwareSettings, observe_firmware
-    from drivelab.firmware.programs import firmware_program, observer
+    from drivelab.firmware.programs import FOLDER, firmware_program, observer
 
     firmware = model.firmware
     settings = FirmwareSettings(firmware.geometry, firmware.workers, firmware.depth, args.seed)
-    bench = Bench(
-        observer("host"),
-        None,
-        firmware_program(),
-        settings,
-        request_plan(args, settings.capacity_bytes),
-    )
-    return observe_firmware(
-        workloads, bench, args.out, command=args.command, progress=not args.json
-    )
+    refuse_other_name(firmware, args.firmware)
+    with own_programs(args.firmware) as own:
+        programs = None if own is None else own.folder
+        bench = Bench(
+            observer("host", own=programs),
+            None,
+            firmware_program(programs or FOLDER),
+            settings,
+            request_plan(args, settings.capacity_bytes),
+            own=own,
+        )
+        return observe_firmware(
+            workloads, bench, args.out, command=args.command, progress=not args.json
+        )
 
 
 def _text(values: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +21,7 @@ from drivelab.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
+    from drivelab.firmware.board_runs import Board
     from drivelab.firmware.profile import FirmwareSettings
     from drivelab.firmware.profiled import Profiled
 
@@ -82,6 +84,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "long each takes by itself, and percentiles",
     )
     parser.add_argument(
+        "--firmware",
+        type=Path,
+        metavar="FILE",
+        help="a firmware of your own in the place of the page map: its source in C or Rust "
+        "(MINE.c, MINE.rs; docs/firmware.md), or a folder that `firmware build` wrote",
+    )
+    parser.add_argument(
+        "--board",
+        metavar="USER@HOST[:PORT]",
+        help="run the firmware on this board instead of the emulated target, over ssh, with a "
+        "thread a worker (docs/firmware-board.md)",
+    )
+    parser.add_argument(
+        "--events",
+        choices=("qemu", "pmu"),
+        default="qemu",
+        help="where events of the host come from: a model of a processor under qemu, always the "
+        "same, or this processor's own counters [qemu]",
+    )
+    parser.add_argument(
+        "--ssh-config",
+        type=Path,
+        metavar="FILE",
+        help="configuration of ssh for --board [ssh's own]",
+    )
+    parser.add_argument(
         "--target",
         type=Path,
         metavar="FILE.toml",
@@ -95,32 +123,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def carry_out(args: argparse.Namespace) -> int:
     """Profile, and say how long a request takes on both."""
+    from drivelab.firmware.counters import told_shares
+    from drivelab.firmware.own import own_programs
     from drivelab.firmware.profile import Bench, profile_firmware
-    from drivelab.firmware.programs import firmware_program, observers
+    from drivelab.firmware.programs import FOLDER, firmware_program, observer, observers
 
     workloads = named_workloads(args.workloads, args.fit)
     if args.target is not None and not args.target.is_file():
         raise UsageError(f"there is no file {args.target} with parameters of a target")
-    host, target = observers()
     settings = _settings(args)
-    found = profile_firmware(
-        workloads,
-        Bench(
-            host,
-            target,
-            firmware_program(),
-            settings,
-            request_plan(args, settings.capacity_bytes),
-            _absolute(args.target),
-        ),
-        args.out,
-        command=args.command,
-        progress=not args.json,
-    )
+    if args.events == "pmu":
+        from drivelab.firmware.counters import check_counters
+
+        check_counters()
+    with own_programs(args.firmware) as own, ExitStack() as stack:
+        programs = None if own is None else own.folder
+        board = _board(args, settings, programs)
+        if board is None:
+            host, target = observers(own=programs)
+        else:
+            host, target = observer("host", own=programs), None
+            stack.enter_context(board)
+        found = profile_firmware(
+            workloads,
+            Bench(
+                host,
+                target,
+                firmware_program(programs or FOLDER),
+                settings,
+                request_plan(args, settings.capacity_bytes),
+                _absolute(args.target),
+                own,
+                board,
+                has_counters=args.events == "pmu",
+            ),
+            args.out,
+            command=args.command,
+            progress=not args.json,
+        )
+    told = {told_shares(each.host.parameters) for each in found}
     values = {
         "run": str(args.out),
         "record_requests": settings.record_requests,
         "workloads": [_values(each) for each in found],
+        "cautions": sorted(line for line in told if line is not None),
     }
     print(json.dumps(values, indent=2)) if args.json else show(_text(in_lines(values)))
     return 0
@@ -136,6 +182,44 @@ def _settings(args: argparse.Namespace) -> FirmwareSettings:
             "--each-request has one request outstanding at a time; leave out --queue-depth"
         )
     return FirmwareSettings(args.geometry, args.cores, 1, args.seed, record_requests=1)
+
+
+def _board(
+    args: argparse.Namespace, settings: FirmwareSettings, programs: Path | None
+) -> Board | None:
+    """Look at the board that is named, and refuse it before anything is done."""
+    if args.board is None:
+        if args.ssh_config is not None:
+            raise UsageError("--ssh-config is for --board: name a board, or leave it out")
+        _check_same(args.out, None)
+        return None
+    from drivelab.firmware.board import BoardPlace, look_at
+    from drivelab.firmware.board_runs import Board, check_cores
+    from drivelab.firmware.programs import FOLDER, firmware_program
+
+    if args.target is not None:
+        raise UsageError("--target is of the emulated target, which --board takes the place of")
+    if args.ssh_config is not None and not args.ssh_config.is_file():
+        raise UsageError(f"there is no file {args.ssh_config} with a configuration of ssh")
+    place = BoardPlace.parse(args.board, _absolute(args.ssh_config))
+    identity = look_at(place)
+    check_cores(identity, place, settings.workers)
+    words = ["--geometry", settings.geometry, "--seed", str(settings.seed)]
+    program = firmware_program(programs or FOLDER, identity.processor)
+    board = Board(place, identity, program, words if programs is None else None)
+    _check_same(args.out, board.described())
+    return board
+
+
+def _check_same(path: Path, board: dict[str, Any] | None) -> None:
+    """Refuse that a run that is there goes on with another board."""
+    from drivelab.firmware.board_runs import check_same_board
+    from drivelab.store import RunStore
+    from drivelab.store.folder import is_run
+
+    if is_run(path):
+        with RunStore.open(path) as store:
+            check_same_board(store.header, board)
 
 
 def _absolute(path: Path | None) -> Path | None:
@@ -156,8 +240,13 @@ def _values(profiled: Profiled) -> dict[str, Any]:
         "host_ns_per_request": per_request(profiled.host, "time_ns"),
         "host_instructions_per_request": per_request(profiled.host, "instructions"),
         "target_ns_per_request": per_request(profiled.target, "time_ns"),
-        "target_ns_per_request_low": per_request(profiled.target, "time_low_ns"),
-        "target_ns_per_request_high": per_request(profiled.target, "time_high_ns"),
+        # A board has no band.
+        **{
+            f"target_ns_per_request_{end}": None
+            if profiled.board
+            else per_request(profiled.target, f"time_{end}_ns")
+            for end in ("low", "high")
+        },
         "target_record_ns_p50": percentiles_ns.get(50.0),
         "target_record_ns_p99": percentiles_ns.get(99.0),
         "target_record_ns_p99_9": percentiles_ns.get(99.9),
@@ -166,6 +255,11 @@ def _values(profiled: Profiled) -> dict[str, Any]:
         "flash_programs_per_request": per_request(profiled.counted, "flash_programs"),
         "pages_moved_per_request": per_request(profiled.counted, "pages_moved"),
     }
+
+
+def _band(values: dict[str, Any]) -> str:
+    low, high = (values[f"target_ns_per_request_{end}"] for end in ("low", "high"))
+    return "measured" if low is None else f"{low / 1000:.2f} to {high / 1000:.2f}"
 
 
 def _text(values: dict[str, Any]) -> str:
@@ -179,6 +273,7 @@ def _text(values: dict[str, Any]) -> str:
             "",
             *aligned((_each_request if is_each else _by_record)(values["workloads"]), left=1),
             "",
+            *values["cautions"],
             f"records  {values['run']}",
             f"next     drivelab firmware evaluate {values['run']}",
         ]
@@ -193,8 +288,7 @@ def _by_record(workloads: list[dict[str, Any]]) -> list[tuple[str, ...]]:
             f"{each['records']:,}",
             f"{each['host_ns_per_request'] / 1000:.2f}",
             f"{each['target_ns_per_request'] / 1000:.2f}",
-            f"{each['target_ns_per_request_low'] / 1000:.2f} to "
-            f"{each['target_ns_per_request_high'] / 1000:.2f}",
+            _band(each),
             f"{each['pages_moved_per_request']:.2f}",
         )
         for each in workloads

@@ -64,7 +64,7 @@ def text(values: Values, *, title: str | None = None, notes: Sequence[str] = ())
     if values["disk"] is not None:
         lines += ["", *_disk(values["disk"])]
     else:
-        lines += ["", *_flash(values)]
+        lines += ["", *_flash(values), *_own_counts(values["firmware_counts"])]
     if values["members"]:
         lines += ["", *_members(values["members"])]
     elif values["disk"] is None:
@@ -275,6 +275,12 @@ def _flash(values: Values) -> Iterator[str]:
         yield line("", f"write amplification {ratio:.3f}{levelled}")
     if flash["copyback_page_programs"]:
         yield line("", f"{flash['copyback_page_programs']:,} pages moved by copyback")
+
+
+def _own_counts(counts: Values) -> Iterator[str]:
+    """Tell what a firmware of one's own counts, by its names."""
+    for place, (name, count) in enumerate(counts.items()):
+        yield line("firmware" if place == 0 else "", f"{count:,} {name}")
 
 
 def _of_mapping(flash: Values) -> Iterator[str]:

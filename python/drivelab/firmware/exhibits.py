@@ -11,7 +11,8 @@ from drivelab.firmware.evaluation import evaluation_values
 from drivelab.firmware.shares import FLASHES, operation_share
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from drivelab.exhibits.table import Cell
     from drivelab.firmware.evaluation import Evaluation
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 _EMULATED: Final = (
     "Times are of an emulated target whose parameters are documented or assumed. No board was "
     "measured, so do not compare these errors with the paper's."
+)
+_MEASURED: Final = (
+    "Measured on a board, {board}, with a thread a worker; what else ran there is in the times."
 )
 _SPREAD: Final = (
     "Firmware on the target, then the flash operations of a request, collection's too, spread "
@@ -44,14 +48,21 @@ def evaluation_report(
     name
         What the profile is called.
     """
+    board = profiles[0].board
     return Report(
         f"What firmware costs: {name}",
         pages=(_predicted(found), _shares(profiles, dies), _profiled(profiles)),
         result=evaluation_values(found),
         subject="firmware",
-        badge=("simulated", "emulated target"),
-        statement=_EMULATED,
+        badge=("simulated", "emulated target") if board is None else ("measured", "board"),
+        statement=_EMULATED if board is None else _MEASURED.format(board=board_name(board)),
     )
+
+
+def board_name(board: Mapping[str, Any]) -> str:
+    """Say which board it was."""
+    model = board["model"] or board["processor"]
+    return f"{model} with {board['cores']} cores"
 
 
 def headline(found: Evaluation) -> str:
@@ -184,17 +195,19 @@ def _profiled(profiles: Sequence[Profiled]) -> Page:
     for each in profiles:
         requests = each.counted.column("requests").sum()
         times = [
-            log.column(name).sum() / requests / 1000
+            None if log is None else float(log.column(name).sum() / requests / 1000)
             for log, name in (
                 (each.host, "time_ns"),
-                (each.target, "time_low_ns"),
+                # A board has no band.
+                (each.target if each.board is None else None, "time_low_ns"),
                 (each.target, "time_ns"),
-                (each.target, "time_high_ns"),
+                (each.target if each.board is None else None, "time_high_ns"),
             )
         ]
-        ratio = times[2] / times[0]
+        host_ns, target_ns = (log.column("time_ns").sum() for log in (each.host, each.target))
+        ratio = float(target_ns / host_ns)
         moved = each.counted.column("pages_moved").sum() / requests
-        rows.append((each.label, len(each), *map(float, times), float(ratio), float(moved)))
+        rows.append((each.label, len(each), *times, ratio, float(moved)))
     table = Table(
         "profiled",
         (

@@ -10,11 +10,14 @@ import numpy as np
 from drivelab.errors import UsageError
 from drivelab.firmware.additive import predicted_core_ns
 from drivelab.firmware.leave_one_out import WorkloadError, error_of, percentiles
+from drivelab.firmware.own import firmware_name
 from drivelab.firmware.profiled import Profiled
 from drivelab.firmware.record_predictor import read_record_predictor
+from drivelab.firmware.training import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -175,6 +178,25 @@ def refuse_other_firmware(model: TrainedFirmware, other: TrainedFirmware, where:
                 f"{where} is of firmware with {name} {found}, and the model knows {wanted}: "
                 f"{remedy.format(wanted)}"
             )
+
+
+def refuse_other_name(model: TrainedFirmware, own: Path | None) -> None:
+    """Raise `UsageError` when another firmware would be run than a model's.
+
+    Parameters
+    ----------
+    model
+        The model's.
+    own
+        The source or folder of somebody's own firmware; ``None`` is the page map.
+    """
+    found = BUILT_IN if own is None else firmware_name(own)
+    if found == model.name:
+        return
+    remedy = "leave --firmware out"
+    if model.name != BUILT_IN:
+        remedy = f"name its source, --firmware {model.name}.c for example"
+    raise UsageError(f"the model is of the firmware {model.name}, not of {found}: {remedy}")
 
 
 def prediction_values(found: Prediction) -> dict[str, Any]:

@@ -13,36 +13,36 @@ model predicts the target, the host is run alone.
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
-import time
-from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from drivelab.errors import RunError, UsageError
+from drivelab.firmware.counters import observe_counters
 from drivelab.firmware.kind import FIRMWARE_PROFILE, observed_of
+from drivelab.firmware.own import identity
 from drivelab.firmware.profiled import Observed, Profiled
-from drivelab.firmware.programs import check_ran
 from drivelab.firmware.record_logs import RecordLog, read_counted, read_observed
 from drivelab.firmware.requests import RECORD_REQUESTS, request_chunks, write_requests
+from drivelab.firmware.running import check_contract, run_together
 from drivelab.runs.header import this_start
 from drivelab.runs.progress import Progress
 from drivelab.runs.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from drivelab.firmware.board_runs import Board
+    from drivelab.firmware.own import OwnFirmware
     from drivelab.firmware.programs import Observer
     from drivelab.firmware.requests import RequestPlan
     from drivelab.workloads.workload import Workload
 
 #: Time on the machine that emulates: no part of a result.
 _WALL: Final = "wall_ns"
-_LOOK_SECONDS: Final = 0.1
 _PAGE_BYTES: Final = 1 << 14
 
 
@@ -99,13 +99,20 @@ class Bench:
     host, target
         The processors; without a target the host is run alone.
     native
-        The firmware for this machine, which makes the snapshot.
+        The firmware for this machine, which makes the snapshot, or is checked.
     settings
         How the firmware is run.
     requests
         How many of a workload's requests, and the seed.
     target_parameters
         A file of other parameters of the target than the package's.
+    own
+        A firmware of one's own in the place of the page map. It has no snapshot: every run makes
+        its drive anew.
+    board
+        What takes the place of the target.
+    has_counters
+        Host events come from the processor's own counters.
     """
 
     host: Observer
@@ -114,6 +121,16 @@ class Bench:
     settings: FirmwareSettings
     requests: RequestPlan
     target_parameters: Path | None = None
+    own: OwnFirmware | None = None
+    board: Board | None = None
+    has_counters: bool = False
+
+    @property
+    def drive(self) -> tuple[str, dict[str, str]]:
+        """Of the drive the name, and what makes it the same."""
+        if self.own is None:
+            return "firmware:page-map", {}
+        return f"firmware:{self.own.name}", identity(self.own)
 
 
 def profile_firmware(
@@ -160,13 +177,14 @@ def observe_firmware(
         When a program fails, or host and target counted differently.
     """
     origin = this_start(command)
+    name, same = bench.drive
     header = {
         "kind": FIRMWARE_PROFILE.command,
         "drive": {
-            "name": "firmware:page-map",
+            "name": name,
             "kind": "simulated",
             "capacity_bytes": bench.settings.capacity_bytes,
-            "identity": {},
+            "identity": same,
         },
         "asked": {
             "workloads": [
@@ -176,7 +194,7 @@ def observe_firmware(
         "plan": {
             "requests": asdict(bench.requests),
             "firmware": bench.settings.to_json(),
-            **({} if bench.target is not None else {"observed": [bench.host.name]}),
+            **_observed_by(bench),
         },
         "origin": origin,
     }
@@ -254,31 +272,74 @@ def observe(label: str, workload: Workload, bench: Bench, folder: Path) -> Obser
             f"{label} has {count:,} requests here, and a record has {needed:,}: run more of it "
             "with --part 1, or another workload"
         )
-    snapshot = folder / "snapshot"
-    if not snapshot.exists():
-        _make_snapshot(bench, snapshot)
+    words = ["--requests", str(asked), *_drive_words(bench, folder), *_run_words(bench)]
+    if bench.own is not None:
+        check_contract(label, bench.own.name, [str(bench.native), *words, "--check"])
     outs: dict[str, tuple[Path, Path]] = {}
     commands = {}
-    for observer, parameters in ((bench.host, None), (bench.target, bench.target_parameters)):
+    emulated = [(bench.target, bench.target_parameters)]
+    if not bench.has_counters:
+        emulated.insert(0, (bench.host, None))
+    for observer, parameters in emulated:
         if observer is None:
             continue
         observed, counted = folder / f"{observer.name}.jsonl", folder / f"{observer.name}-own.jsonl"
         for file in (observed, counted):
             file.unlink(missing_ok=True)
         outs[observer.name] = observed, counted
-        words = [
-            *("--requests", str(asked), "--snapshot", str(snapshot), "--records", str(counted)),
-            *("--workers", str(bench.settings.workers), "--depth", str(bench.settings.depth)),
-            *("--seed", str(bench.settings.seed), "--record-requests", str(needed)),
-        ]
-        commands[observer.name] = observer.command(observed, parameters, words)
-    _run_together(list(commands.values()))
+        recorded = [*words, "--records", str(counted)]
+        commands[observer.name] = observer.command(observed, parameters, recorded)
+    run_together(list(commands.values()))
     counts = {name: read_counted(own) for name, (_, own) in outs.items()}
-    host = counts["host"], read_observed(outs["host"][0])
+    host = _host(bench, words, folder, outs)
+    if bench.board is not None:
+        there = ["--snapshot", "snapshot"] if bench.own is None else _drive_words(bench, folder)
+        times = bench.board.observe(asked, [*there, *_run_words(bench)], folder)
+        return Profiled(label, *host, times)
     if bench.target is None:
         return Observed(label, *host)
-    _check_same(label, counts["host"], counts["target"])
+    _check_same(label, host[0], counts["target"])
     return Profiled(label, *host, read_observed(outs["target"][0]))
+
+
+def _host(
+    bench: Bench, words: Sequence[str], folder: Path, outs: Mapping[str, tuple[Path, Path]]
+) -> tuple[RecordLog, RecordLog]:
+    """Return the firmware's own counts on the host, and the host's events."""
+    if not bench.has_counters:
+        observed, counted = outs["host"]
+        return read_counted(counted), read_observed(observed)
+
+    def run(words: Sequence[str]) -> None:
+        run_together([[str(bench.native), *words]])
+
+    return observe_counters(run, words, folder)
+
+
+def _observed_by(bench: Bench) -> dict[str, Any]:
+    """Return what a run's plan says of who takes the emulated target's place."""
+    events = {"events": "pmu"} if bench.has_counters else {}
+    if bench.board is not None:
+        return {"board": bench.board.described(), **events}
+    return events if bench.target is not None else {"observed": [bench.host.name], **events}
+
+
+def _run_words(bench: Bench) -> list[str]:
+    settings = bench.settings
+    return [
+        *("--workers", str(settings.workers), "--depth", str(settings.depth)),
+        *("--seed", str(settings.seed), "--record-requests", str(settings.record_requests)),
+    ]
+
+
+def _drive_words(bench: Bench, folder: Path) -> list[str]:
+    """Return how the program is told its drive; make the snapshot unless it is there."""
+    if bench.own is not None:
+        return ["--geometry", bench.settings.geometry]
+    snapshot = folder / "snapshot"
+    if not snapshot.exists():
+        _make_snapshot(bench, snapshot)
+    return ["--snapshot", str(snapshot)]
 
 
 def _make_snapshot(bench: Bench, snapshot: Path) -> None:
@@ -286,48 +347,7 @@ def _make_snapshot(bench: Bench, snapshot: Path) -> None:
         *(str(bench.native), "snapshot", "--out", str(snapshot)),
         *("--geometry", bench.settings.geometry, "--seed", str(bench.settings.seed)),
     ]
-    _run_together([command])
-
-
-def _run_together(commands: Sequence[Sequence[str]]) -> None:
-    """Run programs side by side; end the others when one fails or the caller is stopped."""
-    with ExitStack() as stack:
-        running = [(command, *stack.enter_context(_started(command))) for command in commands]
-        while running:
-            for one in list(running):
-                command, process, said = one
-                if process.poll() is not None:
-                    said.seek(0)
-                    check_ran(command, process.returncode, said.read())
-                    running.remove(one)
-            if running:
-                time.sleep(_LOOK_SECONDS)
-
-
-@contextmanager
-def _started(command: Sequence[str]) -> Iterator[tuple[subprocess.Popen[str], TextIO]]:
-    """Start a program; give it and what it says. It does not outlive the caller's interest."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
-        try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                text=True,
-                # Of its own, so that Ctrl-C reaches Drivelab alone, which then ends it.
-                start_new_session=True,
-                # It lies on the program's stack, and moves what is below.
-                env={},
-            )
-        except OSError as error:
-            raise RunError(f"{command[0]} does not start: {error.strerror}") from error
-        try:
-            yield process, said
-        finally:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
+    run_together([command])
 
 
 def _check_same(label: str, host: RecordLog, target: RecordLog) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from drivelab.errors import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -96,6 +96,11 @@ class Profiled(Observed):
     """
 
     target: RecordLog
+
+    @property
+    def board(self) -> Mapping[str, Any] | None:
+        """The board that was the target; ``None`` of an emulated one."""
+        return self.target.parameters.get("board")
 
     def _lengths(self) -> dict[str, int]:
         return {**super()._lengths(), "the target": len(self.target)}

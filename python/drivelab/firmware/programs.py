@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 #: Where `make firmware` puts what it builds.
 FOLDER: Final = Path(__file__).with_name("programs")
-_BUILD: Final = "run `make firmware` in a checkout of Drivelab"
+#: What builds them.
+BUILD: Final = "run `make firmware` in a checkout of Drivelab"
 _QEMU: Final = "install qemu-user 7.2 (Debian 12: apt-get install qemu-user)"
 _PROCESSORS: Final = {"host": "x86_64", "target": "aarch64"}
 # Otherwise qemu copies byte by byte, and takes as much longer.
@@ -73,23 +75,23 @@ def firmware_program(folder: Path = FOLDER, processor: str = "x86_64") -> Path:
     """
     path = folder / f"drivelab-firmware-{processor}"
     if not path.is_file():
-        raise UsageError(f"there is no firmware program for {processor}: {_BUILD}")
+        raise UsageError(f"there is no firmware program for {processor}: {BUILD}")
     return path
 
 
-def observers(folder: Path = FOLDER) -> tuple[Observer, Observer]:
-    """Return the host and the target.
+def observers(folder: Path = FOLDER, own: Path | None = None) -> tuple[Observer, Observer]:
+    """Return the host and the target, with the firmware in the folder `own` if there is one.
 
     Raises
     ------
     UsageError
         When qemu is not installed, takes no plugins, or something was not built.
     """
-    return observer("host", folder), observer("target", folder)
+    return observer("host", folder, own), observer("target", folder, own)
 
 
-def observer(name: str, folder: Path = FOLDER) -> Observer:
-    """Return the ``host`` or the ``target``.
+def observer(name: str, folder: Path = FOLDER, own: Path | None = None) -> Observer:
+    """Return the ``host`` or the ``target``, with the firmware in the folder `own` if there is one.
 
     Raises
     ------
@@ -98,11 +100,11 @@ def observer(name: str, folder: Path = FOLDER) -> Observer:
     """
     plugin = folder / "libdrivelab_qemu.so"
     if not plugin.is_file():
-        raise UsageError(f"there is no plugin for qemu: {_BUILD}")
+        raise UsageError(f"there is no plugin for qemu: {BUILD}")
     if "," in str(plugin):
         raise UsageError(f"{plugin}: qemu takes a comma in a path for its end; move the package")
     processor = _PROCESSORS[name]
-    program = firmware_program(folder, processor)
+    program = firmware_program(own or folder, processor)
     qemu = _qemu(f"qemu-{processor}")
     _check_plugins(qemu, plugin)
     return Observer(name, qemu, program, plugin, _CPU[name])
@@ -116,11 +118,22 @@ def check_ran(command: Sequence[str], exit_code: int, text: str) -> None:
     RunError
         With the last line that it wrote.
     """
-    if exit_code == 0:
-        return
+    if exit_code != 0:
+        raise RunError(f"{Path(command[0]).name} failed: {why_failed(exit_code, text)}")
+
+
+def why_failed(exit_code: int, text: str) -> str:
+    """Return the last line that a program wrote before it failed, or how it was ended."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = lines[-1] if lines else f"exit code {exit_code}, without a word"
-    raise RunError(f"{Path(command[0]).name} failed: {said}")
+    if lines:
+        return lines[-1]
+    if exit_code >= 0:
+        return f"exit code {exit_code}, without a word"
+    try:
+        name = signal.Signals(-exit_code).name
+    except ValueError:
+        name = str(-exit_code)
+    return f"it was ended by signal {name}, without a word"
 
 
 def _qemu(name: str) -> Path:

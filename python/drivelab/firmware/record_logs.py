@@ -135,14 +135,31 @@ def read_counted(path: Path) -> RecordLog:
     RunError
         When there are none, or lines are not alike.
     """
+    return _counted(path, _lines(path))
+
+
+def read_with_events(path: Path) -> tuple[RecordLog, list[dict[str, Any]]]:
+    """Read the same, and of every record the events of the processor that stand with it.
+
+    Raises
+    ------
+    RunError
+        As `read_counted`, or when there are no events.
+    """
     lines = _lines(path)
+    if not all(isinstance(line, dict) and isinstance(line.get("events"), dict) for line in lines):
+        raise RunError(f"{path} holds no events of a processor; build the firmware again")
+    return _counted(path, lines), [line["events"] for line in lines]
+
+
+def _counted(path: Path, lines: list[Any]) -> RecordLog:
     if not all(isinstance(line, dict) and "record" in line for line in lines):
         raise RunError(f"{path} holds no counts of firmware; profile again")
     if any(one.keys() != other.keys() for one, other in pairwise(lines)):
         raise RunError(f"{path} has lines with other counts than the first; profile again")
     if any(line["record"] != place for place, line in enumerate(lines)):
         raise RunError(f"{path} has a record out of place; profile again")
-    names = [name for name in lines[0] if name != "record"]
+    names = [name for name in lines[0] if name not in ("record", "events")]
     columns = tuple(RecordColumn(name, _unit(name), "counted") for name in names)
     values = np.array([[line[name] for name in names] for line in lines], dtype=np.float64)
     return RecordLog(columns, values, {})

@@ -60,6 +60,8 @@ class StaticCount:
         RunError
             Where records do not tell reads, writes and collection apart.
         """
+        if any(each.board is not None for each in profiles):
+            raise RunError("a board tells no instructions; profile the emulated target for it")
         ways = np.concatenate([_pages(each) for each in profiles])
         moved = np.concatenate([each.counted.column("pages_moved") for each in profiles])
         counts = np.concatenate([each.target.column("instructions") for each in profiles])

@@ -34,17 +34,22 @@ KEPT_LEARNERS: Final[dict[str, Kriging | Linear]] = {"kriging": Kriging(), "line
 _ENTRY_BYTES: Final = 4
 _PAGE_BYTES: Final = 1 << 14
 _FIRMWARE: Final = "firmware:"
+#: The firmware of the package.
+BUILT_IN: Final = "page-map"
 
 
 def trained_firmware(header: Mapping[str, Any]) -> TrainedFirmware:
     """Say of which firmware a run is, by its header."""
     settings = FirmwareSettings(**header["plan"]["firmware"])
+    name = str(header["drive"]["name"]).removeprefix(_FIRMWARE)
+    # How somebody's own firmware maps and collects is its own affair.
+    mapping, victim = ("page", "greedy") if name == BUILT_IN else ("own", "own")
     return TrainedFirmware(
-        name=str(header["drive"]["name"]).removeprefix(_FIRMWARE),
-        mapping="page",
+        name=name,
+        mapping=mapping,
         page_bytes=_PAGE_BYTES,
         map_bytes=settings.capacity_bytes // _PAGE_BYTES * _ENTRY_BYTES,
-        victim="greedy",
+        victim=victim,
         workers=settings.workers,
         depth=settings.depth,
         geometry=settings.geometry,
@@ -73,6 +78,11 @@ def train(
     RunError
         Where instructions of reads and writes cannot be told apart.
     """
+    if any(each.board is not None for each in profiles):
+        raise UsageError(
+            "a model is made of an emulated target's records, which say what its cores do: profile "
+            "without --board; records of a board can be evaluated"
+        )
     parameters = profiles[0].target.parameters
     if any(each.target.parameters != parameters for each in profiles):
         raise UsageError("the workloads were profiled on different targets; profile them on one")

@@ -141,6 +141,10 @@ COMMAND_LINES: dict[str, list[str]] = {
     # With a caution: while anything is written, something is collected.
     "firmware evaluate": ["firmware", "evaluate", "profiled", "--out", "evaluated"],
     "firmware train": ["firmware", "train", "profiled", "--out", "model.json"],
+    "firmware build": [
+        *("firmware", "build", str(Path(__file__).parents[3] / "examples/firmware/page_map.c")),
+        *("--out", "programs"),
+    ],
     # With a caution: it is what the model was trained on.
     "firmware predict": [
         *("firmware", "predict", "trained.json", "mixed.toml", "profiled", "--part", "1"),

@@ -510,6 +510,24 @@ def test_a_firmware_of_ones_own_takes_the_place_of_the_built_in(capsys, tmp_path
     assert error.count("\n") == 1
 
 
+def test_a_firmware_of_ones_own_tells_what_it_counts(capsys, tmp_path: Path) -> None:
+    preset = tmp_path / "drive.toml"
+    preset.write_text(LIKE_THE_EXAMPLE)
+    source = tmp_path / "hot_cold.c"
+    source.write_text(FIRMWARE.with_name("hot_cold.c").read_text())
+    words = ["simulate", f"sim:{preset}", *MIXED]
+    assert answer(capsys, *words)["firmware_counts"] == {}
+    words += ["--firmware", str(built(source))]
+    told = answer(capsys, *words)
+    counts = told["firmware_counts"]
+    assert list(counts)[:2] == ["map_lookups", "pages_moved"]
+    assert counts["pages_moved"] == told["flash"]["collection_moves"]
+    assert counts["hot_writes"] + counts["cold_writes"] > 0
+    assert cli.main(words) == 0
+    told_lines = [each.split() for each in capsys.readouterr().out.splitlines()]
+    assert ["firmware", f"{counts['map_lookups']:,}", "map_lookups"] in told_lines
+
+
 def test_a_library_that_cannot_be_the_firmware_is_a_mistake(capsys, tmp_path: Path) -> None:
     missing = tmp_path / "missing.so"
     assert cli.main(["simulate", SMALL, "--firmware", str(missing)]) == 2

@@ -55,6 +55,7 @@ RUST_ORDER: list[set[str]] = [
     {"replay"},
     {"live"},
     {"firmware-bench", "firmware", "qemu", "python"},
+    {"own-firmware"},
 ]
 FORBIDDEN_NAME = re.compile(r"(^|_)(utils?|helpers?|misc|common|new|old|v\d+)(_|$)")
 # In pieces, so that this file passes its own test.

@@ -356,6 +356,7 @@ class SimulatedDrive(ClosedOnExit):
             ],
             "flash": told["flash"],
             "disk": told["disk"],
+            "firmware_counts": told["firmware_counts"],
             "energy": told["energy"],
             "variability": self.variability,
             "variability_factor": told["variability_factor"],

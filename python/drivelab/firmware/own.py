@@ -1,0 +1,234 @@
+"""A firmware of one's own as programs that a profile runs: compiled and linked for two processors.
+
+::
+
+    mine.c or mine.rs ──cc, rustc──┐
+    own-firmware-link.c ──cc───────┼─> drivelab-firmware-x86_64, drivelab-firmware-aarch64
+    own-firmware-PROCESSOR.o ──────┘   (all of the firmware program but the map)
+
+`make firmware` builds what lies in the package; nothing of it is compiled here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from drivelab.bounded_json import UnreadableJsonError, parse_json
+from drivelab.errors import UsageError
+from drivelab.firmware.programs import BUILD, FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+#: Processors that a firmware is built for, the host's first.
+PROCESSORS: Final = ("x86_64", "aarch64")
+_SUFFIXES: Final = (".c", ".rs")
+_TOLD: Final = "firmware.json"
+_CPU: Final = {"x86_64": "-march=x86-64", "aarch64": "-mcpu=cortex-a53"}
+_RUST_CPU: Final = {"x86_64": "x86-64", "aarch64": "cortex-a53"}
+_INSTALL: Final = {
+    "x86_64": "apt-get install gcc (on another processor gcc-x86-64-linux-gnu)",
+    "aarch64": "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+}
+_UNDEFINED: Final = "undefined reference to `"
+
+
+@dataclass(frozen=True)
+class OwnFirmware:
+    """A firmware of one's own.
+
+    Attributes
+    ----------
+    name
+        Its source's, without the end.
+    source_sha256
+        Of its source: a run goes on with the same firmware alone.
+    folder
+        Where its programs lie.
+    """
+
+    name: str
+    source_sha256: str
+    folder: Path
+
+
+def check_own(path: Path) -> None:
+    """Refuse what cannot be a firmware by its name.
+
+    Raises
+    ------
+    UsageError
+        When it is neither a source in C or Rust nor a folder.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no firmware {path}")
+    if path.is_dir():
+        _told(path)
+    elif path.suffix not in _SUFFIXES or not path.is_file():
+        raise UsageError(
+            f"{path} is no firmware: name a source that ends in {' or '.join(_SUFFIXES)}, or a "
+            "folder that `drivelab firmware build` wrote"
+        )
+
+
+def own_firmware(path: Path, folder: Path) -> OwnFirmware:
+    """Return the firmware `path`: a folder as it is, a source built into `folder`.
+
+    Raises
+    ------
+    UsageError
+        When it is none, a compiler is missing, or it does not compile.
+    """
+    check_own(path)
+    return _told(path) if path.is_dir() else build_own(path, folder)
+
+
+def firmware_name(path: Path) -> str:
+    """Return the name of a firmware, of which nothing is built.
+
+    Raises
+    ------
+    UsageError
+        When it is none.
+    """
+    check_own(path)
+    return _told(path).name if path.is_dir() else path.stem
+
+
+@contextmanager
+def own_programs(path: Path | None) -> Iterator[OwnFirmware | None]:
+    """Give the firmware `path`, built for as long as it is used; ``None`` where there is none.
+
+    Raises
+    ------
+    UsageError
+        As `own_firmware`.
+    """
+    if path is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="drivelab-firmware-") as folder:
+        yield own_firmware(path, Path(folder))
+
+
+def build_own(source: Path, folder: Path, programs: Path = FOLDER) -> OwnFirmware:
+    """Build a firmware for both processors into `folder`, which is there.
+
+    Raises
+    ------
+    UsageError
+        When a compiler is missing, or the source does not compile or lacks a function.
+    """
+    check_own(source)
+    for processor in PROCESSORS:
+        _build(source, processor, folder, programs)
+    told = OwnFirmware(source.stem, _sha256(source), folder)
+    text = json.dumps({"name": told.name, "source_sha256": told.source_sha256}, indent=2)
+    (folder / _TOLD).write_text(text + "\n", encoding="utf-8")
+    return told
+
+
+def identity(own: OwnFirmware) -> dict[str, str]:
+    """Return what makes it the same firmware."""
+    return {"source_sha256": own.source_sha256}
+
+
+def _build(source: Path, processor: str, folder: Path, programs: Path) -> None:
+    rest = programs / f"own-firmware-{processor}.o"
+    if not rest.is_file():
+        raise UsageError(f"there is nothing to link a firmware with for {processor}: {BUILD}")
+    compiler = _compiler(processor)
+    linked = source
+    if source.suffix == ".rs":
+        linked = folder / f"{source.stem}-{processor}.a"
+        _run(source, processor, _rust_command(source, processor, linked))
+    out = folder / f"drivelab-firmware-{processor}"
+    command = [
+        *(compiler, "-O2", _CPU[processor], "-static", "-no-pie", "-Wl,--gc-sections"),
+        *("-I", str(programs), "-o", str(out), str(linked)),
+        *(str(programs / "own-firmware-link.c"), str(rest)),
+        # Rust's archive asks for what stands before it.
+        *([str(linked), "-lm"] if linked != source else ["-lm"]),
+    ]
+    _run(source, processor, command)
+    if linked != source:
+        linked.unlink()
+
+
+def _compiler(processor: str) -> str:
+    names = [f"{processor.replace('_', '-')}-linux-gnu-gcc", f"{processor}-linux-gnu-gcc"]
+    if platform.machine() == processor:
+        names = ["cc", "gcc", *names]
+    for name in names:
+        if shutil.which(name):
+            return name
+    raise UsageError(f"there is no C compiler for {processor} ({names[-1]}): {_INSTALL[processor]}")
+
+
+def _rust_command(source: Path, processor: str, out: Path) -> list[str]:
+    if shutil.which("rustc") is None:
+        raise UsageError(f"{source} is Rust, and there is no rustc: get it from https://rustup.rs")
+    return [
+        *("rustc", "--edition", "2024", "--crate-type", "staticlib", "-O", "-C", "panic=abort"),
+        *("-C", f"target-cpu={_RUST_CPU[processor]}", "-C", "relocation-model=static"),
+        *("-C", "target-feature=+crt-static", "--target", f"{processor}-unknown-linux-gnu"),
+        *(str(source), "-o", str(out)),
+    ]
+
+
+def _run(source: Path, processor: str, command: Sequence[str]) -> None:
+    """Compile or link; what went wrong is told by the first line that says so."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False
+        )
+    except OSError as error:
+        raise UsageError(f"{command[0]} does not start: {error.strerror}") from error
+    if done.returncode == 0:
+        return
+    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    for line in lines:
+        _, found, name = line.partition(_UNDEFINED)
+        name = name.rstrip("'")
+        if found and name.startswith("drivelab_firmware_"):
+            raise UsageError(
+                f"{source} has no function {name}: define it as drivelab_firmware.h says"
+            )
+    wrong = [place for place, line in enumerate(lines) if "error" in line or _UNDEFINED in line]
+    first = lines[wrong[0]] if wrong else (lines or ["the compiler gave no reason"])[-1]
+    # Rust says the place on the next line.
+    place = lines[wrong[0] + 1] if wrong and len(lines) > wrong[0] + 1 else ""
+    where = f" ({place.removeprefix('--> ')})" if place.startswith("--> ") else ""
+    raise UsageError(f"{source} does not compile for {processor}: {first}{where}")
+
+
+def _told(folder: Path) -> OwnFirmware:
+    """Read what a folder says of its programs."""
+    refused = UsageError(
+        f"{folder} holds no firmware: name a source, or a folder that `drivelab firmware build` "
+        "wrote"
+    )
+    try:
+        values = parse_json((folder / _TOLD).read_text(encoding="utf-8"))
+        told = OwnFirmware(str(values["name"]), str(values["source_sha256"]), folder)
+    except (OSError, UnicodeDecodeError, UnreadableJsonError, KeyError, TypeError) as error:
+        raise refused from error
+    if not all((folder / f"drivelab-firmware-{each}").is_file() for each in PROCESSORS):
+        raise refused
+    return told
+
+
+def _sha256(source: Path) -> str:
+    try:
+        return hashlib.sha256(source.read_bytes()).hexdigest()
+    except OSError as error:
+        raise UsageError(f"{source} cannot be read: {error.strerror}") from error

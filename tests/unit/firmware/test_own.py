@@ -1,0 +1,196 @@
+"""A firmware of one's own: built, checked, profiled and predicted; and what it may do wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from drivelab.cli.main import main
+from drivelab.errors import UsageError
+from drivelab.firmware.own import build_own, own_firmware
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = ROOT / "examples" / "firmware"
+SMALL = ("--geometry", "2x2x1x64x64", "--part", "1")
+SCENARIO = """summary = "anywhere on a small drive"
+requests = {requests}
+
+[[stream]]
+name = "mixed"
+queue_depth = 8
+write_ratio = {writes}
+read_size_bytes = 16_384
+write_size_bytes = 8_192
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, writes in (("reads", 0.0), ("mixed", 0.4), ("writes", 1.0)):
+        Path(f"{name}.toml").write_text(SCENARIO.format(requests=2000, writes=writes))
+    return tmp_path
+
+
+def profile(firmware: Path, out: str, *workloads: str) -> int:
+    names = workloads or ("mixed.toml",)
+    words = ["firmware", "profile", *names, *SMALL, "--firmware", str(firmware), "--out", out]
+    return main(words)
+
+
+def changed(name: str, before: str, after: str) -> Path:
+    text = (EXAMPLES / "hot_cold.c").read_text()
+    assert text.count(before) == 1, before
+    source = Path(f"{name}.c")
+    source.write_text(text.replace(before, after))
+    return source
+
+
+def refusal(capsys: pytest.CaptureFixture[str], code: int, found: int) -> str:
+    assert found == code
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1, error
+    return error
+
+
+def test_examples_in_c_and_rust_are_profiled_and_do_the_same(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert profile(EXAMPLES / "hot_cold.c", "in-c") == 0
+    assert main(["firmware", "build", str(EXAMPLES / "hot_cold.rs"), "--out", "built"]) == 0
+    assert profile(Path("built"), "in-rust") == 0
+    tables = []
+    for run in ("in-c", "in-rust"):
+        assert main(["runs", "export", run, "--csv", f"{run}.csv"]) == 0
+        head, *rows = [line.split(",") for line in Path(f"{run}.csv").read_text().splitlines()]
+        kept = [
+            place
+            for place, name in enumerate(head)
+            if name.startswith("counted_") and not name.endswith("wall_ns")
+        ]
+        tables.append([[row[place] for place in kept] for row in [head, *rows]])
+    assert tables[0] == tables[1]
+    head, first, _ = tables[0]
+    counted = dict(zip(head, map(int, first), strict=True))
+    assert counted["counted_own_pages_moved"] == counted["counted_pages_moved"] > 0
+    assert counted["counted_own_hot_writes"] > 0
+    # One lock around all of it.
+    assert counted["counted_lock_acquisitions"] >= counted["counted_own_map_lookups"]
+
+
+def test_a_profile_is_evaluated_and_predicted_as_any(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = EXAMPLES / "hot_cold.c"
+    assert profile(source, "run", "reads.toml", "mixed.toml", "writes.toml") == 0
+    assert main(["firmware", "evaluate", "run", "--models", "linear"]) == 0
+    assert main(["firmware", "train", "run", "--out", "model.json"]) == 0
+    model = json.loads(Path("model.json").read_text())
+    assert {model["firmware"][each] for each in ("mapping", "victim")} == {"own"}
+    words = ["firmware", "predict", "model.json", "mixed.toml", "--part", "1"]
+    capsys.readouterr()
+    error = refusal(capsys, 2, main(words))
+    assert "the model is of the firmware hot_cold, not of page-map: name its source" in error
+    assert main([*words, "--firmware", str(source)]) == 0
+    capsys.readouterr()
+    # A run goes on with the firmware that it began with.
+    other = changed("hot_cold", "logical_pages / 2", "logical_pages / 3")
+    assert "drive" in refusal(capsys, 2, profile(other, "run", "reads.toml", "mixed.toml"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (
+            ".page = page,\n        .logical = logical",
+            ".page = page ^ 1,\n        .logical = logical",
+            "breaks the firmware contract: the page does not hold that logical page",
+        ),
+        ("        f->counts[MOVES]++;\n", "", "tells 0 as pages_moved, and has emitted"),
+        ("    f->erases[victim]++;\n", "", "tells 0 as erases of block "),
+        (
+            "    f->counts[LOOKUPS]++;\n    uint32_t page = f->map[logical];",
+            "    *(volatile int *)0 = 1;\n    uint32_t page = f->map[logical];",
+            "it was ended by signal SIGSEGV, without a word",
+        ),
+        ("layout->reserve_blocks < 1", "layout->reserve_blocks < 100", "refuses to work on"),
+    ],
+)
+def test_what_breaks_the_contract_is_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], before: str, after: str, said: str
+) -> None:
+    error = refusal(capsys, 1, profile(changed("broken", before, after), "run"))
+    assert "the firmware broken failed under mixed.toml: " in error
+    assert said in error
+
+
+def test_what_does_not_compile_is_told_in_the_compiler_s_words(folder: Path) -> None:
+    for source, text, said in (
+        ("a.c", "int x = ;\n", "a.c does not compile for x86_64: a.c:1:9: error: expected"),
+        ("b.rs", "fn f() { 1 }\n", r"b.rs does not compile for x86_64: error.*b.rs:1:"),
+        (
+            "c.c",
+            '#include "drivelab_firmware.h"\nuint32_t drivelab_firmware_version(void){return 3;}',
+            "c.c has no function drivelab_firmware_create: define it as drivelab_firmware.h says",
+        ),
+    ):
+        Path(source).write_text(text)
+        with pytest.raises(UsageError, match=said):
+            build_own(Path(source), folder)
+
+
+def test_what_is_no_firmware_is_refused(folder: Path) -> None:
+    Path("mine.py").write_text("")
+    Path("empty").mkdir()
+    for path, said in (
+        ("none.c", "there is no firmware none.c"),
+        ("mine.py", r"name a source that ends in .c or .rs, or a folder that `drivelab firmware"),
+        ("empty", "empty holds no firmware: name a source, or a folder"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            own_firmware(Path(path), folder)
+
+
+def test_a_missing_compiler_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = folder / "bin"
+    tools.mkdir()
+    for name in ("cc", "gcc", "as", "ld"):
+        found = shutil.which(name)
+        assert found is not None
+        (tools / name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(tools))
+    source = EXAMPLES / "hot_cold.c"
+    with pytest.raises(
+        UsageError, match=r"no C compiler for aarch64 \(aarch64-linux-gnu-gcc\): apt"
+    ):
+        build_own(source, folder)
+    with pytest.raises(UsageError, match=r"there is no rustc: get it from https://rustup.rs"):
+        build_own(source.with_suffix(".rs"), folder)
+    with pytest.raises(UsageError, match=r"nothing to link .* for x86_64: run `make firmware`"):
+        build_own(source, folder, folder)
+
+
+def test_a_program_without_marks_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["firmware", "build", str(EXAMPLES / "page_map.c"), "--out", "built"]) == 0
+    Path("mute.c").write_text("int main(void) { return 0; }\n")
+    for processor, compiler in (("x86_64", "cc"), ("aarch64", "aarch64-linux-gnu-gcc")):
+        out = f"built/drivelab-firmware-{processor}"
+        subprocess.run([compiler, "-static", "mute.c", "-o", out], check=True)
+    capsys.readouterr()
+    assert "has no function drivelab_mark" in refusal(capsys, 1, profile(Path("built"), "run"))
+
+
+def test_programs_take_no_other_folder_s_place(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mine").mkdir()
+    Path("mine/letter.txt").write_text("dear")
+    words = ["firmware", "build", str(EXAMPLES / "page_map.c"), "--out", "mine"]
+    assert "mine holds no firmware" in refusal(capsys, 2, main(words))
+    assert [each.name for each in Path("mine").iterdir()] == ["letter.txt"]
