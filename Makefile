@@ -83,7 +83,7 @@ firmware: ## the firmware program for x86-64 and the target, aarch64, and qemu's
 		$$processor-linux-gnu-objcopy --strip-debug --keep-global-symbol=main \
 			--keep-global-symbol=drivelab_mark --keep-global-symbol=DRIVELAB_MARKS $$own || exit 1; \
 	done
-	@cp crates/own_firmware/link.c $(FIRMWARE_PROGRAMS)/own-firmware-link.c
+	@cp crates/own-firmware/link.c $(FIRMWARE_PROGRAMS)/own-firmware-link.c
 	@cp crates/ftl/include/drivelab_firmware.h $(FIRMWARE_PROGRAMS)/
 	@cargo build --quiet --release --locked -p drivelab-qemu
 	@cp $${CARGO_TARGET_DIR:-target}/release/libdrivelab_qemu.so $(FIRMWARE_PROGRAMS)/

@@ -6,6 +6,7 @@ mod data;
 mod drive;
 mod flash;
 mod geometry;
+mod own;
 mod program;
 mod progress;
 mod queues;

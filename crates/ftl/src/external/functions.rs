@@ -67,7 +67,7 @@ type CountName = unsafe extern "C" fn(u32) -> *const c_char;
 type Count = unsafe extern "C" fn(*mut c_void, u32) -> u64;
 
 /// The functions of a firmware, in the order of the header; a program that is linked with one
-/// has them as a table in C (`crates/own_firmware/link.c`).
+/// has them as a table in C (`crates/own-firmware/link.c`).
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct ExternalFunctions {
