@@ -64,7 +64,7 @@ def text(values: Values, *, title: str | None = None, notes: Sequence[str] = ())
     if values["disk"] is not None:
         lines += ["", *_disk(values["disk"])]
     else:
-        lines += ["", *_flash(values), *_own_counts(values["firmware_counts"])]
+        lines += ["", *_flash(values), *_own_counts(values.get("firmware_counts", {}))]
     if values["members"]:
         lines += ["", *_members(values["members"])]
     elif values["disk"] is None:

@@ -516,7 +516,7 @@ def test_a_firmware_of_ones_own_tells_what_it_counts(capsys, tmp_path: Path) -> 
     source = tmp_path / "hot_cold.c"
     source.write_text(FIRMWARE.with_name("hot_cold.c").read_text())
     words = ["simulate", f"sim:{preset}", *MIXED]
-    assert answer(capsys, *words)["firmware_counts"] == {}
+    assert "firmware_counts" not in answer(capsys, *words)
     words += ["--firmware", str(built(source))]
     told = answer(capsys, *words)
     counts = told["firmware_counts"]

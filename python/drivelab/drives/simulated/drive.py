@@ -356,7 +356,8 @@ class SimulatedDrive(ClosedOnExit):
             ],
             "flash": told["flash"],
             "disk": told["disk"],
-            "firmware_counts": told["firmware_counts"],
+            # Of a firmware of one's own alone.
+            **({"firmware_counts": told["firmware_counts"]} if told["firmware_counts"] else {}),
             "energy": told["energy"],
             "variability": self.variability,
             "variability_factor": told["variability_factor"],
