@@ -8,6 +8,7 @@ use super::compression;
 use super::config::{Buffer, ClosedFormSettings, Collection, Geometry, SsdConfig, Wear};
 use super::document::{CAPACITY_KEYS, Entries, Entry, Value};
 use super::error::{PresetError, SpareShortage};
+use super::firmware;
 use super::flash;
 use super::host::host;
 use super::mapping;
@@ -38,6 +39,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         mapping: mapping::mapping(&keys)?,
         slc: slc::slc(&keys)?,
         compression: compression::compression(&keys)?,
+        firmware: firmware::firmware(&keys)?,
         collection: collection(&keys)?,
         wear: wear(&keys)?,
         ageing: ageing(&keys)?,

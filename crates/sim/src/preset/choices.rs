@@ -97,6 +97,18 @@ choices! {
 }
 
 choices! {
+    /// How long the firmware works on what it is asked.
+    FirmwareTime {
+        /// No time.
+        Free = "free",
+        /// The same for every command.
+        Fixed = "fixed",
+        /// The sum of what each thing that it does costs.
+        Counted = "counted",
+    }
+}
+
+choices! {
     /// When a write into the buffer is complete.
     BufferPolicy {
         /// When its data is there.

@@ -17,6 +17,7 @@ use super::compression::Compression;
 use super::document::read_with_base;
 use super::drive::fingerprint;
 use super::error::PresetError;
+use super::firmware::Firmware;
 use super::published::Published;
 use super::schema;
 use super::slc::Slc;
@@ -55,6 +56,9 @@ pub struct SsdConfig {
     /// What the controller makes smaller; absent where it stores what it is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compression: Option<Compression>,
+    /// How long the firmware itself works; absent where it takes no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub firmware: Option<Firmware>,
     /// Garbage collection.
     pub collection: Collection,
     /// Wear levelling, and how worn the drive is.

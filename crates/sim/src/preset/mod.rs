@@ -19,6 +19,7 @@ mod disk;
 pub(crate) mod document;
 mod drive;
 mod error;
+mod firmware;
 mod flash;
 mod host;
 mod mapping;
@@ -43,6 +44,7 @@ pub use config::{
 pub use disk::{DiskCache, DiskGeometry, DiskScheduling, HddConfig, Mechanics};
 pub use drive::DriveConfig;
 pub use error::{Place, PresetError, SpareShortage};
+pub use firmware::{Firmware, Time, Work};
 pub use published::Published;
 pub use raid::{ArrayGeometry, MemberConfig, RaidConfig};
 pub use slc::Slc;

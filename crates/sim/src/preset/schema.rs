@@ -13,6 +13,7 @@ use super::compression;
 use super::disk;
 use super::document::{Entries, Entry, Value};
 use super::error::PresetError;
+use super::firmware;
 use super::raid;
 
 /// One second; no step of a flash operation takes longer.
@@ -282,11 +283,11 @@ const LAST_KEYS: &[(&str, Rule)] = &[
 /// Every key of a kind of drive.
 pub(super) fn keys(kind: DriveKind) -> impl Iterator<Item = &'static (&'static str, Rule)> {
     let own = match kind {
-        DriveKind::Ssd => [FLASH_KEYS, ageing::KEYS],
-        DriveKind::Hdd => [disk::KEYS, &[]],
-        DriveKind::Raid0 => [raid::KEYS, &[]],
+        DriveKind::Ssd => [FLASH_KEYS, firmware::KEYS, ageing::KEYS],
+        DriveKind::Hdd => [disk::KEYS, &[], &[]],
+        DriveKind::Raid0 => [raid::KEYS, &[], &[]],
     };
-    [FIRST_KEYS, own[0], own[1], LAST_KEYS]
+    [FIRST_KEYS, own[0], own[1], own[2], LAST_KEYS]
         .into_iter()
         .flatten()
 }

@@ -134,6 +134,7 @@ impl Prepared {
             variability: known.variability,
             closed_form: known.closed_form.clone(),
             published: known.published.clone(),
+            firmware: known.firmware,
             ..config.clone()
         };
         let state = match &self.0.state {

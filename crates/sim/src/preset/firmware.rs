@@ -1,0 +1,316 @@
+//! The keys of `[firmware]`: how long the firmware itself works, and on how many cores.
+
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
+use super::assemble::Keys;
+use super::choices::FirmwareTime;
+use super::error::PresetError;
+use super::schema::{LONGEST_NS, Rule, TIME, integer};
+
+const TIME_OF: &str = "firmware.time";
+const CORES: &str = "firmware.cores";
+const CLOCK: &str = "firmware.clock_mhz";
+const COMMAND: &str = "firmware.command_ns";
+
+/// The most cores of a controller.
+const MOST_CORES: u64 = 64;
+
+/// The most cycles, and nanoseconds of memory, of one thing that is counted.
+const MOST: f64 = 1e6;
+
+/// What the firmware's work is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Work {
+    /// A command of the host.
+    Command,
+    /// A page that a read of the host touches.
+    ReadPage,
+    /// A page that a write of the host touches.
+    WrittenPage,
+    /// 1024 bytes copied between the host's memory and buffers.
+    CopiedKib,
+    /// A page read from the flash for the host, of a page written in part too, or of the map.
+    FlashRead,
+    /// A page programmed for the host, or of the map.
+    FlashProgram,
+    /// A valid page that collection, wear levelling or folding moves, its read and its program.
+    PageMoved,
+    /// A block erased.
+    FlashErase,
+}
+
+impl Work {
+    /// Every one.
+    pub const ALL: [Self; 8] = [
+        Self::Command,
+        Self::ReadPage,
+        Self::WrittenPage,
+        Self::CopiedKib,
+        Self::FlashRead,
+        Self::FlashProgram,
+        Self::PageMoved,
+        Self::FlashErase,
+    ];
+}
+
+/// Of every kind of work its two keys: cycles, and nanoseconds of memory.
+const COST: [[&str; 2]; 8] = [
+    [
+        "firmware.cost.command_cycles",
+        "firmware.cost.command_memory_ns",
+    ],
+    [
+        "firmware.cost.read_page_cycles",
+        "firmware.cost.read_page_memory_ns",
+    ],
+    [
+        "firmware.cost.written_page_cycles",
+        "firmware.cost.written_page_memory_ns",
+    ],
+    [
+        "firmware.cost.copied_kib_cycles",
+        "firmware.cost.copied_kib_memory_ns",
+    ],
+    [
+        "firmware.cost.flash_read_cycles",
+        "firmware.cost.flash_read_memory_ns",
+    ],
+    [
+        "firmware.cost.flash_program_cycles",
+        "firmware.cost.flash_program_memory_ns",
+    ],
+    [
+        "firmware.cost.page_moved_cycles",
+        "firmware.cost.page_moved_memory_ns",
+    ],
+    [
+        "firmware.cost.flash_erase_cycles",
+        "firmware.cost.flash_erase_memory_ns",
+    ],
+];
+
+const PER_COUNT: Rule = Rule::Ratio {
+    least: 0.0,
+    most: MOST,
+};
+
+/// Its keys.
+pub(super) const KEYS: &[(&str, Rule)] = &[
+    (TIME_OF, Rule::Word(FirmwareTime::WORDS)),
+    (CORES, integer(1, MOST_CORES)),
+    (CLOCK, integer(10, 100_000)),
+    (COMMAND, TIME),
+    (COST[0][0], PER_COUNT),
+    (COST[0][1], PER_COUNT),
+    (COST[1][0], PER_COUNT),
+    (COST[1][1], PER_COUNT),
+    (COST[2][0], PER_COUNT),
+    (COST[2][1], PER_COUNT),
+    (COST[3][0], PER_COUNT),
+    (COST[3][1], PER_COUNT),
+    (COST[4][0], PER_COUNT),
+    (COST[4][1], PER_COUNT),
+    (COST[5][0], PER_COUNT),
+    (COST[5][1], PER_COUNT),
+    (COST[6][0], PER_COUNT),
+    (COST[6][1], PER_COUNT),
+    (COST[7][0], PER_COUNT),
+    (COST[7][1], PER_COUNT),
+];
+
+/// The controller's cores, and what work takes of one of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Firmware {
+    /// Pieces of work that are done at once, each on a core of its own.
+    pub cores: u32,
+    /// What a piece of work takes.
+    pub time: Time,
+}
+
+/// What a piece of work takes of a core.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Time {
+    /// So many nanoseconds a command.
+    Fixed(u64),
+    /// The sum over what is counted.
+    Counted {
+        /// At so many cycles a microsecond.
+        clock_mhz: u64,
+        /// By [`Work`], cycles and nanoseconds of memory.
+        cost: [[f64; 2]; 8],
+    },
+}
+
+impl Time {
+    /// Nanoseconds of one thing that is counted.
+    #[must_use]
+    pub fn nanos(&self, work: Work) -> f64 {
+        match *self {
+            Self::Fixed(nanos) if work == Work::Command => nanos as f64,
+            Self::Fixed(_) => 0.0,
+            Self::Counted { clock_mhz, cost } => {
+                let [cycles, memory_ns] = cost[work as usize];
+                cycles * 1_000.0 / clock_mhz as f64 + memory_ns
+            }
+        }
+    }
+}
+
+/// The section; nothing where the firmware is free.
+pub(super) fn firmware(keys: &Keys<'_>) -> Result<Option<Firmware>, PresetError> {
+    let time = keys.optional_word(TIME_OF, FirmwareTime::from_word)?;
+    let time = match time {
+        None => {
+            let own = KEYS.iter().find(|(key, _)| keys.entry(key).is_some());
+            return match own {
+                Some(_) => Err(keys.missing(TIME_OF, Rule::Word(FirmwareTime::WORDS).allowed())),
+                None => Ok(None),
+            };
+        }
+        Some(FirmwareTime::Free) => return Ok(None),
+        Some(FirmwareTime::Fixed) => Time::Fixed(keys.integer(COMMAND)?),
+        Some(FirmwareTime::Counted) => {
+            let mut cost = [[0.0; 2]; 8];
+            for (of, names) in cost.iter_mut().zip(COST) {
+                for (value, name) in of.iter_mut().zip(names) {
+                    *value = keys.ratio(name)?;
+                }
+            }
+            Time::Counted {
+                clock_mhz: keys.integer(CLOCK)?,
+                cost,
+            }
+        }
+    };
+    Ok(Some(Firmware {
+        cores: keys.integer(CORES)?,
+        time,
+    }))
+}
+
+/// As the preset has it.
+impl Serialize for Firmware {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut table = serializer.serialize_struct("firmware", 4)?;
+        match self.time {
+            Time::Fixed(nanos) => {
+                table.serialize_field("time", FirmwareTime::Fixed.word())?;
+                table.serialize_field("cores", &self.cores)?;
+                table.serialize_field("command_ns", &nanos)?;
+            }
+            Time::Counted { clock_mhz, cost } => {
+                table.serialize_field("time", FirmwareTime::Counted.word())?;
+                table.serialize_field("cores", &self.cores)?;
+                table.serialize_field("clock_mhz", &clock_mhz)?;
+                table.serialize_field("cost", &Cost(cost))?;
+            }
+        }
+        table.end()
+    }
+}
+
+struct Cost([[f64; 2]; 8]);
+
+impl Serialize for Cost {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let pairs = self.0.iter().flatten().zip(COST.iter().flatten());
+        serializer.collect_map(pairs.map(|(value, name)| {
+            let last = name.rsplit('.').next().unwrap_or(name);
+            (last, value)
+        }))
+    }
+}
+
+const _: () = assert!(LONGEST_NS >= MOST as u64);
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use super::{Time, Work};
+    use crate::preset::{PresetError, SsdConfig};
+
+    fn derived(lines: &str) -> Result<SsdConfig, PresetError> {
+        SsdConfig::from_text(&format!(
+            "base = \"x25m-yoo2014\"\nname = \"mine\"\n{lines}\n"
+        ))
+    }
+
+    fn counted() -> String {
+        let costs = super::COST.iter().flatten().zip(1..);
+        let costs: Vec<String> = costs.map(|(key, n)| format!("{key} = {n}.5")).collect();
+        format!(
+            "firmware.time = \"counted\"\nfirmware.cores = 4\nfirmware.clock_mhz = 500\n{}",
+            costs.join("\n")
+        )
+    }
+
+    #[test]
+    fn a_time_is_part_of_the_drive_and_reads_back() {
+        let fixed =
+            "firmware.time = \"fixed\"\nfirmware.cores = 2\nfirmware.command_ns = 3000".to_owned();
+        for lines in [fixed, counted()] {
+            let drive = derived(&lines).unwrap();
+            assert_eq!(SsdConfig::from_text(&drive.resolved_toml()).unwrap(), drive);
+            assert_ne!(drive.hash(), derived("").unwrap().hash());
+        }
+        let firmware = derived(&counted()).unwrap().firmware.unwrap();
+        assert_eq!(firmware.cores, 4);
+        // 3.5 cycles at 500 MHz, and 4.5 ns.
+        assert!((firmware.time.nanos(Work::ReadPage) - 11.5).abs() < 1e-9);
+        assert!((Time::Fixed(7).nanos(Work::Command) - 7.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_free_firmware_leaves_no_trace() {
+        let free = derived("firmware.time = \"free\"\nfirmware.cores = 3").unwrap();
+        assert_eq!(free, derived("").unwrap());
+        assert_eq!(free.hash(), derived("").unwrap().hash());
+    }
+
+    #[test]
+    fn what_is_missing_or_impossible_is_told_with_what_would_be_right() {
+        let counted = counted();
+        let without = |key: &str| {
+            let kept = counted.lines().filter(|line| !line.starts_with(key));
+            kept.collect::<Vec<_>>().join("\n")
+        };
+        for (lines, expected) in [
+            ("firmware.cores = 2".to_owned(), "firmware.time is missing"),
+            (
+                "firmware.time = \"slow\"".to_owned(),
+                "\"free\" or \"fixed\" or \"counted\"",
+            ),
+            (
+                "firmware.time = \"fixed\"\nfirmware.cores = 2".to_owned(),
+                "firmware.command_ns is missing",
+            ),
+            (without("firmware.cores"), "firmware.cores is missing"),
+            (
+                without("firmware.clock_mhz"),
+                "firmware.clock_mhz is missing",
+            ),
+            (
+                without("firmware.cost.page_moved_memory_ns"),
+                "firmware.cost.page_moved_memory_ns is missing",
+            ),
+            (
+                counted.replace("cores = 4", "cores = 65"),
+                "an integer from 1 to 64",
+            ),
+            (
+                counted.replace("command_cycles = 1.5", "command_cycles = -1.5"),
+                "a number from 0 to 1000000",
+            ),
+            (
+                counted.replace("command_cycles", "comand_cycles"),
+                "cost.command_cycles",
+            ),
+        ] {
+            let message = derived(&lines).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+}
