@@ -15,7 +15,7 @@
 const LEAF_BITS: u32 = 14;
 
 /// Queues beside the tree.
-pub const SIDE_LEAVES: usize = 7;
+pub const SIDE_LEAVES: usize = 8;
 
 /// The one with an event in every write: the first of the others is kept beside it.
 const BUSY_SIDE_LEAF: usize = 2;
@@ -139,9 +139,9 @@ impl EventTree {
     pub fn set_side(&mut self, place: usize, time: Option<u64>) {
         let leaf = self.units + place;
         self.side[place] = time.map_or(NEVER, |time| EventKey::new(time, leaf).0);
-        let [a, b, busy, c, d, e, f] = self.side;
+        let [a, b, busy, c, d, e, f, g] = self.side;
         if place != BUSY_SIDE_LEAF {
-            self.first_of_rest = a.min(b).min(c).min(d.min(e)).min(f);
+            self.first_of_rest = a.min(b).min(c).min(d.min(e)).min(f.min(g));
         }
         self.first_of_side = busy.min(self.first_of_rest);
     }

@@ -4,7 +4,7 @@
 //! they sum to the latency, to the nanosecond.
 
 /// Parts of a latency.
-pub const PARTS: usize = 7;
+pub const PARTS: usize = 8;
 
 /// What the parts are called, in their order, for one kind of drive; there may be fewer
 /// than [`PARTS`].

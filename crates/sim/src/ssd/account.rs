@@ -23,6 +23,7 @@ impl<F: Firmware> Engine<F> {
         };
         self.tally = early;
         self.flash.open_window(at);
+        self.cores.open_window(at);
         self.opened_at = at;
     }
 
@@ -51,6 +52,7 @@ impl<F: Firmware> Engine<F> {
         counters.map_page_programs = map;
         counters.fold_page_programs = fold;
         counters.block_erases = erases.iter().sum();
+        counters.core_busy_ns = self.cores.close_window(at);
         [
             counters.copyback_page_reads,
             counters.copyback_page_programs,

@@ -66,9 +66,9 @@ impl<F: Firmware> Engine<F> {
         self.background.is_always_awaited || self.next_arrival().is_some()
     }
 
-    /// Whether no command is in the drive.
+    /// Whether no command is in the drive, nor anything that the firmware is still to hand over.
     fn is_idle(&self) -> bool {
-        self.host.outstanding() == 0
+        self.host.outstanding() == 0 && self.cores.due.is_empty()
     }
 
     #[cold]
@@ -109,7 +109,7 @@ impl<F: Firmware> Engine<F> {
                 budget: 1,
                 is_free: &is_free,
             };
-            if let Err(error) = self.firmware.background(&offer, &mut self.out) {
+            if let Err(error) = Self::ask_in_idle_time(&mut self.firmware, &mut self.out, &offer) {
                 self.failure = Some(error.into());
                 return;
             }

@@ -16,7 +16,6 @@ use super::link::Job;
 use super::load::Running;
 use super::outcome::Outcome;
 use super::prepare::Worker;
-use super::split::FLASH_PARTS;
 use super::timing::Timing;
 use super::{Plan, SimError, SnapshotError, run};
 use crate::event::{EventKey, MAX_LEAVES};
@@ -228,7 +227,7 @@ impl<F: Restorable> Device for Worker<F> {
     }
 
     fn part_names(&self) -> PartNames {
-        FLASH_PARTS
+        self.engine.part_names()
     }
 
     fn takes_trims(&self) -> bool {

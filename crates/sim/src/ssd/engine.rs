@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
-use drivelab_ftl::{Cause, Counts, Divisor, Firmware, OperationBuffer, OperationKind, OwnCounts};
+use drivelab_ftl::{
+    Cause, Counts, Divisor, Firmware, Operation, OperationBuffer, OperationKind, OwnCounts,
+};
 
 use super::background::Background;
 use super::buffer::{BufferSettings, WriteBuffer};
+use super::cores::{Cores, RecordedWork};
 use super::dependents::Dependents;
 use super::flash::{Flash, Recording};
 use super::host::Host;
@@ -13,11 +16,12 @@ use super::load::Running;
 use super::outcome::Outcome;
 use super::overtaking::Overtaking;
 use super::pipeline::Pipelines;
+use super::queue::Account;
 use super::read_cache::ReadCache;
 use super::recorded::RecordedOperation;
-use super::split::FLASH_PARTS;
+use super::split::{FLASH_PARTS, FLASH_PARTS_WITH_FIRMWARE};
 use super::timing::Timing;
-use super::{Plan, SimError};
+use super::{PartNames, Plan, SimError};
 use crate::event::{EventKey, EventTree, MAX_LEAVES, SIDE_LEAVES};
 use crate::host::FlashCounters;
 use crate::host::users::{Edge, Users};
@@ -36,6 +40,7 @@ pub(super) const ARRIVAL: usize = 3;
 pub(super) const INTERRUPT: usize = 4;
 pub(super) const MEMORY: usize = 5;
 pub(super) const IDLE: usize = 6;
+pub(super) const CORES: usize = 7;
 
 /// What the flash executed inside the measurement window.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,8 +70,11 @@ pub(super) struct Engine<F> {
     pub current: EventKey,
     pub flash: Flash,
     pub host: Host,
+    pub cores: Cores,
     pub buffer: WriteBuffer,
     pub cache: ReadCache,
+    /// What the read cache asked for that waits for a core.
+    pub fetched: Vec<(Operation, Account)>,
     pub out: OperationBuffer,
     pub tally: Tally,
     /// What else the measurement window counts.
@@ -128,8 +136,10 @@ impl<F: Firmware> Engine<F> {
             current: EventKey::default(),
             flash,
             host: Host::new(config),
+            cores: Cores::new(None, units),
             buffer: WriteBuffer::new(BufferSettings::new(config)),
             cache: ReadCache::new(config),
+            fetched: Vec::new(),
             out: OperationBuffer::with_capacity(1024),
             tally: Tally::default(),
             counters: FlashCounters::default(),
@@ -217,6 +227,10 @@ impl<F: Firmware> Engine<F> {
         self.flash.recording = recording;
         self.flash.dependents = self.firmware.uses_after().then(|| Dependents::new(units));
         self.host.reset();
+        let recorded = self.cores.recorded.take();
+        self.cores = Cores::new(self.timing.firmware.as_deref(), units);
+        self.cores.recorded = recorded;
+        self.fetched.clear();
         self.buffer = WriteBuffer::new(self.buffer.settings);
         self.cache.reset();
         self.out = OperationBuffer::with_capacity(1024);
@@ -225,7 +239,7 @@ impl<F: Firmware> Engine<F> {
         self.counts_before = Counts::default();
         self.opened_at = 0;
         self.outcome = Outcome {
-            part_names: FLASH_PARTS,
+            part_names: self.part_names(),
             variability_factor: 1.0,
             ..Outcome::default()
         };
@@ -302,6 +316,7 @@ impl<F: Firmware> Engine<F> {
             ARRIVAL => self.arrival_event(now),
             INTERRUPT => self.interrupt_event(now),
             IDLE => self.idle_event(now),
+            CORES => self.cores_event(now),
             _ => self.memory_event(now),
         }
     }
@@ -342,7 +357,22 @@ impl<F: Firmware> Engine<F> {
 
     /// Records the operations of the next run that are under way in `span`.
     pub fn record(&mut self, span: Range<u64>) {
+        self.cores.recorded = Some((span.clone(), Vec::new()));
         self.flash.recording = Some(Recording::of(span));
+    }
+
+    /// When cores worked since [`Engine::record`], in the order in which they were asked.
+    pub fn recorded_work(&mut self) -> Vec<RecordedWork> {
+        let recorded = self.cores.recorded.take();
+        recorded.map(|(_, work)| work).unwrap_or_default()
+    }
+
+    /// What the parts of a latency are called.
+    pub const fn part_names(&self) -> PartNames {
+        match self.timing.firmware {
+            Some(_) => FLASH_PARTS_WITH_FIRMWARE,
+            None => FLASH_PARTS,
+        }
     }
 
     /// The operations recorded since [`Engine::record`], in order of emission.

@@ -11,9 +11,10 @@
 //! A write larger than the space in the buffer is taken in pieces.
 
 use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun, prefetch};
-use drivelab_request::{Command, CommandKind, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Nanos};
 
 use super::SimError;
+use super::cores::What;
 use super::engine::{ARRIVAL, Engine, INTERRUPT, LINK};
 use super::flush::Barriers;
 use super::link::{Job, Link};
@@ -30,7 +31,8 @@ use crate::preset::SsdConfig;
 #[repr(align(64))]
 pub(crate) struct Slot {
     pub command: Command,
-    pub run: PageRun,
+    /// Its pages, but for the first: that follows from the command.
+    pub pages: Pages,
     /// Whose it is, and through which queue pair it came.
     pub stream: u16,
     pair: u16,
@@ -48,6 +50,29 @@ pub(crate) struct Slot {
 }
 
 const _: () = assert!(size_of::<Slot>() == 128);
+
+impl Slot {
+    /// Bytes of so many of its pages from `first` on: it is taken page by page of its run.
+    #[inline(always)]
+    pub(super) fn bytes_of(&self, first: u32, pages: u32) -> u64 {
+        let size = u64::from(self.command.size_bytes);
+        if pages == self.pages.count {
+            return size;
+        }
+        let share = |pages: u32| size * u64::from(pages) / u64::from(self.pages.count);
+        share(first + pages) - share(first)
+    }
+}
+
+/// A [`PageRun`] without its first page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pages {
+    pub action: Action,
+    pub count: u32,
+    pub first_partial: bool,
+    pub last_partial: bool,
+    pub content: Content,
+}
 
 /// For which of its operations a request waits.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +136,13 @@ impl Host {
     fn new_slot(&mut self) -> u32 {
         self.slots.push(Slot {
             command: Command::flush(Nanos::ZERO),
-            run: PageRun::whole(Action::Trim, Lpn(0), 0),
+            pages: Pages {
+                action: Action::Trim,
+                count: 0,
+                first_partial: false,
+                last_partial: false,
+                content: Content::Random,
+            },
             stream: 0,
             pair: 0,
             number: 0,
@@ -228,13 +259,12 @@ impl<F: Firmware> Engine<F> {
         entry.command.size_bytes = command.size_bytes;
         entry.command.kind = command.kind;
         entry.command.is_forced = command.is_forced;
-        entry.run.action = run.action;
-        entry.run.first = run.first;
-        entry.run.pages = run.pages;
-        entry.run.first_partial = run.first_partial;
-        entry.run.last_partial = run.last_partial;
+        entry.pages.action = run.action;
+        entry.pages.count = run.pages;
+        entry.pages.first_partial = run.first_partial;
+        entry.pages.last_partial = run.last_partial;
         if self.firmware.packs_pages() {
-            entry.run.content = run.content;
+            entry.pages.content = run.content;
         }
         entry.stream = stream;
         entry.pair = pair;
@@ -272,7 +302,15 @@ impl<F: Firmware> Engine<F> {
     }
 
     pub(super) fn run_of(&self, slot: u32) -> PageRun {
-        self.host.slots[slot as usize].run
+        let Slot { command, pages, .. } = &self.host.slots[slot as usize];
+        PageRun {
+            action: pages.action,
+            first: Lpn((command.offset_bytes >> self.page_shift) as u32),
+            pages: pages.count,
+            first_partial: pages.first_partial,
+            last_partial: pages.last_partial,
+            content: pages.content,
+        }
     }
 
     /// A request that has waited for a command slot enters the drive.
@@ -296,7 +334,7 @@ impl<F: Firmware> Engine<F> {
             Action::Write if !self.timing.has_link() => self.start_write(slot, run, now),
             Action::Write => {
                 let entry = &self.host.slots[slot as usize];
-                let (pages, bytes) = (entry.run.pages, u64::from(entry.command.size_bytes));
+                let (pages, bytes) = (entry.pages.count, u64::from(entry.command.size_bytes));
                 let time = self.timing.command[1] + self.timing.link_transfer(bytes);
                 self.put_on_link(slot, Job::WriteData { first: 0, pages }, time, now);
             }
@@ -346,13 +384,16 @@ impl<F: Firmware> Engine<F> {
         if run.pages == 1
             && !self.cache.is_used()
             && !self.buffer.holds(run.first.0)
-            && let Some(operation) = self.firmware.read_one(run.first)
+            && let Some(operation) = self.ask_for_page(Action::Read, run.first)
         {
-            self.out.counts.lookups += 1;
             let entry = &mut self.host.slots[slot as usize];
             entry.pending = 1;
             entry.since = now;
-            self.enter_flash(&operation, Account::request(slot), now);
+            let account = Account::request(slot);
+            if self.cores.is_on {
+                return self.hand_over_page(slot, (&operation, account), false, now);
+            }
+            self.enter_flash(&operation, account, now);
         } else {
             self.start_large_read(slot, run, now);
         }
@@ -365,7 +406,7 @@ impl<F: Firmware> Engine<F> {
         }
         self.out.clear();
         let result = if self.buffer.is_empty() {
-            self.firmware.submit(&[run], &mut self.out)
+            self.ask_firmware(run)
         } else {
             self.read_past_buffer(run)
         };
@@ -379,6 +420,16 @@ impl<F: Firmware> Engine<F> {
             });
             return;
         }
+        if self.cores.is_on {
+            let done = self.done_for(slot, run.pages, true);
+            return self.hand_over(Some(slot), What::Read, (done, Vec::new()), now);
+        }
+        self.emit_read(slot, now);
+    }
+
+    /// What the firmware emitted for a read enters the flash.
+    #[inline(always)]
+    pub(super) fn emit_read(&mut self, slot: u32, now: u64) {
         if self.emit(Account::request(slot), Waits::All, now) == 0 {
             self.send_data(slot, now);
         }
@@ -449,14 +500,11 @@ impl<F: Firmware> Engine<F> {
             if self.buffer.holds(first.0) {
                 self.counters.buffer_hit_pages += 1;
             } else {
-                self.firmware.submit(
-                    &[PageRun {
-                        first,
-                        pages: 1,
-                        ..run
-                    }],
-                    &mut self.out,
-                )?;
+                self.ask_firmware(PageRun {
+                    first,
+                    pages: 1,
+                    ..run
+                })?;
             }
         }
         Ok(())

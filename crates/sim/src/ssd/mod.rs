@@ -8,9 +8,11 @@
 
 mod account;
 mod ageing;
+mod ask;
 mod background;
 mod buffer;
 mod copies;
+mod cores;
 mod dependents;
 mod device;
 mod energy;
@@ -48,6 +50,7 @@ pub use crate::host::{
     StreamOutcome, Watch,
 };
 pub use crate::snapshot::SnapshotError;
+pub use cores::RecordedWork;
 pub use external::ExternalSsd;
 pub(crate) use host::Slot;
 pub use prepare::{Prepared, Ssd};

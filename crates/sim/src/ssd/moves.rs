@@ -38,7 +38,8 @@ pub(super) fn is_move(read: &Operation, program: &Operation) -> bool {
 impl<F: Firmware> Engine<F> {
     /// Whether moves can be tasks. Without time between an operation's steps their order
     /// would depend on who else is served then; with a slow dispatch the program might
-    /// come later than its read ends.
+    /// come later than its read ends. Of a run of copybacks nobody sees when each is over, which
+    /// cores are told of.
     pub(super) fn may_move(&self) -> bool {
         self.timing.every_step_takes_time()
             && match self.flash.has_copyback {
@@ -48,6 +49,7 @@ impl<F: Firmware> Engine<F> {
             && self.flash.may_be_plain()
             && self.timing.ageing.is_none()
             && !self.background.is_on()
+            && !(self.flash.has_copyback && self.cores.is_on)
             && !self.firmware.heeds_completions()
     }
 

@@ -436,6 +436,13 @@ impl<F: Firmware> Engine<F> {
         }
         let kind = task.kind as usize;
         self.tally.operations[kind][task.cause as usize] += 1;
+        if self.cores.is_on
+            && task.cause != Cause::Host
+            && let Some(costs) = &self.timing.firmware
+        {
+            let (kind, cause) = (task.kind, task.cause);
+            self.cores.work_for_drive(costs, kind, cause, now);
+        }
         let beneficiary = task.account.beneficiary();
         match beneficiary {
             Beneficiary::Nobody => {

@@ -7,6 +7,7 @@
 use drivelab_ftl::{Action, Firmware, Lpn, PageRun};
 
 use super::SimError;
+use super::cores::{Done, What};
 use super::engine::{Engine, MEMORY};
 use super::queue::Account;
 use super::split::{Part, Parts};
@@ -45,17 +46,34 @@ impl<F: Firmware> Engine<F> {
             });
             return;
         }
-        let takes_time = in_memory > 0 && self.wait_for_memory(slot, in_memory, now);
-        pending += u32::from(takes_time);
-        self.host.slots[slot as usize].pending = pending;
-        if pending == 0 {
-            self.send_data(slot, now);
+        // One more until its pages are looked for in memory.
+        self.host.slots[slot as usize].pending = pending + 1;
+        if self.cores.is_on {
+            let done = self.done_for(slot, run.pages, true);
+            let what = What::ThroughMemory(in_memory);
+            self.hand_over_fetched(Some(slot), what, done, now);
+        } else {
+            self.look_into_memory(slot, in_memory, now);
         }
         let limit = self.firmware.layout().logical_pages;
         let (from, until) = self
             .cache
             .follow(start, end, run.first.0 + run.pages, limit);
         self.read_ahead(from, until, now);
+        if !self.fetched.is_empty() {
+            self.hand_over_fetched(None, What::Ahead, Done::default(), now);
+        }
+    }
+
+    /// So many pages of a read come from memory; it goes on if nothing else of it is on its way.
+    #[inline(always)]
+    pub(super) fn look_into_memory(&mut self, slot: u32, pages: u32, now: u64) {
+        let takes_time = pages > 0 && self.wait_for_memory(slot, pages, now);
+        let entry = &mut self.host.slots[slot as usize];
+        entry.pending -= u32::from(!takes_time);
+        if entry.pending == 0 {
+            self.send_data(slot, now);
+        }
     }
 
     /// Reads `page` from the flash, for `slot` or ahead; answers whether there is
@@ -63,7 +81,7 @@ impl<F: Firmware> Engine<F> {
     fn fetch(&mut self, page: u32, slot: Option<u32>, now: u64) -> bool {
         let run = PageRun::whole(Action::Read, Lpn(page), 1);
         self.out.clear();
-        if let Err(error) = self.firmware.submit(&[run], &mut self.out) {
+        if let Err(error) = self.ask_firmware(run) {
             self.failure = Some(error.into());
             return false;
         }
@@ -80,7 +98,11 @@ impl<F: Firmware> Engine<F> {
                 Account::CACHE
             }
         };
-        self.enter_flash(&operation, account, now);
+        if self.cores.is_on {
+            self.fetched.push((operation, account));
+        } else {
+            self.enter_flash(&operation, account, now);
+        }
         true
     }
 
@@ -141,7 +163,9 @@ impl<F: Firmware> Engine<F> {
             let entry = &mut self.host.slots[slot as usize];
             entry.pending -= 1;
             if entry.pending == 0 {
+                let firmware = entry.parts[Part::Firmware as usize];
                 entry.parts = parts.of_time(entry.since, now);
+                entry.parts[Part::Firmware as usize] = firmware;
                 self.send_data(slot, now);
             }
         }

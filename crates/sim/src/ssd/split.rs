@@ -4,6 +4,7 @@
 //!  submitted      in the flash                         began                    done   complete
 //!      |── host ──────|── queueing + collection ── dispatch ──|── cell + channel ──|── host ──|
 //!      |  buffer      |
+//!      |  firmware    |
 //! ```
 //!
 //! A request that needs several flash operations is split by the one that completes
@@ -21,6 +22,18 @@ pub const FLASH_PARTS: PartNames = &[
     "channel",
     "cell",
     "collection",
+];
+
+/// The same where the firmware takes time.
+pub const FLASH_PARTS_WITH_FIRMWARE: PartNames = &[
+    "host",
+    "buffer",
+    "queueing",
+    "dispatch",
+    "channel",
+    "cell",
+    "collection",
+    "firmware",
 ];
 
 /// A part of a latency on a drive of flash.
@@ -42,6 +55,9 @@ pub enum Part {
     Cell,
     /// Waiting for the die while it collects.
     Collection,
+    /// Waiting for a core of the controller, its work, and the work on what came before for the
+    /// same dies.
+    Firmware,
 }
 
 impl Part {
@@ -54,6 +70,7 @@ impl Part {
         Self::Channel,
         Self::Cell,
         Self::Collection,
+        Self::Firmware,
     ];
 }
 
@@ -81,10 +98,11 @@ impl Parts {
         };
         let (cell, channel) = (take(self.cell), take(self.channel));
         let (dispatch, collection) = (take(self.dispatch), take(self.collected));
-        [0, 0, left, dispatch, channel, cell, collection]
+        [0, 0, left, dispatch, channel, cell, collection, 0]
     }
 
-    /// Writes the parts of a latency from `emitted` on, without host and buffer, to `parts`.
+    /// Writes the parts of a latency from `emitted` on, without host and buffer, to `parts`; the
+    /// firmware's lies before.
     /// Field by field: a copy of the whole would wait until every field has reached the
     /// cache.
     #[inline(always)]

@@ -4,6 +4,7 @@ use drivelab_ftl::{OperationKind, Ppn};
 use drivelab_request::CommandKind;
 
 use super::ageing::Ageing;
+use super::cores::Costs;
 use crate::preset::{CellTimes, MOST_PAGE_TYPES, SsdConfig};
 
 /// One time for each type of page.
@@ -62,6 +63,8 @@ pub(crate) struct Timing {
     pub interrupt: u64,
     /// The longest that a completion waits for others.
     pub interrupt_wait: u64,
+    /// What the firmware's work costs, if anything.
+    pub firmware: Option<Box<Costs>>,
 }
 
 impl Timing {
@@ -130,6 +133,7 @@ impl Timing {
             has_interrupts: host.interrupt_ns > 0 || host.interrupt_completions > 1,
             interrupt: scale(host.interrupt_ns),
             interrupt_wait: scale(host.interrupt_wait_ns),
+            firmware: Costs::new(config, factor),
         }
     }
 

@@ -15,6 +15,7 @@
 use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
 use drivelab_request::CommandKind;
 
+use super::cores::{Done, What};
 use super::engine::{ACKNOWLEDGE, Engine};
 use super::host::Waits;
 use super::link::Job;
@@ -26,7 +27,7 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn admit_blocked(&mut self, now: u64) {
         while let Some(&slot) = self.host.blocked.front() {
             let entry = &mut self.host.slots[slot as usize];
-            let missing = entry.run.pages - entry.reserved;
+            let missing = entry.pages.count - entry.reserved;
             let pages = self.buffer.reserve(missing);
             if pages == 0 {
                 self.make_space(now);
@@ -35,19 +36,14 @@ impl<F: Firmware> Engine<F> {
             let first = entry.reserved;
             entry.reserved += pages;
             // The link carries the request's bytes, page by page of its run.
-            let size = u64::from(entry.command.size_bytes);
-            let bytes = if pages == entry.run.pages {
-                size
-            } else {
-                let share = |pages: u32| size * u64::from(pages) / u64::from(entry.run.pages);
-                share(first + pages) - share(first)
-            };
+            let bytes = entry.bytes_of(first, pages);
             let command = if first == 0 {
                 self.timing.command[1]
             } else {
                 0
             };
-            self.buffer.prefetch(entry.run.first.0 + first);
+            let start = (entry.command.offset_bytes >> self.page_shift) as u32;
+            self.buffer.prefetch(start + first);
             if pages == missing {
                 entry.parts[Part::Buffer as usize] = now - entry.since;
                 self.host.blocked.pop();
@@ -65,19 +61,31 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn start_write(&mut self, slot: u32, run: PageRun, now: u64) {
         self.forget_cached(run);
         if run.is_one_whole_page()
-            && let Some(program) = self.firmware.write_one(run.first)
+            && let Some(program) = self.ask_for_page(Action::Write, run.first)
         {
-            self.out.counts.lookups += 1;
             let entry = &mut self.host.slots[slot as usize];
             entry.pending = 1;
             entry.since = now;
-            return self.enter_flash(&program, Account::request(slot), now);
+            let account = Account::request(slot);
+            if self.cores.is_on {
+                return self.hand_over_page(slot, (&program, account), false, now);
+            }
+            return self.enter_flash(&program, account, now);
         }
         self.out.clear();
-        if let Err(error) = self.firmware.submit(&[run], &mut self.out) {
+        if let Err(error) = self.ask_firmware(run) {
             self.failure = Some(error.into());
             return;
         }
+        if self.cores.is_on {
+            let done = self.done_for(slot, run.pages, true);
+            return self.hand_over(Some(slot), What::Write, (done, Vec::new()), now);
+        }
+        self.emit_write(slot, now);
+    }
+
+    /// What the firmware emitted for a write without buffer enters the flash.
+    pub(super) fn emit_write(&mut self, slot: u32, now: u64) {
         let pending = self.emit(Account::request(slot), Waits::Host, now);
         if self.firmware.packs_pages() && pending == 0 {
             // It is in the controller, or nothing but zeroes.
@@ -94,14 +102,17 @@ impl<F: Firmware> Engine<F> {
         if run.is_one_whole_page()
             && self.buffer.passes_on()
             && !self.host.slots[slot as usize].command.is_forced
-            && let Some(program) = self.firmware.write_one(run.first)
+            && let Some(program) = self.ask_for_page(Action::Write, run.first)
         {
-            self.out.counts.lookups += 1;
             self.buffer.insert(run.first.0);
             self.buffer.hand_over(1);
             self.host.barriers.hand_over(1);
             let stretch = self.host.barriers.open();
-            self.enter_flash(&program, Account::buffer(stretch), now);
+            let account = Account::buffer(stretch);
+            if self.cores.is_on {
+                return self.hand_over_page(slot, (&program, account), true, now);
+            }
+            self.enter_flash(&program, account, now);
             return self.acknowledge(slot, now);
         }
         self.fill_in_pieces(slot, (first, pages), now);
@@ -123,8 +134,11 @@ impl<F: Firmware> Engine<F> {
             self.buffer.settings.writes_through || self.host.slots[slot as usize].command.is_forced;
         if self.buffer.gathers() {
             if !is_forced {
+                if self.cores.is_on {
+                    self.gather_at_cores(slot, (first, pages), last, now);
+                }
                 self.gather(piece, now);
-                if last {
+                if last && !self.cores.is_on {
                     self.acknowledge(slot, now);
                 }
                 self.admit_blocked(now);
@@ -137,28 +151,74 @@ impl<F: Firmware> Engine<F> {
         }
         self.buffer.hand_over(pages);
         self.out.clear();
-        if let Err(error) = self.firmware.submit(&[piece], &mut self.out) {
+        if let Err(error) = self.ask_firmware(piece) {
             self.failure = Some(error.into());
             return;
         }
         let packed = self.without_program(piece.first.0..piece.first.0 + pages);
+        let stretch = if is_forced {
+            self.await_piece(slot, (first, last), now);
+            0
+        } else {
+            self.host.barriers.hand_over(pages);
+            self.host.barriers.open()
+        };
+        if self.cores.is_on {
+            let done = self.done_for_piece(slot, first, pages);
+            let what = What::Piece(first, pages, stretch);
+            return self.hand_over(Some(slot), what, (done, packed), now);
+        }
+        self.emit_piece(slot, (first, pages), (stretch, &packed), now);
+    }
+
+    /// What the firmware emitted for pages of a buffered write enters the flash; `packed` need
+    /// no program.
+    pub(super) fn emit_piece(
+        &mut self,
+        slot: u32,
+        (first, pages): (u32, u32),
+        (stretch, packed): (u32, &[u32]),
+        now: u64,
+    ) {
+        let entry = &self.host.slots[slot as usize];
+        let last = first + pages == entry.pages.count;
+        let is_forced = self.buffer.settings.writes_through || entry.command.is_forced;
         if is_forced {
-            self.force(slot, (first, last), now);
-            self.force_packed(slot, &packed, last, now);
+            self.force(slot, now);
+            self.force_packed(slot, packed, now);
             if self.buffer.gathers() {
                 // It may have taken the place of pages that were gathered.
                 self.admit_blocked(now);
             }
             return;
         }
-        self.host.barriers.hand_over(pages);
-        let stretch = self.host.barriers.open();
         self.emit(Account::buffer(stretch), Waits::Programs, now);
         if last {
             self.acknowledge(slot, now);
         }
-        for page in packed {
+        for &page in packed {
             self.page_flushed(page, stretch, now);
+        }
+    }
+
+    /// What the firmware does for pages of a write from `first` on.
+    fn done_for_piece(&self, slot: u32, first: u32, pages: u32) -> Done {
+        let bytes = self.host.slots[slot as usize].bytes_of(first, pages);
+        Done {
+            bytes,
+            ..self.done_for(slot, pages, first == 0)
+        }
+    }
+
+    /// A core works on pages that are gathered; the command is complete when it has worked on
+    /// the last of them.
+    #[inline(never)]
+    fn gather_at_cores(&mut self, slot: u32, (first, pages): (u32, u32), last: bool, now: u64) {
+        let done = self.done_for_piece(slot, first, pages);
+        if last {
+            self.hand_over_command(slot, What::Gathered, &done, now);
+        } else {
+            self.work_for_host(&done, now);
         }
     }
 
@@ -191,7 +251,7 @@ impl<F: Firmware> Engine<F> {
 
     /// A write's last data is in the buffer.
     #[inline(always)]
-    fn acknowledge(&mut self, slot: u32, now: u64) {
+    pub(super) fn acknowledge(&mut self, slot: u32, now: u64) {
         let at = now + self.timing.acknowledge;
         if self.host.acknowledged.is_empty() {
             self.events.set_side(ACKNOWLEDGE, Some(at));
@@ -233,7 +293,7 @@ impl<F: Firmware> Engine<F> {
                 last_partial: !is_whole,
                 content,
             };
-            if let Err(error) = self.firmware.submit(&[run], &mut self.out) {
+            if let Err(error) = self.ask_firmware(run) {
                 self.failure = Some(error.into());
                 return;
             }
@@ -246,8 +306,17 @@ impl<F: Firmware> Engine<F> {
         self.buffer.hand_over(pages);
         self.host.barriers.hand_over(pages);
         let stretch = self.host.barriers.open();
+        if self.cores.is_on {
+            let what = What::Pushed(stretch);
+            return self.hand_over(None, what, (Done::default(), packed), now);
+        }
+        self.emit_pushed(stretch, &packed, now);
+    }
+
+    /// What the firmware emitted for gathered pages enters the flash; `packed` need no program.
+    pub(super) fn emit_pushed(&mut self, stretch: u32, packed: &[u32], now: u64) {
         self.emit(Account::buffer(stretch), Waits::Programs, now);
-        for page in packed {
+        for &page in packed {
             self.page_flushed(page, stretch, now);
         }
     }
@@ -298,28 +367,36 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// The firmware's operations for a piece of a write that waits for its programs;
-    /// the piece begins at page `first` of the request and may be its last.
-    fn force(&mut self, slot: u32, (first, is_last): (u32, bool), now: u64) {
-        let programs = self.emit(Account::forced(slot), Waits::Programs, now);
+    /// A piece of a write that waits for its programs has come; it begins at page `first` of the
+    /// request and may be its last.
+    fn await_piece(&mut self, slot: u32, (first, is_last): (u32, bool), now: u64) {
         let entry = &mut self.host.slots[slot as usize];
-        // One more as long as pieces are missing, so that it cannot be complete.
-        entry.pending += programs + u32::from(first == 0) - u32::from(is_last);
+        // One more as long as pieces are missing, and one until its programs are counted, so
+        // that it cannot be complete.
+        entry.pending += 1 + u32::from(first == 0) - u32::from(is_last);
         if is_last {
             entry.since = now;
         }
     }
 
+    /// The firmware's operations for such a piece.
+    fn force(&mut self, slot: u32, now: u64) {
+        let programs = self.emit(Account::forced(slot), Waits::Programs, now);
+        let entry = &mut self.host.slots[slot as usize];
+        entry.pending = entry.pending + programs - 1;
+    }
+
     /// Pages of a forced write are packed in the controller, which outlives a loss of power;
     /// the write is complete if nothing else of it is on its way.
-    fn force_packed(&mut self, slot: u32, packed: &[u32], is_last: bool, now: u64) {
+    fn force_packed(&mut self, slot: u32, packed: &[u32], now: u64) {
         if packed.is_empty() {
             return;
         }
         for &page in packed {
             self.buffer.remove(page);
         }
-        if is_last && self.host.slots[slot as usize].pending == 0 {
+        // As long as pieces of it are missing it waits for one more.
+        if self.host.slots[slot as usize].pending == 0 {
             self.acknowledge(slot, now);
         }
         self.admit_blocked(now);
@@ -344,9 +421,17 @@ impl<F: Firmware> Engine<F> {
     /// A command without data has arrived.
     #[inline(never)]
     pub(super) fn start_command(&mut self, slot: u32, now: u64) {
-        let entry = &mut self.host.slots[slot as usize];
-        entry.since = now;
-        if entry.command.kind == CommandKind::Flush {
+        self.host.slots[slot as usize].since = now;
+        if self.cores.is_on {
+            let done = self.done_for(slot, 0, true);
+            return self.hand_over_command(slot, What::Command, &done, now);
+        }
+        self.begin_command(slot, now);
+    }
+
+    /// It is carried out.
+    pub(super) fn begin_command(&mut self, slot: u32, now: u64) {
+        if self.host.slots[slot as usize].command.kind == CommandKind::Flush {
             if self.buffer.gathered.len() > 0 {
                 self.push_gathered(0, now);
             }
@@ -355,7 +440,7 @@ impl<F: Firmware> Engine<F> {
             }
             return;
         }
-        let run = entry.run;
+        let run = self.run_of(slot);
         self.forget_cached(run);
         if self.buffer.is_on() {
             for page in run.whole_pages() {
@@ -366,13 +451,17 @@ impl<F: Firmware> Engine<F> {
             }
         }
         self.out.clear();
-        if let Err(error) = self.firmware.submit(&[run], &mut self.out) {
+        if let Err(error) = self.ask_firmware(run) {
             self.failure = Some(error.into());
             return;
         }
         if !self.out.operations().is_empty() {
             // The map that lies on the flash.
-            self.emit(Account::NOBODY, Waits::Programs, now);
+            if self.cores.is_on {
+                self.hand_over(None, What::Trimmed, (Done::default(), Vec::new()), now);
+            } else {
+                self.emit(Account::NOBODY, Waits::Programs, now);
+            }
         }
         self.complete_at_host(slot, now);
         self.admit_blocked(now);

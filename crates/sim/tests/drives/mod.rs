@@ -139,6 +139,41 @@ fn ageing() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), on]
 }
 
+/// How long the firmware works, in half of the drives.
+fn firmware() -> impl Strategy<Value = String> {
+    let fixed = nanos(8_000).prop_map(|nanos| format!("time = \"fixed\"\ncommand_ns = {nanos}"));
+    let costs = prop::collection::vec(
+        prop_oneof![2 => Just(0.0), 1 => Just(1000.0), 2 => 0.0..4_000.0_f64],
+        16,
+    );
+    let counted = (costs, 100..2_000_u32).prop_map(|(costs, clock)| {
+        let names = [
+            "command",
+            "read_page",
+            "written_page",
+            "copied_kib",
+            "flash_read",
+            "flash_program",
+            "page_moved",
+            "flash_erase",
+        ];
+        let lines = names.iter().zip(costs.chunks(2)).map(|(name, cost)| {
+            format!(
+                "cost.{name}_cycles = {}\ncost.{name}_memory_ns = {}",
+                cost[0], cost[1]
+            )
+        });
+        let lines: Vec<String> = lines.collect();
+        format!(
+            "time = \"counted\"\nclock_mhz = {clock}\n{}",
+            lines.join("\n")
+        )
+    });
+    let on = (1..5_u32, prop_oneof![fixed, counted])
+        .prop_map(|(cores, time)| format!("[firmware]\ncores = {cores}\n{time}\n"));
+    prop_oneof![Just(String::new()), on]
+}
+
 /// In what order a die takes what waits, where it may choose; and what pauses cost.
 fn order() -> impl Strategy<Value = (String, String)> {
     let suspends = (0..4_u32, nanos(4_000), nanos(4_000), nanos(20_000));
@@ -206,11 +241,17 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
         prop_oneof![Just(0.0), Just(0.1)],
     );
     let registers = (any::<bool>(), prop::bool::weighted(0.4), 0..5_usize);
-    let rest = (rest, choices(), (wear(), ageing()), order(), registers);
+    let rest = (
+        rest,
+        choices(),
+        (wear(), ageing(), firmware()),
+        order(),
+        registers,
+    );
     (shape, pages, timing(), host(), buffer_pages, rest).prop_map(
         |(shape, (page_bytes, pages), timing, host, buffer_pages, rest)| {
             let (channels, ways, dies, planes, plane_mode) = shape;
-            let ((in_order, whole_block, sigma), (mapping, policy), ((wear, is_hot_apart), ageing), order, registers) =
+            let ((in_order, whole_block, sigma), (mapping, policy), ((wear, is_hot_apart), ageing, firmware), order, registers) =
                 rest;
             // Who maps blocks levels no wear; only page maps know hot pages.
             let has_map = mapping.contains("demand_cached_page") || mapping.contains("slc");
@@ -239,7 +280,7 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
                  over_provisioning_ratio = {ratio}\nplane_mode = {plane_mode}\n\
                  [timing]\n{timing}\n{suspends}\
                  [scheduling]\ndispatch = \"{}\"\n{registers}{order}\
-                 [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n{hot}{wear}{ageing}\
+                 [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n{hot}{wear}{ageing}{firmware}\
                  [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\npolicy = \"{}\"\nflush_start_bytes = {}\nflush_stop_bytes = {}\n\
                  [variability]\nsigma = {sigma}\n",
                 if in_order { "in_order" } else { "per_die" },

@@ -44,6 +44,8 @@ pub struct Story {
     pub unit_busy: Vec<Vec<(u64, u64)>>,
     /// Of every channel, when it transferred.
     pub channel_busy: Vec<Vec<(u64, u64)>>,
+    /// When cores worked, all together.
+    pub core_busy: Vec<(u64, u64)>,
 }
 
 impl Story {
@@ -95,6 +97,9 @@ impl Story {
             busy as f64 / (closed - opened).max(1) as f64
         };
         let counters = flash(outcome);
+        let inside = |&(from, to): &(u64, u64)| to.min(closed).saturating_sub(from.max(opened));
+        let worked: u64 = self.core_busy.iter().map(inside).sum();
+        assert_eq!(counters.core_busy_ns, worked, "cores");
         let units: Vec<f64> = self.unit_busy.iter().map(share).collect();
         assert_eq!(counters.unit_utilisation_ratio, units, "units");
         let channels: Vec<f64> = self.channel_busy.iter().map(share).collect();

@@ -6,11 +6,12 @@
 //! what a window holds is computed afterwards.
 //!
 //! What can happen at the same time happens in this order: units by number,
-//! dispatch, the link, acknowledgements, arrivals. What takes no time at a stage
+//! dispatch, the link, acknowledgements, arrivals, cores. What takes no time at a stage
 //! that is free happens at once. A channel promises its time in the order in
 //! which it is asked.
 
 mod buffer;
+mod cores;
 mod dependents;
 mod flash;
 mod overtaking;
@@ -25,6 +26,7 @@ use drivelab_sim::ssd::{PARTS, Part, Plan};
 
 use super::ledger::Ledger;
 use super::story::{Entry, Story};
+use cores::Cores;
 use overtaking::{IN_ORDER, Paused};
 use pipeline::Die;
 
@@ -181,6 +183,7 @@ pub struct World {
     held: Vec<dependents::Held>,
     /// Of every block, as the flash has executed them.
     erases: Vec<u32>,
+    cores: Cores,
 }
 
 /// A copy of a page in the buffer.
@@ -203,6 +206,7 @@ enum Who {
     Link(usize),
     Acknowledgement,
     Arrival(usize),
+    Cores,
 }
 
 impl World {
@@ -268,6 +272,11 @@ impl World {
             numbered: 0,
             held: Vec::new(),
             erases,
+            cores: Cores::new(
+                config
+                    .firmware
+                    .map_or(0, |firmware| firmware.cores as usize),
+            ),
         }
     }
 
@@ -301,6 +310,7 @@ impl World {
             journal: self.journal,
             unit_busy: self.units.into_iter().map(|unit| unit.busy).collect(),
             channel_busy: self.channels.into_iter().map(|c| c.busy).collect(),
+            core_busy: self.cores.busy,
         }
     }
 
@@ -321,6 +331,7 @@ impl World {
                 // The window may have closed at this moment: then nothing arrives.
                 Who::Arrival(stream) if self.ledger.closed.is_none() => self.submit(stream),
                 Who::Arrival(_) => {}
+                Who::Cores => self.core_is_done(),
             }
         }
     }
@@ -340,6 +351,7 @@ impl World {
         }
         let acknowledged = self.acknowledgements.front();
         all.extend(acknowledged.map(|&(at, _)| (at, Who::Acknowledgement)));
+        all.extend(self.cores.next().map(|at| (at, Who::Cores)));
         for (stream, arrivals) in self.arrivals.iter().enumerate() {
             if let (Arrivals::Open(requests), None) = (arrivals, self.ledger.closed) {
                 let first = requests.front();
@@ -532,11 +544,18 @@ impl World {
         };
         let of: Vec<_> = (0..all.len()).map(whose).collect();
         self.requests[index].missing = (0..all.len()).filter(|&p| is_awaited(p)).count();
-        if self.requests[index].missing == 0 {
-            let time = self.link_time(request.size_bytes.into());
-            self.cross(time, Crossing::ReadData(index));
-        }
-        self.emit_all(all, &of);
+        let pages = self.pages_of(&request).count() as u64;
+        let done = self.for_pages(&request, pages, request.size_bytes.into(), true);
+        let operations = all.to_vec();
+        let then = move |world: &mut Self| {
+            world.requests[index].tell(Part::Firmware, world.now);
+            if world.requests[index].missing == 0 {
+                let time = world.link_time(request.size_bytes.into());
+                world.cross(time, Crossing::ReadData(index));
+            }
+            world.emit_all(&operations, &of);
+        };
+        self.firmware_works(done, all, Box::new(then));
     }
 
     fn start_write(&mut self, index: usize) {
@@ -554,7 +573,14 @@ impl World {
             false => Beneficiary::Nobody,
         };
         let of: Vec<_> = out.operations().iter().map(whose).collect();
-        self.emit_all(out.operations(), &of);
+        let pages = self.pages_of(&request).count() as u64;
+        let done = self.for_pages(&request, pages, request.size_bytes.into(), true);
+        let operations = out.operations().to_vec();
+        let then = move |world: &mut Self| {
+            world.requests[index].tell(Part::Firmware, world.now);
+            world.emit_all(&operations, &of);
+        };
+        self.firmware_works(done, out.operations(), Box::new(then));
     }
 
     fn complete(&mut self, index: usize) {

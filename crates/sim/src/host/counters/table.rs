@@ -131,6 +131,9 @@ counters! {
         read_retries: Option<u64>, "times", Sum, Object;
         /// blocks erased inside the window
         block_erases: u64, "blocks", Sum, Object, measured "block_erases";
+        /// time that the controller's cores worked inside the window, all together; 0 where the
+        /// firmware is free
+        core_busy_ns: u64, "ns", Sum, Object;
         /// blocks that collection chose and emptied, as the firmware decided inside the window;
         /// flash operations count when they are done
         collections: u64, "blocks", Sum, Object, firmware collections;

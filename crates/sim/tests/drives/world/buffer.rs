@@ -7,6 +7,7 @@ use drivelab_request::{Command, CommandKind, Content};
 use drivelab_sim::preset::BufferPolicy;
 use drivelab_sim::ssd::Part;
 
+use super::cores::Done;
 use super::{Beneficiary, Crossing, Held, World};
 use crate::drives::story::Entry;
 
@@ -54,10 +55,18 @@ impl World {
         let is_last = piece.end == all.end;
         let gathers = self.config.buffer.flush_start_bytes > 0;
         if gathers && !is_forced {
-            self.gather(&request, piece);
+            let done = self.for_piece(&request, first, pages);
+            let then = move |world: &mut Self| {
+                if is_last {
+                    world.requests[index].tell(Part::Firmware, world.now);
+                    world.acknowledge(index);
+                }
+            };
             if is_last {
-                self.acknowledge(index);
+                self.requests[index].tell(Part::Host, self.now);
             }
+            self.firmware_works(done, &[], Box::new(then));
+            self.gather(&request, piece);
             self.admit();
             return;
         }
@@ -88,10 +97,10 @@ impl World {
         if is_forced {
             let pending = &mut self.requests[index];
             pending.missing += pages as usize;
-            // Its parts are told from the arrival of its last piece on.
-            if piece.end == all.end {
-                pending.tell(Part::Host, self.now);
-            }
+        }
+        // Its parts are told from the arrival of its last piece on.
+        if is_last {
+            self.requests[index].tell(Part::Host, self.now);
         }
         let mut number = before;
         let mut of = Vec::new();
@@ -106,13 +115,29 @@ impl World {
             number += usize::from(is_program);
             of.push(beneficiary);
         }
-        self.emit_all(out.operations(), &of);
-        if is_last && !is_forced {
-            self.acknowledge(index);
-        }
-        if gathers {
-            self.admit();
-        }
+        let done = self.for_piece(&request, first, pages);
+        let operations = out.operations().to_vec();
+        let then = move |world: &mut Self| {
+            if is_last {
+                world.requests[index].tell(Part::Firmware, world.now);
+            }
+            world.emit_all(&operations, &of);
+            if is_last && !is_forced {
+                world.acknowledge(index);
+            }
+            if gathers {
+                world.admit();
+            }
+        };
+        self.firmware_works(done, out.operations(), Box::new(then));
+    }
+
+    /// The work on so many pages of a write, from this one of it on.
+    fn for_piece(&self, request: &Command, first: u32, pages: u32) -> Done {
+        let total = self.pages_of(request).count() as u64;
+        let share = |pages: u32| u64::from(request.size_bytes) * u64::from(pages) / total;
+        let bytes = share(first + pages) - share(first);
+        self.for_pages(request, pages.into(), bytes, first == 0)
     }
 
     fn acknowledge(&mut self, index: usize) {
@@ -202,7 +227,9 @@ impl World {
             };
             of.push(beneficiary);
         }
-        self.emit_all(out.operations(), &of);
+        let operations = out.operations().to_vec();
+        let then = move |world: &mut Self| world.emit_all(&operations, &of);
+        self.firmware_works(Done::default(), out.operations(), Box::new(then));
     }
 
     /// A write finds no space.
@@ -220,6 +247,15 @@ impl World {
     /// A trim or a flush has arrived.
     pub(super) fn without_data(&mut self, index: usize) {
         self.requests[index].tell(Part::Host, self.now);
+        let done = self.for_pages(&self.requests[index].request, 0, 0, true);
+        let then = move |world: &mut Self| {
+            world.requests[index].tell(Part::Firmware, world.now);
+            world.begin_without_data(index);
+        };
+        self.firmware_works(done, &[], Box::new(then));
+    }
+
+    fn begin_without_data(&mut self, index: usize) {
         let request = self.requests[index].request;
         if request.kind == CommandKind::Flush {
             self.push_gathered(0);
@@ -251,7 +287,11 @@ impl World {
         let mut out = OperationBuffer::default();
         self.firmware.submit(&[run], &mut out).unwrap();
         let of = vec![Beneficiary::Nobody; out.operations().len()];
-        self.emit_all(out.operations(), &of);
+        if !of.is_empty() {
+            let operations = out.operations().to_vec();
+            let then = move |world: &mut Self| world.emit_all(&operations, &of);
+            self.firmware_works(Done::default(), out.operations(), Box::new(then));
+        }
         self.complete(index);
         self.admit();
     }

@@ -223,6 +223,7 @@ impl World {
         self.journal
             .push(Entry::Operation(task.operation.kind, task.operation.cause));
         self.firmware.completed(&task.operation);
+        self.own_work(&task.operation);
         self.was_read(task.number);
         match task.beneficiary {
             Beneficiary::Nobody => {}

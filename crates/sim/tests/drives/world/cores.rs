@@ -1,0 +1,138 @@
+//! The oracle's cores: what the firmware decides happens when one of them is done.
+
+use std::collections::BTreeMap;
+
+use drivelab_ftl::{Cause, Operation, OperationKind};
+use drivelab_request::{Command, CommandKind};
+use drivelab_sim::preset::Work;
+
+use super::World;
+
+/// How often the firmware did what, for one question; copied bytes are by themselves.
+#[derive(Clone, Default)]
+pub(super) struct Done {
+    counts: Vec<(Work, u64)>,
+    copied_bytes: u64,
+}
+
+type Then = Box<dyn FnOnce(&mut World)>;
+
+#[derive(Default)]
+pub(super) struct Cores {
+    free_at: Vec<u64>,
+    /// By unit, when what was emitted last for it is due.
+    lanes: BTreeMap<usize, u64>,
+    /// By when it is due and in which order it was asked for.
+    due: BTreeMap<(u64, usize), Then>,
+    asked: usize,
+    pub busy: Vec<(u64, u64)>,
+}
+
+impl Cores {
+    pub fn new(cores: usize) -> Self {
+        Self {
+            free_at: vec![0; cores],
+            ..Self::default()
+        }
+    }
+
+    pub fn next(&self) -> Option<u64> {
+        self.due.keys().next().map(|&(at, _)| at)
+    }
+
+    /// The first core that is free works so long; answers when it is done.
+    fn work(&mut self, nanos: u64, now: u64) -> u64 {
+        if nanos == 0 {
+            return now;
+        }
+        let core = self.free_at.iter_mut().min().unwrap();
+        let start = now.max(*core);
+        *core = start + nanos;
+        self.busy.push((start, start + nanos));
+        start + nanos
+    }
+}
+
+impl World {
+    fn nanos(&self, done: &Done) -> u64 {
+        let time = self.config.firmware.unwrap().time;
+        let picos = |work| (time.nanos(work) * 1_000.0 * self.factor).round() as u64;
+        let counted = done.counts.iter().map(|&(work, n)| picos(work) * n);
+        let copied = picos(Work::CopiedKib) * done.copied_bytes / 1024;
+        (counted.sum::<u64>() + copied + 500) / 1_000
+    }
+
+    /// The work on so many pages of a request with so many bytes, the first of them or not.
+    pub(super) fn for_pages(&self, request: &Command, pages: u64, bytes: u64, first: bool) -> Done {
+        let work = match request.kind {
+            CommandKind::Read => Work::ReadPage,
+            CommandKind::Write => Work::WrittenPage,
+            CommandKind::Trim | CommandKind::Flush => {
+                return Done {
+                    counts: vec![(Work::Command, 1)],
+                    copied_bytes: 0,
+                };
+            }
+        };
+        Done {
+            counts: vec![(Work::Command, u64::from(first)), (work, pages)],
+            copied_bytes: bytes,
+        }
+    }
+
+    /// The firmware has done this, and emitted these operations; what follows from it happens
+    /// when a core is done, and no earlier than what was emitted before for the same units.
+    pub(super) fn firmware_works(&mut self, mut done: Done, operations: &[Operation], then: Then) {
+        if self.config.firmware.is_none() {
+            return then(self);
+        }
+        for operation in operations.iter().filter(|o| o.cause == Cause::Host) {
+            match operation.kind {
+                OperationKind::Read => done.counts.push((Work::FlashRead, 1)),
+                OperationKind::Program => done.counts.push((Work::FlashProgram, 1)),
+                OperationKind::Erase => {}
+            }
+        }
+        let nanos = self.nanos(&done);
+        let mut at = self.cores.work(nanos, self.now);
+        let units = operations
+            .iter()
+            .map(|o| o.plane as usize % self.units.len());
+        let units: Vec<usize> = units.collect();
+        for unit in &units {
+            at = at.max(self.cores.lanes.get(unit).copied().unwrap_or(0));
+        }
+        for unit in units {
+            self.cores.lanes.insert(unit, at);
+        }
+        if at == self.now && self.cores.next().is_none_or(|first| first > self.now) {
+            return then(self);
+        }
+        self.cores.due.insert((at, self.cores.asked), then);
+        self.cores.asked += 1;
+    }
+
+    pub(super) fn core_is_done(&mut self) {
+        let (_, then) = self.cores.due.pop_first().unwrap();
+        then(self);
+    }
+
+    /// The flash has done an operation: what the drive asked for itself is work for a core.
+    pub(super) fn own_work(&mut self, operation: &Operation) {
+        if self.config.firmware.is_none() || operation.cause == Cause::Host {
+            return;
+        }
+        let work = match (operation.kind, operation.cause) {
+            (OperationKind::Erase, _) => Work::FlashErase,
+            (OperationKind::Read, Cause::Map) => Work::FlashRead,
+            (OperationKind::Program, Cause::Map) => Work::FlashProgram,
+            (OperationKind::Program, _) => Work::PageMoved,
+            (OperationKind::Read, _) => return,
+        };
+        let done = Done {
+            counts: vec![(work, 1)],
+            copied_bytes: 0,
+        };
+        self.cores.work(self.nanos(&done), self.now);
+    }
+}
