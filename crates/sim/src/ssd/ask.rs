@@ -108,7 +108,7 @@ impl<F: Firmware> Engine<F> {
     }
 
     /// A core works for the host; answers when it is done.
-    pub(super) fn work_for_host(&mut self, done: &Done, now: u64) -> u64 {
+    fn work_for_host(&mut self, done: &Done, now: u64) -> u64 {
         match &self.timing.firmware {
             Some(costs) => self.cores.work_for_host(costs, done, now),
             None => now,
@@ -136,6 +136,10 @@ impl<F: Firmware> Engine<F> {
         let mut at = self.work_for_host(&done, now);
         for operation in &emitted {
             at = self.cores.due_on(self.unit_of(operation.plane), at);
+        }
+        if let (What::Piece(first, ..), Some(slot)) = (what, slot) {
+            at = self.cores.due_of_piece(slot, first == 0, at);
+            self.cores.hold_piece(slot, at);
         }
         for operation in &emitted {
             self.cores.hold_lane(self.unit_of(operation.plane), at);
@@ -191,8 +195,29 @@ impl<F: Firmware> Engine<F> {
     }
 
     /// A command that emits nothing yet goes on when a core is done with it.
-    pub(super) fn hand_over_command(&mut self, slot: u32, what: What, done: &Done, now: u64) {
+    pub(super) fn hand_over_command(&mut self, slot: u32, done: &Done, now: u64) {
         let at = self.work_for_host(done, now);
+        self.put_command((slot, at), What::Command, now);
+    }
+
+    /// A core works on a part of a write that is gathered; with the last one the command is
+    /// complete.
+    pub(super) fn hand_over_gathered(
+        &mut self,
+        slot: u32,
+        (is_first, is_last): (bool, bool),
+        done: &Done,
+        now: u64,
+    ) {
+        let at = self.work_for_host(done, now);
+        let at = self.cores.due_of_piece(slot, is_first, at);
+        self.cores.hold_piece(slot, at);
+        if is_last {
+            self.put_command((slot, at), What::Gathered, now);
+        }
+    }
+
+    fn put_command(&mut self, (slot, at): (u32, u64), what: What, now: u64) {
         self.put_due(
             Due {
                 at,

@@ -192,6 +192,8 @@ pub(super) struct Cores {
     free_at: Vec<u64>,
     /// Of every unit, when the last operation that was emitted for it is due.
     lanes: Vec<u64>,
+    /// Of every slot, when the last part of its write is due.
+    pieces: Vec<u64>,
     pub due: Ring<Due>,
     parked: Vec<Parked>,
     vacant: Vec<u32>,
@@ -210,6 +212,7 @@ impl Cores {
             is_on,
             free_at: vec![0; costs.map_or(0, |costs| costs.cores as usize)],
             lanes: vec![0; if is_on { units as usize } else { 0 }],
+            pieces: Vec::new(),
             due: Ring::default(),
             parked: Vec::new(),
             vacant: Vec::new(),
@@ -266,6 +269,24 @@ impl Cores {
     #[inline]
     pub fn due_on(&self, unit: u32, done: u64) -> u64 {
         done.max(self.lanes[unit as usize])
+    }
+
+    /// When a part of the write in `slot` is due whose core is done at `done`: no earlier than
+    /// the parts before it, so that the command is complete with the last of them.
+    pub fn due_of_piece(&mut self, slot: u32, is_first: bool, done: u64) -> u64 {
+        let slot = slot as usize;
+        if self.pieces.len() <= slot {
+            self.pieces.resize(slot + 1, 0);
+        }
+        let before = if is_first { 0 } else { self.pieces[slot] };
+        done.max(before)
+    }
+
+    /// No part of the write in `slot` is due earlier from here on.
+    pub fn hold_piece(&mut self, slot: u32, at: u64) {
+        if let Some(last) = self.pieces.get_mut(slot as usize) {
+            *last = at;
+        }
     }
 
     /// Nothing on `unit` is due earlier from here on.

@@ -215,11 +215,7 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     fn gather_at_cores(&mut self, slot: u32, (first, pages): (u32, u32), last: bool, now: u64) {
         let done = self.done_for_piece(slot, first, pages);
-        if last {
-            self.hand_over_command(slot, What::Gathered, &done, now);
-        } else {
-            self.work_for_host(&done, now);
-        }
+        self.hand_over_gathered(slot, (first == 0, last), &done, now);
     }
 
     /// Of `pages`, which the firmware has just taken in this order, those that need no program
@@ -424,7 +420,7 @@ impl<F: Firmware> Engine<F> {
         self.host.slots[slot as usize].since = now;
         if self.cores.is_on {
             let done = self.done_for(slot, 0, true);
-            return self.hand_over_command(slot, What::Command, &done, now);
+            return self.hand_over_command(slot, &done, now);
         }
         self.begin_command(slot, now);
     }

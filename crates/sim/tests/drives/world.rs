@@ -117,6 +117,8 @@ struct Pending {
     admitted_pages: u32,
     /// Pages whose data is in the buffer.
     arrived_pages: u32,
+    /// When the last of its parts that arrived is due.
+    worked: u64,
     /// Until when its time is told, and where that went.
     told: u64,
     parts: [u64; PARTS],
@@ -401,6 +403,7 @@ impl World {
             missing: 0,
             admitted_pages: 0,
             arrived_pages: 0,
+            worked: 0,
             told: self.now,
             parts: [0; PARTS],
         });

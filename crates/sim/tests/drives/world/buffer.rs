@@ -7,7 +7,7 @@ use drivelab_request::{Command, CommandKind, Content};
 use drivelab_sim::preset::BufferPolicy;
 use drivelab_sim::ssd::Part;
 
-use super::cores::Done;
+use super::cores::{Done, Then};
 use super::{Beneficiary, Crossing, Held, World};
 use crate::drives::story::Entry;
 
@@ -56,16 +56,15 @@ impl World {
         let gathers = self.config.buffer.flush_start_bytes > 0;
         if gathers && !is_forced {
             let done = self.for_piece(&request, first, pages);
-            let then = move |world: &mut Self| {
-                if is_last {
-                    world.requests[index].tell(Part::Firmware, world.now);
-                    world.acknowledge(index);
-                }
-            };
             if is_last {
                 self.requests[index].tell(Part::Host, self.now);
             }
-            self.firmware_works(done, &[], Box::new(then));
+            let then = move |world: &mut Self| {
+                world.requests[index].tell(Part::Firmware, world.now);
+                world.acknowledge(index);
+            };
+            let then: Option<Then> = is_last.then(|| Box::new(then) as Then);
+            self.works_on_part(Some(index), done, &[], then);
             self.gather(&request, piece);
             self.admit();
             return;
@@ -129,7 +128,7 @@ impl World {
                 world.admit();
             }
         };
-        self.firmware_works(done, out.operations(), Box::new(then));
+        self.works_on_part(Some(index), done, out.operations(), Some(Box::new(then)));
     }
 
     /// The work on so many pages of a write, from this one of it on.

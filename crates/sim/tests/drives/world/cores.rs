@@ -15,7 +15,7 @@ pub(super) struct Done {
     copied_bytes: u64,
 }
 
-type Then = Box<dyn FnOnce(&mut World)>;
+pub(super) type Then = Box<dyn FnOnce(&mut World)>;
 
 #[derive(Default)]
 pub(super) struct Cores {
@@ -82,9 +82,20 @@ impl World {
 
     /// The firmware has done this, and emitted these operations; what follows from it happens
     /// when a core is done, and no earlier than what was emitted before for the same units.
-    pub(super) fn firmware_works(&mut self, mut done: Done, operations: &[Operation], then: Then) {
+    pub(super) fn firmware_works(&mut self, done: Done, operations: &[Operation], then: Then) {
+        self.works_on_part(None, done, operations, Some(then));
+    }
+
+    /// The same of a part of a write, whose parts are due in order.
+    pub(super) fn works_on_part(
+        &mut self,
+        of: Option<usize>,
+        mut done: Done,
+        operations: &[Operation],
+        then: Option<Then>,
+    ) {
         if self.config.firmware.is_none() {
-            return then(self);
+            return then.into_iter().for_each(|then| then(self));
         }
         for operation in operations.iter().filter(|o| o.cause == Cause::Host) {
             match operation.kind {
@@ -102,14 +113,20 @@ impl World {
         for unit in &units {
             at = at.max(self.cores.lanes.get(unit).copied().unwrap_or(0));
         }
+        if let Some(index) = of {
+            at = at.max(self.requests[index].worked);
+            self.requests[index].worked = at;
+        }
         for unit in units {
             self.cores.lanes.insert(unit, at);
         }
         if at == self.now && self.cores.next().is_none_or(|first| first > self.now) {
-            return then(self);
+            return then.into_iter().for_each(|then| then(self));
         }
-        self.cores.due.insert((at, self.cores.asked), then);
-        self.cores.asked += 1;
+        if let Some(then) = then {
+            self.cores.due.insert((at, self.cores.asked), then);
+            self.cores.asked += 1;
+        }
     }
 
     pub(super) fn core_is_done(&mut self) {
