@@ -23,7 +23,8 @@ def small_preset(folder: Path, base: str, more: str = "") -> str:
 
 def table_of(path: str, op: str, record_bytes: int):
     with SimulatedDrive.open(f"sim:{path}") as drive:
-        return stages(drive.timeline(op, record_bytes))
+        operations, _ = drive.timeline(op, record_bytes)
+        return stages(operations)
 
 
 def assert_disjoint(rows) -> None:

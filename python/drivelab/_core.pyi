@@ -67,6 +67,8 @@ StimulusTuple = tuple[
 """`Stimulus.as_tuple()`: share of reads, whether random, sizes, zones, threads, queue depth, where
 the range begins and how long it is, and where accesses in order begin."""
 
+# Core, for the host or for the drive itself, from when to when in ns.
+CoreWork = tuple[int, bool, int, int]
 WindowTuple = tuple[int, int, int | None, int | None, float | None, int]
 """When counting begins and ends: requests and ns before it, requests and ns in it, the half-width
 over the mean that ends it, and after how many requests that does so at the latest."""
@@ -688,14 +690,17 @@ class SimulatedDrive:
         from_ns: int,
         to_ns: int,
         most: int,
-    ) -> list[dict[str, Any]]:
+    ) -> tuple[list[dict[str, Any]], list[CoreWork]]:
         """Return the flash operations under way in a span of a run, at most `most` and one more.
 
-        Times are ns from the beginning of the run; operations are in order of emission.
+        Beside them stands the work of the controller's cores, as many at most. Times are ns from
+        the beginning of the run; operations are in order of emission.
         """
 
-    def record_timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
-        """Return the flash operations of one request at the start of the idle drive."""
+    def record_timeline(
+        self, direction: str, record_bytes: int
+    ) -> tuple[list[dict[str, Any]], list[CoreWork]]:
+        """Return the flash operations of one request on the idle drive, and the work of cores."""
 
 # --- closed form -----------------------------------------------------------------------
 

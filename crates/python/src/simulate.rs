@@ -10,7 +10,7 @@ use drivelab_request::Nanos;
 use drivelab_sim::drive::{Prepared, State};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{
-    self, ExternalSsd, Outcome, Plan, RecordedOperation, SimError, SnapshotError, Watch,
+    self, ExternalSsd, Outcome, Plan, Recorded, SimError, SnapshotError, Watch,
 };
 use drivelab_workload::Stream;
 
@@ -96,7 +96,8 @@ fn timed(run: impl FnOnce() -> Result<Outcome, SimError>) -> Result<Simulated, S
     }
 }
 
-/// The flash operations that are under way in a span of a run, ns from its beginning.
+/// The flash operations that are under way in a span of a run, ns from its beginning, and the
+/// work of cores.
 ///
 /// # Errors
 /// [`SimError`] when the streams cannot be served.
@@ -105,9 +106,12 @@ pub fn record(
     asked: &Asked,
     span: Range<u64>,
     stop: &Arc<AtomicBool>,
-) -> Result<Vec<RecordedOperation>, SimError> {
+) -> Result<Recorded, SimError> {
     let mut drive = prepared.worker_stopped_by(stop);
-    drive
-        .run_recorded(&asked.streams, asked.plan, asked.seed, span)
-        .map(|(_, recorded)| recorded)
+    let recorded = drive.run_recorded(&asked.streams, asked.plan, asked.seed, span);
+    let (_, operations) = recorded?;
+    Ok(Recorded {
+        operations,
+        work: drive.recorded_work(asked.seed),
+    })
 }

@@ -12,7 +12,7 @@ use drivelab_sim::drive::{self, Prepared, States as DriveStates, Work};
 use drivelab_sim::host::plan::window_of;
 use drivelab_sim::host::{LAST_NOW, Plan, Settling, SimError, Watch, Writing, mean_factor};
 use drivelab_sim::preset::DriveConfig;
-use drivelab_sim::ssd::{self, RecordedOperation};
+use drivelab_sim::ssd::{self, RecordedOperation, RecordedWork};
 use drivelab_workload::Stream;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -235,7 +235,8 @@ impl SimulatedDrive {
         asked.start(opened, &self.prepared(py)?, from_state)
     }
 
-    /// The flash operations under way in a span of a run, at most one more than `most`.
+    /// The flash operations under way in a span of a run, and the work of cores: at most one
+    /// more than `most` of each.
     #[pyo3(signature = (streams, window, *, seed, from_ns, to_ns, most))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn record_span<'py>(
@@ -247,33 +248,35 @@ impl SimulatedDrive {
         from_ns: u64,
         to_ns: u64,
         most: usize,
-    ) -> PyResult<Bound<'py, PyList>> {
+    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
         let asked = asked(&streams, window, seed)?;
         let prepared = self.prepared_flash(py)?;
         let recorded = interruptible(py, |stop| {
             simulate::record(&prepared, &asked, from_ns..to_ns, stop)
         })?;
-        let rows = recorded.iter().take(most.saturating_add(1));
+        let rows = recorded.operations.iter().take(most.saturating_add(1));
         let rows = rows.map(|operation| recorded_dict(py, operation, &asked.streams));
-        PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
+        let rows = PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)?;
+        let work = recorded.work.iter().take(most.saturating_add(1));
+        Ok((rows, work_list(py, work)?))
     }
 
-    /// The flash operations of one request on the idle drive.
+    /// The flash operations of one request on the idle drive, and the work of cores.
     fn record_timeline<'py>(
         &self,
         py: Python<'py>,
         direction: &str,
         record_bytes: u32,
-    ) -> PyResult<Bound<'py, PyList>> {
+    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
         let direction = direction_named(direction)?;
         let recorded = self
             .prepared_flash(py)?
             .record_one(direction, record_bytes)
             .map_err(simulation_error)?;
-        let rows = recorded
-            .iter()
-            .map(|operation| recorded_dict(py, operation, &[]));
-        PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
+        let rows = recorded.operations.iter();
+        let rows = rows.map(|operation| recorded_dict(py, operation, &[]));
+        let rows = PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)?;
+        Ok((rows, work_list(py, recorded.work.iter())?))
     }
 }
 
@@ -390,6 +393,15 @@ fn asked(streams: &Streams<'_>, window: WindowTuple, seed: u64) -> PyResult<Aske
         plan: Plan::of(window),
         seed,
     })
+}
+
+/// Of every piece of work its core, whether it is for the host, and from when to when it lasts.
+fn work_list<'py, 'a>(
+    py: Python<'py>,
+    work: impl Iterator<Item = &'a RecordedWork>,
+) -> PyResult<Bound<'py, PyList>> {
+    let rows = work.map(|piece| (piece.core, piece.is_for_host, piece.span.0, piece.span.1));
+    PyList::new(py, rows.collect::<Vec<_>>())
 }
 
 fn recorded_dict<'py>(

@@ -15,6 +15,7 @@ mod disk;
 mod drives;
 mod energy;
 mod external;
+mod firmware_time;
 mod golden;
 mod interfaces;
 mod limits;

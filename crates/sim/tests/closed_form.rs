@@ -291,7 +291,8 @@ fn the_condition_is_needed() {
 fn simulated_ns(prepared: &Prepared, direction: Direction, record_bytes: u64) -> u64 {
     let operations = prepared
         .record_one(direction, record_bytes as u32)
-        .unwrap_or_else(|error| panic!("{error}"));
+        .unwrap_or_else(|error| panic!("{error}"))
+        .operations;
     assert_eq!(
         operations.len() as u64,
         record_bytes / u64::from(prepared.config().geometry.page_size_bytes)

@@ -4,7 +4,8 @@ A page-mapping firmware is run twice under qemu, on a host and on an emulated ta
 in-order cores; a firmware of your own can take its place. `profile` records what happens in every
 1000 requests. `train` makes a model of these records, with which `predict` needs the host alone.
 `evaluate` says how well the target's time follows from the host's events, for workloads that a
-model has never seen (Lee et al. 2021). docs/firmware-time.md describes all of them.
+model has never seen (Lee et al. 2021). `cores` simulates a drive whose firmware costs what a model
+says. docs/firmware-time.md describes all of them.
 
 Every action takes --json; `drivelab firmware ACTION --help` explains one.
 """
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.cli import (
     firmware_build,
+    firmware_cores,
     firmware_evaluate,
     firmware_predict,
     firmware_profile,
@@ -33,6 +35,7 @@ _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
     "predict": (firmware_predict, "how long workloads take on the target, from the host alone"),
     "evaluate": (firmware_evaluate, "predict each workload by models of the others"),
     "build": (firmware_build, "build a firmware of your own as programs for both processors"),
+    "cores": (firmware_cores, "how many cores, at what clock, before the flash is the limit"),
 }
 
 

@@ -24,6 +24,7 @@ from drivelab.units import format_duration_ns
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from drivelab._core import CoreWork
     from drivelab.drives.simulated.drive import SimulatedDrive
     from drivelab.exhibits import Table
 
@@ -103,9 +104,10 @@ def run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class _Drawing:
-    """What is drawn; of a run also the span, and below the title the workload."""
+    """What is drawn, with the work of cores; of a run also the span, and the workload."""
 
     title: str
+    work: Sequence[CoreWork]
     span: tuple[int, int] | None = None
     note: str = ""
 
@@ -124,7 +126,9 @@ def _drawn(
 ) -> str | bytes:
     from drivelab.timeline.figure import timing_diagram
 
-    figure = timing_diagram(table, title=drawing.title, span=drawing.span, note=drawing.note)
+    figure = timing_diagram(
+        table, title=drawing.title, span=drawing.span, note=drawing.note, work=drawing.work
+    )
     if ending == ".svg":
         from drivelab.report.drawing.lanes import lane_document
 
@@ -147,10 +151,10 @@ def _one_request(
     args: argparse.Namespace, drive: SimulatedDrive
 ) -> tuple[dict[str, Any], Table, _Drawing]:
     from drivelab.timeline.figure import describe
-    from drivelab.timeline.stages import duration_ns, stages
+    from drivelab.timeline.stages import core_work, duration_ns, stages
 
     _check_record(args.record, drive.preset["geometry"]["page_size_bytes"])
-    operations = drive.timeline(args.op, args.record)
+    operations, work = drive.timeline(args.op, args.record)
     if len(operations) > MAX_OPERATIONS:
         raise UsageError(
             f"the request takes {len(operations)} flash operations; a diagram shows at most "
@@ -166,9 +170,10 @@ def _one_request(
         "to_ns": end_ns,
         "duration_ns": end_ns,
         "operations": operations,
+        "core_work": core_work(work),
     }
     title = describe(args.op, args.record, len(operations), end_ns)
-    return values, table, _Drawing(title)
+    return values, table, _Drawing(title, work)
 
 
 def _span_of_a_run(
@@ -178,7 +183,7 @@ def _span_of_a_run(
     from drivelab.drives.simulated.asked import streams_of
     from drivelab.exhibits.quantities import listed
     from drivelab.timeline.figure import describe_span
-    from drivelab.timeline.stages import stages
+    from drivelab.timeline.stages import core_work, stages
     from drivelab.workloads.content import USUAL
     from drivelab.workloads.scenario import Scenario
 
@@ -186,7 +191,7 @@ def _span_of_a_run(
     content = args.content or USUAL
     from_ns = round((getattr(args, "from") or 0.0) * 1e9)
     to_ns = from_ns + max(1, round(args.lasting * 1e9))
-    operations = drive.timeline_of_run(
+    operations, work = drive.timeline_of_run(
         workload,
         content=content,
         seed=args.seed or 0,
@@ -194,7 +199,7 @@ def _span_of_a_run(
         to_ns=to_ns,
         most=MAX_OPERATIONS,
     )
-    if len(operations) > MAX_OPERATIONS:
+    if max(len(operations), len(work)) > MAX_OPERATIONS:
         raise UsageError(
             f"more than {MAX_OPERATIONS} flash operations are under way in the span, which is "
             "what a diagram shows at most: use a shorter --for"
@@ -219,6 +224,7 @@ def _span_of_a_run(
         "to_ns": to_ns,
         "duration_ns": to_ns - from_ns,
         "operations": operations,
+        "core_work": core_work(work),
     }
     plans = [each.described() for each in streams_of(workload, content)]
     what = stream_text(plans[0])
@@ -228,7 +234,7 @@ def _span_of_a_run(
         what = summary or f"streams {names}"
     shown = len({row["operation"] for row in table.records()})
     title = describe_span(shown, (from_ns, to_ns))
-    return values, table, _Drawing(title, (from_ns, to_ns), what)
+    return values, table, _Drawing(title, work, (from_ns, to_ns), what)
 
 
 def _check_options(args: argparse.Namespace) -> None:

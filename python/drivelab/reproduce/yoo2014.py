@@ -350,7 +350,7 @@ def _timing(preset: str, op: str, record_bytes: int) -> str:
     from drivelab.timeline.stages import duration_ns, stages
 
     with SimulatedDrive.open(f"sim:{preset}") as drive:
-        operations = drive.timeline(op, record_bytes)
+        operations, _ = drive.timeline(op, record_bytes)
         table = stages(operations)
         title = describe(op, record_bytes, len(operations), duration_ns(table))
         return lane_document(timing_diagram(table, title=title), drive.name)

@@ -10,8 +10,9 @@ from drivelab.timeline.stages import duration_ns
 from drivelab.units import format_duration_ns, format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from drivelab._core import CoreWork
     from drivelab.exhibits import Cell, Table
 
     Row = Mapping[str, Cell]
@@ -28,6 +29,7 @@ _KINDS: Final = (
     (_WAITS, "dispatch waits (t_wait)", "striped"),
     ("wait_channel", "waits for the channel", "barred"),
     ("wait_operation", "waits for other data", "crossed"),
+    ("firmware", "firmware at work", "green"),
 )
 #: What a stage or wait is called.
 WORDS: Final = {name: words for name, words, _ in _KINDS}
@@ -36,7 +38,12 @@ _CAUSES: Final = {"wear": "wear levelling", "map": "map on the flash", "fold": "
 
 
 def timing_diagram(
-    table: Table, *, title: str, span: tuple[int, int] | None = None, note: str = ""
+    table: Table,
+    *,
+    title: str,
+    span: tuple[int, int] | None = None,
+    note: str = "",
+    work: Sequence[CoreWork] = (),
 ) -> LaneFigure:
     """Make the diagram of what a request takes, or of a span of a run.
 
@@ -51,12 +58,15 @@ def timing_diagram(
         one request.
     note
         A line below the title.
+    work
+        When the controller's cores work; each of them has a lane.
     """
     rows = table.records()
     end_ns = duration_ns(table)
-    lanes = _Lanes.of(rows, has_channels=span is not None)
+    work = [piece for piece in work if span is None or (piece[3] > span[0] and piece[2] < span[1])]
+    lanes = _Lanes.of(rows, has_channels=span is not None, cores={piece[0] for piece in work})
     clock = _Clock.of(*(span or (0, end_ns)))
-    bars = tuple(_bars(rows, lanes, clock, is_request=span is None))
+    bars = (*_bars(rows, lanes, clock, is_request=span is None), *_core_bars(work, lanes, clock))
     drawn = {bar.kind for bar in bars}
     if span is None:
         what = f"time since the request arrived ({clock.unit}); numbers count the record's pages"
@@ -100,15 +110,16 @@ class _Clock:
 
 @dataclass(frozen=True)
 class _Lanes:
-    """Which lane is whose: dispatch (0 or 1 lanes), channels, units."""
+    """Which lane is whose: dispatch (0 or 1 lanes), channels, units, cores."""
 
     dispatch: int
     channels: Mapping[int, int]
     units: Mapping[int, int]
+    cores: Mapping[int, int]
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, rows: Sequence[Row], *, has_channels: bool) -> _Lanes:
+    def of(cls, rows: Sequence[Row], *, has_channels: bool, cores: Collection[int]) -> _Lanes:
         units = _units(rows)
         dispatch = int(any(row["stage"] == "dispatch" for row in rows))
         channels = _channels(rows) if has_channels else []
@@ -117,7 +128,8 @@ class _Lanes:
             dispatch,
             {channel: place + dispatch for place, channel in enumerate(channels)},
             {unit: place + len(names) for place, unit in enumerate(units)},
-            (*names, *units.values()),
+            {core: place + len(names) + len(units) for place, core in enumerate(sorted(cores))},
+            (*names, *units.values(), *(f"core {core}" for core in sorted(cores))),
         )
 
 
@@ -149,6 +161,20 @@ def _bars(
                 text=_said(row, WORDS[kind], clock),
                 label=str(int(number(row["page"])) - first) if has_label else "",
             )
+
+
+def _core_bars(work: Sequence[CoreWork], lanes: _Lanes, clock: _Clock) -> Iterator[LaneBar]:
+    for core, is_for_host, start_ns, end_ns in work:
+        start, end = clock.at(start_ns), clock.at(end_ns)
+        whom = "the host" if is_for_host else "collection or the map"
+        yield LaneBar(
+            lanes.cores[core],
+            start,
+            end,
+            "firmware",
+            framed=not is_for_host,
+            text=f"firmware, for {whom}\n{start:,.12g} to {end:,.12g} {clock.unit}",
+        )
 
 
 def _said(row: Row, stage: str, clock: _Clock) -> str:

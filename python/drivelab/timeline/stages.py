@@ -19,6 +19,8 @@ from drivelab.exhibits import Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from drivelab._core import CoreWork
+
     Operation = Mapping[str, Any]
     Span = tuple[str, int, int]
 
@@ -79,6 +81,19 @@ def stages(operations: Sequence[Operation], span: tuple[int, int] | None = None)
         rows += [(ordinal, *identity, *one) for one in spans if _lasts(one, span)]
         dispatch_free_ns = max(dispatch_free_ns or 0, operation["dispatch_end_ns"])
     return Table(name="timeline", columns=COLUMNS, rows=tuple(rows))
+
+
+def core_work(work: Sequence[CoreWork]) -> list[dict[str, Any]]:
+    """Give the work of cores as ``--json`` prints it (docs/json-measure.md)."""
+    return [
+        {
+            "core": core,
+            "cause": "host" if is_for_host else "drive",
+            "start_ns": start_ns,
+            "end_ns": end_ns,
+        }
+        for core, is_for_host, start_ns, end_ns in work
+    ]
 
 
 def _lasts(one: Span, span: tuple[int, int] | None) -> bool:

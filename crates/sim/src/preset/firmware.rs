@@ -12,6 +12,9 @@ const TIME_OF: &str = "firmware.time";
 const CORES: &str = "firmware.cores";
 const CLOCK: &str = "firmware.clock_mhz";
 const COMMAND: &str = "firmware.command_ns";
+/// Of the processor that costs were measured on: where the drive's own are not given.
+const COST_CORES: &str = "firmware.cost.cores";
+const COST_CLOCK: &str = "firmware.cost.clock_mhz";
 
 /// The most cores of a controller.
 const MOST_CORES: u64 = 64;
@@ -102,6 +105,8 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     (CORES, integer(1, MOST_CORES)),
     (CLOCK, integer(10, 100_000)),
     (COMMAND, TIME),
+    (COST_CORES, integer(1, MOST_CORES)),
+    (COST_CLOCK, integer(10, 100_000)),
     (COST[0][0], PER_COUNT),
     (COST[0][1], PER_COUNT),
     (COST[1][0], PER_COUNT),
@@ -160,6 +165,10 @@ impl Time {
 
 /// The section; nothing where the firmware is free.
 pub(super) fn firmware(keys: &Keys<'_>) -> Result<Option<Firmware>, PresetError> {
+    let own_or = |key, of_costs| {
+        let is_brought = keys.entry(key).is_none() && keys.entry(of_costs).is_some();
+        if is_brought { of_costs } else { key }
+    };
     let time = keys.optional_word(TIME_OF, FirmwareTime::from_word)?;
     let time = match time {
         None => {
@@ -179,13 +188,13 @@ pub(super) fn firmware(keys: &Keys<'_>) -> Result<Option<Firmware>, PresetError>
                 }
             }
             Time::Counted {
-                clock_mhz: keys.integer(CLOCK)?,
+                clock_mhz: keys.integer(own_or(CLOCK, COST_CLOCK))?,
                 cost,
             }
         }
     };
     Ok(Some(Firmware {
-        cores: keys.integer(CORES)?,
+        cores: keys.integer(own_or(CORES, COST_CORES))?,
         time,
     }))
 }
@@ -261,6 +270,18 @@ mod tests {
         // 3.5 cycles at 500 MHz, and 4.5 ns.
         assert!((firmware.time.nanos(Work::ReadPage) - 11.5).abs() < 1e-9);
         assert!((Time::Fixed(7).nanos(Work::Command) - 7.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn costs_bring_the_processor_that_they_are_of() {
+        let counted = counted();
+        let own = derived(&counted).unwrap();
+        let brought = counted
+            .replace("firmware.cores = 4", "firmware.cost.cores = 4")
+            .replace("firmware.clock_mhz", "firmware.cost.clock_mhz");
+        assert_eq!(derived(&brought).unwrap().hash(), own.hash());
+        let both = derived(&format!("{brought}\nfirmware.cores = 7")).unwrap();
+        assert_eq!(both.firmware.unwrap().cores, 7);
     }
 
     #[test]

@@ -55,5 +55,5 @@ pub use external::ExternalSsd;
 pub(crate) use host::Slot;
 pub use prepare::{Prepared, Ssd};
 pub(crate) use prepare::{Worker, Workers};
-pub use recorded::RecordedOperation;
+pub use recorded::{Recorded, RecordedOperation};
 pub use split::{FLASH_PARTS, Part};

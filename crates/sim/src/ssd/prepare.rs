@@ -11,10 +11,11 @@ use drivelab_ftl::{
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_workload::Stream;
 
+use super::cores::RecordedWork;
 use super::engine::Engine;
 use super::load::Running;
 use super::outcome::Outcome;
-use super::recorded::RecordedOperation;
+use super::recorded::{Recorded, RecordedOperation};
 use super::settle::settle;
 use super::{Plan, SimError, SnapshotError, Watch, run, snapshot};
 use crate::host::{Device, HostTime, Settling};
@@ -283,15 +284,11 @@ impl Prepared {
     }
 
     /// The flash operations of one request of `bytes` at the start of the idle
-    /// drive, in the order in which the firmware emitted them.
+    /// drive, in the order in which the firmware emitted them, and the work of cores.
     ///
     /// # Errors
     /// [`SimError`] when the request cannot be served.
-    pub fn record_one(
-        &self,
-        direction: Direction,
-        bytes: u32,
-    ) -> Result<Vec<RecordedOperation>, SimError> {
+    pub fn record_one(&self, direction: Direction, bytes: u32) -> Result<Recorded, SimError> {
         let request = Request {
             arrival: Nanos::ZERO,
             offset_bytes: 0,
@@ -300,8 +297,11 @@ impl Prepared {
         };
         let mut drive = self.worker();
         let streams = [Stream::timed("one", [request])];
-        let (_, recorded) = drive.run_recorded(&streams, Plan::counting(0, 1), 0, 0..u64::MAX)?;
-        Ok(recorded)
+        let (_, operations) = drive.run_recorded(&streams, Plan::counting(0, 1), 0, 0..u64::MAX)?;
+        Ok(Recorded {
+            operations,
+            work: drive.recorded_work(0),
+        })
     }
 }
 
@@ -519,6 +519,21 @@ impl Ssd {
             operation.stream = operation.stream.and_then(|place| self.stream_of(place));
         }
         Ok((outcome?, recorded))
+    }
+
+    /// When the controller's cores worked in the span of the last such run of this seed, in the
+    /// order in which they were asked; nothing of a drive whose firmware is free.
+    pub fn recorded_work(&mut self, seed: u64) -> Vec<RecordedWork> {
+        let mut work = with!(&mut self.drive, worker => worker.engine.recorded_work());
+        if let Some(mut time) = HostTime::new(&self.config.variability, seed, 0) {
+            let mut ends: Vec<_> = work.iter_mut().map(|piece| &mut piece.span).collect();
+            // Time is converted in its order.
+            ends.sort_unstable_by_key(|span| span.0);
+            for (start, end) in ends {
+                (*start, *end) = (time.host_ns(*start), time.host_ns(*end));
+            }
+        }
+        work
     }
 
     /// The stream of a loop of the last run.

@@ -1,5 +1,17 @@
 //! Flash operations of a run by themselves.
 
+use super::cores::RecordedWork;
+
+/// What was recorded of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// Flash operations, in the order of emission.
+    pub operations: Vec<RecordedOperation>,
+    /// When the controller's cores worked, in the order in which they were asked; nothing of a
+    /// drive whose firmware is free.
+    pub work: Vec<RecordedWork>,
+}
+
 /// One flash operation of a recorded run: when it passed each stage, in ns of
 /// simulated time. Stages an operation does not have are empty (start = end).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

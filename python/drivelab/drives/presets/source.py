@@ -13,6 +13,11 @@ from typing import Any, Final
 from drivelab._core import preset_names, preset_text, resolve_preset
 from drivelab.bounded_toml import UnreadableTomlError, parse_toml
 from drivelab.drives.named_file import read_text_file
+from drivelab.drives.presets.firmware_costs import (
+    ModelledTime,
+    refuse_other_drives,
+    with_costs,
+)
 from drivelab.errors import UsageError
 from drivelab.near_names import meant
 
@@ -35,11 +40,14 @@ class PresetSource:
     base_texts
         Presets in the same folder along its chain of ``base`` and ``member`` keys, by name; the
         package's own need no text here.
+    modelled_times
+        Times of firmware that models gave, of all these texts; the texts hold their costs.
     """
 
     reference: str
     toml_text: str
     base_texts: dict[str, str] = field(default_factory=dict)
+    modelled_times: tuple[ModelledTime, ...] = ()
 
     def resolved(self) -> tuple[dict[str, Any], str]:
         """Return the checked description and the hash of everything that decides behaviour.
@@ -51,7 +59,10 @@ class PresetSource:
         """
         with self.named():
             text, configuration_hash = resolve_preset(self.toml_text, self.base_texts)
-        return json.loads(text), configuration_hash
+        resolved = json.loads(text)
+        with self.named():
+            refuse_other_drives(resolved, self.modelled_times)
+        return resolved, configuration_hash
 
     @contextlib.contextmanager
     def named(self) -> Iterator[None]:
@@ -96,7 +107,24 @@ def read_preset(reference: str) -> PresetSource:
 
 def preset_at(reference: str, text: str) -> PresetSource:
     """Give the preset that `text` is in the file `reference`, with those that lie beside it."""
-    return PresetSource(reference, text, _base_texts(Path(reference), text))
+    path = Path(reference)
+    try:
+        own, time = with_costs(text, path.parent)
+        bases, times = _costed_bases(_base_texts(path, text), path.parent)
+    except UsageError as error:
+        raise type(error)(f"{reference}: {error}") from error
+    times = [time, *times] if time is not None else times
+    source = PresetSource(reference, own, bases, tuple(times))
+    if times:
+        source.resolved()
+    return source
+
+
+def _costed_bases(texts: dict[str, str], folder: Path) -> tuple[dict[str, str], list[ModelledTime]]:
+    """Replace the models that presets name by their costs."""
+    costed = {name: with_costs(text, folder) for name, text in texts.items()}
+    times = [time for _, time in costed.values() if time is not None]
+    return {name: text for name, (text, _) in costed.items()}, times
 
 
 def _read(path: Path) -> str:

@@ -372,8 +372,14 @@ class SimulatedDrive(ClosedOnExit):
         preset = self.preset.get("member_preset", self.preset)
         return "plane" if preset["geometry"]["plane_mode"] else "die"
 
-    def timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
-        """Return the flash operations of one request at the start of the idle drive."""
+    def timeline(
+        self, direction: str, record_bytes: int
+    ) -> tuple[list[dict[str, Any]], list[_core.CoreWork]]:
+        """Return the flash operations of one request on the idle drive, and the work of cores.
+
+        Of a drive whose firmware is free no core works. Each piece of work has its core, whether
+        it is for the host, and from when to when it lasts, in ns.
+        """
         self._workers(1)
         return self._core.record_timeline(direction, record_bytes)
 
@@ -386,8 +392,10 @@ class SimulatedDrive(ClosedOnExit):
         from_ns: int,
         to_ns: int,
         most: int,
-    ) -> list[dict[str, Any]]:
-        """Return the flash operations under way in a span of a run, at most `most` and one more.
+    ) -> tuple[list[dict[str, Any]], list[_core.CoreWork]]:
+        """Return the flash operations under way in a span of a run, and the work of cores.
+
+        Of each there are at most `most` and one more.
 
         Parameters
         ----------

@@ -65,6 +65,7 @@ class _Look:
 _LOOKS: Final = {
     "orange": _Look(ORANGE, PAPER),
     "blue": _Look(BLUE, PAPER),
+    "green": _Look(GREEN, PAPER),
     "pale blue": _Look("#BFDDF0", BLUE),
     "pale green": _Look("#A9DEC9", GREEN),
     "pale orange": _Look("#F5CDB3", ORANGE),

@@ -198,6 +198,9 @@ impl World {
 
     /// The oldest go until so many are left.
     pub(super) fn push_gathered(&mut self, left: usize) {
+        if self.gathered() <= left {
+            return;
+        }
         let mut out = OperationBuffer::default();
         let mut numbers = VecDeque::new();
         while self.gathered() > left {

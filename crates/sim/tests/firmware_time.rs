@@ -1,0 +1,372 @@
+//! Firmware that takes time, against sums done by hand and against queues of so many servers.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::sync::Arc;
+
+use drivelab_request::{Command, CommandKind, Nanos};
+use drivelab_sim::host::{Device, Outcome, Plan, Runner};
+use drivelab_sim::raid::Array;
+use drivelab_sim::ssd::{Part, Prepared};
+use drivelab_workload::{Characteristics, Source, Stream};
+
+use crate::counted::flash;
+use crate::small_drive::{LINK, PAGE, closed, command, drive, read, run, timed, write};
+
+const COUNTS: [&str; 8] = [
+    "command",
+    "read_page",
+    "written_page",
+    "copied_kib",
+    "flash_read",
+    "flash_program",
+    "page_moved",
+    "flash_erase",
+];
+
+/// A controller whose work costs so many nanoseconds, by [`COUNTS`]: half of them cycles at
+/// 2 GHz, half memory.
+fn counted(cores: u32, nanos: [u32; 8]) -> String {
+    let costs = COUNTS.iter().zip(nanos).map(|(name, nanos)| {
+        let memory = f64::from(nanos) / 2.0;
+        format!(
+            "firmware.cost.{name}_cycles = {nanos}\nfirmware.cost.{name}_memory_ns = {memory}\n"
+        )
+    });
+    let costs: String = costs.collect();
+    format!(
+        "firmware.time = \"counted\"\nfirmware.cores = {cores}\nfirmware.clock_mhz = 2000\n{costs}"
+    )
+}
+
+fn fixed(cores: u32, nanos: u64) -> String {
+    format!("firmware.time = \"fixed\"\nfirmware.cores = {cores}\nfirmware.command_ns = {nanos}\n")
+}
+
+/// When a command that is submitted at 0 to the idle drive is complete: not a nanosecond before.
+fn complete_at(drive: &Prepared, command: &Command) -> u64 {
+    let mut done = Vec::new();
+    let mut device = drive.device();
+    device.begin(0, 0);
+    device.submit(command, 0).unwrap();
+    while device
+        .serve_until(u64::MAX / 4, &mut done)
+        .unwrap()
+        .is_some()
+        && done.is_empty()
+    {}
+    let at = done[0].at;
+    done.clear();
+    device.reset();
+    device.begin(0, 0);
+    device.submit(command, 0).unwrap();
+    device.serve_until(at - 1, &mut done).unwrap();
+    assert!(done.is_empty(), "complete before {at}");
+    while done.is_empty() {
+        device.serve_until(at, &mut done).unwrap();
+    }
+    assert_eq!(done[0].at, at);
+    at
+}
+
+#[test]
+fn on_an_idle_drive_a_command_takes_longer_by_exactly_its_cost() {
+    let cost = [1_000, 200, 300, 40, 500, 600, 7_000, 8_000];
+    let cores = counted(2, cost);
+    let [
+        command_ns,
+        read_page,
+        written_page,
+        kib,
+        flash_read,
+        flash_program,
+        ..,
+    ] = cost.map(u64::from);
+    let buffer = format!("{LINK}host.interface = \"sata\"\nbuffer.write_buffer_bytes = 65_536\n");
+    let through = format!("{buffer}buffer.policy = \"write_through\"\n");
+    let gathering = format!("{buffer}buffer.flush_start_bytes = 32_768\n");
+    let of_page = |page: u64, flash: u64| command_ns + page + 4 * kib + flash;
+    let flush = Command::flush(Nanos(0));
+    let wide = |kind| command(kind, 0, 0, 3);
+    for (settings, command, cost) in [
+        ("", read(0, 5), of_page(read_page, flash_read)),
+        ("", write(0, 5), of_page(written_page, flash_program)),
+        (
+            "",
+            wide(CommandKind::Read),
+            command_ns + 3 * (read_page + 4 * kib + flash_read),
+        ),
+        (
+            "",
+            wide(CommandKind::Write),
+            command_ns + 3 * (written_page + 4 * kib + flash_program),
+        ),
+        ("", wide(CommandKind::Trim), command_ns),
+        ("", flush, command_ns),
+        (&buffer, read(0, 5), of_page(read_page, flash_read)),
+        (&buffer, write(0, 5), of_page(written_page, flash_program)),
+        (&through, write(0, 5), of_page(written_page, flash_program)),
+        // What is gathered goes to the flash later.
+        (&gathering, write(0, 5), of_page(written_page, 0)),
+    ] {
+        let free = complete_at(&drive(&[settings]), &command);
+        let taking = complete_at(&drive(&[settings, &cores]), &command);
+        assert_eq!(taking - free, cost, "{settings} {command:?}");
+    }
+}
+
+#[test]
+fn a_part_of_a_page_is_copied_in_part_and_read_before_it_is_written() {
+    let cores = counted(1, [0, 0, 0, 1_024, 100, 1_000, 0, 0]);
+    let half = |kind| Command {
+        size_bytes: PAGE / 2,
+        ..command(kind, 0, 4, 1)
+    };
+    for (kind, cost) in [(CommandKind::Read, 2_148), (CommandKind::Write, 3_148)] {
+        let free = complete_at(&drive(&[]), &half(kind));
+        let taking = complete_at(&drive(&[&cores]), &half(kind));
+        assert_eq!(taking - free, cost, "{kind}");
+    }
+}
+
+#[test]
+fn a_read_that_the_controllers_memory_answers_costs_no_flash() {
+    let cores = counted(1, [1_000, 200, 0, 25, 500, 0, 0, 0]);
+    let cache = "buffer.read_cache_bytes = 65_536\nbuffer.memory_ns = 2_000\n";
+    let commands = vec![read(0, 5), read(1_000, 5)];
+    let log = |settings: &[&str]| {
+        let plan = Plan {
+            log_requests: Some(2),
+            ..Plan::counting(0, 2)
+        };
+        let mut worker = drive(settings).worker();
+        let outcome = worker.run(&timed(commands.clone()), plan, 0, 0).unwrap();
+        outcome.log.unwrap().requests
+    };
+    let (free, taking) = (log(&[cache]), log(&[cache, &cores]));
+    for (place, cost) in [(0, 1_800), (1, 1_300)] {
+        let [before, after] = [&free, &taking].map(|log| log[place].latency_ns());
+        assert_eq!(after - before, cost);
+        assert_eq!(taking[place].parts[Part::Firmware as usize], cost);
+    }
+}
+
+fn pages(write_ratio: f64, queue_depth: u32) -> Characteristics {
+    Characteristics {
+        write_ratio,
+        queue_depth,
+        read_size: PAGE,
+        write_size: PAGE,
+        read_random: 1.0,
+        write_random: 1.0,
+        read_stride: 0,
+        write_stride: 0,
+    }
+}
+
+fn rate(outcome: &Outcome) -> f64 {
+    outcome.measured_requests as f64 / outcome.window.0 as f64 * 1e9
+}
+
+#[test]
+fn saturated_cores_serve_as_many_requests_a_second_as_they_are_over_the_cost() {
+    // Dies take 60 us and are two: 33 k a second. 64 outstanding requests of 30,000 blur the
+    // window by less than 0.3 %.
+    for (cores, nanos) in [(1, 90_000), (3, 150_000), (4, 400_000)] {
+        let prepared = drive(&[&fixed(cores, nanos)]);
+        let plan = Plan::counting(1_000, 30_000);
+        let outcome = prepared.worker().run(&closed(pages(0.0, 64)), plan, 5, 0);
+        let outcome = outcome.unwrap();
+        let bound = f64::from(cores) / nanos as f64 * 1e9;
+        assert!((rate(&outcome) / bound - 1.0).abs() < 0.003, "{cores}");
+        let busy = flash(&outcome).core_busy_ns as f64;
+        let share = busy / f64::from(cores) / outcome.window.0 as f64;
+        assert!((share - 1.0).abs() < 1e-9, "{cores}: {share}");
+    }
+}
+
+/// Flash that takes no time: what is left is the cores.
+const NO_FLASH: &str = "timing.read_cell_ns = 0\ntiming.read_register_ns = 0\n";
+
+#[test]
+fn one_core_under_poisson_arrivals_is_an_m_d_1_queue() {
+    // As of one die in queueing.rs: the wait of 10 million arrivals is known to 0.2 %.
+    let prepared = drive(&[NO_FLASH, &fixed(1, 60_000)]);
+    for load in [0.5, 0.8] {
+        let source = Source::Open {
+            requests: pages(0.0, 1).into(),
+            rate_iops: load * 1e9 / 60_000.0,
+            is_poisson: true,
+        };
+        let streams = [Stream::new("poisson", source)];
+        let plan = Plan::counting(100_000, 10_000_000);
+        let outcome = prepared.worker().run(&streams, plan, 7, 0).unwrap();
+        let wait = outcome.read.latency.mean_ns().unwrap() - 60_000.0;
+        let expected = load * 60_000.0 / (2.0 * (1.0 - load));
+        assert!((wait / expected - 1.0).abs() < 0.01, "{load}: {wait}");
+    }
+}
+
+#[test]
+fn cores_are_servers_in_order_of_arrival() {
+    // Kiefer and Wolfowitz: each takes the server that is free first. Sizes differ, so do costs.
+    let cost = |pages: u64| 3_000 + pages * 4 * 700;
+    let mut state = 1_u64;
+    let mut draw = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % below
+    };
+    let mut now = 0;
+    let commands: Vec<Command> = (0..3_000)
+        .map(|_| {
+            now += draw(9_000);
+            let pages = 1 + draw(8);
+            Command {
+                arrival: Nanos(now),
+                ..command(CommandKind::Read, 0, draw(100) * 8, pages as u32)
+            }
+        })
+        .collect();
+    let cores = counted(3, [3_000, 0, 0, 700, 0, 0, 0, 0]);
+    // Dies of their own, so that nobody waits for what was emitted before for the same.
+    let plan = Plan {
+        log_requests: Some(commands.len() as u64),
+        ..Plan::counting(0, commands.len() as u64)
+    };
+    let trims: Vec<Command> = commands
+        .iter()
+        .map(|read| Command {
+            kind: CommandKind::Trim,
+            ..*read
+        })
+        .collect();
+    let trim_cost = 3_000;
+    for (commands, fixed_cost) in [(commands, None), (trims, Some(trim_cost))] {
+        let mut worker = drive(&[NO_FLASH, &cores]).worker();
+        let outcome = worker.run(&timed(commands.clone()), plan, 0, 0).unwrap();
+        let mut log = outcome.log.unwrap().requests;
+        log.sort_by_key(|request| request.submitted_ns);
+        let mut free_at = [0_u64; 3];
+        let (mut later, mut lanes) = (0, [0_u64; 2]);
+        for (command, request) in commands.iter().zip(&log) {
+            let pages = u64::from(command.size_bytes / PAGE);
+            let server = free_at.iter_mut().min().unwrap();
+            let end = command.arrival.0.max(*server) + fixed_cost.unwrap_or_else(|| cost(pages));
+            *server = end;
+            // Even pages lie on one die, odd ones on the other; they keep their order.
+            let mut due = end;
+            if fixed_cost.is_none() {
+                let first = (command.offset_bytes / u64::from(PAGE)) as usize;
+                let dies = (first..first + pages as usize).map(|page| page % 2);
+                let dies: Vec<usize> = dies.collect();
+                due = dies.iter().fold(due, |due, &die| due.max(lanes[die]));
+                dies.iter().for_each(|&die| lanes[die] = due);
+            }
+            later += u64::from(due > end);
+            assert_eq!(request.latency_ns(), due - command.arrival.0);
+        }
+        assert_eq!(later > 0, fixed_cost.is_none());
+    }
+}
+
+#[test]
+fn operations_of_a_die_keep_their_order_whichever_core_is_done_first() {
+    // A write costs 100 us, a read 1 us; pages 0 and 2 lie on one die, page 1 on the other.
+    let cores = counted(3, [0, 1_000, 100_000, 0, 0, 0, 0, 0]);
+    let commands = vec![write(0, 0), read(1, 2), read(1, 1)];
+    let plan = Plan {
+        log_requests: Some(3),
+        ..Plan::counting(0, 3)
+    };
+    let mut worker = drive(&[&cores]).worker();
+    let outcome = worker.run(&timed(commands), plan, 0, 0).unwrap();
+    let log = outcome.log.unwrap().requests;
+    // The read of the other die, the write, and the read behind it.
+    let latencies: Vec<u64> = log.iter().map(|request| request.latency_ns()).collect();
+    assert_eq!(latencies, [61_000, 410_000, 469_000]);
+    let firmware = log.iter().map(|r| r.parts[Part::Firmware as usize]);
+    assert_eq!(firmware.collect::<Vec<_>>(), [1_000, 100_000, 99_000]);
+}
+
+#[test]
+fn work_that_costs_nothing_changes_nothing() {
+    let buffered = format!("{LINK}host.interface = \"sata\"\nbuffer.write_buffer_bytes = 65_536\n");
+    let gathering = format!("{buffered}buffer.flush_start_bytes = 32_768\n");
+    let worn = "condition = \"preconditioned\"\n";
+    for settings in ["", &buffered, &gathering] {
+        let told = |firmware: &str| {
+            let prepared = drive(&[settings, worn, firmware]);
+            let plan = Plan::counting(100, 4_000);
+            let mut worker = prepared.worker();
+            let mut outcome = worker.run(&closed(pages(0.6, 8)), plan, 3, 1).unwrap();
+            outcome.part_names = &[];
+            format!("{outcome:?}")
+        };
+        assert_eq!(told(&counted(1, [0; 8])), told(""), "{settings}");
+    }
+}
+
+#[test]
+fn collection_takes_its_share_of_the_cores_when_the_flash_has_moved() {
+    let worn = "condition = \"preconditioned\"\n";
+    let cores = counted(2, [100, 0, 0, 0, 0, 0, 2_000, 3_000]);
+    let prepared = drive(&[worn, &cores]);
+    let plan = Plan::counting(0, 5_000);
+    let outcome = prepared.worker().run(&closed(pages(1.0, 1)), plan, 3, 1);
+    let outcome = outcome.unwrap();
+    let counters = flash(&outcome);
+    assert!(counters.collection_page_programs > 5_000);
+    let work =
+        5_000 * 100 + counters.collection_page_programs * 2_000 + counters.block_erases * 3_000;
+    // At the end of the window the last piece may still be in hand.
+    let busy = counters.core_busy_ns;
+    assert!(busy <= work && work - busy < 5_000, "{busy} of {work}");
+    // Nobody waits for it: a write waits for its own 100 ns alone, or behind one move.
+    let firmware = outcome.split[1].max_ns[Part::Firmware as usize];
+    assert!((100..=100 + 3_000).contains(&firmware), "{firmware}");
+}
+
+#[test]
+fn members_of_an_array_have_cores_of_their_own() {
+    let member = drive(&[&fixed(1, 200_000)]);
+    let rate_of = |members: u32| {
+        let devices = (0..members).map(|_| member.device()).collect();
+        let mut runner = Runner::new(Array::new(devices, u64::from(PAGE)), &Arc::default());
+        let plan = Plan::counting(1_000, 20_000);
+        let outcome = runner.run(&closed(pages(0.0, 64)), plan, 1, 0).unwrap();
+        assert!(outcome.part_names.contains(&"firmware"));
+        rate(&outcome)
+    };
+    // 5,000 a second each, which 64 outstanding ones keep busy all but always.
+    for (members, bound) in [(1, 5_000.0), (2, 10_000.0)] {
+        let rate = rate_of(members);
+        assert!((0.97..1.001).contains(&(rate / bound)), "{members}: {rate}");
+    }
+}
+
+#[test]
+fn what_has_cost_and_what_has_not_are_called_by_their_names() {
+    let free = run(&drive(&[]), vec![read(0, 1)]);
+    assert_eq!(free.part_names.last(), Some(&"collection"));
+    assert_eq!(flash(&free).core_busy_ns, 0);
+    let taking = run(&drive(&[&fixed(1, 10)]), vec![read(0, 1)]);
+    assert_eq!(taking.part_names.last(), Some(&"firmware"));
+    assert_eq!(flash(&taking).core_busy_ns, 10);
+}
+
+#[test]
+fn cores_are_recorded_beside_the_operations() {
+    let prepared = drive(&[&fixed(2, 1_000)]);
+    let mut worker = prepared.worker();
+    let commands = timed(vec![read(0, 0), read(0, 1), read(0, 2), read(900, 2)]);
+    let plan = Plan::counting(0, 4);
+    worker.run_recorded(&commands, plan, 0, 0..50_000).unwrap();
+    let work = worker.recorded_work(0);
+    let spans: Vec<_> = work.iter().map(|piece| (piece.core, piece.span)).collect();
+    assert_eq!(
+        spans,
+        [(0, (0, 1_000)), (1, (0, 1_000)), (0, (1_000, 2_000))]
+    );
+    assert!(work.iter().all(|piece| piece.is_for_host));
+}

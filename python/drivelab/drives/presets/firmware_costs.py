@@ -1,0 +1,211 @@
+"""A preset whose firmware's time is a model: the model's costs, as the core reads them.
+
+::
+
+    [firmware]                              [firmware]
+    time = "learned:page-map"    ──────>    time = "counted"
+    cores = 8                               cores = 8
+                                            [firmware.cost]
+                                            command_cycles = ...
+
+The core knows costs alone, so a drive's identity holds costs and no file's name. What is added
+stands at the end, so that lines keep their numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.bounded_toml import UnreadableTomlError, parse_toml
+from drivelab.errors import UsageError
+from drivelab.units import format_size
+
+if TYPE_CHECKING:
+    from drivelab.firmware_model.model import FirmwareModel
+
+#: What the core knows by itself.
+PLAIN: Final = ("free", "fixed", "counted")
+_KINDS: Final = ("static", "learned")
+_USUAL: Final = "page-map"
+_ENTRY_BYTES: Final = 4
+# Maps far larger than caches miss alike. A drive scaled down as far as this still has such a map.
+_MOST_RATIO: Final = 16
+
+
+@dataclass(frozen=True)
+class ModelledTime:
+    """A firmware's time that a model gives.
+
+    Attributes
+    ----------
+    word
+        As the preset has it: ``learned:page-map``.
+    model
+        What it names.
+    kind
+        Which of its costs are used: ``static`` or ``learned``.
+    """
+
+    word: str
+    model: FirmwareModel
+    kind: str
+
+    def table(self) -> dict[str, float]:
+        """Give the keys of ``[firmware.cost]``, without those of the processor."""
+        return self.model.costs(self.kind).table()
+
+    def lines(self) -> str:
+        """Give the table as the text of a preset, with the processor that it was learned on."""
+        target = self.model.target
+        processor = {"cores": target.cores, "clock_mhz": round(target.clock_mhz)}
+        keys = {**processor, **self.table()}
+        return "\n".join(["[firmware.cost]", *(f"{key} = {value}" for key, value in keys.items())])
+
+
+def with_costs(text: str, folder: Path) -> tuple[str, ModelledTime | None]:
+    """Replace the model that a preset's text names by its costs.
+
+    Parameters
+    ----------
+    text
+        A preset, or one that it starts from.
+    folder
+        What a model's relative path starts from.
+
+    Raises
+    ------
+    UsageError
+        When the time is none that there is, or its model cannot be read.
+    """
+    word = _time_in(text)
+    if word is None or word in PLAIN:
+        return text, None
+    time = modelled_time(word, folder)
+    changed = f"{_as_counted(text, word)}\n{time.lines()}\n"
+    try:
+        parse_toml(changed)
+    except UnreadableTomlError as error:
+        raise UsageError(
+            f"firmware.time = {word!r} brings a table [firmware.cost]: write [firmware] as a table "
+            "of its own, and leave out [firmware.cost]"
+        ) from error
+    return changed, time
+
+
+def modelled_time(word: str, folder: Path) -> ModelledTime:
+    """Read the model that ``learned:NAME``, ``learned:FILE.json`` or the same of static names.
+
+    Raises
+    ------
+    UsageError
+        When it is another word, or the model cannot be read.
+    """
+    from drivelab.firmware_model.model_file import find_firmware_model, shipped_models
+
+    kind, colon, name = word.partition(":")
+    if kind not in _KINDS or (colon and not name) or (kind == "learned" and not colon):
+        models = "MODEL.json" if not shipped_models() else f"{'|'.join(shipped_models())}|FILE.json"
+        raise UsageError(
+            f"firmware.time = {word!r} is not possible; allowed: "
+            f"{', '.join(repr(one) for one in PLAIN)}, 'static', 'static:{models}', "
+            f"'learned:{models}'"
+        )
+    return ModelledTime(word, find_firmware_model(name or _USUAL, folder), kind)
+
+
+def refuse_other_drives(resolved: Mapping[str, Any], times: Sequence[ModelledTime]) -> None:
+    """Refuse a drive whose firmware is none that the model of its time was trained with.
+
+    Parameters
+    ----------
+    resolved
+        The drive, or an array with its member.
+    times
+        Those of the preset and of the presets that it starts from; only the one that the drive
+        has in the end counts.
+    """
+    for drive in (resolved, resolved.get("member_preset") or {}):
+        costs = (drive.get("firmware") or {}).get("cost")
+        for time in times:
+            if costs is not None and costs == time.table():
+                _refuse_other_drive(drive, time)
+
+
+def _refuse_other_drive(drive: Mapping[str, Any], time: ModelledTime) -> None:
+    trained = time.model.firmware
+    geometry = drive["geometry"]
+    page_bytes = geometry["page_size_bytes"]
+    scheme = (drive.get("mapping") or {}).get("scheme", "page")
+    has_map_on_flash = scheme == "demand_cached_page"
+    map_bytes = geometry["user_capacity_bytes"] // page_bytes * _ENTRY_BYTES
+
+    def has(value: bool, what: str) -> str:
+        return f"{what}" if value else f"no {what}"
+
+    differences = [
+        (what, given, wanted)
+        for what, given, wanted in (
+            ("mapping.scheme", "page" if has_map_on_flash else scheme, trained.mapping),
+            (
+                "mapping",
+                has(has_map_on_flash, "map on the flash"),
+                has(trained.has_map_on_flash, "map on the flash"),
+            ),
+            (
+                "geometry.page_size_bytes",
+                format_size(page_bytes),
+                format_size(trained.page_bytes),
+            ),
+            ("collection.policy", drive["collection"]["policy"], trained.victim),
+            ("[slc]", has("slc" in drive, "SLC region"), has(trained.has_slc, "SLC region")),
+            (
+                "[compression]",
+                has("compression" in drive, "compression"),
+                has(trained.has_compression, "compression"),
+            ),
+        )
+        if given != wanted
+    ]
+    if not differences and not _is_alike(map_bytes, trained.map_bytes):
+        differences.append(
+            (
+                "geometry.user_capacity_bytes",
+                f"a map of {format_size(map_bytes)}",
+                f"one of {format_size(trained.map_bytes)}, and a map more than {_MOST_RATIO} "
+                "times as large or small misses the processor's caches differently",
+            )
+        )
+    for what, given, wanted in differences:
+        raise UsageError(
+            f"firmware.time = {time.word!r} does not fit this drive: {what}: the drive has "
+            f"{given}, the model was trained with {wanted}; train a model for it "
+            "(drivelab firmware train), or say firmware.time = 'fixed'"
+        )
+
+
+def _is_alike(one: int, other: int) -> bool:
+    return one * _MOST_RATIO >= other and other * _MOST_RATIO >= one
+
+
+def _time_in(text: str) -> str | None:
+    try:
+        keys = parse_toml(text)
+    except UnreadableTomlError:
+        return None  # the native reader says what is wrong, with its line
+    table = keys.get("firmware")
+    time = table.get("time") if isinstance(table, dict) else None
+    return time if isinstance(time, str) else None
+
+
+def _as_counted(text: str, word: str) -> str:
+    key = re.compile(r"(\btime\s*=\s*)([\"'])" + re.escape(word) + r"\2")
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        if not line.lstrip().startswith("#") and key.search(line):
+            lines[place] = key.sub(r'\1"counted"', line, count=1)
+            return "\n".join(lines)
+    raise UsageError(f"write firmware.time = {word!r} on a line of its own, in quotes")
