@@ -6,7 +6,7 @@
 //! It bounds the speed from above; its latencies would be wrong under load.
 //!
 //! Run with `make bench`, or `cargo bench -p drivelab-sim --bench simulator`;
-//! words after `--` choose cases (`plain`, `full`, `dies`, `depth`) and operations
+//! words after `--` choose cases (`plain`, `full`, `firmware`, `dies`, `depth`) and operations
 //! (`reads`, `mixed`, `writes`), and `ROUNDS=1 REQUESTS=2000000` in the environment makes them short.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
@@ -30,6 +30,18 @@ const FULL: &str = "host.interface = \"sata\"\nhost.link_bytes_per_second = 1_00
                     host.write_acknowledge_ns = 1_000\n\
                     buffer.write_buffer_bytes = 16_777_216\n";
 
+/// Firmware that takes time: a read of a page costs 2.7 us of one of 16 cores, a write 4.4 us.
+const FIRMWARE: &str = "firmware.time = \"counted\"\nfirmware.cores = 16\n\
+                        firmware.clock_mhz = 2_000\n\
+                        firmware.cost.command_cycles = 1_000\nfirmware.cost.command_memory_ns = 0\n\
+                        firmware.cost.read_page_cycles = 1_300\nfirmware.cost.read_page_memory_ns = 140\n\
+                        firmware.cost.written_page_cycles = 1_200\nfirmware.cost.written_page_memory_ns = 140\n\
+                        firmware.cost.copied_kib_cycles = 260\nfirmware.cost.copied_kib_memory_ns = 75\n\
+                        firmware.cost.flash_read_cycles = 500\nfirmware.cost.flash_read_memory_ns = 0\n\
+                        firmware.cost.flash_program_cycles = 4_000\nfirmware.cost.flash_program_memory_ns = 0\n\
+                        firmware.cost.page_moved_cycles = 3_000\nfirmware.cost.page_moved_memory_ns = 300\n\
+                        firmware.cost.flash_erase_cycles = 9_000\nfirmware.cost.flash_erase_memory_ns = 0\n";
+
 /// How much is measured.
 struct Effort {
     rounds: u64,
@@ -45,7 +57,7 @@ impl Effort {
     }
 }
 
-const CASES: [&str; 4] = ["plain", "full", "dies", "depth"];
+const CASES: [&str; 5] = ["plain", "full", "firmware", "dies", "depth"];
 const OPERATIONS: [(&str, &str, f64); 3] = [
     ("reads", "random reads", 0.0),
     ("mixed", "70/30 mixed", 0.3),
@@ -297,6 +309,9 @@ fn main() {
     }
     if wants("full") {
         cases("bench-64gib with everything on", FULL, &effort);
+    }
+    if wants("firmware") {
+        cases("bench-64gib whose firmware takes time", FIRMWARE, &effort);
     }
     if wants("dies") {
         dies(&effort);
