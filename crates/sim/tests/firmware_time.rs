@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use drivelab_request::{Command, CommandKind, Nanos};
-use drivelab_sim::host::{Device, Outcome, Plan, Runner};
+use drivelab_sim::host::{Outcome, Plan, Runner};
 use drivelab_sim::raid::Array;
 use drivelab_sim::ssd::{Part, Prepared};
 use drivelab_workload::{Characteristics, Source, Stream};

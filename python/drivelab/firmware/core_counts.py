@@ -146,7 +146,7 @@ def find_cores(asked: CoresAsked, told: Callable[[str], None] | None = None) -> 
         tried = []
         for cores in asked.cores:
             for clock in asked.clocks_mhz:
-                say(f"{cores} cores at {clock} MHz")
+                say(f"{cores} {'core' if cores == 1 else 'cores'} at {clock} MHz")
                 lines = ["time = 'counted'", f"cores = {cores}", f"clock_mhz = {clock}"]
                 lines += [f"cost.{key} = {value}" for key, value in cost.items()]
                 with SimulatedDrive(asked.drive, _with(source, lines), like=drive) as other:

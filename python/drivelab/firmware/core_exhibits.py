@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.exhibits import Axis, Line, LineFigure, Page, Report, Table, Text
-from drivelab.exhibits.quantities import PROVENANCE
+from drivelab.exhibits.quantities import PROVENANCE, listed
 from drivelab.firmware.core_counts import ENOUGH
 
 if TYPE_CHECKING:
@@ -49,7 +49,20 @@ def answer(found: CoresFound) -> str:
     return (
         f"{_named(least)} {'is' if least.cores == 1 else 'are'} the least that reach"
         f"{'es' if least.cores == 1 else ''} {ENOUGH:.0%} of the flash's {flash}."
+        f"{_by_cores(found)}"
     ).replace("%", " %")
+
+
+def _by_cores(found: CoresFound) -> str:
+    """Say which clock is enough for each other number of cores."""
+    lowest: dict[int, int] = {}
+    for one in sorted(found.tried, key=lambda one: one.clock_mhz):
+        if found.ratio(one) >= ENOUGH:
+            lowest.setdefault(one.cores, one.clock_mhz)
+    if found.least is not None:
+        lowest.pop(found.least.cores, None)
+    said = [f"{cores} at {lowest[cores]:,} MHz" for cores in sorted(lowest)]
+    return f" Enough are also {listed(said)}." if said else ""
 
 
 def _named(one: CoresTried) -> str:
@@ -106,7 +119,7 @@ def cores_table(found: CoresFound) -> Table:
         )
         for one in found.tried
     )
-    return Table("cores", _COLUMNS, rows, title="What was tried")
+    return Table("tried", _COLUMNS, rows, title="What was tried")
 
 
 def cores_values(found: CoresFound) -> dict[str, Any]:

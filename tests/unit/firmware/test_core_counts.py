@@ -42,6 +42,9 @@ write_buffer_bytes = 0
 [variability]
 sigma = 0
 
+[closed_form]
+rho = 2
+
 [firmware]
 time = "counted"
 cores = 1

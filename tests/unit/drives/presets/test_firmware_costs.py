@@ -56,7 +56,7 @@ def test_a_learned_time_is_the_models_costs(folder: Path) -> None:
     assert firmware["cost"] == find_firmware_model("model.json", folder).learned.table()
     # Neither name nor place of the file is part of what the drive is.
     (folder / "other.json").write_bytes((folder / "model.json").read_bytes())
-    other = resolved(folder, f"firmware.time = '{folder}/other.json'".replace("'/", "'learned:/"))
+    other = resolved(folder, f"[firmware]\ntime = 'learned:{folder}/other.json'")
     assert other == (described, fingerprint)
 
 
@@ -111,28 +111,19 @@ def test_what_is_wrong_is_said_in_a_line(folder: Path, lines: str, said: str) ->
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ('collection.policy = "fifo"', "the drive has fifo, the model was trained with greedy"),
-        ('[mapping]\nscheme = "fast"', "mapping.scheme: the drive has fast"),
+        ('policy = "fifo"', "the drive has fifo, the model was trained with greedy"),
         (
-            '[mapping]\nscheme = "demand_cached_page"\ncached_entries = 50',
+            '[mapping]\nscheme = "demand_cached_page"\ncached_entries = 50\n[buffer]\n'
+            "read_cache_bytes = 0",
             "the drive has map on the flash, the model was trained with no map on the flash",
         ),
-        ("[compression]\nslot_size_bytes = 4_096", "[compression]"),
+        ("[compression]\nslot_size_bytes = 4_096", "[compression]: the drive has compression"),
     ],
 )
 def test_a_model_refuses_a_drive_that_it_does_not_know(folder: Path, lines: str, said: str) -> None:
-    text = SMALL.replace("stop_blocks_per_plane = 6", "").replace("reserve", "#reserve")
-    text = text.replace(
-        "[collection]\n", "" if lines.startswith("collection") else "[collection]\n"
-    )
-    text = f"firmware.time = 'learned:model.json'\n{text}"
-    if lines.startswith("collection"):
-        text = f"{lines}\n{text}"
-        lines = ""
-    path = folder / "drive.toml"
-    path.write_text(f"{text}\n{lines}\n")
+    path = preset(folder, f"{lines}\n[firmware]\ntime = 'learned:model.json'")
     with pytest.raises(UsageError) as refused:
-        read_preset(str(path))
+        read_preset(path)
     assert said in str(refused.value)
     assert "does not fit this drive" in str(refused.value)
 
