@@ -166,9 +166,14 @@ impl<F: Firmware> Engine<F> {
         if self.cores.is_on {
             let done = self.done_for_piece(slot, first, pages);
             let what = What::Piece(first, pages, stretch);
-            return self.hand_over(Some(slot), what, (done, packed), now);
+            self.hand_over(Some(slot), what, (done, packed), now);
+        } else {
+            self.emit_piece(slot, (first, pages), (stretch, &packed), now);
         }
-        self.emit_piece(slot, (first, pages), (stretch, &packed), now);
+        if self.buffer.gathers() {
+            // It may have taken the place of pages that were gathered.
+            self.admit_blocked(now);
+        }
     }
 
     /// What the firmware emitted for pages of a buffered write enters the flash; `packed` need
@@ -186,10 +191,6 @@ impl<F: Firmware> Engine<F> {
         if is_forced {
             self.force(slot, now);
             self.force_packed(slot, packed, now);
-            if self.buffer.gathers() {
-                // It may have taken the place of pages that were gathered.
-                self.admit_blocked(now);
-            }
             return;
         }
         self.emit(Account::buffer(stretch), Waits::Programs, now);

@@ -124,11 +124,11 @@ impl World {
             if is_last && !is_forced {
                 world.acknowledge(index);
             }
-            if gathers {
-                world.admit();
-            }
         };
         self.works_on_part(Some(index), done, out.operations(), Some(Box::new(then)));
+        if gathers {
+            self.admit();
+        }
     }
 
     /// The work on so many pages of a write, from this one of it on.
