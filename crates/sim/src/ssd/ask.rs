@@ -82,13 +82,20 @@ impl<F: Firmware> Engine<F> {
         is_buffered: bool,
         now: u64,
     ) {
-        let mut done = self.done_for(slot, 1, true);
-        match operation.kind {
-            OperationKind::Read => done.flash_reads = 1,
-            _ => done.flash_programs = 1,
-        }
         let unit = self.unit_of(operation.plane);
-        let at = self.work_for_host(&done, now);
+        let is_write = operation.kind == OperationKind::Program;
+        let bytes = self.host.slots[slot as usize].command.size_bytes;
+        let at = match &self.timing.firmware {
+            Some(costs) if bytes == costs.page_bytes => {
+                self.cores.work_on_page(costs, is_write, now)
+            }
+            _ => {
+                let mut done = self.done_for(slot, 1, true);
+                done.flash_reads = u64::from(!is_write);
+                done.flash_programs = u64::from(is_write);
+                self.work_for_host(&done, now)
+            }
+        };
         let at = self.cores.due_on(unit, at);
         self.cores.hold_lane(unit, at);
         let what = match is_buffered {
@@ -234,8 +241,11 @@ impl<F: Firmware> Engine<F> {
         if self.cores.is_at_once(due.at, now) {
             return self.carry_out(due, now);
         }
+        let is_first = self.cores.due.of_front(|first| due.at < first.at, true);
         self.cores.due.insert_in_order(due);
-        self.set_cores_event();
+        if is_first {
+            self.events.set_side(CORES, Some(due.at));
+        }
     }
 
     fn set_cores_event(&mut self) {

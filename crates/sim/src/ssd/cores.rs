@@ -29,6 +29,9 @@ use crate::preset::{SsdConfig, Work};
 pub(crate) struct Costs {
     cores: u32,
     picos: [u64; Work::ALL.len()],
+    /// Of a command of one whole page that is read from the flash, and of one that is programmed.
+    page: [u64; 2],
+    pub page_bytes: u32,
 }
 
 /// What the firmware did for a command, or a part of one.
@@ -47,10 +50,29 @@ impl Costs {
     pub fn new(config: &SsdConfig, factor: f64) -> Option<Box<Self>> {
         let firmware = config.firmware?;
         let picos = |work| (firmware.time.nanos(work) * 1_000.0 * factor).round() as u64;
-        Some(Box::new(Self {
+        let page_bytes = config.geometry.page_size_bytes;
+        let mut costs = Self {
             cores: firmware.cores,
             picos: Work::ALL.map(picos),
-        }))
+            page: [0; 2],
+            page_bytes,
+        };
+        let read = Done {
+            commands: 1,
+            read_pages: 1,
+            bytes: page_bytes.into(),
+            flash_reads: 1,
+            ..Done::default()
+        };
+        let write = Done {
+            commands: 1,
+            written_pages: 1,
+            bytes: page_bytes.into(),
+            flash_programs: 1,
+            ..Done::default()
+        };
+        costs.page = [costs.nanos(&read), costs.nanos(&write)];
+        Some(Box::new(costs))
     }
 
     /// Of a piece of work, to the nearest nanosecond.
@@ -188,8 +210,8 @@ pub struct RecordedWork {
 pub(super) struct Cores {
     /// The firmware takes time.
     pub is_on: bool,
-    /// Of every core, when it has done all that it was promised for.
-    free_at: Vec<u64>,
+    /// When each core has done all that it was promised for, the first of them first.
+    free_at: Ring<(u64, u32)>,
     /// Of every unit, when the last operation that was emitted for it is due.
     lanes: Vec<u64>,
     /// Of every slot, when the last part of its write is due.
@@ -208,9 +230,13 @@ impl Cores {
     /// Idle ones; none where the firmware is free.
     pub fn new(costs: Option<&Costs>, units: u32) -> Self {
         let is_on = costs.is_some();
+        let mut free_at = Ring::default();
+        for core in 0..costs.map_or(0, |costs| costs.cores) {
+            free_at.push((0, core));
+        }
         Self {
             is_on,
-            free_at: vec![0; costs.map_or(0, |costs| costs.cores as usize)],
+            free_at,
             lanes: vec![0; if is_on { units as usize } else { 0 }],
             pieces: Vec::new(),
             due: Ring::default(),
@@ -228,24 +254,17 @@ impl Cores {
         if nanos == 0 {
             return now;
         }
-        let (mut core, mut first) = (0, u64::MAX);
-        for (place, &free_at) in self.free_at.iter().enumerate() {
-            if free_at < first {
-                (core, first) = (place, free_at);
-            }
-        }
+        let (first, core) = self.free_at.pop().unwrap_or_default();
         let start = first.max(now);
         let end = start.saturating_add(nanos);
-        if let Some(free_at) = self.free_at.get_mut(core) {
-            *free_at = end;
-        }
+        self.free_at.insert_in_order((end, core));
         self.promised += nanos;
         if let Some((span, kept)) = &mut self.recorded
             && start < span.end
             && end > span.start
         {
             kept.push(RecordedWork {
-                core: core as u32,
+                core,
                 is_for_host,
                 span: (start, end),
             });
@@ -257,6 +276,12 @@ impl Cores {
     #[inline]
     pub fn work_for_host(&mut self, costs: &Costs, done: &Done, now: u64) -> u64 {
         self.work(costs.nanos(done), true, now)
+    }
+
+    /// The same of a command of one whole page, by whether it is written.
+    #[inline]
+    pub fn work_on_page(&mut self, costs: &Costs, is_write: bool, now: u64) -> u64 {
+        self.work(costs.page[usize::from(is_write)], true, now)
     }
 
     /// The flash has done an operation for the drive itself.
@@ -333,7 +358,8 @@ impl Cores {
     /// Time that all cores together have worked until `now`, the present: what is promised
     /// beyond it follows without a gap.
     fn worked_until(&self, now: u64) -> u64 {
-        let beyond = self.free_at.iter().map(|free| free.saturating_sub(now));
+        let free_at = self.free_at.values();
+        let beyond = free_at.map(|(free, _)| free.saturating_sub(now));
         self.promised - beyond.sum::<u64>()
     }
 

@@ -68,6 +68,11 @@ impl<T: Copy + Default> Ring<T> {
         select_unpredictable(self.len > 0, of(self.at(0)), otherwise)
     }
 
+    /// Every one, the first first.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        (0..self.len).map(|index| self.at(index))
+    }
+
     #[inline(always)]
     pub fn push(&mut self, value: T) {
         if self.len == self.places.len() {
