@@ -109,10 +109,13 @@ mod tests {
     #[test]
     fn parts_keep_their_shares_and_their_sum() {
         // 10 : 20 : 70 of 100 become 15 : 30 : 105 of 150.
-        let parts = [10, 0, 0, 0, 20, 70, 0];
-        assert_eq!(in_proportion(&parts, 100, 150), [15, 0, 0, 0, 30, 105, 0]);
+        let parts = [10, 0, 0, 0, 20, 70, 0, 0];
+        assert_eq!(
+            in_proportion(&parts, 100, 150),
+            [15, 0, 0, 0, 30, 105, 0, 0]
+        );
         // Rounded down each, and the rest to the largest: 3.33, 6.67, 23.3 of 33.
-        assert_eq!(in_proportion(&parts, 100, 33), [3, 0, 0, 0, 6, 24, 0]);
+        assert_eq!(in_proportion(&parts, 100, 33), [3, 0, 0, 0, 6, 24, 0, 0]);
     }
 
     #[test]
