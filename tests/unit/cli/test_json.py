@@ -80,7 +80,7 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("--record", "64KiB", "--file-size", "1MiB"),
     ],
     "timeline": [
-        *("timeline", "sim:x25m-yoo2014", "--op", "write"),
+        *("timeline", "sim:timed.toml", "--op", "write"),
         *("--record", "8KiB", "-o", "t.svg", "--csv", "t.csv"),
     ],
     "profile": [
@@ -149,6 +149,10 @@ COMMAND_LINES: dict[str, list[str]] = {
     "firmware predict": [
         *("firmware", "predict", "trained.json", "mixed.toml", "profiled", "--part", "1"),
         *("--out", "predicted"),
+    ],
+    "firmware cores": [
+        *("firmware", "cores", "sim:timed.toml", "--requests", "50", "--warmup-requests", "0"),
+        *("--cores", "1,64", "--clocks", "100000", "--out", "cores"),
     ],
     # Outside what was measured, or the list of warnings would be empty.
     "predict": ["predict", "run", "--queue-depth", "5000"],
@@ -219,6 +223,22 @@ ALSO: dict[str, list[list[str]]] = {
 OF_ONE_KIND = {"flash", "disk", "channel_utilisation_ratio", "unit_utilisation_ratio", "energy"}
 
 # Everything that a preset may say and that adds to an answer.
+TIMED = """
+base = "x25m-yoo2014"
+name = "timed"
+
+[firmware]
+time = "counted"
+cores = 2
+clock_mhz = 1000
+""" + "".join(
+    f"cost.{name}_{unit} = 10\n"
+    for name in (
+        *("command", "read_page", "written_page", "copied_kib"),
+        *("flash_read", "flash_program", "page_moved", "flash_erase"),
+    )
+    for unit in ("cycles", "memory_ns")
+)
 METERED = """
 base = "x25m"
 name = "metered"
@@ -358,6 +378,7 @@ def finished_run(tmp_path_factory) -> Path:
         plan_text = f"utilisation_at_most = 1.0\n{CROWDED.replace('{bound}', str(bound))}"
         (folder / f"{name}.toml").write_text(plan_text)
     (folder / "metered.toml").write_text(METERED)
+    (folder / "timed.toml").write_text(TIMED)
     (folder / "figured.toml").write_text(FIGURED)
     (folder / "trace.log").write_text(TRACE)
     for name, share in (("reads", 0.0), ("mixed", 0.4), ("writes", 1.0)):

@@ -212,3 +212,19 @@ def test_span_in_which_nothing_happens_is_refused(small, tmp_path: Path, capsys)
     assert cli.main([*words, "--from", "1s", "--for", "1ms", "--force"]) == 2
     said = capsys.readouterr().err
     assert "no flash operation is under way from 1.00 s to 1.00 s of the run: name another" in said
+
+
+def test_cores_have_lanes_where_the_firmware_takes_time(small, tmp_path: Path, capsys) -> None:
+    table = "[firmware]\ntime = 'fixed'\ncores = 2\ncommand_ns = 7_000\n"
+    path = small("x25m-yoo2014", table)
+    svg = tmp_path / "t.svg"
+    words = ["timeline", path, "--op", "write", "--record", "8KiB"]
+    assert cli.main([*words, "-o", str(svg), "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    piece = {"core": 0, "cause": "host", "start_ns": 0, "end_ns": 7_000}
+    assert values["core_work"] == [piece]
+    assert values["operations"][0]["dispatch_start_ns"] == 7_000
+    assert values["duration_ns"] == 7_000 + 33_000 + 1_055_000
+    drawn = svg.read_text()
+    assert "core 0" in drawn
+    assert "firmware at work" in drawn
