@@ -11,11 +11,11 @@ use drivelab_ftl::{Firmware, Lpn, Restorable};
 use drivelab_request::Command;
 
 use super::engine::{ARRIVAL, Engine};
-use super::host::Slot;
 use super::link::Job;
 use super::load::Running;
 use super::outcome::Outcome;
 use super::prepare::Worker;
+use super::slot::Slot;
 use super::timing::Timing;
 use super::{Plan, SimError, SnapshotError, run};
 use crate::event::{EventKey, MAX_LEAVES};

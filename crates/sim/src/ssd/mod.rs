@@ -37,6 +37,7 @@ mod registers;
 mod ring;
 mod run;
 mod settle;
+mod slot;
 mod split;
 mod timing;
 mod writes;
@@ -52,8 +53,8 @@ pub use crate::host::{
 pub use crate::snapshot::SnapshotError;
 pub use cores::RecordedWork;
 pub use external::ExternalSsd;
-pub(crate) use host::Slot;
 pub use prepare::{Prepared, Ssd};
 pub(crate) use prepare::{Worker, Workers};
 pub use recorded::{Recorded, RecordedOperation};
+pub(crate) use slot::Slot;
 pub use split::{FLASH_PARTS, Part};

@@ -10,6 +10,7 @@
 //! that is free happens at once. A channel promises its time in the order in
 //! which it is asked.
 
+mod arrivals;
 mod buffer;
 mod cores;
 mod dependents;
@@ -23,6 +24,8 @@ use drivelab_ftl::{Action, Cause, Firmware, Lpn, Operation, OperationBuffer, Pag
 use drivelab_request::{Command, CommandKind, Content};
 use drivelab_sim::preset::{HostInterface, SsdConfig};
 use drivelab_sim::ssd::{PARTS, Part, Plan};
+
+pub use arrivals::{Arrivals, Turns};
 
 use super::ledger::Ledger;
 use super::story::{Entry, Story};
@@ -130,23 +133,6 @@ impl Pending {
         self.parts[part as usize] += now - self.told;
         self.told = now;
     }
-}
-
-/// Where requests come from.
-pub enum Arrivals {
-    /// So many outstanding, drawn from this.
-    Closed(Box<dyn Iterator<Item = Command>>, u32),
-    /// The same, while no other of these has sent less for its share; of each, whole bursts count.
-    Shared(Box<dyn Iterator<Item = Command>>, u32, Turns),
-    /// At their own times.
-    Open(VecDeque<Command>),
-}
-
-/// Which part of the commands a stream sends, and how many at each of its turns.
-#[derive(Clone, Copy)]
-pub struct Turns {
-    pub share: u64,
-    pub burst: u64,
 }
 
 /// The oracle.
