@@ -189,7 +189,7 @@ def _run(drive: SimulatedDrive, asked: CoresAsked, built: tuple[int, int]) -> Co
     cores, clock = built
 
     def mean(of: Callable[[Mapping[str, Any]], float]) -> float:
-        return float(sum(each["requests"] * of(each) for each in kinds)) / counted
+        return float(sum(each["requests"] * of(each) for each in kinds) / counted)
 
     def waited_ns(each: Mapping[str, Any]) -> float:
         part = each["latency_parts"].get("firmware")
