@@ -17,8 +17,8 @@ _COLUMNS: Final = (
     "requests/s",
     "of the flash's, %",
     "mean latency, us",
-    "of it firmware, us",
-    "cores at work, %",
+    "firmware of it, us",
+    "cores busy, %",
 )
 
 
@@ -28,7 +28,7 @@ def cores_report(found: CoresFound) -> Report:
     exhibits = (Text((answer(found),), leads=True), _figure(found), cores_table(found))
     return Report(
         f"Cores of {found.asked.drive}",
-        pages=(Page("Before the flash is the limit", exhibits, anchor="cores"),),
+        pages=(Page("How many cores are enough", exhibits, anchor="cores"),),
         result=cores_values(found),
         subject="cores",
         badge=("simulated", provenance.label),
@@ -62,7 +62,7 @@ def _by_cores(found: CoresFound) -> str:
     if found.least is not None:
         lowest.pop(found.least.cores, None)
     said = [f"{cores} at {lowest[cores]:,} MHz" for cores in sorted(lowest)]
-    return f" Enough are also {listed(said)}." if said else ""
+    return f" {listed(said)} are enough too." if said else ""
 
 
 def _named(one: CoresTried) -> str:

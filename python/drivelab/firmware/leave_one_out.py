@@ -206,5 +206,6 @@ def check_workloads(count: int) -> None:
     """Raise `UsageError` when there are too few workloads to leave one out."""
     if count < _FEWEST_WORKLOADS:
         raise UsageError(
-            f"{count} workloads are too few to leave one out; profile {_FEWEST_WORKLOADS} or more"
+            f"models are judged by workloads left out: {_FEWEST_WORKLOADS} are needed, and there "
+            f"{'is' if count == 1 else 'are'} {count}; profile more"
         )

@@ -103,7 +103,7 @@ def test_a_network_of_one_seed_answers_the_same() -> None:
 
 
 def test_two_workloads_are_too_few() -> None:
-    with pytest.raises(UsageError, match="2 workloads are too few to leave one out"):
+    with pytest.raises(UsageError, match="3 are needed, and there are 2"):
         leave_one_out(dataset(2), Linear())
 
 
