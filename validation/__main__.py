@@ -1,4 +1,4 @@
-"""Run every section and write VALIDATION.md; exit 1 when a claim fails.
+"""Run every section and write VALIDATION.md; exit 1 when a claim fails that is no target.
 
 `python -m validation NAME...` runs and prints only the named sections.
 """
@@ -95,8 +95,8 @@ def main(names: list[str]) -> int:
         PUBLISHED_TABLE.write_text(table_text(simulated_figures()), encoding="utf-8")
     failed = [claim for section in made.values() for claim in section.claims if not claim.holds]
     for claim in failed:
-        sys.stderr.write(f"FAILS: {claim.statement}\n")
-    return 1 if failed else 0
+        sys.stderr.write(f"{'missed' if claim.target else 'FAILS'}: {claim.statement}\n")
+    return 0 if all(claim.target for claim in failed) else 1
 
 
 def _document(made: dict[str, Section]) -> str:

@@ -21,11 +21,15 @@ class Claim:
         Whether it did.
     fitted
         Whether its published number was used to choose what it checks.
+    target
+        Whether it was set as an aim before anything was measured. One that is missed is told and
+        counted as a claim that fails, but fails no command.
     """
 
     statement: str
     holds: bool
     fitted: bool = False
+    target: bool = False
 
 
 @dataclass
@@ -41,7 +45,7 @@ class Section:
     paragraphs
         Markdown, tables included, in order.
     claims
-        What it checked. A claim that fails makes `make validate` fail.
+        What it checked. A claim that fails makes `make validate` fail, unless it is a target.
     """
 
     title: str
@@ -59,9 +63,11 @@ class Section:
         lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
         self.paragraphs.append("\n".join(lines))
 
-    def claim(self, statement: str, *, holds: bool, fitted: bool = False) -> None:
+    def claim(
+        self, statement: str, *, holds: bool, fitted: bool = False, target: bool = False
+    ) -> None:
         """Record a checked statement."""
-        self.claims.append(Claim(statement, holds, fitted))
+        self.claims.append(Claim(statement, holds, fitted, target))
 
     def markdown(self) -> str:
         """Return the section as Markdown."""

@@ -1,0 +1,136 @@
+"""The runs of a few hundred measurements: which there are, and what one forecast and found."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from drivelab.drives.asked import plan_for
+from drivelab.drives.in_order import measured_in_order
+from drivelab.drives.naming import open_drive
+from drivelab.models import of_run
+from drivelab.models.goal import Goal
+from drivelab.models.measured import METRICS
+from drivelab.models.model_campaign import run_model_campaign
+from drivelab.workloads.design import parse_design
+
+if TYPE_CHECKING:
+    from drivelab.drives.protocol import Drive
+    from drivelab.drives.write_pattern import Writes
+
+#: Measured at ten seeds as well, early.
+SSDS: Final = (
+    "sim:x25m",
+    "sim:mlc-b",
+    "sim:samsung-slc-32gb",
+    "sim:intel-s3500",
+    "sim:samsung-840",
+    "sim:enterprise-tlc-pcie4",
+    "sim:consumer-qlc",
+    "sim:array-x25m",
+)
+DISKS: Final = ("sim:spinpoint-m7", "sim:sas-15k")
+#: Takes ten times as long as the others, so it is measured once.
+SLOW: Final = ("sim:apex",)
+MEASUREMENTS: Final = 300
+CHECK: Final = 400
+#: Drives whose writes are sustained as well: those that are settled in minutes.
+SUSTAINED: Final = (
+    "sim:x25m",
+    "sim:mlc-b",
+    "sim:enterprise-tlc-pcie4",
+    "sim:consumer-qlc",
+    "sim:array-x25m",
+)
+#: What runs forecast is looked at early and often.
+EARLY: Final = 100
+EARLY_CHECK: Final = 200
+SEEDS: Final = 10
+#: Workloads that are measured twice, with other random numbers, by how they write.
+REPEATED: Final[dict[Writes, int]] = {"burst": 400, "sustained": 150}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run."""
+
+    drive: str
+    seed: int
+    measurements: int = MEASUREMENTS
+    check: int = CHECK
+    writes: Writes = "burst"
+
+    @property
+    def name(self) -> str:
+        """What tells it from the others."""
+        return f"{self.drive}, {self.writes}, {self.measurements} measurements, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run forecast before its check part was measured, and what that found.
+
+    Attributes
+    ----------
+    forecast
+        The mean relative error of the performance that is worst.
+    errors
+        Mean relative errors found on the check part, by metric.
+    repeated
+        Mean relative difference of the latencies of workloads that are measured twice; None where
+        that is not asked.
+    """
+
+    forecast: float
+    errors: tuple[float, ...]
+    repeated: float | None
+
+
+def jobs() -> list[Job]:
+    """Return every run of the section."""
+    whole = [Job(drive, 0) for drive in (*SSDS, *SLOW, *DISKS)]
+    sustained = [Job(drive, 0, writes="sustained") for drive in SUSTAINED]
+    often = (*SSDS, *DISKS)
+    early = [Job(drive, seed, EARLY, EARLY_CHECK) for seed in range(SEEDS) for drive in often]
+    return [*whole, *sustained, *early]
+
+
+def run(job: Job) -> Found:
+    """Do one run, and check it."""
+    with tempfile.TemporaryDirectory() as folder, open_drive(job.drive) as drive:
+        store = run_model_campaign(
+            job.drive,
+            lambda: nullcontext(drive),
+            plan_for(job.drive, seed=job.seed, asked={"writes": job.writes, "workers": 1}),
+            Path(folder) / "run",
+            design=parse_design("adaptive"),
+            goal=Goal(job.measurements),
+            check=job.check,
+            sweeps=False,
+            progress=False,
+        )
+        with store:
+            forecast = store.header["ended"]["expected_error_ratio"]
+            model, _ = of_run.fit(store)
+        repeated = _repeated(drive, job.writes) if job.measurements == MEASUREMENTS else None
+    check = model.evaluation.check
+    if check is None:
+        raise ValueError(f"nothing of the check part of {job.drive} lies inside")
+    return Found(forecast, tuple(check[model.best[metric]].mre for metric in METRICS), repeated)
+
+
+def _repeated(drive: Drive, writes: Writes) -> float:
+    """Measure workloads twice; return how far latencies are apart, as a mean ratio."""
+    design = parse_design(f"sobol:{REPEATED[writes]}")
+    workloads = design.select(0, block_bytes=drive.block_bytes).workloads
+    plans = (plan_for(drive.name, seed=seed, asked={"writes": writes}) for seed in (1, 2))
+    first, second = (
+        np.array([one.latency_ns_mean for one in measured_in_order(drive, workloads, plan)])
+        for plan in plans
+    )
+    return float(np.abs(first / second - 1).mean())
