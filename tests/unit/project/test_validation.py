@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from made_study import course, study
 from validation import __main__ as validation
-from validation import profile_speed, published
+from validation import few_measurements, few_runs, profile_speed, published
 from validation.document import Section
+from validation.few_runs import Found, Job
 from validation.fuzzing import section_of as fuzzing_of
 from validation.profiles import section_of as profiles_of
 from validation.snia2010 import section_of
@@ -51,6 +52,46 @@ def test_a_failing_claim_fails_the_command(
     assert f"{1 + holds} of 2 claims hold, {int(holds)} of them used for fitting." in captured.out
     assert ("FAILS: the claim" in captured.err) is not holds
     assert "<!-- section made -->\n\n## A title\n" in captured.out
+
+
+def test_a_target_that_is_missed_is_told_and_counted_and_fails_no_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = section(holds=True)
+    made.claim("the aim", holds=False, target=True)
+    monkeypatch.setattr(validation, "SECTIONS", {"made": lambda: made})
+    assert validation.main(["made"]) == 0
+    captured = capsys.readouterr()
+    assert "2 of 3 claims hold" in captured.out
+    assert "- **FAILS**: the aim" in captured.out
+    assert "missed: the aim" in captured.err
+
+
+def test_few_measurements_list_what_misses_the_target_however_little() -> None:
+    def found(job: Job) -> Found:
+        if job.drive == "sim:mlc-b":
+            return Found(0.02, (0.04, 0.0302, 0.03), 0.005)
+        if job.drive == "sim:sas-15k":
+            return Found(0.04, (0.02, 0.02, 0.02), 0.1)
+        return Found(0.02, (0.02, 0.02, 0.02), 0.001)
+
+    told = few_measurements.told({job: found(job) for job in few_runs.jobs()})
+    bursts, sustained, pooled = told.claims
+    assert "missed on 1 of 11 drives" in bursts.statement
+    assert bursts.statement.endswith("sim:mlc-b by 0.02")
+    assert "missed on 1 of 5 drives" in sustained.statement
+    assert bursts.target
+    assert sustained.target
+    assert [bursts.holds, sustained.holds] == [False, False]
+    # Sums 0.02 x 8 + 0.02 + 0.04 against 0.02 x 9 + 0.0302.
+    assert pooled.holds
+    text = told.markdown()
+    assert "within a fifth on 8 of 10" in text
+    assert "too good on sim:mlc-b, and too bad on sim:sas-15k" in text
+    assert "sim:apex map blocks" in text
+    unmeasured = text.split("Not measured are ")[1].split("\n")[0]
+    assert "low-latency" in unmeasured
+    assert "x25m," not in unmeasured
 
 
 def test_the_document_holds_every_section_once_and_in_order() -> None:
