@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +25,8 @@ from validation.document import Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from drivelab.drives.measurement import Measurement
     from drivelab.models.model import PerformanceModel
@@ -69,46 +72,117 @@ def file_accuracy() -> Section:
     section.say(
         f"A file of {capacity}; writes: {plan.writes}. The budget was enough for {fitted} "
         "workloads that models are fitted to, each measured for "
-        f"{plan.seconds:g} s after {plan.warmup_seconds:g} s of warm-up. Before {_CHECK} others "
-        "were measured, the run expected its models to be off by "
-        f"{100 * ended['expected_error_ratio']:.0f} % in the worst of the three. The disk of the "
-        "machine that wrote this document is shared and noisy."
+        f"{plan.seconds:g} s after {plan.warmup_seconds:g} s of warm-up; {_CHECK} others were "
+        "measured after that. The disk of the machine that wrote this document is shared and noisy."
     )
-    _tabulate(section, model, checked, again)
+    inside = ~model.outside([one.characteristics for one in checked])
+    found = [_found(model, metric, checked, again, inside) for metric in METRICS]
+    told(section, found, workloads=int(inside.sum()), forecast=ended["expected_error_ratio"])
     return section
 
 
-def _tabulate(
-    section: Section,
+@dataclass(frozen=True)
+class Found:
+    """What was found of one performance; ratios, as mean and median over the workloads.
+
+    Attributes
+    ----------
+    off
+        How far the model is off.
+    apart
+        How far a second measurement is from the first.
+    held
+        The share that intervals held.
+    """
+
+    metric: str
+    off: tuple[float, float]
+    apart: tuple[float, float]
+    held: float
+
+    @property
+    def floors(self) -> tuple[float, float]:
+        """What a model that knew every mean would be off by."""
+        return _ONE_OF_TWO * self.apart[0], _ONE_OF_TWO * self.apart[1]
+
+
+def _found(
     model: PerformanceModel,
+    metric: str,
     checked: Sequence[Measurement],
     again: Sequence[Measurement],
-) -> None:
+    inside: NDArray[np.bool_],
+) -> Found:
     workloads = [one.characteristics for one in checked]
-    inside = ~model.outside(workloads)
-    rows = []
-    for metric in METRICS:
-        first, second = (
-            np.array([getattr(one, metric) for one in ones])[inside] for ones in (checked, again)
-        )
-        off = np.abs(model.predict(workloads, metric=metric)[inside] / first - 1)
-        apart = np.abs(second / first - 1)
-        ends = model.interval(workloads, metric=metric, level=_LEVEL)[inside]
-        held = np.mean((ends[:, 0] <= first) & (first <= ends[:, 1]))
-        rows.append(
-            (
-                metric,
-                f"{100 * off.mean():.1f} % / {100 * np.median(off):.1f} %",
-                f"{100 * apart.mean():.1f} % / {100 * np.median(apart):.1f} %",
-                f"{100 * _ONE_OF_TWO * apart.mean():.1f} %",
-                f"{100 * held:.0f} %",
-            )
-        )
+    first, second = (
+        np.array([getattr(one, metric) for one in ones])[inside] for ones in (checked, again)
+    )
+    off = np.abs(model.predict(workloads, metric=metric)[inside] / first - 1)
+    apart = np.abs(second / first - 1)
+    ends = model.interval(workloads, metric=metric, level=_LEVEL)[inside]
+    return Found(
+        metric,
+        (float(off.mean()), float(np.median(off))),
+        (float(apart.mean()), float(np.median(apart))),
+        float(np.mean((ends[:, 0] <= first) & (first <= ends[:, 1]))),
+    )
+
+
+def told(section: Section, found: Sequence[Found], *, workloads: int, forecast: float) -> None:
+    """Show what was found, and say whether the model or the drive's noise limits it."""
     section.say(
-        f"Off: how far the best model is off on the {int(inside.sum())} of these that lie inside "
+        f"Off: how far the best model is off on the {workloads} of these that lie inside "
         "what it knows. Apart: how far a second measurement of the same workload, with other "
         "random numbers, is from the first. Floor: what a model that knew every workload's mean "
-        "would be off by, if errors were normal: the mean of that by the square root of two."
+        "would be off by, if errors were normal: apart by the square root of two. A few workloads "
+        "that took many times as long the second time lift the mean, so the median is the floor "
+        "to compare with where the two are far apart."
     )
-    heads = ("performance", "off, mean / median", "apart, mean / median", "floor", "held at 90 %")
-    section.tabulate(heads, rows)
+    heads = ("performance", "off, mean / median", "apart, mean / median")
+    section.tabulate(
+        (*heads, "floor, mean / median", "held at 90 %"),
+        [
+            (one.metric, *map(_both, (one.off, one.apart, one.floors)), f"{100 * one.held:.0f} %")
+            for one in found
+        ],
+    )
+    section.say(" ".join(_verdict(one) for one in found))
+    worst = max(one.off[0] for one in found)
+    section.say(f"{_intervals(found)} {_forecast(forecast, worst)}")
+
+
+def _both(pair: tuple[float, float]) -> str:
+    return f"{100 * pair[0]:.1f} % / {100 * pair[1]:.1f} %"
+
+
+def _verdict(one: Found) -> str:
+    """Say what limits a performance: the drive's noise, or what the model adds to it."""
+    off, floor = one.off[1], one.floors[1]
+    # Errors that know nothing of each other add as squares.
+    own = max(off**2 - floor**2, 0.0) ** 0.5
+    what = "the model limits it" if own > floor else "the noise of the drive limits it"
+    return (
+        f"{one.metric}: {what}. The median error is {100 * off:.1f} %, the median floor "
+        f"{100 * floor:.1f} %, which leaves about {100 * own:.1f} % to the model."
+    )
+
+
+def _intervals(found: Sequence[Found]) -> str:
+    held = sorted({round(100 * one.held) for one in found})
+    said = " to ".join(f"{share}" for share in (held[0], held[-1])[: len(held)])
+    level = round(100 * _LEVEL)
+    if held[0] >= level:
+        return f"Intervals at {level} % held {said} %."
+    return (
+        f"Intervals at {level} % held only {said} %. What they promise is for workloads drawn like "
+        "those that calibrate them, while the drive behaves as it did then. These were measured "
+        "later, on a disk whose other users come and go, and are spread over the whole ranges."
+    )
+
+
+def _forecast(forecast: float, worst: float) -> str:
+    return (
+        f"Before these {_CHECK} were measured the run expected {100 * forecast:.0f} % in the worst "
+        f"of the three; it was {100 * worst:.0f} %, so the forecast was "
+        f"{100 * abs(forecast / worst - 1):.0f} % too {'good' if forecast < worst else 'bad'}."
+    )

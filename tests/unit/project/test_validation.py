@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made_study import course, study
 from validation import __main__ as validation
-from validation import few_measurements, few_runs, profile_speed, published
+from validation import few_measurements, few_runs, profile_speed, published, real_file
 from validation.document import Section
 from validation.few_runs import Found, Job
 from validation.fuzzing import section_of as fuzzing_of
@@ -92,6 +92,22 @@ def test_few_measurements_list_what_misses_the_target_however_little() -> None:
     unmeasured = text.split("Not measured are ")[1].split("\n")[0]
     assert "low-latency" in unmeasured
     assert "x25m," not in unmeasured
+
+
+def test_a_file_says_whether_model_or_noise_limits_each_performance() -> None:
+    made = Section("A title", "drivelab something")
+    noisy = real_file.Found("latency_ns_mean", (0.3, 0.3), (1.6, 0.34), 0.77)
+    poor = real_file.Found("iops", (0.5, 0.4), (0.1, 0.1), 0.91)
+    real_file.told(made, [noisy, poor], workloads=100, forecast=0.4)
+    text = made.markdown()
+    # By the square root of two; what is left of 30 % are sqrt(30^2 - 24.04^2).
+    assert "| 113.1 % / 24.0 % | 77 % |" in text
+    assert "latency_ns_mean: the noise of the drive limits it" in text
+    assert "leaves about 17.9 % to the model" in text
+    assert "iops: the model limits it" in text
+    assert "held only 77 to 91 %" in text
+    assert "the run expected 40 % in the worst of the three; it was 50 %" in text
+    assert "20 % too good" in text
 
 
 def test_the_document_holds_every_section_once_and_in_order() -> None:
