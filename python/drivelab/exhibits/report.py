@@ -57,6 +57,8 @@ class Report:
         The machine-readable whole, as it is saved as JSON.
     tables
         Saved as CSV beside those of the pages, and not shown: too long to be read.
+    texts
+        Name and content of what is saved as plain text beside the tables.
     subject, badge
         What kind of page it is; a word with its kind of drive, empty where there are several.
     statement
@@ -76,6 +78,7 @@ class Report:
     pages: tuple[Page, ...] = ()
     result: dict[str, Any] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
+    texts: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)
     subject: str = field(default="", kw_only=True)
     badge: tuple[str, str] = field(default=("", ""), kw_only=True)
     statement: str = field(default="", kw_only=True)

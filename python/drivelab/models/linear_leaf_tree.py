@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
 from drivelab import _core
 from drivelab.errors import ParameterError, UsageError
 from drivelab.models.ensemble_regressor import EnsembleRegressor
+from drivelab.models.tree_rows import answers_by_leaf
 
 LOSSES: Final = ("squared_error", "quantile")
 _NO_LIMIT: Final = 2**32 - 1
@@ -71,7 +72,8 @@ class LinearLeafTree(EnsembleRegressor):
     nodes_ : dict of list
         Of each node of the tree, in its arrays' order: ``weight`` (of its rows), ``mean`` (of their
         targets), ``loss`` (mean, of its own linear function) and ``by_interaction`` (whether
-        a pair of columns chose its split).
+        a pair of columns chose its split); of a leaf, ``lowest`` (the least answer of its rows)
+        and ``negative`` (weight of its rows whose answer is below 0).
     feature_importances_ : array of shape (n_features_in_,)
         What splits on a feature save of the loss, and how far its terms move the answers of leaves
         from their means (squared, or absolute for a quantile); the sum is 1.
@@ -186,6 +188,8 @@ class LinearLeafTree(EnsembleRegressor):
         self.missing_seen_ = np.isnan(features[weights > 0]).any(axis=0)
         counted = targets[weights > 0]
         self.target_range_ = (float(counted.min()), float(counted.max()))
+        answers = np.frombuffer(self.ensemble_.predict(features, rows, columns, self._threads()))
+        self.nodes_ |= answers_by_leaf(self.ensemble_.arrays(), features, answers, weights)
         return self
 
     def _checked_parameters(self) -> dict[str, Any]:

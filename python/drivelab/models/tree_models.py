@@ -149,9 +149,20 @@ def fit_readable(
 
     del noise, seed  # rows count alike, and nothing is drawn
     fitted = LinearLeafTree().fit(features.project(table), targets)
-    low, high = fitted.target_range_
-    limits = low - _BEYOND * (high - low), high + _BEYOND * (high - low)
+    limits = limits_of_answers(fitted.target_range_)
     return Trees(features, fitted.ensemble_, single_precision=False, limits=limits)
+
+
+def limits_of_answers(target_range: tuple[float, float]) -> tuple[float, float]:
+    """Return the least and the largest answer of a readable tree that was fitted to such a range.
+
+    Parameters
+    ----------
+    target_range
+        Smallest and largest target.
+    """
+    low, high = target_range
+    return low - _BEYOND * (high - low), high + _BEYOND * (high - low)
 
 
 CART: Final = Estimator("regression tree", fit_cart, Trees)

@@ -1,8 +1,8 @@
 """A fitted tree as a reader meets it: conditions, leaves, equations.
 
 An answer below 0 is impossible where every target was 0 or more (Huang et al. 2011, figure 8: "a
-negative prediction at a leaf node shall be considered as invalid"). A leaf that can give one
-says how far down its equation reaches.
+negative prediction at a leaf node shall be considered as invalid"). A leaf says how many of the
+rows that it was fitted to get one. A logarithm below 0 is possible: it is of an answer below 1.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class Leaf:
     intercept, terms
         Its equation.
     lowest
-        The least that the equation gives over the ranges of its terms.
-    impossible
-        Whether that is below 0 although no target was.
+        The least answer that one of its training rows gets.
+    invalid
+        Weight of those whose answer is below 0 although no target was.
     """
 
     number: int
@@ -67,7 +67,7 @@ class Leaf:
     intercept: float
     terms: tuple[Term, ...]
     lowest: float
-    impossible: bool
+    invalid: float
 
     def equation(self, target: str) -> str:
         """Return the equation, six digits a number."""
@@ -76,6 +76,15 @@ class Leaf:
             sign = "-" if term.coefficient < 0 else "+"
             words.append(f"{sign} {abs(term.coefficient):.6g} {term.name}")
         return " ".join(words)
+
+    def invalid_words(self) -> str:
+        """Say how many of its rows get an impossible answer; empty where none does."""
+        if not self.invalid:
+            return ""
+        return (
+            f"{self.invalid:.6g} of its {self.weight:.6g} rows get an invalid answer below 0, down "
+            f"to {self.lowest:.6g}"
+        )
 
 
 @dataclass(frozen=True)
@@ -104,7 +113,10 @@ class Split:
 
 
 def read_tree(
-    tree: LinearLeafTree, feature_names: Sequence[str] | None = None
+    tree: LinearLeafTree,
+    feature_names: Sequence[str] | None = None,
+    *,
+    is_logarithm: bool = False,
 ) -> list[Split | Leaf]:
     """Return the nodes of a fitted tree: the root first, each before those below it.
 
@@ -114,12 +126,15 @@ def read_tree(
         A fitted tree.
     feature_names
         One a feature; those it was fitted with where left out, else x0, x1 and so on.
+    is_logarithm
+        Whether the target is a logarithm, of which none below 0 is impossible.
 
     Raises
     ------
     ParameterError
         When there are not as many names as features.
     """
+    can_be_negative = is_logarithm or tree.target_range_[0] < 0
     arrays = tree.ensemble_.arrays()
     names = _names(tree, feature_names)
     nodes: list[Split | Leaf] = []
@@ -130,10 +145,8 @@ def read_tree(
             leaves += 1
             end = term + arrays["terms"][node]
             terms = [_term(arrays, place, names) for place in range(term, end)]
-            missing = [tree.missing_seen_[arrays["term_feature"][at]] for at in range(term, end)]
             term = end
             base = arrays["base"] + arrays["value"][node]
-            lowest = base + sum(map(_least, terms, missing))
             nodes.append(
                 Leaf(
                     number=leaves,
@@ -141,8 +154,8 @@ def read_tree(
                     mean=mean,
                     intercept=base - sum(one.coefficient * one.missing_as for one in terms),
                     terms=tuple(terms),
-                    lowest=lowest,
-                    impossible=lowest < 0 <= tree.target_range_[0],
+                    lowest=tree.nodes_["lowest"][node],
+                    invalid=0.0 if can_be_negative else tree.nodes_["negative"][node],
                 )
             )
             continue
@@ -188,12 +201,6 @@ def _term(arrays: dict[str, Any], place: int, names: list[str]) -> Term:
         high=arrays["term_high"][place],
         missing_as=arrays["term_centre"][place],
     )
-
-
-def _least(term: Term, may_miss: bool) -> float:
-    """Return the least that a term adds to its leaf's answer for missing values."""
-    ends = [term.coefficient * (end - term.missing_as) for end in (term.low, term.high)]
-    return min(*ends, 0.0) if may_miss else min(ends)
 
 
 def _conditions(name: str, threshold: float, categories: list[float]) -> tuple[str, str]:

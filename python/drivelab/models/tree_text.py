@@ -13,6 +13,7 @@ def export_text(
     *,
     feature_names: Sequence[str] | None = None,
     target: str = "y",
+    is_logarithm: bool = False,
 ) -> str:
     """Return a fitted tree as text that answers can be worked out from by hand.
 
@@ -24,15 +25,18 @@ def export_text(
         One a feature; those it was fitted with where left out, else x0, x1 and so on.
     target
         What the equations call their answer.
+    is_logarithm
+        Whether that is a logarithm, of which none below 0 is impossible.
 
     Returns
     -------
     str
         A line a condition or leaf, those below another indented. Then, of each leaf, its
         equation, the range of each feature in it (values beyond count as its end), what a
-        missing value counts as, and how far its answers reach below 0 where no target was.
+        missing value counts as, and how many of its rows get an answer below 0 where no target
+        was.
     """
-    nodes = read_tree(tree, feature_names)
+    nodes = read_tree(tree, feature_names, is_logarithm=is_logarithm)
     lines: list[str] = []
     # Of each node to come: its place, what is true of its rows, its depth.
     stack = [(0, "", 0)]
@@ -43,7 +47,7 @@ def export_text(
         if words:
             lines.append(indent + words)
         if isinstance(node, Leaf):
-            flag = f", invalid below 0 (down to {node.lowest:.6g})" if node.impossible else ""
+            flag = f", {node.invalid_words()}" if node.invalid else ""
             inner = "|  " * depth
             lines.append(
                 f"{inner}leaf {node.number}: {node.weight:.6g} rows, mean {node.mean:.6g}{flag}"
@@ -65,6 +69,4 @@ def _ranges(tree: LinearLeafTree, leaf: Leaf) -> list[str]:
             f"{line}, missing as {term.missing_as:.6g}"
             for line, term in zip(lines, leaf.terms, strict=True)
         ]
-    if leaf.impossible:
-        lines.append(f"answers reach down to {leaf.lowest:.6g}: those below 0 are invalid")
     return lines

@@ -36,6 +36,7 @@ from drivelab.models.exhibits.intervals import interval_exhibits
 from drivelab.models.exhibits.limits import what_limits
 from drivelab.models.exhibits.predictions import predicted_observed
 from drivelab.models.exhibits.run_data import RunData
+from drivelab.models.exhibits.run_tree import readable_tree, tree_text
 from drivelab.models.exhibits.summary import (
     GLOSSARY,
     first_numbers,
@@ -123,6 +124,7 @@ PAGES: Final = (
     Part("percentiles", "Latency of the slowest requests", (tails,)),
     Part("effects", "What each characteristic does", (effect_figures,), tabs=True),
     Part("importance", "What matters most", (importance_bars,)),
+    Part("tree", "A model that can be read", (readable_tree,)),
     Part("workloads", "All workloads", (all_workloads,)),
     Part("words", "The words used here", (words_used,)),
     Part("identity", "What was {adjective}, and how", (who,)),
@@ -162,6 +164,7 @@ def campaign_report(run: RunData) -> Report:
     return Report(
         run.name,
         pages=pages,
+        texts=tree_text(run),
         subject="report",
         badge=(run.kind, provenance.label),
         statement=provenance.statement,

@@ -9,6 +9,7 @@ from drivelab.errors import UsageError
 from drivelab.exhibits import Page, Report, Text
 from drivelab.models.own import exhibits
 from drivelab.models.own.model_file import MODEL, to_bytes
+from drivelab.models.own.readable import readable_trees
 from drivelab.outputs import OutputFolder
 from drivelab.report.saved import DATA
 from drivelab.report.written import write_report
@@ -77,16 +78,16 @@ def own_report(found: FittedTable) -> Report:
         ),
         Page("What matters", tuple(exhibits.importance_figures(model)), anchor="importance"),
     ]
-    trees = exhibits.readable_trees(found)
+    trees = readable_trees(found)
     if trees:
-        pages.append(
-            Page("A tree that can be read", tuple(trees), anchor="tree", tabs=len(trees) > 1)
-        )
+        figures = tuple(tree.figure for tree in trees)
+        pages.append(Page("A tree that can be read", figures, anchor="tree", tabs=len(trees) > 1))
     pages.append(Page("What was read", (exhibits.read_facts(found),), anchor="read"))
     return Report(
         f"Models of {targets}",
         pages=tuple(pages),
         tables=(exhibits.predictions_table(found),),
+        texts=tuple((tree.figure.name, tree.text) for tree in trees),
         subject="models of own measurements",
         statement="Measured elsewhere: numbers are taken as they stand in the files.",
     )

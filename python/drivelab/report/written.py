@@ -60,9 +60,11 @@ def write_report(
     paths = {"report": page}
     try:
         tables = [*rendered.tables, *report.tables]
-        paths["tables"] = begin_tables(folder, (f"{table.name}.csv" for table in tables))
-        for table in tables:
-            folder.write(f"{DATA}/{table.name}.csv", TABLE_KIND, table.csv())
+        files = {f"{table.name}.csv": table.csv() for table in tables}
+        files |= {f"{name}.txt": text for name, text in report.texts}
+        paths["tables"] = begin_tables(folder, files)
+        for name, text in files.items():
+            folder.write(f"{DATA}/{name}", TABLE_KIND, text)
         if report.result:
             text = sealed_json(report.result, indent=1)
             paths["result"] = folder.write(RESULT, RESULT_KIND, text)

@@ -10,6 +10,7 @@ import pytest
 
 from drivelab.errors import ParameterError
 from drivelab.models.linear_leaf_tree import LinearLeafTree
+from drivelab.models.tree_rows import leaf_of_rows
 from drivelab.models.tree_text import export_text
 
 
@@ -96,18 +97,44 @@ def test_a_tree_of_one_leaf() -> None:
     assert text == ("leaf 1: 60 rows, mean 62\n\nleaf 1: y = 3 + 2 x0\n    x0 from 0 to 59\n")
 
 
-def test_answers_below_zero_are_flagged_where_no_target_is() -> None:
+def test_answers_below_zero_are_flagged_by_the_rows_that_get_one() -> None:
     x = np.linspace(0, 1, 200)
     steep = np.maximum(0.0, 1 - 3 * x)
     tree = LinearLeafTree(max_depth=0).fit(x[:, None], steep)
-    lowest = float(tree.predict([[1.0]])[0])
-    assert lowest < 0
-    text = export_text(tree)
-    assert f"invalid below 0 (down to {lowest:.6g})" in text
-    assert f"answers reach down to {lowest:.6g}: those below 0 are invalid" in text
-    # Logarithms, say: below 0 is as good as above.
+    answers = tree.predict(x[:, None])
+    count = int((answers < 0).sum())
+    assert 0 < count < 200
+    said = f"{count} of its 200 rows get an invalid answer below 0, down to {answers.min():.6g}"
+    assert said in export_text(tree)
+    # Of a logarithm, or where a target was below 0, none is impossible.
+    assert "invalid" not in export_text(tree, is_logarithm=True)
     shifted = LinearLeafTree(max_depth=0).fit(x[:, None], steep - 0.5)
     assert "invalid" not in export_text(shifted)
+
+
+def test_a_corner_without_rows_flags_nothing() -> None:
+    random = np.random.default_rng(0)
+    x = random.uniform(0, 1, (400, 2))
+    # Where the first is large the second is small, so that the plane is above 0 at every row.
+    x[:, 1] *= 1 - x[:, 0]
+    tree = LinearLeafTree(max_depth=0).fit(x, 1.05 - x[:, 0] - x[:, 1])
+    assert float(tree.predict([[1.0, 1.0]])[0]) < 0
+    assert "invalid" not in export_text(tree)
+
+
+def test_rows_are_where_the_tree_answers_them() -> None:
+    frame, targets = data(600)
+    tree = LinearLeafTree(categorical_features=["kind"]).fit(frame, targets)
+    features = frame.to_numpy()
+    arrays = tree.ensemble_.arrays()
+    places = leaf_of_rows(arrays, features)
+    weights = np.bincount(places, minlength=len(arrays["feature"]))
+    ends = [place for place, feature in enumerate(arrays["feature"]) if feature < 0]
+    assert len(ends) >= 3
+    assert weights[ends].tolist() == [tree.nodes_["weight"][place] for place in ends]
+    answers = tree.predict(frame)
+    for place in ends:
+        assert tree.nodes_["lowest"][place] == answers[places == place].min()
 
 
 def test_names() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from drivelab.models.accuracy import Accuracy
     from drivelab.models.evaluate import Evaluation, ModelKey
     from drivelab.models.features import FloatArray
+    from drivelab.models.linear_leaf_tree import LinearLeafTree
     from drivelab.models.model import PerformanceModel
     from drivelab.store import Failure
     from drivelab.workloads.parts import Parts
@@ -106,6 +108,20 @@ class RunData(CampaignData):
     def folds(self) -> int:
         """Parts of the cross-validation."""
         return len(set(self.evaluation.folds.tolist()))
+
+    @cached_property
+    def readable_tree(self) -> LinearLeafTree | None:
+        """The tree of the ``guide`` model, as it was fitted; None where there is none."""
+        from drivelab.models.answers import surface_targets
+        from drivelab.models.features import FEATURE_SETS
+        from drivelab.models.linear_leaf_tree import LinearLeafTree
+        from drivelab.models.measured import Rows
+
+        if not any(key.estimator == "guide" for key in self.accuracy):
+            return None
+        rows = Rows.of(self.fitted)
+        inputs = FEATURE_SETS["extended"].project(rows.table)
+        return LinearLeafTree().fit(inputs, surface_targets(rows.table, rows.observed))
 
     def metrics(self) -> list[str]:
         """Return the metrics that have models, in the order of the models."""

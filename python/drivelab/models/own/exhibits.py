@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,17 +17,13 @@ from drivelab.exhibits import (
     Multiples,
     ScatterFigure,
     Table,
-    TreeFigure,
 )
 from drivelab.exhibits.quantities import NOTHING, listed, share_text
-from drivelab.models.exhibits.tree import tree_figure
 from drivelab.models.own.names import unit_of
 from drivelab.models.predictors import ESTIMATORS
 from drivelab.units import format_duration_ns, format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from drivelab.models.accuracy import Accuracy
     from drivelab.models.own.columns import Column
     from drivelab.models.own.fitting import FittedTarget, TargetModel
@@ -43,8 +37,6 @@ MOST_BARS: Final = 12
 MOST_FILES: Final = 5
 #: Level of the intervals beside predictions.
 LEVEL: Final = 0.9
-# A split, as a tree of numbers words it.
-_CONDITION: Final = re.compile(r"(.+) (<=|>) (-?[0-9.]+(?:e[+-]?[0-9]{1,2})?)( or missing)?")
 
 
 def value_text(target: str, value: float) -> str:
@@ -353,45 +345,3 @@ def _importance_of(number: int, targets: list[TargetModel]) -> BarFigure:
         columns=3,
         saved=(Table(f"importance-{number}", columns, rows),),
     )
-
-
-def readable_trees(found: FittedTable) -> list[TreeFigure]:
-    """Show for each target the tree that can be read, where there is one."""
-    from drivelab.models.linear_leaf_tree import LinearLeafTree
-
-    features = found.model.features
-    figures = []
-    for number, fitted in enumerate(found.fitted.values(), 1):
-        target = fitted.model
-        if "guide" not in target.predictors:
-            continue
-        values = np.log(fitted.observed) if target.logarithm else fitted.observed
-        tree = LinearLeafTree().fit(features.project(found.table[fitted.kept]), values)
-        name = f"ln({target.name})" if target.logarithm else target.name
-        figure = tree_figure(tree, feature_names=features.features, target=name)
-        wide = {f"{one.name}_log2": one.name for one in found.model.columns if one.scale == "log2"}
-        nodes = tuple(replace(node, words=_readable(node.words, wide)) for node in figure.nodes)
-        figures.append(replace(figure, name=f"tree-{number}", nodes=nodes))
-    return figures
-
-
-def _readable(words: str, wide: Mapping[str, str]) -> str:
-    """Word a split by a column's own values: a category's as what it is, a logarithm's as a number.
-
-    Parameters
-    ----------
-    words
-        Of a condition.
-    wide
-        By the name of a feature that is a logarithm, its column.
-    """
-    found = _CONDITION.fullmatch(words)
-    if found is None:
-        return words
-    name, sign, number = found[1], found[2], float(found[3])
-    if name in wide:
-        return f"{wide[name]} {sign} {2**number:.6g}{found[4] or ''}"
-    column, is_word, word = name.partition("=")
-    if is_word and number == 0.5:
-        return f"{column} is {'not ' if sign == '<=' else ''}{word}{found[4] or ''}"
-    return words

@@ -4,7 +4,7 @@
 
                        yes  [ leaf 1 ]
     [ queue depth <= 4 ]
-                       no   [ 7 leaves ]    below the levels that are drawn
+                       no   [ leaf 2 to leaf 8 ]    below the levels that are drawn
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from drivelab.report.drawing.svg import BLUE, GREY, INK, ORANGE, PAPER, document
 from drivelab.report.drawing.tables import drawn_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -49,7 +51,8 @@ def drawn_tree(figure: TreeFigure) -> Drawn:
     """Draw a tree for a page, with a table of its ends."""
     layout = _Layout(figure)
     svg = document(layout.draw, (max(layout.width, WIDE_INCHES), layout.height))
-    ends = [node for place in layout.ends if not (node := figure.nodes[place]).children]
+    # Those that are not drawn too.
+    ends = [figure.nodes[place] for place in ends_below(figure.nodes, 0)]
     cautions = any(node.caution for node in ends)
     columns = ("end", f"mean {figure.mean}", "rows", "equation", *["caution"] * cautions)
     rows = tuple(
@@ -76,15 +79,14 @@ def tree_document(figure: TreeFigure) -> str:
     """
     layout = _Layout(figure)
     lines: list[tuple[str, str]] = []
-    for place in layout.ends:
+    for place in ends_below(figure.nodes, 0):
         node = figure.nodes[place]
-        if node.said:
-            words = f"{layout.words(place)}: {escaped(node.said)}"
-            words += f" ({node.caution})" if node.caution else ""
-            # Spaces at the beginning of a line would be lost.
-            indent = "\N{NO-BREAK SPACE}" * 8
-            wrapped = textwrap.wrap(words, _LETTERS, subsequent_indent=indent)
-            lines += [(line, layout.look(place)[0]) for line in wrapped]
+        words = f"{escaped(node.words)}: {escaped(node.said)}"
+        words += f" ({node.caution})" if node.caution else ""
+        # Spaces at the beginning of a line would be lost.
+        indent = "\N{NO-BREAK SPACE}" * 8
+        wrapped = textwrap.wrap(words, _LETTERS, subsequent_indent=indent)
+        lines += [(line, ORANGE if node.caution else INK) for line in wrapped]
     head = _TITLE_INCHES
     below = len(lines) * _LINE_INCHES + 2 * _MARGIN_INCHES
     letters = max([len(line) for line, _ in lines], default=0)
@@ -185,16 +187,20 @@ class _Layout:
     def words(self, place: int) -> str:
         """Name a node: by its words, or by how many ends are behind it."""
         node = self.nodes[place]
-        if place in self.ends and node.children:
-            return f"{self._ends_behind(place)} leaves"
-        return escaped(node.words)
+        if place not in self.ends or not node.children:
+            return escaped(node.words)
+        first, *between, last = ends_below(self.nodes, place)
+        joined = " to " if between else ", "
+        return escaped(joined.join(self.nodes[end].words for end in (first, last)))
 
     def look(self, place: int) -> tuple[str, str, float]:
         """Give colour, dashes and thickness of a box."""
-        node = self.nodes[place]
-        if node.children:
-            return (GREY, "--", 1.0) if place in self.ends else (BLUE, "-", 1.0)
-        return (ORANGE, "-", 2.0) if node.caution else (INK, "-", 1.0)
+        if place not in self.ends:
+            return BLUE, "-", 1.0
+        is_cut = bool(self.nodes[place].children)
+        if any(self.nodes[end].caution for end in ends_below(self.nodes, place)):
+            return ORANGE, "--" if is_cut else "-", 2.0
+        return (GREY, "--", 1.0) if is_cut else (INK, "-", 1.0)
 
     def draw(self, drawing: Figure, above: float = 0.0, below: float = 0.0) -> None:
         """Draw into a figure that has so many inches of other things above and below."""
@@ -257,10 +263,13 @@ class _Layout:
         words = textwrap.wrap(self.words(place), _BOX_LETTERS) or [""]
         return [*words, f"mean {value_text(node.mean)}, {number_text(node.rows)} rows"]
 
-    def _ends_behind(self, place: int) -> int:
-        count, below = 0, [place]
-        while below:
-            children = self.nodes[below.pop()].children
-            count += not children
-            below += children
-        return count
+
+def ends_below(nodes: Sequence[TreeNode], place: int) -> list[int]:
+    """Return the places of the ends below a node, in the order in which they stand."""
+    ends, below = [], [place]
+    while below:
+        here = below.pop()
+        if not nodes[here].children:
+            ends.append(here)
+        below += reversed(nodes[here].children)
+    return ends

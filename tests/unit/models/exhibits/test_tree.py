@@ -29,7 +29,7 @@ def test_every_node_is_there(tree: LinearLeafTree) -> None:
             assert shown.children == ()
             assert shown.words == f"leaf {node.number}"
             assert shown.said == node.equation("IOPS")
-            assert bool(shown.caution) == node.impossible
+            assert bool(shown.caution) == (node.invalid > 0)
         else:
             assert shown.children == (node.left, node.right)
             assert shown.words == node.left_words

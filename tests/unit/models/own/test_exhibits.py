@@ -9,15 +9,14 @@ from made_table import own_rows, written
 
 from drivelab.exhibits import LineFigure, ScatterFigure, TreeFigure
 from drivelab.models.own.exhibits import (
-    _readable,
     importance_figures,
     predictions_figures,
     predictions_table,
     read_facts,
-    readable_trees,
     value_text,
 )
 from drivelab.models.own.model import Asked, FittedTable, fit_table
+from drivelab.models.own.readable import _readable, readable_trees
 from drivelab.models.own.reading import read_files
 
 pytestmark = pytest.mark.usefixtures("models_in_outline")
@@ -66,9 +65,13 @@ def test_relative_and_absolute_errors_are_never_on_one_axis(found: FittedTable) 
 
 def test_each_target_has_a_tree(found: FittedTable) -> None:
     trees = readable_trees(found)
-    assert [type(one) for one in trees] == [TreeFigure, TreeFigure]
-    assert len({one.name for one in trees}) == 2
-    assert trees[0].title.startswith("ln(latency_us)")
+    figures = [one.figure for one in trees]
+    assert [type(one) for one in figures] == [TreeFigure, TreeFigure]
+    assert [one.name for one in figures] == ["tree-1", "tree-2"]
+    assert figures[0].title.startswith("ln(latency_us)")
+    assert "data/tree-1.txt" in figures[0].note
+    assert trees[0].text.startswith("ln(latency_us), 80 rows\n\n")
+    assert "leaf 1: ln(latency_us) = " in trees[0].text
 
 
 def test_every_row_is_saved_with_what_was_said_of_it(found: FittedTable) -> None:

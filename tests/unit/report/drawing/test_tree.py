@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from drivelab.exhibits import TreeFigure, TreeNode
 from drivelab.report.drawing.drawn import drawn
 from drivelab.report.drawing.svg import ORANGE
-from drivelab.report.drawing.tree import tree_document
+from drivelab.report.drawing.tree import _Layout, tree_document
 
 TREE = TreeFigure(
     "tree",
@@ -40,19 +40,32 @@ def test_every_node_and_equation_is_there() -> None:
     assert svg == tree_document(TREE)
 
 
-def test_deep_branches_say_how_many_leaves_they_have() -> None:
+def test_deep_branches_name_the_leaves_behind_them() -> None:
     shown = texts(tree_document(replace(TREE, levels=1)))
-    assert "2 leaves" in shown
+    assert "leaf 2, leaf 3" in shown
     assert "leaf 1" in shown
     assert "leaf 2" not in shown
-    assert "2 leaves" not in texts(tree_document(replace(TREE, levels=2)))
+    # Their equations are there all the same.
+    assert "leaf 3: y = 300" in shown
+    assert "leaf 1 to leaf 3" in texts(tree_document(replace(TREE, levels=0)))
+    assert "leaf 2, leaf 3" not in texts(tree_document(replace(TREE, levels=2)))
 
 
-def test_a_page_has_the_equations_as_a_table_and_all_nodes_as_csv() -> None:
+def test_a_branch_is_marked_where_a_leaf_behind_it_is() -> None:
+    behind = replace(TREE.nodes[4], caution="invalid below 0")
+    nodes = (TREE.nodes[0], replace(TREE.nodes[1], caution=""), *TREE.nodes[2:4], behind)
+    layout = _Layout(replace(TREE, nodes=nodes, levels=1))
+    assert layout.look(2) == (ORANGE, "--", 2.0)
+    assert layout.look(1)[0] != ORANGE
+
+
+def test_a_page_has_all_equations_as_a_table_and_all_nodes_as_csv() -> None:
     one = drawn(replace(TREE, levels=1))
     assert one.kind == "both"
     assert [[text for text, _ in row] for row in one.table.rows] == [
-        ["leaf 1", "20.25", "40", "y = 1 + 2 queue_depth", "invalid below 0"]
+        ["leaf 1", "20.25", "40", "y = 1 + 2 queue_depth", "invalid below 0"],
+        ["leaf 2", "200", "30.5", "y = 200", ""],
+        ["leaf 3", "300", "29.5", "y = 300", ""],
     ]
     (saved,) = one.saved
     assert saved.column("node") == [0, 1, 2, 3, 4]
