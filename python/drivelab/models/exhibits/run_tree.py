@@ -6,8 +6,11 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from drivelab.exhibits.quantities import share_text
+from drivelab.models.evaluate import ModelKey
 from drivelab.models.exhibits.tree import condition_in_units, tree_figure
 from drivelab.models.features import FEATURE_SETS, SECTOR_BYTES
+from drivelab.models.measured import METRICS
 from drivelab.models.tree_models import limits_of_answers
 from drivelab.models.tree_text import export_text
 from drivelab.units import format_size
@@ -43,12 +46,26 @@ def readable_tree(run: RunData) -> list[TreeFigure]:
             title="When requests take how long, by the tree with linear leaves (guide)",
             nodes=nodes,
             mean="time t between completions (us, geometric)",
-            note="t is the time from one completion to the next, the latency over the queue depth: "
-            "a box has its geometric mean in us, a leaf the equation of its logarithm, t in ns. No "
-            "answer is negative, because t is the exponential of what an equation gives. "
-            f"data/{TEXT}.txt has the whole tree as text, with what each value in it is.",
+            note=f"{_error_words(run)}t is the time from one completion to the next, the latency "
+            "over the queue depth: a box has its geometric mean in us, a leaf the equation of its "
+            "logarithm, t in ns. No answer is negative, because t is the exponential of what an "
+            f"equation gives. data/{TEXT}.txt has the whole tree as text, with what each value in "
+            "it is.",
         )
     ]
+
+
+def _error_words(run: RunData) -> str:
+    """Say how far off the tree is, beside the model that answers."""
+    metric = METRICS[0]
+    best = run.best(metric)
+    mine = run.accuracy.get(ModelKey(metric, "extended", "guide"))
+    if mine is None or best.estimator == "guide":
+        return ""
+    return (
+        f"It is off by {share_text(mine.mre)} of the latency of workloads that it had not seen; "
+        f"the model that answers is off by {share_text(run.accuracy[best].mre)}. "
+    )
 
 
 def tree_text(run: RunData) -> tuple[tuple[str, str], ...]:
@@ -70,9 +87,9 @@ equation below gives {_TARGET}; t is the time in ns from one completion to the n
 Below each equation stand the ranges of its values: one beyond counts as the end of its range. No
 answer is negative, because t is an exponential. {_TARGET} is kept from {least:.6g} to {most:.6g}.
 Names that end in _log2 and a unit are base-2 logarithms of the value in that unit. Strides are
-log2(1 + stride in sectors of {SECTOR_BYTES} bytes), times the share of the direction's requests that follow in
-order. request_size is the mean size of all requests, request_pages how many pages of 4 KiB one
-touches on average.
+log2(1 + stride in sectors of {SECTOR_BYTES} bytes), times the share of requests of that direction
+that follow in order. request_size is the mean size of all requests, request_pages how many pages of
+4 KiB one touches on average.
 
 """
     text = export_text(tree, feature_names=_FEATURES, target=_TARGET, is_logarithm=True)

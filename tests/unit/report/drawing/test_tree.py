@@ -64,8 +64,8 @@ def test_a_page_has_all_equations_as_a_table_and_all_nodes_as_csv() -> None:
     assert one.kind == "both"
     assert [[text for text, _ in row] for row in one.table.rows] == [
         ["leaf 1", "20.25", "40", "y = 1 + 2 queue_depth", "invalid below 0"],
-        ["leaf 2", "200", "30.5", "y = 200", ""],
-        ["leaf 3", "300", "29.5", "y = 300", ""],
+        ["leaf 2", "200.0", "30.50", "y = 200", ""],
+        ["leaf 3", "300.0", "29.50", "y = 300", ""],
     ]
     (saved,) = one.saved
     assert saved.column("node") == [0, 1, 2, 3, 4]
