@@ -50,6 +50,8 @@ class Forecast:
         Whether a measurement may end earlier than assumed.
     pilot_workloads
         Workloads that were run to know; 0 where the plan says it.
+    budget_workloads
+        About how many there are until a budget is spent; None where none ends the campaign.
     """
 
     drive_seconds: float | None
@@ -59,6 +61,7 @@ class Forecast:
     written_bytes_per_rate: int
     at_most: bool
     pilot_workloads: int
+    budget_workloads: int | None = None
 
 
 def forecast_from_plan(
@@ -103,6 +106,36 @@ def forecast_from_plan(
     )
 
 
+def within_budget(cost: Forecast, budget_seconds: float, workloads: int, beside: int) -> Forecast:
+    """Say what of a campaign is done until its budget is spent.
+
+    Parameters
+    ----------
+    cost
+        Of all workloads.
+    budget_seconds
+        Of the drive's time.
+    workloads
+        How many these are.
+    beside
+        How many of them are measured whatever the budget is.
+    """
+    if not cost.drive_seconds:
+        return cost
+    most = budget_seconds + cost.drive_seconds * beside / workloads
+    if cost.drive_seconds <= most:
+        return cost
+    share = most / cost.drive_seconds
+    return replace(
+        cost,
+        drive_seconds=most,
+        host_seconds=None if cost.host_seconds is None else share * cost.host_seconds,
+        written_bytes=round(share * cost.written_bytes),
+        written_bytes_per_rate=round(share * cost.written_bytes_per_rate),
+        budget_workloads=round(share * workloads),
+    )
+
+
 def together(costs: Sequence[Forecast]) -> Forecast:
     """Add up what several campaigns of as many workloads cost, one after the other."""
     first = costs[0]
@@ -114,6 +147,7 @@ def together(costs: Sequence[Forecast]) -> Forecast:
         written_bytes_per_rate=sum(one.written_bytes_per_rate for one in costs),
         at_most=first.at_most,
         pilot_workloads=first.pilot_workloads,
+        budget_workloads=first.budget_workloads,
     )
 
 

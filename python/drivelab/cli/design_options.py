@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from drivelab.cli.arguments import duration, inner_share, size, whole_number
+from drivelab.models.goal import FEWEST_MEASUREMENTS, MOST_MEASUREMENTS
 from drivelab.workloads.design import DEFAULT_DESIGN
 from drivelab.workloads.parts import FITTED
 
@@ -35,7 +36,7 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--measurements",
-        type=whole_number(1, _MOST_CHECKED),
+        type=whole_number(FEWEST_MEASUREMENTS, MOST_MEASUREMENTS),
         metavar="N",
         help="measurements for models [300; with --error or --budget at most 1200]",
     )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from drivelab.campaign.forecast import Forecast
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.drives.protocol import DriveLimits
+    from drivelab.models.goal import Goal
     from drivelab.workloads.design import Design
     from drivelab.workloads.selection import Selection
 
@@ -62,7 +63,8 @@ def _on_real_drive(
     costs = []
     for plan in plans:
         rounds = 1 if goal is None else most_rounds(goal, plan, is_real=True, has_check=has_check)
-        costs.append(forecast_from_plan(selection.workloads, plan, capacity, rounds=rounds))
+        one = forecast_from_plan(selection.workloads, plan, capacity, rounds=rounds)
+        costs.append(_affordable(one, goal, selection))
     cost = together(costs)
     # A file that is not kept is gone after each run.
     fills = 1 if args.keep else len(plans)
@@ -82,7 +84,9 @@ def _on_virtual_drive(
 
     with open_named(args) as drive:
         selection = selection_of(args, design, drive)
-        cost = together([forecast_by_pilot(drive, selection.workloads, plan) for plan in plans])
+        goal = asked_goal(args, design)
+        costs = (forecast_by_pilot(drive, selection.workloads, plan) for plan in plans)
+        cost = together([_affordable(one, goal, selection) for one in costs])
         rated = drive.identity()["preset"].get("rated_endurance_bytes")
     return _answer(args, drive, design, selection, cost) | {
         "block_bytes_assumed": False,
@@ -90,6 +94,16 @@ def _on_virtual_drive(
         "write_refusal": None,
         **_endurance(rated, cost, 0),
     }
+
+
+def _affordable(cost: Forecast, goal: Goal | None, selection: Selection) -> Forecast:
+    """Cap a cost where a budget ends the run first; the check part is measured besides."""
+    from drivelab.campaign.forecast import within_budget
+
+    if goal is None or goal.budget_seconds is None:
+        return cost
+    count = len(selection.workloads)
+    return within_budget(cost, goal.budget_seconds, count, selection.parts.check)
 
 
 def _answer(
@@ -116,6 +130,7 @@ def _answer(
         "first_round_workloads": None if goal is None else min(START, goal.most),
         "population": selection.population,
         "workloads": len(selection.workloads),
+        "budget_workloads": cost.budget_workloads,
         "distinct_workloads": len({workload.key() for workload in selection.workloads}),
         "parts": selection.parts.counts,
         "left_out_workloads": selection.left_out,
@@ -178,7 +193,16 @@ def _goal_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("ends with", Goal(**answer["goal"]).describe()),
         ("begins with", f"{first} spread over the ranges; what is measured decides the others"),
+        *_budget_lines(answer),
     ]
+
+
+def _budget_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    count = answer["budget_workloads"]
+    if count is None:
+        return []
+    besides = "; the check part is measured besides" if answer["parts"]["check"] else ""
+    return [("budget", f"ends the run after about {count:,} of these workloads{besides}")]
 
 
 def _parts_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
@@ -223,7 +247,8 @@ def _time_text(answer: dict[str, Any]) -> str:
     runs = len(WRITES) if answer["writes"] == BOTH else 1
     if answer["kind"] == "real":
         bound = "at most " if answer["at_most"] else ""
-        starts = f"{answer['workloads'] * runs:,} times"
+        count = answer["budget_workloads"] or answer["workloads"]
+        starts = f"{count * runs:,} times"
         before = " and to settle the drive" if answer["settling_bytes"] else ""
         return f"{bound}{passing}, and what it takes to start fio {starts}{before}"
     here = format_duration_ns(answer["host_seconds"] * 1e9)

@@ -111,6 +111,7 @@ def _answer(target: TargetModel, estimator: str, table: Any, is_outside: bool) -
     return {
         "name": target.name,
         "value": float(said[0]),
+        "below_zero": bool(target.is_invalid(said)[0]),
         "intervals": intervals,
         "estimator": estimator,
         "mre_ratio": accuracy["mre_ratio"],
@@ -148,6 +149,11 @@ def _text(answer: dict[str, Any], level: float) -> str:
         lines.append(
             f"{name:<{width}}{value_text(name, one['value']):<14}  {off}  ({one['estimator']})"
         )
+    lines += [
+        f"{'careful':<{width}}{one['name']} is below 0, and no row was: the answer is invalid"
+        for one in answer["targets"]
+        if one["below_zero"]
+    ]
     lines += [
         f"{'careful':<{width}}outside what was measured: {message}"
         for message in answer["outside_training"]
@@ -187,12 +193,14 @@ def _predict_file(args: argparse.Namespace, model: OwnModel) -> int:
     read = read_files([Path(args.file)])
     table = model.rows_of(read.named([]))
     outside = np.any(model.beyond(table), axis=1)
+    invalid: dict[str, int] = {}
     columns: dict[str, list[Any]] = {}
     for place, column in enumerate(model.columns):
         columns[column.name] = [column.value(value) for value in table[:, place].tolist()]
     for target in model.targets.values():
         estimator = best_of(target.cross_validated, asked_estimator(args))
         said = target.predict(table, estimator)
+        invalid[target.name] = int(target.is_invalid(said).sum())
         ends = target.interval(said, level, estimator)
         ends[outside] = np.nan
         columns[f"{target.name} predicted"] = said.tolist()
@@ -207,5 +215,8 @@ def _predict_file(args: argparse.Namespace, model: OwnModel) -> int:
     done = f"answered {count:,} row{'s' if count > 1 else ''}"
     if beyond:
         done += f", {beyond:,} of them outside what was measured: they have no interval"
+    for name, rows in invalid.items():
+        if rows:
+            done += f"; {name} is below 0 in {rows:,}, and in no row measured: these are invalid"
     print(f"drivelab: {done}", file=sys.stderr)
     return 0

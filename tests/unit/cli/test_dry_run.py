@@ -187,6 +187,35 @@ def test_rounds_settle_the_drive_again(watched: Path, capsys) -> None:
     assert everything_below(watched) == {}
 
 
+def test_a_budget_caps_time_and_bytes(watched: Path, capsys) -> None:
+    words = ["./bench.bin", "--size", "8MiB", "--seconds", "1s", "--warmup", "0.25s"]
+    without = told([*words, "--measurements", "1200", "--check", "20"], capsys)
+    assert without["budget_workloads"] is None
+    words += ["--budget", "20m", "--check", "20"]
+    answer = told(words, capsys)
+    # The check part is measured besides.
+    assert answer["drive_seconds"] == pytest.approx(1200 + 20 * 1.25)
+    assert answer["budget_workloads"] == round(1200 / 1.25) + 20 < answer["workloads"]
+    share = answer["drive_seconds"] / without["drive_seconds"]
+    assert answer["written_bytes_per_100_mb_per_s"] == pytest.approx(
+        share * without["written_bytes_per_100_mb_per_s"]
+    )
+    lines = shown(words, capsys)
+    assert lines["budget"] == (
+        "ends the run after about 980 of these workloads; the check part is measured besides"
+    )
+    assert "start fio 980 times" in lines["time"]
+    # A budget that is long enough changes nothing.
+    long = told([*words[:-3], "30m", "--check", "20"], capsys)
+    assert (long["budget_workloads"], long["drive_seconds"]) == (None, without["drive_seconds"])
+
+
+def test_how_many_measurements_are_allowed_is_told_once(watched: Path, capsys) -> None:
+    for count in ("9", "5001", "1000000"):
+        assert cli.main(["model", "./bench.bin", "--measurements", count, "--dry-run"]) == 2
+        assert "a whole number from 10 to 5000" in capsys.readouterr().err
+
+
 def test_where_only_the_drive_knows_how_long(watched: Path, capsys) -> None:
     words = ["./bench.bin", "--size", "8MiB", "--requests", "100", "--warmup", "0s"]
     words += ["--design", "huang2011:20", "--no-sweeps"]

@@ -171,7 +171,10 @@ MODEL_MISTAKES: list[tuple[list[str], str]] = [
     (["model", "--from", "ROWS", "--out", "OUT", "--features-from", ","], "names no column"),
     (["model", "--from", "nothing.csv", "--out", "OUT"], "there is no file nothing.csv"),
     (["model", "--from", "ROWS", "--out", "OUT", "--group", "runs"], "there is no column 'runs'"),
-    (["model", "--from", "ROWS", "--out", "OUT", "--group", "engine"], "there are 2"),
+    (
+        ["model", "--from", "ROWS", "--out", "OUT", "--group", "engine"],
+        "there are 2 (rows with the same engine are",
+    ),
 ]
 
 
@@ -211,3 +214,27 @@ def test_questions_that_have_no_answer_are_one_line(
 def test_settings_are_for_models_of_own_measurements(tmp_path: Path, capsys) -> None:
     said = refused(capsys, "predict", str(tmp_path), "--set", "depth=1")
     assert "--set is for models of your own measurements" in said
+
+
+def test_a_result_below_zero_is_told(tmp_path: Path, capsys) -> None:
+    rows = own_rows(50)
+    rows[6]["p99_ms"] = -0.3
+    path = written(tmp_path / "rows.csv", rows)
+    said = told(capsys, *own_words(path, tmp_path / "out", "--target", "p99_ms"))
+    assert "p99_ms is below 0 in 1 row, the first is" in said
+    assert "line 8: a result cannot be" in said
+
+
+def test_an_answer_below_zero_is_told_where_no_value_was(tmp_path: Path, capsys) -> None:
+    # As good as nothing is lost from a depth of 4 on: a line through it goes on below 0.
+    rows = [{**one, "lost": max(0, 4 - int(one["depth"]))} for one in own_rows(60)]
+    path, out = written(tmp_path / "rows.csv", rows), tmp_path / "out"
+    told(capsys, *own_words(path, out, "--target", "lost", "--features-from", "depth"))
+    asked = (str(out), "--set", "depth=32", "--estimator", "ols")
+    (answer,) = answered(capsys, "predict", *asked)["targets"]
+    assert answer["value"] < 0
+    assert answer["below_zero"]
+    assert "careful" in (said := told(capsys, "predict", *asked))
+    assert "lost is below 0, and no row was: the answer is invalid" in said
+    (near,) = answered(capsys, "predict", *asked[:2], "depth=1", *asked[3:])["targets"]
+    assert not near["below_zero"]

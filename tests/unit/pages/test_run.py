@@ -45,6 +45,8 @@ def test_a_run_becomes_the_same_report_each_time(modelled: Path) -> None:
         "limits.csv",
         "predictions.csv",
         "sweeps.csv",
+        "tree.csv",
+        "tree.txt",
         "workloads.csv",
     ]
     assert build_report(modelled).read_bytes() == first

@@ -24,6 +24,7 @@ from drivelab.models.intervals import LEVELS, grouped_half_width
 from drivelab.models.predictor import IntArray, Predictor, predict_out_of_fold
 from drivelab.models.predictors import ESTIMATORS
 from drivelab.models.surfaces import Given, SurfaceKey, fit_surfaces
+from drivelab.models.trained import BoolArray
 from drivelab.near_names import meant
 from drivelab.one_thread import one_thread
 
@@ -105,6 +106,11 @@ class TargetModel:
         values = self.predictors[estimator or self.best].predict(table)
         return value_of(values) if self.logarithm else values
 
+    def is_invalid(self, answers: FloatArray) -> BoolArray:
+        """Tell which answers are below 0 although no value was; none is of a logarithm."""
+        below: BoolArray = (answers < 0) & (self.low >= 0)
+        return below
+
     def interval(
         self, answers: FloatArray, level: float, estimator: str | None = None
     ) -> FloatArray:
@@ -134,12 +140,15 @@ class Settings:
         What estimators see of the table.
     columns
         Names of the table's columns.
+    group
+        The column that says which rows are a group; None where nobody named one.
     """
 
     table: FloatArray
     groups: IntArray
     features: FeatureSet
     columns: Sequence[str]
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -173,13 +182,24 @@ def error_of(accuracy: Accuracy) -> float:
     return accuracy.mae if np.isnan(accuracy.mre) else accuracy.mre
 
 
-def refuse_few_groups(count: int, what: str) -> None:
-    """Raise `UsageError` when there are too few groups of rows for a model."""
+def refuse_few_groups(count: int, what: str, group: str | None = None) -> None:
+    """Raise `UsageError` when there are too few groups of rows for a model.
+
+    Parameters
+    ----------
+    count
+        Of groups.
+    what
+        Whose they are.
+    group
+        The column that says which rows are one; None where nobody named one.
+    """
     if count < FEWEST_WORKLOADS:
+        usual = "of equal settings are one group, unless --group names a column"
+        of = usual if group is None else f"with the same {group} are one group"
         raise UsageError(
             f"{what}: a model needs {FEWEST_WORKLOADS} groups of rows at least, to check it on "
-            f"some that it has not seen; there {'is' if count == 1 else 'are'} {count} (rows of "
-            "equal settings are one group, unless --group names a column)"
+            f"some that it has not seen; there {'is' if count == 1 else 'are'} {count} (rows {of})"
         )
 
 
@@ -240,7 +260,7 @@ def fit_target(
         raise UsageError(f"column {name!r} is empty in every row; nothing can be learned of it")
     observed, rows = values[kept], settings.table[kept]
     codes = np.unique(settings.groups[kept], return_inverse=True)[1].astype(np.int64)
-    refuse_few_groups(int(codes.max()) + 1, name)
+    refuse_few_groups(int(codes.max()) + 1, name, settings.group)
     logarithm = bool((observed > 0).all())
     targets = np.log(observed) if logarithm else observed
     folds = fold_numbers(codes.tolist(), seed, FOLDS if len(kept) < MANY_ROWS else FEW_FOLDS)

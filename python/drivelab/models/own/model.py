@@ -271,9 +271,10 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
         groups = named.groups(asked.group)[:first]
     else:
         groups = _equal_rows(table) if asked.last_share is None else stretches(first)
-    refuse_few_groups(len(np.unique(groups)), "these measurements")
+    refuse_few_groups(len(np.unique(groups)), "these measurements", asked.group)
     features = feature_set(columns)
-    settings = Settings(table, groups, features, [column.name for column in columns])
+    names = [column.name for column in columns]
+    settings = Settings(table, groups, features, names, asked.group)
     fitted: dict[str, FittedTarget] = {}
     last: dict[str, LastRows] = {}
     for name in targets:
@@ -291,6 +292,7 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
         if asked.last_share is not None:
             last |= _judged(found.model, later, every, remarks)
         remarks += [line for line in left_out.values() if line not in remarks]
+        remarks += _below_zero(name, every, read.place)
         if found.model.left_out:
             remarks.append(f"{name}: {found.model.left_out:,} rows have no value and are left out")
         if found.model.low == found.model.high:
@@ -299,7 +301,7 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
                 "be learned of it"
             )
     if not fitted:
-        refuse_few_groups(0, listed(targets))
+        refuse_few_groups(0, listed(targets), asked.group)
     model = OwnModel(
         columns=tuple(columns),
         targets={name: one.model for name, one in fitted.items()},
@@ -310,6 +312,18 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
     places = [read.place(row) for row in range(len(table))]
     in_order = asked.last_share is not None
     return FittedTable(model, table, places, fitted, tuple(remarks), last, in_order)
+
+
+def _below_zero(name: str, values: FloatArray, place: Callable[[int], str]) -> list[str]:
+    """Say where a result is below 0, which no time, rate or count can be."""
+    below = np.flatnonzero(values < 0)
+    if not below.size or not is_result(name):
+        return []
+    count = f"{below.size:,} row{'s' if below.size > 1 else ''}"
+    return [
+        f"{name} is below 0 in {count}, the first is {place(int(below[0]))}: a result cannot be; "
+        "correct or leave out such rows"
+    ]
 
 
 def _learned(name: str, values: FloatArray, first: int) -> FloatArray:
