@@ -60,11 +60,11 @@ def write_report(
     paths = {"report": page}
     try:
         tables = [*rendered.tables, *report.tables]
-        files = {f"{table.name}.csv": table.csv() for table in tables}
-        files |= {f"{name}.txt": text for name, text in report.texts}
+        files: dict[str, str | bytes] = {f"{name}.txt": text for name, text in report.texts}
+        files |= {f"{table.name}.csv": table.csv() for table in tables}
         paths["tables"] = begin_tables(folder, files)
-        for name, text in files.items():
-            folder.write(f"{DATA}/{name}", TABLE_KIND, text)
+        for file, content in files.items():
+            folder.write(f"{DATA}/{file}", TABLE_KIND, content)
         if report.result:
             text = sealed_json(report.result, indent=1)
             paths["result"] = folder.write(RESULT, RESULT_KIND, text)
