@@ -1,6 +1,6 @@
 //! An example of a firmware for Drivelab in Rust: hot_cold.c, operation by operation.
 //!
-//!     rustc -O --crate-type cdylib examples/firmware/hot_cold.rs -o hot_cold.so
+//!     rustc --edition 2024 -O --crate-type cdylib examples/firmware/hot_cold.rs -o hot_cold.so
 //!     drivelab simulate sim:bench-64gib --firmware ./hot_cold.so --write-ratio 1
 //!     drivelab firmware profile zipf.toml --firmware examples/firmware/hot_cold.rs --out run
 //!

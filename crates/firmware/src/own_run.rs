@@ -9,7 +9,7 @@ use drivelab_ftl::{Action, Firmware, FlashLayout, Lpn, OperationBuffer, OwnCount
 use crate::error::RunError;
 use crate::flash::Die;
 use crate::geometry::Geometry;
-use crate::mapping::{Own, OwnShared};
+use crate::mapping::{Own, OwnShared, no_plane};
 use crate::random::Random;
 use crate::records::Record;
 use crate::requests::Requests;
@@ -57,9 +57,10 @@ impl Making {
             let run = PageRun::whole(Action::Write, Lpn(page), 1);
             firmware.submit(&[run], &mut operations)?;
             for operation in operations.operations() {
-                if let Some((_, die)) = dies.get_mut(operation.plane as usize) {
-                    die.execute(operation.kind, operation.ppn.0)?;
-                }
+                let Some((_, die)) = dies.get_mut(operation.plane as usize) else {
+                    return Err(no_plane(operation.plane, geometry.planes()));
+                };
+                die.execute(operation.kind, operation.ppn.0)?;
                 firmware.completed(operation);
             }
         }

@@ -85,6 +85,18 @@ fn bursts_after_idleness() -> Outcome {
     bursts(&mut drive, 60)
 }
 
+/// Moves of idle time that keep the only core busy for 1 ms each: one a plane may be in hand.
+#[test]
+fn idle_time_never_leaves_more_to_the_cores_than_is_in_hand() {
+    let slow = "firmware.time = \"counted\"\nfirmware.cores = 1\nfirmware.clock_mhz = 1000\n\
+                firmware.cost.page_moved_memory_ns = 1_000_000\n";
+    let mut drive = drive(&format!("{IN_IDLE_TIME}\n{slow}"));
+    let outcome = bursts(&mut drive, 20);
+    assert!(flash(&outcome).collection_page_programs > 20);
+    let waited = outcome.split[0].max_ns[Part::Firmware as usize];
+    assert!(waited <= 2 * 1_000_000, "{waited}");
+}
+
 /// A read waits for one operation in hand at most: an erase, 1 ms.
 #[test]
 fn a_command_waits_for_one_operation_of_idle_time_at_most() {

@@ -137,6 +137,14 @@ fn every_condition_that_fails_is_listed() {
             .to_string()
             .contains("variability.sigma is 0.1, not 0")
     );
+    let busy = derived("[firmware]\ntime = \"fixed\"\ncores = 1\ncommand_ns = 1_000_000");
+    let refusal = ClosedForm::new(&busy).unwrap_err();
+    assert_eq!(refusal.reasons.len(), 1);
+    assert!(
+        refusal
+            .to_string()
+            .ends_with("[firmware] says that the firmware takes time")
+    );
     let by_type = derived("[timing]\nread_cell_ns = [50_000, 90_000]");
     let refusal = ClosedForm::new(&by_type).unwrap_err();
     assert_eq!(refusal.reasons.len(), 1);

@@ -131,6 +131,29 @@ fn a_run_tells_what_the_firmware_counted() {
     );
 }
 
+/// Without a warm-up too: filling the drive is not counted, and a count that falls is seen.
+#[test]
+fn a_window_without_warm_up_counts_nothing_of_the_preparation() {
+    let plan = Plan::counting(0, 500);
+    let one_page = Characteristics {
+        write_ratio: 1.0,
+        queue_depth: 1,
+        write_size: 4096,
+        ..Characteristics::default()
+    };
+    let run = |library: &Path| {
+        let mut drive = ExternalSsd::new(config(""), library, &Arc::default())?;
+        drive.run(&closed(one_page), plan, 3, 0)
+    };
+    let found = run(&library_of("hot_cold.c", "cold", &[])).unwrap();
+    let counts = found.own_counts.iter();
+    let written = counts.filter(|(name, _)| name.ends_with("_writes"));
+    assert_eq!(written.map(|(_, count)| count).sum::<u64>(), 500);
+    let fewer = [("f->counts[VICTIMS_SEEN]++", "f->counts[VICTIMS_SEEN]--")];
+    let said = run(&library_of("hot_cold.c", "fall", &fewer)).unwrap_err();
+    assert!(said.to_string().contains("became smaller"), "{said}");
+}
+
 /// Blocks that are to be free when the drive has been idle: more than a burst fills.
 const IN_IDLE_TIME: &str = "geometry.over_provisioning_ratio = 0.7\n\
                             collection.background_blocks_per_plane = 7\n\

@@ -186,6 +186,24 @@ fn saturated_cores_serve_as_many_requests_a_second_as_they_are_over_the_cost() {
     }
 }
 
+/// A core that never rests is busy for the whole window, in whatever time the host measures it.
+#[test]
+fn busy_cores_are_told_in_the_hosts_time() {
+    let drifts =
+        "variability.correlated_sigma = 0.4\nvariability.correlation_time_ns = 100_000_000\n";
+    let prepared = drive(&[&fixed(1, 90_000), drifts]);
+    for seed in 1..5 {
+        let plan = Plan::counting(1_000, 10_000);
+        let outcome = prepared
+            .worker()
+            .run(&closed(pages(0.0, 64)), plan, seed, 0);
+        let outcome = outcome.unwrap();
+        let share = flash(&outcome).core_busy_ns as f64 / outcome.window.0 as f64;
+        // Both ends of the window are whole nanoseconds of one time or the other.
+        assert!((share - 1.0).abs() < 1e-6, "{seed}: {share}");
+    }
+}
+
 /// Flash that takes no time: what is left is the cores.
 const NO_FLASH: &str = "timing.read_cell_ns = 0\ntiming.read_register_ns = 0\n";
 

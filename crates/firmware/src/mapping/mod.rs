@@ -12,6 +12,7 @@ mod collection;
 mod own;
 mod paged;
 
+pub(crate) use own::no_plane;
 pub use own::{Own, OwnShared};
 pub use paged::Paged;
 

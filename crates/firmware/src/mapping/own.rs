@@ -133,10 +133,7 @@ impl<F: Firmware> Inside<F> {
         let mut did = false;
         while let Some(&(plane, command)) = self.waiting.front() {
             let Some(die) = desk.shared.dies.get(plane as usize) else {
-                return Err(broken(format!(
-                    "an operation is for plane {plane}, and there are {}",
-                    desk.shared.dies.len()
-                )));
+                return Err(no_plane(plane, desk.shared.dies.len() as u32));
             };
             if !die.put(command, desk.counters) {
                 break;
@@ -146,6 +143,13 @@ impl<F: Firmware> Inside<F> {
         }
         Ok(did)
     }
+}
+
+/// An operation for a plane that is not there.
+pub(crate) fn no_plane(plane: u32, planes: u32) -> RunError {
+    broken(format!(
+        "an operation is for plane {plane}, and there are {planes}"
+    ))
 }
 
 fn broken(what: String) -> RunError {

@@ -218,17 +218,23 @@ fn taken(
     Err(FirmwareError::External { what })
 }
 
+const NO_OPERATION: &str = "emit was called without an operation";
+
 extern "C" fn emit(sink: *mut c_void, emitted: *const Emitted) -> u32 {
     // SAFETY: the sink is the one of the call in progress, which nobody else holds.
     let taking = unsafe { sink.cast::<Taking<'_>>().as_mut() };
     // SAFETY: the header asks for an operation.
     let emitted = unsafe { emitted.as_ref() };
-    let (Some(taking), Some(emitted)) = (taking, emitted) else {
+    let Some(taking) = taking else {
         return NOTHING;
     };
     if taking.fault.is_some() {
         return NOTHING;
     }
+    let Some(emitted) = emitted else {
+        taking.fault = Some(NO_OPERATION.to_owned());
+        return NOTHING;
+    };
     taking.take(emitted).unwrap_or_else(|fault| {
         taking.fault = Some(fault);
         NOTHING

@@ -27,6 +27,8 @@ pub enum Reason {
     },
     /// Wear changes the times of the flash.
     Ageing,
+    /// The firmware takes time.
+    Firmware,
     /// The host link takes time.
     HostLink(HostInterface),
     /// Writes complete in a buffer.
@@ -92,6 +94,7 @@ impl fmt::Display for Reason {
                 write!(formatter, "{key} has {types} times, not one for all pages")
             }
             Self::Ageing => write!(formatter, "[ageing] has times that change with erases"),
+            Self::Firmware => write!(formatter, "[firmware] says that the firmware takes time"),
             Self::HostLink(interface) => write!(
                 formatter,
                 "host.interface is {:?}, not {:?}",
@@ -175,6 +178,9 @@ pub(super) fn general_reasons(config: &SsdConfig) -> Vec<Reason> {
         if types > 1 {
             reasons.push(Reason::PageTypes { key, types });
         }
+    }
+    if config.firmware.is_some() {
+        reasons.push(Reason::Firmware);
     }
     if config.host.interface != HostInterface::Free {
         reasons.push(Reason::HostLink(config.host.interface));

@@ -25,6 +25,7 @@ impl<F: Firmware> Engine<F> {
         self.flash.open_window(at);
         self.cores.open_window(at);
         self.opened_at = at;
+        self.opened_at_host = self.users.clock.host_ns(at);
     }
 
     /// It closes at `at`, when everything up to `served` has happened: the outcome is told
@@ -52,7 +53,8 @@ impl<F: Firmware> Engine<F> {
         counters.map_page_programs = map;
         counters.fold_page_programs = fold;
         counters.block_erases = erases.iter().sum();
-        counters.core_busy_ns = self.cores.close_window(at);
+        let busy = self.cores.close_window(at);
+        counters.core_busy_ns = self.in_host_time(busy, at);
         [
             counters.copyback_page_reads,
             counters.copyback_page_programs,
@@ -73,8 +75,18 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
+    /// A part of the window that closes at `at`, in the host's time, as its duration is.
+    fn in_host_time(&mut self, part: u64, at: u64) -> u64 {
+        let clock = &mut self.users.clock;
+        if !clock.differs() || at == self.opened_at {
+            return part;
+        }
+        let window = clock.host_ns(at) - self.opened_at_host;
+        (part as f64 / (at - self.opened_at) as f64 * window as f64).round() as u64
+    }
+
     /// What the firmware counts by names of its own.
-    fn own_counts(&mut self) -> OwnCounts {
+    pub(super) fn own_counts(&mut self) -> OwnCounts {
         self.firmware.own_counts().unwrap_or_else(|error| {
             self.fail(error);
             OwnCounts::default()

@@ -21,7 +21,7 @@ use super::host::Waits;
 use super::queue::Account;
 use super::split::Part;
 
-/// Of what nobody in the drive waits for.
+/// Stands for a slot where no command waits for what is due.
 const NO_SLOT: u32 = u32::MAX;
 
 impl<F: Firmware> Engine<F> {

@@ -4,8 +4,8 @@
 //!   last completion ── idle time ──> one operation a unit ── each that ends ──> another
 //! ```
 //!
-//! The firmware is asked for one operation at a time, so a command that arrives waits
-//! for those in hand at most, one a unit. The drive is looked at once an idle time while
+//! The firmware is asked for one operation at a time, and not while all cores are busy, so a
+//! command that arrives waits for those in hand at most, one a unit. The drive is looked at once an idle time while
 //! commands of an open loop are to come, or may always come (a drive that programs use);
 //! after the last of them nothing happens any more, however long it would take.
 
@@ -94,6 +94,15 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn work_in_background(&mut self, operations: u32, now: u64) {
         if !self.is_idle() || !self.is_awaiting() {
             self.background.is_running = false;
+            return;
+        }
+        let free = self.cores.free_from();
+        if free > now {
+            // What was moved keeps the cores busy: a command would wait for more of it.
+            self.background.is_running = self.is_at_work();
+            if !self.background.is_running {
+                self.events.set_side(IDLE, Some(free));
+            }
             return;
         }
         let idle = Nanos(now - self.background.last_completion);

@@ -14,7 +14,8 @@
 //!
 //! What collection and wear levelling do occupies a core when the flash has done it, one move
 //! or erase at a time: they take their share of the cores beside the host, and no request waits
-//! for a whole collection's work. What this leaves out: that moves wait for a core themselves.
+//! for a whole collection's work. In idle time nothing more is begun while all cores are busy.
+//! What this leaves out: that moves wait for a core themselves.
 //!
 //! A free firmware has no cores, and nothing here is ever called.
 
@@ -29,7 +30,8 @@ use crate::preset::{SsdConfig, Work};
 pub(crate) struct Costs {
     cores: u32,
     picos: [u64; Work::ALL.len()],
-    /// Of a command of one whole page that is read from the flash, and of one that is programmed.
+    /// Nanoseconds of a command that reads one whole page from the flash, and of one that
+    /// programs one.
     page: [u64; 2],
     pub page_bytes: u32,
 }
@@ -212,9 +214,9 @@ pub(super) struct Cores {
     pub is_on: bool,
     /// When each core has done all that it was promised for, the first of them first.
     free_at: Ring<(u64, u32)>,
-    /// Of every unit, when the last operation that was emitted for it is due.
+    /// When the last operation that was emitted for each unit is due.
     lanes: Vec<u64>,
-    /// Of every slot, when the last part of its write is due.
+    /// When the last part of the write in each slot is due.
     pieces: Vec<u64>,
     pub due: Ring<Due>,
     parked: Vec<Parked>,
@@ -353,6 +355,11 @@ impl Cores {
             *empty = parked;
             self.vacant.push(place);
         }
+    }
+
+    /// When a core is free for work that nobody waits for.
+    pub fn free_from(&self) -> u64 {
+        self.free_at.front().map_or(0, |&(free, _)| free)
     }
 
     /// Time that all cores together have worked until `now`, the present: what is promised

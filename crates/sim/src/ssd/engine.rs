@@ -91,6 +91,8 @@ pub(super) struct Engine<F> {
     pub completed: Vec<u32>,
     /// When the window opened, in the drive's time.
     pub opened_at: u64,
+    /// The same in the host's.
+    pub opened_at_host: u64,
     pub background: Background,
     /// Reads of what was never written are answered, from nowhere.
     pub answers_unwritten: bool,
@@ -149,6 +151,7 @@ impl<F: Firmware> Engine<F> {
             is_owned: false,
             completed: Vec::new(),
             opened_at: 0,
+            opened_at_host: 0,
             background: Background::new(config.idle_ns()),
             answers_unwritten: config.is_purged,
             failure: None,
@@ -237,7 +240,7 @@ impl<F: Firmware> Engine<F> {
         self.tally = Tally::default();
         self.counters = FlashCounters::default();
         self.counts_before = Counts::default();
-        self.opened_at = 0;
+        (self.opened_at, self.opened_at_host) = (0, 0);
         self.outcome = Outcome {
             part_names: self.part_names(),
             variability_factor: 1.0,
@@ -249,6 +252,8 @@ impl<F: Firmware> Engine<F> {
             && !self.firmware.heeds_completions();
         self.flash.moves = self.may_move();
         self.completed.clear();
+        // A window without a warm-up never opens: what was counted before it is known from here.
+        self.own_before = self.own_counts();
         self.failure = None;
     }
 
