@@ -101,14 +101,22 @@ def _observed(
 ) -> list[Observed]:
     """Run workloads on the host as the model's firmware was run."""
     from drivelab.firmware.own import own_programs
-    from drivelab.firmware.prediction import refuse_other_name
+    from drivelab.firmware.prediction import refuse_other_name, refuse_other_source
     from drivelab.firmware.profile import Bench, FirmwareSettings, observe_firmware
     from drivelab.firmware.programs import FOLDER, firmware_program, observer
 
     firmware = model.firmware
-    settings = FirmwareSettings(firmware.geometry, firmware.workers, firmware.depth, args.seed)
+    settings = FirmwareSettings(
+        firmware.geometry,
+        firmware.workers,
+        firmware.depth,
+        args.seed,
+        record_requests=firmware.record_requests,
+    )
     refuse_other_name(firmware, args.firmware)
     with own_programs(args.firmware) as own:
+        if own is not None:
+            refuse_other_source(firmware, own)
         programs = None if own is None else own.folder
         bench = Bench(
             observer("host", own=programs),

@@ -45,7 +45,7 @@ def add_length(parser: argparse.ArgumentParser) -> None:
         "--records",
         type=whole_number(1, _MOST_RECORDS),
         metavar="N",
-        help="run the first N records of each workload, 1000 requests each; percentiles need 500",
+        help="run N records of each workload, however long it is; percentiles need 500",
     )
     parser.add_argument(
         "--fit",

@@ -164,7 +164,7 @@ def _costs(asked: CoresAsked, resolved: Mapping[str, Any]) -> tuple[str, Mapping
                 f"say --time {USUAL_TIME}"
             )
         return "the preset's own", own["cost"]
-    time = modelled_time(asked.time or USUAL_TIME, Path())
+    time = modelled_time(asked.time or USUAL_TIME, Path(), key="--time", plain=())
     costs = time.table()
     refuse_other_drives({**resolved, "firmware": {"cost": costs}}, [time])
     return time.word, costs

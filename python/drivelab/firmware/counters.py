@@ -128,12 +128,12 @@ def observe_counters(
         found = corrected(group, readings)
         values |= found.values
         shares[group] = float(found.shares.min())
-        # Of several runs the one that was least disturbed.
-        wall = counted.column(_WALL)
-        values[_TIME] = np.minimum(values.get(_TIME, wall), wall)
         first = counted if first is None else first
         if len(counted) != len(first):
             raise RunError("the firmware did not do the same in every run; build it again")
+        # Of several runs the one that was least disturbed.
+        wall = counted.column(_WALL)
+        values[_TIME] = np.minimum(values.get(_TIME, wall), wall)
     if first is None or any(name not in values for name in EVENTS):
         raise RunError("the firmware told not all events; build it again")
     columns = tuple(_column(name) for name in EVENTS)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 import shutil
 import subprocess
 import tempfile
@@ -51,7 +52,7 @@ class OwnFirmware:
     name
         Its source's, without the end.
     source_sha256
-        Of its source: a run goes on with the same firmware alone.
+        Of its source and what that includes: a run goes on with the same firmware alone.
     folder
         Where its programs lie.
     """
@@ -131,7 +132,7 @@ def build_own(source: Path, folder: Path, programs: Path = FOLDER) -> OwnFirmwar
     check_own(source)
     for processor in PROCESSORS:
         _build(source, processor, folder, programs)
-    told = OwnFirmware(source.stem, _sha256(source), folder)
+    told = OwnFirmware(source.stem, _sha256(_sources(source, folder, programs)), folder)
     text = json.dumps({"name": told.name, "source_sha256": told.source_sha256}, indent=2)
     (folder / _TOLD).write_text(text + "\n", encoding="utf-8")
     return told
@@ -227,8 +228,27 @@ def _told(folder: Path) -> OwnFirmware:
     return told
 
 
-def _sha256(source: Path) -> str:
-    try:
-        return hashlib.sha256(source.read_bytes()).hexdigest()
-    except OSError as error:
-        raise UsageError(f"{source} cannot be read: {error.strerror}") from error
+def _sources(source: Path, folder: Path, programs: Path) -> list[Path]:
+    """Return a source and the files that it includes, as its compiler lists them."""
+    listed = folder / "sources.d"
+    command = (
+        ["rustc", "--edition", "2024", "--crate-type", "staticlib", f"--emit=dep-info={listed}"]
+        if source.suffix == ".rs"
+        else [_compiler(PROCESSORS[0]), "-MM", "-I", str(programs), "-MF", str(listed)]
+    )
+    _run(source, PROCESSORS[0], [*command, str(source)])
+    rule = listed.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()[0]
+    listed.unlink()
+    _, _, names = rule.partition(": ")
+    files = [Path(name.replace("\\ ", " ")) for name in re.split(r"(?<!\\)\s+", names) if name]
+    return [file for file in files if file.parent != programs]
+
+
+def _sha256(sources: Sequence[Path]) -> str:
+    whole = hashlib.sha256()
+    for source in sources:
+        try:
+            whole.update(source.read_bytes())
+        except OSError as error:
+            raise UsageError(f"{source} cannot be read: {error.strerror}") from error
+    return whole.hexdigest()

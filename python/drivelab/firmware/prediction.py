@@ -13,7 +13,7 @@ from drivelab.firmware.leave_one_out import WorkloadError, error_of, percentiles
 from drivelab.firmware.own import firmware_name
 from drivelab.firmware.profiled import Profiled
 from drivelab.firmware.record_predictor import read_record_predictor
-from drivelab.firmware.training import BUILT_IN
+from drivelab.firmware.training import BUILT_IN, own_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from drivelab.firmware.own import OwnFirmware
     from drivelab.firmware.profiled import Observed
     from drivelab.firmware_model.model import FirmwareModel, TrainedFirmware
 
@@ -191,12 +192,22 @@ def refuse_other_name(model: TrainedFirmware, own: Path | None) -> None:
         The source or folder of somebody's own firmware; ``None`` is the page map.
     """
     found = BUILT_IN if own is None else firmware_name(own)
-    if found == model.name:
+    is_own = model.victim == "own"
+    if found == model.name and is_own == (own is not None):
         return
     remedy = "leave --firmware out"
-    if model.name != BUILT_IN:
+    if is_own:
         remedy = f"name its source, --firmware {model.name}.c for example"
     raise UsageError(f"the model is of the firmware {model.name}, not of {found}: {remedy}")
+
+
+def refuse_other_source(model: TrainedFirmware, own: OwnFirmware) -> None:
+    """Raise `UsageError` when a firmware of the model's name is not the one it was trained with."""
+    if model.mapping != own_mapping(own.source_sha256):
+        raise UsageError(
+            f"the source of {own.name} is not the one that the model was trained with: profile and "
+            "train again, or name the source as it was"
+        )
 
 
 def prediction_values(found: Prediction) -> dict[str, Any]:

@@ -13,6 +13,7 @@ model predicts the target, the host is run alone.
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -321,6 +322,8 @@ def _observed_by(bench: Bench) -> dict[str, Any]:
     events = {"events": "pmu"} if bench.has_counters else {}
     if bench.board is not None:
         return {"board": bench.board.described(), **events}
+    if bench.target_parameters is not None:
+        events["target_sha256"] = hashlib.sha256(bench.target_parameters.read_bytes()).hexdigest()
     return events if bench.target is not None else {"observed": [bench.host.name], **events}
 
 

@@ -93,7 +93,8 @@ class StaticCount:
         cycles = _pages(profiled) @ np.array([self.read_instructions, self.written_instructions])
         payload_ns = counted.column("copied_bytes") / _MEMORY_BYTES_PER_SECOND * 1e9
         map_ns = counted.column("map_lookups") * _MEMORY_NS
-        found: Array = cycles / _CLOCK_HZ * 1e9 + payload_ns + map_ns
+        clock_hz = float(profiled.target.parameters.get("frequency_hz", _CLOCK_HZ))
+        found: Array = cycles / clock_hz * 1e9 + payload_ns + map_ns
         return found
 
 

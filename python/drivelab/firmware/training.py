@@ -12,7 +12,7 @@ from drivelab.firmware.additive import (
     left_out_costs,
 )
 from drivelab.firmware.learners import Kriging, Linear
-from drivelab.firmware.leave_one_out import LeftOut, leave_one_out
+from drivelab.firmware.leave_one_out import LeftOut, check_workloads, leave_one_out
 from drivelab.firmware.profile import FirmwareSettings
 from drivelab.firmware.profiled import Dataset
 from drivelab.firmware.record_predictor import INPUT_KIND, RecordPredictor
@@ -34,6 +34,8 @@ KEPT_LEARNERS: Final[dict[str, Kriging | Linear]] = {"kriging": Kriging(), "line
 _ENTRY_BYTES: Final = 4
 _PAGE_BYTES: Final = 1 << 14
 _FIRMWARE: Final = "firmware:"
+# Of a source's hash: enough to tell two sources apart.
+_LETTERS: Final = 16
 #: The firmware of the package.
 BUILT_IN: Final = "page-map"
 
@@ -42,8 +44,9 @@ def trained_firmware(header: Mapping[str, Any]) -> TrainedFirmware:
     """Say of which firmware a run is, by its header."""
     settings = FirmwareSettings(**header["plan"]["firmware"])
     name = str(header["drive"]["name"]).removeprefix(_FIRMWARE)
+    source = (header["drive"].get("identity") or {}).get("source_sha256")
     # How somebody's own firmware maps and collects is its own affair.
-    mapping, victim = ("page", "greedy") if name == BUILT_IN else ("own", "own")
+    mapping, victim = ("page", "greedy") if source is None else (own_mapping(source), "own")
     return TrainedFirmware(
         name=name,
         mapping=mapping,
@@ -55,6 +58,11 @@ def trained_firmware(header: Mapping[str, Any]) -> TrainedFirmware:
         geometry=settings.geometry,
         record_requests=settings.record_requests,
     )
+
+
+def own_mapping(source_sha256: str) -> str:
+    """Name the mapping of somebody's own firmware, which its source alone knows."""
+    return f"own {source_sha256[:_LETTERS]}"
 
 
 def train(
@@ -78,6 +86,7 @@ def train(
     RunError
         Where instructions of reads and writes cannot be told apart.
     """
+    check_workloads(len(profiles))
     if any(each.board is not None for each in profiles):
         raise UsageError(
             "a model is made of an emulated target's records, which say what its cores do: profile "

@@ -19,9 +19,8 @@ from drivelab.firmware.lee2021 import FIFTEEN, TOLERANCE, counted_values
 from drivelab.firmware.profile import Bench, FirmwareSettings, profile_firmware
 from drivelab.firmware.programs import firmware_program, observers
 from drivelab.firmware.requests import RECORD_REQUESTS, RequestPlan, request_chunks
-from drivelab.firmware.shares import FLASHES, operation_share
 from drivelab.reproduce.claims import Claim, Ordering, Reproduction
-from drivelab.reproduce.lee2021_published import MEAN_SHARES, PLATFORM_RATIOS, REFERENCE
+from drivelab.reproduce.lee2021_published import PLATFORM_RATIOS, REFERENCE
 from drivelab.reproduce.lee2021_tables import (
     COLUMNS,
     errors,
@@ -48,6 +47,8 @@ if TYPE_CHECKING:
 RECORDS: Final = 600
 _SEED: Final = 1
 _DIES: Final = FirmwareSettings().dies
+#: What is claimed is claimed of it.
+MODEL: Final = "kriging"
 _LINEAR: Final = "linear"
 # What this project sets itself, in per cent, against the emulated target.
 MOST_PERCENT: Final = 3.0
@@ -61,9 +62,10 @@ QUOTED: Final = (
     "The paper's target is a board and its host a Xeon. Here both are models of processors, and "
     "the firmware is another one. So published errors say what the paper found, not what these "
     "models should reach.",
-    "Figure 1: the paper adds the flash's time for each host request and does not mention that of "
-    "collection. Its 827.7 s for 55 million requests leave no room for it, so figure_1 is without "
-    "and figure_1_with_collection with it.",
+    "Figure 1: the paper has 42 % with Z-NAND and 9 % with conventional NAND on average, and no "
+    "numbers by workload. It adds the flash's time for each host request and does not mention "
+    "that of collection. Its 827.7 s for 55 million requests leave no room for it, so figure_1 is "
+    "without and figure_1_with_collection with it.",
     "Figure 2a: the paper's host is 1.16 to 1.74 times as fast as its target, Z-NAND added to "
     "both. Requests that only read hardly wait for flash here, 12 us over 32 dies, so their ratio "
     "is that of the processors.",
@@ -158,10 +160,11 @@ def _table_4_claims(
 
 
 def _error_orderings(found: Evaluation) -> tuple[Ordering, ...]:
-    best = found.by_model[found.best]
+    # Named beforehand: the best of several on the workloads that judge them would flatter it.
+    best = found.by_model[MODEL]
     orderings = [
         Ordering(
-            f"mean error of {found.best}, the best model",
+            f"mean error of {MODEL}",
             100 * best.ratio,
             MOST_PERCENT,
             "%",
@@ -178,7 +181,7 @@ def _error_orderings(found: Evaluation) -> tuple[Ordering, ...]:
     if best.p99_ratio is not None:
         orderings.append(
             Ordering(
-                f"error of {found.best} at the 99th percentile across records",
+                f"error of {MODEL} at the 99th percentile across records",
                 100 * best.p99_ratio,
                 MOST_P99_PERCENT,
                 "%",
@@ -188,7 +191,7 @@ def _error_orderings(found: Evaluation) -> tuple[Ordering, ...]:
     linear = found.by_model[_LINEAR]
     orderings.append(
         Ordering(
-            f"mean error of {found.best}, below that of linear regression",
+            f"mean error of {MODEL}, below that of linear regression",
             100 * best.ratio,
             100 * linear.ratio,
             "%",
@@ -206,7 +209,7 @@ def _error_orderings(found: Evaluation) -> tuple[Ordering, ...]:
                 "section 4.2: 9.7 and 18.9 %",
             ),
             Ordering(
-                f"{_STATIC_TIMES_WORSE:g} times that of {found.best}, below the static count's",
+                f"{_STATIC_TIMES_WORSE:g} times that of {MODEL}, below the static count's",
                 100 * _STATIC_TIMES_WORSE * best.ratio,
                 100 * static.ratio,
                 "%",
@@ -217,7 +220,7 @@ def _error_orderings(found: Evaluation) -> tuple[Ordering, ...]:
 
 
 def _platform_orderings(profiles: Sequence[Profiled]) -> tuple[Ordering, ...]:
-    slower = [
+    return tuple(
         Ordering(
             f"{each.label}: host's time of a record, below the target's",
             float(each.host.column("time_ns").mean()) / 1e6,
@@ -227,23 +230,7 @@ def _platform_orderings(profiles: Sequence[Profiled]) -> tuple[Ordering, ...]:
             "long",
         )
         for each in profiles
-    ]
-    shares = []
-    for each in profiles:
-        fast, slow = (
-            operation_share(each, flash, _DIES, with_collection=False).ratio for flash in FLASHES
-        )
-        shares.append(
-            Ordering(
-                f"{each.label}: share of firmware with conventional NAND, below that with Z-NAND",
-                100 * slow,
-                100 * fast,
-                "%",
-                f"figure 1: {100 * MEAN_SHARES['conventional NAND']:.0f} and "
-                f"{100 * MEAN_SHARES['Z-NAND']:.0f} % on average",
-            )
-        )
-    return (*slower, *shares)
+    )
 
 
 def _drawings(shares: Table, found: Evaluation) -> dict[str, Drawing]:

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 _SIZE_INCHES: Final = (7.4, 3.6)
 _ROOM: Final = 0.8
-_COLORS: Final = {"static": ORANGE, "linear": BLUE, "boosted": INK, "kriging": GREEN}
+_GREY: Final = "#9aa5b1"
+_COLORS: Final = {
+    "static": ORANGE,
+    "ratio": _GREY,
+    "linear": BLUE,
+    "boosted": INK,
+    "kriging": GREEN,
+}
 
 
 def draw_shares(table: Table) -> str:
@@ -40,7 +47,9 @@ def draw_errors(found: Evaluation, *, p99: bool) -> str:
     series = {}
     for name, left_out in found.by_model.items():
         ratios = [each.p99_ratio if p99 else each.ratio for each in left_out.errors]
-        series[name] = ([100 * (ratio or 0.0) for ratio in ratios], _COLORS.get(name, INK))
+        # What has too few records has no bar.
+        bars = [float("nan") if ratio is None else 100 * ratio for ratio in ratios]
+        series[name] = (bars, _COLORS.get(name, INK))
     what = "99th percentile across records (figure 2b)" if p99 else "mean time (figure 2a)"
 
     def draw(figure: Figure) -> None:

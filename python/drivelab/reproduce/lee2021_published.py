@@ -35,9 +35,6 @@ TABLE_5: Final = (
     ("stalled_cycles", "STALLED_CYCLES", 0.24247),
 )
 
-#: Figure 1, from the introduction: mean share of firmware, by flash.
-MEAN_SHARES: Final = {"Z-NAND": 0.42, "conventional NAND": 0.09}
-
 #: Section 4.2: how many times as long the target takes, with Z-NAND added to both.
 PLATFORM_RATIOS: Final = (1.16, 1.74)
 

@@ -86,7 +86,13 @@ def live_rates(
                 served = serving.stop()
     except DrivelabError as error:
         return LiveRates({}, f"not measured: {error}")
-    return LiveRates(rates, served.caution())
+    if served.was_late:
+        return LiveRates(
+            rates,
+            f"{len(rates)} rates are not judged: {100 * served.late_ratio:.3g} % of the replies "
+            "were late, so clients saw a slower drive; end other programs, then run it again",
+        )
+    return LiveRates(rates)
 
 
 def _rate(report: Mapping[str, Any], op: str) -> float:

@@ -528,6 +528,20 @@ def test_a_firmware_of_ones_own_tells_what_it_counts(capsys, tmp_path: Path) -> 
     assert ["firmware", f"{counts['map_lookups']:,}", "map_lookups"] in told_lines
 
 
+def test_the_time_of_a_model_is_not_that_of_another_firmware(capsys, tmp_path: Path) -> None:
+    preset = tmp_path / "timed.toml"
+    preset.write_text(
+        'base = "lee2021-znand"\nname = "timed"\nfirmware.time = "learned:page-map"\n'
+    )
+    source = tmp_path / "mine.c"
+    source.write_text(FIRMWARE.read_text())
+    words = ["simulate", f"sim:{preset}", "--firmware", str(built(source)), "--requests", "10"]
+    assert cli.main(words) == 2
+    error = capsys.readouterr().err
+    assert "is of the page-map firmware, not of" in error
+    assert error.count("\n") == 1
+
+
 def test_a_library_that_cannot_be_the_firmware_is_a_mistake(capsys, tmp_path: Path) -> None:
     missing = tmp_path / "missing.so"
     assert cli.main(["simulate", SMALL, "--firmware", str(missing)]) == 2

@@ -143,6 +143,22 @@ def test_what_does_not_compile_is_told_in_the_compiler_s_words(folder: Path) -> 
             build_own(Path(source), folder)
 
 
+@pytest.mark.parametrize(
+    ("name", "include"), [("mine.c", '#include "policy.h"\n'), ("mine.rs", "")]
+)
+def test_what_a_source_includes_is_part_of_it(folder: Path, name: str, include: str) -> None:
+    """A run goes on with the same firmware alone, whichever of its files changed."""
+    source, beside = folder / name, folder / ("policy.h" if include else "policy.rs")
+    text = (EXAMPLES / f"hot_cold{source.suffix}").read_text()
+    # At the end: what stands at the head of a file of Rust belongs to all of it.
+    source.write_text(include + text if include else text + "\nmod policy;\n")
+    beside.write_text("// one\n")
+    first = build_own(source, folder).source_sha256
+    assert build_own(source, folder).source_sha256 == first
+    beside.write_text("// other\n")
+    assert build_own(source, folder).source_sha256 != first
+
+
 def test_what_is_no_firmware_is_refused(folder: Path) -> None:
     Path("mine.py").write_text("")
     Path("empty").mkdir()

@@ -158,7 +158,7 @@ def test_what_does_not_fit_is_refused(profiles: list[Profiled]) -> None:
         read_record_predictor({**model.record_model, "kind": "network"}, "m")
     with pytest.raises(UsageError, match=r"record_model\.inputs is not what this Drivelab sees"):
         read_record_predictor({**model.record_model, "inputs": []}, "m")
-    with pytest.raises(UsageError, match="2 workloads are too few"):
+    with pytest.raises(UsageError, match="3 are needed, and there are 2"):
         train(profiles[:2], FIRMWARE)
     slower = RecordLog(other.target.columns, other.target.values, {"frequency_hz": 1})
     with pytest.raises(UsageError, match="profiled on different targets"):

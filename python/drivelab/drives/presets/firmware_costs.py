@@ -34,6 +34,8 @@ _USUAL: Final = "page-map"
 _ENTRY_BYTES: Final = 4
 # Maps far larger than caches miss alike. A drive scaled down as far as this still has such a map.
 _MOST_RATIO: Final = 16
+# Of a record, as they are usually profiled.
+_RECORD_REQUESTS: Final = 1000
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,21 @@ def with_costs(text: str, folder: Path) -> tuple[str, ModelledTime | None]:
     return changed, time
 
 
-def modelled_time(word: str, folder: Path) -> ModelledTime:
+def modelled_time(
+    word: str, folder: Path, *, key: str = "firmware.time", plain: Sequence[str] = PLAIN
+) -> ModelledTime:
     """Read the model that ``learned:NAME``, ``learned:FILE.json`` or the same of static names.
+
+    Parameters
+    ----------
+    word
+        What was written.
+    folder
+        Where files are looked for.
+    key
+        Where it was written.
+    plain
+        Words that name no model and are possible there, too.
 
     Raises
     ------
@@ -109,10 +124,9 @@ def modelled_time(word: str, folder: Path) -> ModelledTime:
     kind, colon, name = word.partition(":")
     if kind not in _KINDS or (colon and not name) or (kind == "learned" and not colon):
         models = "MODEL.json" if not shipped_models() else f"{'|'.join(shipped_models())}|FILE.json"
+        allowed = [*plain, "static", f"static:{models}", f"learned:{models}"]
         raise UsageError(
-            f"firmware.time = {word!r} is not possible; allowed: "
-            f"{', '.join(repr(one) for one in PLAIN)}, 'static', 'static:{models}', "
-            f"'learned:{models}'"
+            f"{key} = {word!r} is not possible; allowed: {', '.join(map(repr, allowed))}"
         )
     return ModelledTime(word, find_firmware_model(name or _USUAL, folder), kind)
 
@@ -135,6 +149,27 @@ def refuse_other_drives(resolved: Mapping[str, Any], times: Sequence[ModelledTim
                 _refuse_other_drive(drive, time)
 
 
+def refuse_other_firmware(
+    resolved: Mapping[str, Any], times: Sequence[ModelledTime], library: Path
+) -> None:
+    """Refuse a firmware of one's own whose time is that of a model of another one.
+
+    Parameters
+    ----------
+    resolved, times
+        As of `refuse_other_drives`.
+    library
+        The firmware.
+    """
+    costs = (resolved.get("firmware") or {}).get("cost")
+    for time in times:
+        if costs is not None and costs == time.table():
+            raise UsageError(
+                f"firmware.time = {time.word!r} is of the {time.model.firmware.name} firmware, not "
+                f"of {library.name}: say firmware.time = 'fixed' or 'counted' with costs of yours"
+            )
+
+
 def _refuse_other_drive(drive: Mapping[str, Any], time: ModelledTime) -> None:
     trained = time.model.firmware
     geometry = drive["geometry"]
@@ -146,6 +181,11 @@ def _refuse_other_drive(drive: Mapping[str, Any], time: ModelledTime) -> None:
     def has(value: bool, what: str) -> str:
         return f"{what}" if value else f"no {what}"
 
+    if trained.record_requests != _RECORD_REQUESTS:
+        raise UsageError(
+            f"firmware.time = {time.word!r} was trained on single requests, one at a time, which "
+            "cost more than under load: train a model on a profile without --each-request"
+        )
     differences = [
         (what, given, wanted)
         for what, given, wanted in (

@@ -13,6 +13,7 @@ from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.named_file import check_file, read_file
+from drivelab.drives.presets.firmware_costs import refuse_other_firmware
 from drivelab.drives.presets.source import read_preset
 from drivelab.drives.simulated.asked import (
     asked_window,
@@ -91,6 +92,7 @@ class SimulatedDrive(ClosedOnExit):
         like: SimulatedDrive | None = None,
     ) -> None:
         self.name = name
+        self._modelled_times = source.modelled_times
         with source.named():
             self._core: _core.SimulatedDrive = _core.SimulatedDrive(
                 source.toml_text,
@@ -277,6 +279,7 @@ class SimulatedDrive(ClosedOnExit):
         if firmware is not None and firmware.exists():
             # The native core reads it whole, and a pipe would be waited for.
             check_file(firmware, "a firmware library", _MOST_LIBRARY_BYTES, "name FILE.so")
+            refuse_other_firmware(self.preset, self._modelled_times, firmware)
         state = self._state(from_state)
         started = time.perf_counter()
         if firmware is None:
