@@ -88,9 +88,25 @@ fn bursts_after_idleness() -> Outcome {
 /// Moves of idle time that keep the only core busy for 1 ms each: one a plane may be in hand.
 #[test]
 fn idle_time_never_leaves_more_to_the_cores_than_is_in_hand() {
-    let slow = "firmware.time = \"counted\"\nfirmware.cores = 1\nfirmware.clock_mhz = 1000\n\
-                firmware.cost.page_moved_memory_ns = 1_000_000\n";
-    let mut drive = drive(&format!("{IN_IDLE_TIME}\n{slow}"));
+    let cost = |(count, nanos): (&str, u32)| {
+        format!("firmware.cost.{count}_cycles = 0\nfirmware.cost.{count}_memory_ns = {nanos}\n")
+    };
+    let free = [
+        "command",
+        "read_page",
+        "written_page",
+        "copied_kib",
+        "flash_read",
+    ];
+    let free = free.into_iter().chain(["flash_program", "flash_erase"]);
+    let costs = free
+        .map(|count| (count, 0))
+        .chain([("page_moved", 1_000_000)]);
+    let slow: String = costs.map(cost).collect();
+    let cores = "firmware.time = \"counted\"\nfirmware.cores = 1\nfirmware.clock_mhz = 1000";
+    let mut drive = drive(&format!("{IN_IDLE_TIME}\n{cores}\n{slow}"));
+    // The first bursts find the drive as it was prepared, and make their own room.
+    bursts(&mut drive, 3);
     let outcome = bursts(&mut drive, 20);
     assert!(flash(&outcome).collection_page_programs > 20);
     let waited = outcome.split[0].max_ns[Part::Firmware as usize];
