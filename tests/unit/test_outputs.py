@@ -6,6 +6,7 @@ import os
 import shutil
 import threading
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from drivelab.cli import main as cli
 from drivelab.cli.outputs import answer_to
 from drivelab.errors import UsageError
 from drivelab.outputs import Output, OutputFolder, check_outputs, whole_output, write_output
+from drivelab.reproduce import papers, yoo2014
 from drivelab.workloads.characteristics import FIELDS
 
 pytestmark = pytest.mark.usefixtures("models_in_outline")
@@ -43,6 +45,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give a copy of a run, marks and all, in the folder where commands are started."""
     monkeypatch.chdir(tmp_path)
+    # What programs see of a served drive is never the same twice.
+    unserved = partial(yoo2014.reproduce, is_served=False)
+    monkeypatch.setitem(papers.PAPERS, "yoo2014", lambda _: unserved())
     path = tmp_path / "run"
     shutil.copytree(measured, path)
     return path

@@ -70,7 +70,7 @@ def test_an_expected_error_or_a_budget_ends_it(tmp_path: Path, capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--measurements", "5"], "5 measurements; allowed: 10 to 5,000"),
+        (["--measurements", "5"], "it takes a whole number from 10 to 5000"),
         (["--error", "0"], "'0' is not allowed"),
         (["--error", "200%"], "'200%' is not allowed"),
         (["--design", "sobol:30", "--error", "5%"], "sobol:30 says itself how much it measures"),
