@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="run folder for the host's records; an existing run goes on [nothing is kept]",
+        help="run folder for the host's records; an existing run resumes [nothing is kept]",
     )
     parser.add_argument(
         "--seed", type=seed, default=1, metavar="N", help="key of all random numbers [1]"

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         required=True,
-        help="run folder; an existing run goes on",
+        help="run folder; an existing run resumes",
     )
     add_length(parser)
     parser.add_argument(
