@@ -42,9 +42,13 @@ class _Door(ThreadingMixIn, HTTPServer):
     # A watcher that hangs is not waited for.
     block_on_close = False
     request_queue_size = 2 * MOST_WATCHERS
+    timeout = _LOOK_SECONDS
 
     def __init__(self, address: Any, handler: type[BaseHTTPRequestHandler]) -> None:
         self._places = threading.BoundedSemaphore(MOST_WATCHERS)
+        self._shut = threading.Event()
+        #: Hears whoever comes, once it is started.
+        self.hearing = threading.Thread(target=self._hear, name="drivelab-door", daemon=True)
         super().__init__(address, handler, bind_and_activate=False)
         try:
             self.server_bind()
@@ -53,6 +57,22 @@ class _Door(ThreadingMixIn, HTTPServer):
         except BaseException:
             self.server_close()
             raise
+
+    def _hear(self) -> None:
+        while not self._shut.is_set():
+            try:
+                self.handle_request()
+            except (OSError, ValueError):
+                # It was shut while this began.
+                if not self._shut.is_set():
+                    raise
+
+    def shut(self) -> None:
+        """Hear nobody any more; a signal may have come before its thread was known to run."""
+        self._shut.set()
+        if self.hearing.is_alive():
+            self.hearing.join()
+        self.server_close()
 
     def process_request(self, request: Any, client_address: Any) -> None:
         if not self._places.acquire(blocking=False):
@@ -118,7 +138,6 @@ class Doors:
 
     def __init__(self, handler: type[BaseHTTPRequestHandler], port: int | None) -> None:
         self._doors: list[_Door] = []
-        self._heard: list[_Door] = []
         self._path: Path | None = None
         #: Where browsers come in; nothing without a port.
         self.url: str | None = None
@@ -148,10 +167,7 @@ class Doors:
         """Hear whoever comes from now on; `answering` is called once before."""
         answering()
         for door in self._doors:
-            threading.Thread(
-                target=door.serve_forever, args=(_LOOK_SECONDS,), name="drivelab-door", daemon=True
-            ).start()
-            self._heard.append(door)
+            door.hearing.start()
 
     def close(self) -> None:
         """Shut them; whoever is inside is not waited for."""
@@ -159,10 +175,7 @@ class Doors:
             self._path.unlink(missing_ok=True)
             self._path = None
         for door in self._doors:
-            # Else it would wait for a thread that never began.
-            if door in self._heard:
-                door.shutdown()
-            door.server_close()
+            door.shut()
         self._doors.clear()
 
     def __enter__(self) -> Self:
