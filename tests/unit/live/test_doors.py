@@ -27,8 +27,9 @@ def test_a_signal_while_a_door_opens_shuts_it_silently(monkeypatch, _: int) -> N
 
     monkeypatch.setattr(threading, "excepthook", said.append)
     before = threading.active_count()
-    with pytest.raises(KeyboardInterrupt), Doors(BaseHTTPRequestHandler, 0) as doors:
-        monkeypatch.setattr(threading.Thread, "start", interrupted)
+    doors = Doors(BaseHTTPRequestHandler, 0)
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt), doors:
         doors.open(lambda: None)
     assert said == []
     assert threading.active_count() == before
