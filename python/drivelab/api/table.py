@@ -189,7 +189,7 @@ class TableModel:
         import numpy as np
 
         from drivelab.models import intervals
-        from drivelab.models.own.fitting import best_of
+        from drivelab.models.own.target_model import best_of
 
         intervals.check_level(level)
         model = self._fitted

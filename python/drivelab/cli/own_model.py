@@ -199,6 +199,8 @@ def summary(found: FittedTable) -> dict[str, Any]:
                 "low": one.low,
                 "high": one.high,
                 "best": one.best,
+                "follows_from": None if one.law is None else one.law.target,
+                "formula": None if one.law is None else one.law.describe(),
                 "accuracy": [
                     {
                         "estimator": name,

@@ -14,8 +14,8 @@ from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
-    from drivelab.models.own.fitting import TargetModel
     from drivelab.models.own.model import OwnModel
+    from drivelab.models.own.target_model import TargetModel
 
 #: The name of the last column of a file of answers.
 OUTSIDE: Final = "outside_training"
@@ -73,7 +73,7 @@ def _given(args: argparse.Namespace) -> dict[str, str]:
 
 def predict(model: OwnModel, given: dict[str, str], estimator: str | None = None) -> dict[str, Any]:
     """Give what ``--json`` prints (docs/json-own.md)."""
-    from drivelab.models.own.fitting import best_of
+    from drivelab.models.own.target_model import best_of
 
     table = model.settings(given)
     outside = model.outside(table[0])
@@ -178,8 +178,8 @@ def _predict_file(args: argparse.Namespace, model: OwnModel) -> int:
     from drivelab.cli.outputs import STANDARD
     from drivelab.cli.predict_file import answers_sink
     from drivelab.csv_text import csv_text
-    from drivelab.models.own.fitting import best_of
     from drivelab.models.own.reading import read_files
+    from drivelab.models.own.target_model import best_of
 
     if _given(args):
         raise UsageError("--set and --file: the settings come from the file")

@@ -64,11 +64,14 @@ class Surfaces:
         One a fold, fitted to all others.
     unseen
         What the latter say of the rows of their fold, shape (n,).
+    folds
+        Of each row.
     """
 
     whole: dict[SurfaceKey, Predictor]
     of_folds: dict[SurfaceKey, list[Predictor]]
     unseen: dict[SurfaceKey, FloatArray]
+    folds: IntArray
 
 
 def _as_it_is(predictor: Predictor, trained: FloatArray) -> Predictor:
@@ -155,7 +158,7 @@ def fit_surfaces(
             ]
             every = weights[count]
             whole[key] = Combination({name: whole[members[name]] for name in every}, every)
-    return Surfaces(whole, of_folds, unseen)
+    return Surfaces(whole, of_folds, unseen, folds)
 
 
 def _weigh(

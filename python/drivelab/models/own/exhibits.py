@@ -26,8 +26,9 @@ from drivelab.units import format_duration_ns, format_rate
 if TYPE_CHECKING:
     from drivelab.models.accuracy import Accuracy
     from drivelab.models.own.columns import Column
-    from drivelab.models.own.fitting import FittedTarget, TargetModel
+    from drivelab.models.own.fitting import FittedTarget
     from drivelab.models.own.model import FittedTable, OwnModel
+    from drivelab.models.own.target_model import TargetModel
 
 #: Of more rows so many are drawn.
 MOST_DOTS: Final = 2_000
@@ -143,6 +144,8 @@ def _seen_as(column: Column) -> str:
 def _target_words(target: TargetModel) -> str:
     ends = f"{value_text(target.name, target.low)} to {value_text(target.name, target.high)}"
     how = "fitted on the logarithm" if target.logarithm else "not all above 0: fitted as it is"
+    if target.law is not None:
+        how = f"answered as {target.law.describe()}"
     left_out = f"; {target.left_out:,} rows have none" if target.left_out else ""
     return f"modelled: {ends} in {target.rows:,} rows, {how}{left_out}"
 

@@ -1,8 +1,10 @@
-"""Models fitted to a table that somebody measured: each target a surface of its own.
+"""Models fitted to a table that somebody measured: a surface a target, or one for several.
 
-Targets that are all above 0 are fitted on the natural logarithm and judged by the mean relative
-error; others as they are, and judged by the mean absolute error. Rows of one group are in one fold,
-and where no column names groups, rows of equal settings are one.
+A target that follows from another (`drivelab.models.own.laws`) is answered by the models of that
+one, so that answers never contradict each other. Targets that are all above 0 are fitted on the
+natural logarithm and judged by the mean relative error; others as they are, and judged by the mean
+absolute error. Rows of one group are in one fold, and where no column names groups, rows of equal
+settings are one.
 """
 
 from __future__ import annotations
@@ -18,14 +20,21 @@ import numpy as np
 from drivelab.errors import UsageError
 from drivelab.models.accuracy import Accuracy, measure_accuracy
 from drivelab.models.effects import shuffled_increases
-from drivelab.models.evaluate import FEWEST_WORKLOADS, FOLDS, PREFERENCE, fold_numbers
+from drivelab.models.evaluate import FEWEST_WORKLOADS, FOLDS, fold_numbers
 from drivelab.models.features import FeatureSet, FloatArray
 from drivelab.models.intervals import LEVELS, grouped_half_width
+from drivelab.models.own.columns import Column, feature_set
+from drivelab.models.own.laws import Follower, Law, find_law, followed
+from drivelab.models.own.target_model import (
+    Importance,
+    TargetModel,
+    best_for,
+    error_of,
+    value_of,
+)
 from drivelab.models.predictor import IntArray, Predictor, predict_out_of_fold
 from drivelab.models.predictors import ESTIMATORS
-from drivelab.models.surfaces import Given, SurfaceKey, fit_surfaces
-from drivelab.models.trained import BoolArray
-from drivelab.near_names import meant
+from drivelab.models.surfaces import Given, SurfaceKey, Surfaces, fit_surfaces
 from drivelab.one_thread import one_thread
 
 #: The estimators of a table, by name; combinations last.
@@ -40,90 +49,6 @@ MANY_ROWS: Final = 100_000
 FEW_FOLDS: Final = 3
 # Of more rows so many tell what a column is worth.
 _IMPORTANCE_ROWS: Final = 5_000
-# Beyond the logarithm of any number that is read, and where squares are numbers still.
-_HIGHEST_LOGARITHM: Final = 80.0
-
-
-@dataclass(frozen=True)
-class Importance:
-    """By how much errors grow when a column is shuffled among the rows: mean and deviation.
-
-    Of the mean relative error where the target is on the logarithm, else of the mean absolute one.
-    """
-
-    column: str
-    increase: float
-    deviation: float
-
-
-@dataclass(frozen=True)
-class TargetModel:
-    """Every estimator of one target, and how good each is.
-
-    Attributes
-    ----------
-    name
-        Of the column.
-    logarithm
-        Whether predictors are of its natural logarithm.
-    rows, left_out, groups
-        Rows fitted to, rows without a value, and groups.
-    low, high
-        Smallest and largest value.
-    predictors
-        By estimator, fitted to all rows.
-    cross_validated, in_sample
-        By estimator, on rows of groups that a fit had not seen, and on those it was fitted to.
-    half_widths
-        By estimator and level, of intervals: on the logarithm where the target is; levels that
-        there are too few groups for are missing.
-    best
-        The estimator that answers.
-    importance
-        Of the best; the most important column first.
-    """
-
-    name: str
-    logarithm: bool
-    rows: int
-    left_out: int
-    groups: int
-    low: float
-    high: float
-    predictors: Mapping[str, Predictor]
-    cross_validated: Mapping[str, Accuracy]
-    in_sample: Mapping[str, Accuracy]
-    half_widths: Mapping[str, Mapping[float, float]]
-    best: str
-    importance: tuple[Importance, ...]
-
-    def error(self, estimator: str) -> float:
-        """Return what estimators are compared by: MRE, or MAE of a target not above 0."""
-        return error_of(self.cross_validated[estimator])
-
-    def predict(self, table: FloatArray, estimator: str | None = None) -> FloatArray:
-        """Return the target of each row, in its unit."""
-        values = self.predictors[estimator or self.best].predict(table)
-        return value_of(values) if self.logarithm else values
-
-    def is_invalid(self, answers: FloatArray) -> BoolArray:
-        """Tell which answers are below 0 although no value was; none is of a logarithm."""
-        below: BoolArray = (answers < 0) & (self.low >= 0)
-        return below
-
-    def interval(
-        self, answers: FloatArray, level: float, estimator: str | None = None
-    ) -> FloatArray:
-        """Return the ends of intervals around answers, shape (n, 2); NaN where there are none."""
-        width = self.half_widths[estimator or self.best].get(level, np.nan)
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            if self.logarithm:
-                ends = np.column_stack([answers / np.exp(width), answers * np.exp(width)])
-            else:
-                ends = np.column_stack([answers - width, answers + width])
-        # Wider than numbers reach is no interval.
-        ends[~np.isfinite(ends).all(axis=1)] = np.nan
-        return ends
 
 
 @dataclass(frozen=True)
@@ -136,19 +61,21 @@ class Settings:
         Of all rows, shape (n, columns).
     groups
         Of each row, from 0 on.
-    features
-        What estimators see of the table.
     columns
-        Names of the table's columns.
+        Of the table.
     group
         The column that says which rows are a group; None where nobody named one.
     """
 
     table: FloatArray
     groups: IntArray
-    features: FeatureSet
-    columns: Sequence[str]
+    columns: Sequence[Column]
     group: str | None = None
+
+    @property
+    def features(self) -> FeatureSet:
+        """What estimators see of the table."""
+        return feature_set(self.columns)
 
 
 @dataclass(frozen=True)
@@ -163,23 +90,15 @@ class FittedTarget:
         Places of its rows in the table.
     observed, out_of_fold
         Of these, and by estimator what was said.
+    surfaces
+        What was fitted.
     """
 
     model: TargetModel
     kept: IntArray
     observed: FloatArray
     out_of_fold: Mapping[str, FloatArray]
-
-
-def value_of(logarithms: FloatArray) -> FloatArray:
-    """Return the numbers of logarithms, held inside what double precision can square."""
-    numbers: FloatArray = np.exp(np.clip(logarithms, -_HIGHEST_LOGARITHM, _HIGHEST_LOGARITHM))
-    return numbers
-
-
-def error_of(accuracy: Accuracy) -> float:
-    """Return the mean relative error; the mean absolute one where there is none."""
-    return accuracy.mae if np.isnan(accuracy.mre) else accuracy.mre
+    surfaces: Surfaces
 
 
 def refuse_few_groups(count: int, what: str, group: str | None = None) -> None:
@@ -227,6 +146,40 @@ def usable_estimators(rows: int, inputs: int) -> tuple[tuple[str, ...], dict[str
     return tuple(usable), left_out
 
 
+def law_of(
+    values: FloatArray, fitted: Mapping[str, FittedTarget], settings: Settings
+) -> Law | None:
+    """Return how a target follows from one that is fitted already; None where it does not.
+
+    Parameters
+    ----------
+    values
+        Its numbers, NaN where there is none, shape (n,).
+    fitted
+        The others, by name.
+    settings
+        Of the same rows.
+    """
+    kept = np.flatnonzero(~np.isnan(values))
+    if not (values[kept] > 0).all():
+        return None
+    for name, one in fitted.items():
+        model = one.model
+        if (
+            model.law is None
+            and model.logarithm
+            and model.low < model.high
+            and np.array_equal(one.kept, kept)
+        ):
+            rows = settings.table[kept]
+            found = find_law(
+                name, np.log(one.observed), np.log(values[kept]), settings.columns, rows
+            )
+            if found is not None:
+                return found
+    return None
+
+
 def fit_target(
     name: str,
     values: FloatArray,
@@ -255,78 +208,154 @@ def fit_target(
     UsageError
         When no row has a value, or too few groups have.
     """
+    rows = _rows(name, values, settings)
+    folds = fold_numbers(
+        rows.codes.tolist(), seed, FOLDS if len(rows.kept) < MANY_ROWS else FEW_FOLDS
+    )
+    given = Given(rows.table, rows.targets, np.zeros(len(rows.kept)), folds, seed)
+    keys = [SurfaceKey("own", estimator) for estimator in estimators]
+    with one_thread(), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        surfaces = fit_surfaces(pool, keys, {"own": settings.features}, given)
+        return _judged(rows, given, surfaces, settings)
+
+
+def follow_target(
+    name: str, values: FloatArray, settings: Settings, law: Law, base: FittedTarget, *, seed: int
+) -> FittedTarget:
+    """Judge what follows for a target from the models of another.
+
+    Parameters
+    ----------
+    name
+        Of the target.
+    values
+        Its numbers, NaN where the other has none either, shape (n,).
+    settings
+        Of the same rows.
+    law
+        How it follows, from `law_of`.
+    base
+        The other.
+    seed
+        As of the other.
+    """
+    rows = _rows(name, values, settings)
+    given = Given(rows.table, rows.targets, np.zeros(len(rows.kept)), base.surfaces.folds, seed)
+    columns = settings.columns
+    surfaces = Surfaces(
+        {key: Follower(one, law, columns) for key, one in base.surfaces.whole.items()},
+        {
+            key: [Follower(one, law, columns) for one in each]
+            for key, each in base.surfaces.of_folds.items()
+        },
+        {
+            key: followed(law, columns, rows.table, said)
+            for key, said in base.surfaces.unseen.items()
+        },
+        base.surfaces.folds,
+    )
+    with one_thread():
+        # One that is better here by a hair would contradict the other's.
+        return _judged(rows, given, surfaces, settings, law=law, best=base.model.best)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows that have a value of a target.
+
+    Attributes
+    ----------
+    name
+        Of the target.
+    kept
+        Places of the rows in the table.
+    left_out
+        How many have none.
+    table
+        Their settings.
+    codes
+        Their groups, from 0 on.
+    observed
+        The values.
+    targets
+        What is fitted: their logarithms where all are above 0.
+    """
+
+    name: str
+    kept: IntArray
+    left_out: int
+    table: FloatArray
+    codes: IntArray
+    observed: FloatArray
+    targets: FloatArray
+
+    @property
+    def logarithm(self) -> bool:
+        """Whether all are above 0."""
+        return self.targets is not self.observed
+
+    def answers(self, said: FloatArray) -> FloatArray:
+        """Return values of what predictors say."""
+        return value_of(said) if self.logarithm else said
+
+    def judged(self, said: FloatArray) -> Accuracy:
+        """Return how far off what predictors say is."""
+        return measure_accuracy(self.observed, self.answers(said), relative=self.logarithm)
+
+
+def _rows(name: str, values: FloatArray, settings: Settings) -> _Rows:
     kept = np.flatnonzero(~np.isnan(values))
     if not kept.size:
         raise UsageError(f"column {name!r} is empty in every row; nothing can be learned of it")
-    observed, rows = values[kept], settings.table[kept]
+    observed = values[kept]
     codes = np.unique(settings.groups[kept], return_inverse=True)[1].astype(np.int64)
     refuse_few_groups(int(codes.max()) + 1, name, settings.group)
-    logarithm = bool((observed > 0).all())
-    targets = np.log(observed) if logarithm else observed
-    folds = fold_numbers(codes.tolist(), seed, FOLDS if len(kept) < MANY_ROWS else FEW_FOLDS)
-    given = Given(rows, targets, np.zeros(len(rows)), folds, seed)
-    keys = [SurfaceKey("own", estimator) for estimator in estimators]
+    targets = np.log(observed) if (observed > 0).all() else observed
+    left_out = len(values) - len(kept)
+    return _Rows(name, kept, left_out, settings.table[kept], codes, observed, targets)
 
-    def answers(said: FloatArray) -> FloatArray:
-        return value_of(said) if logarithm else said
 
-    def judged(said: FloatArray) -> Accuracy:
-        return measure_accuracy(observed, answers(said), relative=logarithm)
-
-    with one_thread(), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        fitted = fit_surfaces(pool, keys, {"own": settings.features}, given)
-        seen = {key.estimator: one.predict(rows) for key, one in fitted.whole.items()}
-        unseen = {key.estimator: said for key, said in fitted.unseen.items()}
-        cross_validated = {one: judged(unseen[one]) for one in estimators}
-        best = _best(cross_validated)
-        importance = _importance(
-            fitted.of_folds[SurfaceKey("own", best)], given, observed, settings.columns, answers
-        )
+def _judged(
+    rows: _Rows,
+    given: Given,
+    surfaces: Surfaces,
+    settings: Settings,
+    *,
+    law: Law | None = None,
+    best: str | None = None,
+) -> FittedTarget:
+    seen = {key.estimator: one.predict(rows.table) for key, one in surfaces.whole.items()}
+    unseen = {key.estimator: said for key, said in surfaces.unseen.items()}
+    cross_validated = {one: rows.judged(said) for one, said in unseen.items()}
+    best = best or best_for(cross_validated)
+    importance = _importance(
+        surfaces.of_folds[SurfaceKey("own", best)],
+        given,
+        rows.observed,
+        [column.name for column in settings.columns],
+        rows.answers,
+    )
     model = TargetModel(
-        name=name,
-        logarithm=logarithm,
-        rows=len(kept),
-        left_out=len(values) - len(kept),
-        groups=int(codes.max()) + 1,
-        low=float(observed.min()),
-        high=float(observed.max()),
-        predictors={key.estimator: one for key, one in fitted.whole.items()},
+        name=rows.name,
+        logarithm=rows.logarithm,
+        rows=len(rows.kept),
+        left_out=rows.left_out,
+        groups=int(rows.codes.max()) + 1,
+        low=float(rows.observed.min()),
+        high=float(rows.observed.max()),
+        predictors={key.estimator: one for key, one in surfaces.whole.items()},
         cross_validated=cross_validated,
-        in_sample={one: judged(seen[one]) for one in estimators},
-        half_widths={one: _half_widths(np.abs(targets - unseen[one]), codes) for one in estimators},
+        in_sample={one: rows.judged(said) for one, said in seen.items()},
+        half_widths={
+            one: _half_widths(np.abs(rows.targets - said), rows.codes)
+            for one, said in unseen.items()
+        },
         best=best,
         importance=importance,
+        law=law,
     )
-    said = {one: answers(unseen[one]) for one in estimators}
-    return FittedTarget(model, kept, observed, said)
-
-
-def best_of(accuracy: Mapping[str, Accuracy], estimator: str | None = None) -> str:
-    """Return the estimator that is asked for, or the best.
-
-    Raises
-    ------
-    UsageError
-        When there is no such one.
-    """
-    if estimator is None:
-        return _best(accuracy)
-    if estimator not in accuracy:
-        raise UsageError(
-            f"{estimator!r} is no estimator of this model; {meant(estimator, accuracy)}allowed: "
-            f"{', '.join(accuracy)}"
-        )
-    return estimator
-
-
-def _best(accuracy: Mapping[str, Accuracy]) -> str:
-    """Return the one with the smallest error; a combination unless another is better by a tenth."""
-
-    def error(name: str) -> float:
-        preferred = PREFERENCE if ESTIMATORS[name].members else 1.0
-        return preferred * error_of(accuracy[name])
-
-    return min(accuracy, key=error)
+    said = {one: rows.answers(each) for one, each in unseen.items()}
+    return FittedTarget(model, rows.kept, rows.observed, said, surfaces)
 
 
 def _half_widths(scores: FloatArray, groups: IntArray) -> dict[float, float]:

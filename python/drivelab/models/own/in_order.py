@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from drivelab.models.accuracy import Accuracy
     from drivelab.models.features import FloatArray
-    from drivelab.models.own.fitting import TargetModel
+    from drivelab.models.own.target_model import TargetModel
     from drivelab.models.predictor import IntArray
 
 

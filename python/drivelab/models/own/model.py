@@ -23,14 +23,17 @@ from drivelab.models.own.columns import (
 from drivelab.models.own.fitting import (
     FittedTarget,
     Settings,
-    TargetModel,
     fit_target,
+    follow_target,
+    law_of,
     refuse_few_groups,
     usable_estimators,
 )
 from drivelab.models.own.in_order import LastRows, judge_last, learned_rows, stretches
+from drivelab.models.own.laws import may_follow, times_first
 from drivelab.models.own.names import characteristic_of, is_result
 from drivelab.models.own.table import NamedTable, OwnTable, listed, size_factor
+from drivelab.models.own.target_model import TargetModel
 from drivelab.models.predictor import IntArray
 from drivelab.models.trained import BoolArray
 from drivelab.near_names import meant
@@ -272,12 +275,10 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
     else:
         groups = _equal_rows(table) if asked.last_share is None else stretches(first)
     refuse_few_groups(len(np.unique(groups)), "these measurements", asked.group)
-    features = feature_set(columns)
-    names = [column.name for column in columns]
-    settings = Settings(table, groups, features, names, asked.group)
+    settings = Settings(table, groups, columns, asked.group)
     fitted: dict[str, FittedTarget] = {}
     last: dict[str, LastRows] = {}
-    for name in targets:
+    for name in times_first(targets):
         every = named.numbers(name)
         values = _learned(name, every, first)
         there = ~np.isnan(values)
@@ -286,8 +287,9 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
             remarks.append(f"{name} is not modelled: {count} groups of rows have a value")
             continue
         rows = int(np.count_nonzero(there))
-        usable, left_out = usable_estimators(rows, len(features.features))
-        found = fit_target(name, values, settings, usable, seed=asked.seed)
+        usable, left_out = usable_estimators(rows, len(settings.features.features))
+        found = _fitted(name, values, fitted, settings, usable, seed=asked.seed)
+        remarks += _following(found.model)
         fitted[name] = found
         if asked.last_share is not None:
             last |= _judged(found.model, later, every, remarks)
@@ -304,14 +306,42 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
         refuse_few_groups(0, listed(targets), asked.group)
     model = OwnModel(
         columns=tuple(columns),
-        targets={name: one.model for name, one in fitted.items()},
+        targets={name: fitted[name].model for name in targets if name in fitted},
         group=asked.group,
         files=tuple(read.files),
         seed=asked.seed,
     )
     places = [read.place(row) for row in range(len(table))]
     in_order = asked.last_share is not None
+    fitted = {name: fitted[name] for name in model.targets}
     return FittedTable(model, table, places, fitted, tuple(remarks), last, in_order)
+
+
+def _fitted(
+    name: str,
+    values: FloatArray,
+    others: Mapping[str, FittedTarget],
+    settings: Settings,
+    estimators: Sequence[str],
+    *,
+    seed: int,
+) -> FittedTarget:
+    """Fit a target, or have the models of one that it follows from answer for it."""
+    law = law_of(values, others, settings) if may_follow(name) else None
+    if law is None:
+        return fit_target(name, values, settings, estimators, seed=seed)
+    return follow_target(name, values, settings, law, others[law.target], seed=seed)
+
+
+def _following(target: TargetModel) -> list[str]:
+    """Say from which other target one follows."""
+    law = target.law
+    if law is None:
+        return []
+    return [
+        f"{target.name} follows from {law.target} as {law.describe()} in these rows: one model "
+        "answers for both, so that they never contradict each other"
+    ]
 
 
 def _below_zero(name: str, values: FloatArray, place: Callable[[int], str]) -> list[str]:

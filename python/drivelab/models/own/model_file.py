@@ -6,8 +6,9 @@ and every name, type and range checked, so that a file from anywhere gives answe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.bounded_json import UnreadableJsonError
 from drivelab.checked_json import MismatchError, Node
@@ -16,16 +17,21 @@ from drivelab.models.accuracy import Accuracy
 from drivelab.models.features import FeatureSet
 from drivelab.models.intervals import LEVELS
 from drivelab.models.own.columns import Column, Scale, feature_set
-from drivelab.models.own.fitting import OWN_ESTIMATORS, Importance, TargetModel, best_of
+from drivelab.models.own.fitting import OWN_ESTIMATORS
+from drivelab.models.own.laws import Follower, Law, factor_names
 from drivelab.models.own.model import OwnModel
 from drivelab.models.own.table import file_bytes
+from drivelab.models.own.target_model import Importance, TargetModel, best_of
 from drivelab.models.predictor import Predictor
 from drivelab.models.predictors import read_predictor
 from drivelab.sealed_json import BrokenSealError, NoSealError, sealed_json, unsealed_json
 from drivelab.whole_file import write_whole
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 FORMAT: Final = "drivelab model of own measurements"
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 #: Where its folder keeps it.
 MODEL: Final = "model.json"
 _AGAIN: Final = "fit the model again: drivelab model --from FILE"
@@ -111,6 +117,7 @@ def _target_json(target: TargetModel) -> dict[str, Any]:
         "groups": target.groups,
         "low": target.low,
         "high": target.high,
+        "law": None if target.law is None else target.law.to_json(),
         "importance": [vars(one) for one in target.importance],
         "estimators": [
             {
@@ -121,7 +128,8 @@ def _target_json(target: TargetModel) -> dict[str, Any]:
                     {"level": level, "width": width}
                     for level, width in target.half_widths[name].items()
                 ],
-                "predictor": target.predictors[name].to_json(),
+                # Of what follows, the other target's.
+                "predictor": None if target.law is not None else target.predictors[name].to_json(),
             }
             for name in target.cross_validated
         ],
@@ -142,13 +150,11 @@ def _model(root: Node) -> OwnModel:
     features = feature_set(columns)
     if root.of("inputs").value != _inputs(features):
         root.of("inputs").refuse("what this Drivelab sees of such columns")
-    targets = [_target(one, features, columns) for one in root.of("targets").items()]
-    if not targets or len({one.name for one in targets}) != len(targets):
-        root.of("targets").refuse("a list of targets with different names")
+    targets = _targets(root.of("targets"), features, columns)
     group = root.of("group")
     return OwnModel(
         columns=columns,
-        targets={one.name: one for one in targets},
+        targets=targets,
         group=None if group.value is None else group.text(),
         files=tuple(
             (one.of("file").text(), one.of("rows").integer(0, 2**63 - 1))
@@ -179,16 +185,83 @@ def _column(node: Node) -> Column:
     return column
 
 
+def _targets(
+    node: Node, features: FeatureSet, columns: tuple[Column, ...]
+) -> dict[str, TargetModel]:
+    each = list(node.items())
+    nodes = {one.of("name").text(): one for one in each}
+    if not nodes or len(nodes) != len(each):
+        node.refuse("a list of targets with different names")
+    own = {
+        name: _target(one, features, columns)
+        for name, one in nodes.items()
+        if one.of("law").value is None
+    }
+    return {
+        name: own[name] if name in own else _follower(one, own, columns)
+        for name, one in nodes.items()
+    }
+
+
+def _follower(
+    node: Node, own: Mapping[str, TargetModel], columns: tuple[Column, ...]
+) -> TargetModel:
+    """Read a target that follows from one of others."""
+    law = _law(node.of("law"), own, columns)
+    base = own[law.target]
+    if not node.of("logarithm").boolean():
+        node.of("logarithm").refuse("true of what follows from another target")
+    stored = _estimators(node)
+    if set(stored) != set(base.predictors):
+        node.of("estimators").refuse(f"those of {law.target}")
+    for one in stored.values():
+        if one.of("predictor").value is not None:
+            one.of("predictor").refuse(f"null, because {law.target} has them")
+    predictors = {name: Follower(base.predictors[name], law, columns) for name in stored}
+    return replace(_judged(node, stored, predictors, columns), best=base.best, law=law)
+
+
+def _law(node: Node, own: Mapping[str, TargetModel], columns: tuple[Column, ...]) -> Law:
+    powers = []
+    for one in node.of("powers").items():
+        power = one.of("power").integer(-1, 1)
+        if not power:
+            one.of("power").refuse("1 or -1")
+        powers.append((one.of("column").choice(factor_names(columns)), power))
+    sign = node.of("sign").integer(-1, 1)
+    if not sign:
+        node.of("sign").refuse("1 or -1")
+    target = node.of("target").choice(tuple(own))
+    if not own[target].logarithm:
+        node.of("target").refuse("a target that is fitted on the logarithm")
+    return Law(target, sign, tuple(powers), node.of("constant").number())
+
+
 def _target(node: Node, features: FeatureSet, columns: tuple[Column, ...]) -> TargetModel:
+    stored = _estimators(node)
+    predictors: dict[str, Predictor] = {}
+    for name, one in stored.items():
+        # Members of a combination stand before it.
+        predictors[name] = read_predictor(one.of("predictor"), features, predictors)
+    return _judged(node, stored, predictors, columns)
+
+
+def _estimators(node: Node) -> dict[str, Node]:
     stored = {
         one.of("estimator").choice(OWN_ESTIMATORS): one for one in node.of("estimators").items()
     }
     if not stored:
         node.of("estimators").refuse("a list of estimators")
-    predictors: dict[str, Predictor] = {}
-    for name, one in stored.items():
-        # Members of a combination stand before it.
-        predictors[name] = read_predictor(one.of("predictor"), features, predictors)
+    return stored
+
+
+def _judged(
+    node: Node,
+    stored: Mapping[str, Node],
+    predictors: Mapping[str, Predictor],
+    columns: tuple[Column, ...],
+) -> TargetModel:
+    """Read how good predictors are, and what they were fitted to."""
     accuracy = {name: Accuracy.from_json(one.of("cross_validated")) for name, one in stored.items()}
     names = tuple(one.name for one in columns)
     return TargetModel(

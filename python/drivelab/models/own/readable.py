@@ -34,7 +34,7 @@ class ReadableTree:
 
 
 def readable_trees(found: FittedTable) -> list[ReadableTree]:
-    """Give for each target the tree that can be read, where there is one."""
+    """Give for each target with models of its own the tree that can be read, if there is one."""
     from drivelab.models.linear_leaf_tree import LinearLeafTree
 
     features = found.model.features
@@ -42,7 +42,7 @@ def readable_trees(found: FittedTable) -> list[ReadableTree]:
     trees = []
     for number, fitted in enumerate(found.fitted.values(), 1):
         target = fitted.model
-        if "guide" not in target.predictors:
+        if "guide" not in target.predictors or target.law is not None:
             continue
         values = np.log(fitted.observed) if target.logarithm else fitted.observed
         tree = LinearLeafTree().fit(features.project(found.table[fitted.kept]), values)

@@ -1,0 +1,199 @@
+"""Results that are one and the same: where one follows from another, only that one is fitted.
+
+In a closed loop latency times throughput is the queue depth, and bandwidth is throughput times the
+mean size (Little 1961; `drivelab.models.answers` does it for a drive's models). A table may call
+them by any name, in any unit. So what is looked for is a product that holds in its rows: a target
+is a constant times another target, or times its inverse, times or over at most two columns that
+models see.
+
+Percentiles are left alone: a tail that is like the mean in these rows need not be in others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from drivelab.models.features import FloatArray, mean_size
+from drivelab.models.own.columns import Column, are_workloads
+from drivelab.models.own.names import plain, unit_of
+from drivelab.models.predictor import Predictor
+from drivelab.workloads.characteristics import FIELDS
+
+#: Beside the columns, of tables with all eight workload characteristics.
+MEAN_SIZE: Final = "mean_size"
+#: A law holds where all but one in so many rows follow it this closely: results are rounded, and
+#: requests at the ends of a measurement count in one and not in the other.
+CLOSE: Final = 0.02
+_BUT_ONE_IN: Final = 20
+#: So many rows tell a law from chance.
+FEWEST_ROWS: Final = 10
+# So many rows are looked at first.
+_LOOKED_AT: Final = 200
+_PERCENTILE: Final = re.compile(r"(?:^|_)(?:p[0-9]{1,2}(?:_?[0-9]+)?|percentile)(?:_|$)")
+_TINY: Final = 1e-300
+
+
+@dataclass(frozen=True)
+class Law:
+    """How a target follows from another, on the natural logarithm.
+
+    Attributes
+    ----------
+    target
+        The other, which is fitted.
+    sign
+        1 where it follows from the target, -1 where from its inverse.
+    powers
+        Pairs of a column and its power, 1 or -1; the column may be `MEAN_SIZE`.
+    constant
+        Natural logarithm of the factor that units bring.
+    """
+
+    target: str
+    sign: int
+    powers: tuple[tuple[str, int], ...]
+    constant: float
+
+    def describe(self) -> str:
+        """Write it as a formula without its constant, such as ``iodepth / latency_us``."""
+        parts = [(self.target, self.sign), *self.powers]
+        above = [name for name, power in parts if power > 0]
+        below = [name for name, power in parts if power < 0]
+        return " / ".join([" x ".join(above) or "1", *below])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values under their names."""
+        return {
+            "target": self.target,
+            "sign": self.sign,
+            "powers": [{"column": name, "power": power} for name, power in self.powers],
+            "constant": self.constant,
+        }
+
+
+class Follower:
+    """What follows by a law from what a predictor says.
+
+    Parameters
+    ----------
+    predictor
+        Of the logarithm of the law's target.
+    law
+        How it follows.
+    columns
+        Of the tables that it is asked for.
+    """
+
+    def __init__(self, predictor: Predictor, law: Law, columns: Sequence[Column]) -> None:
+        self.predictor = predictor
+        self._law = law
+        self._columns = columns
+
+    def predict(self, table: FloatArray) -> FloatArray:
+        """Return one value a row."""
+        return followed(self._law, self._columns, table, self.predictor.predict(table))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what describes the predictor; the law is told beside it."""
+        return self.predictor.to_json()
+
+
+def followed(
+    law: Law, columns: Sequence[Column], table: FloatArray, logarithms: FloatArray
+) -> FloatArray:
+    """Return what follows from logarithms of the law's target, shape (n,)."""
+    factors = _factors(columns, table)
+    found: FloatArray = law.constant + law.sign * logarithms
+    for name, power in law.powers:
+        found = found + power * factors[name]
+    return found
+
+
+def factor_names(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return what a law may hold: columns of numbers above 0 that no row lacks."""
+    size = (MEAN_SIZE,) if are_workloads(columns) else ()
+    numbers = [one.name for one in columns if one.low > 0 and not one.may_miss]
+    return (*numbers, *size)
+
+
+def may_follow(name: str) -> bool:
+    """Tell whether a target is one that may follow from others."""
+    return _PERCENTILE.search(plain(name)) is None
+
+
+def times_first(names: Sequence[str]) -> list[str]:
+    """Return targets in the order in which they are fitted: times are what others follow from."""
+    return sorted(names, key=lambda name: unit_of(name)[1].kind != "time")
+
+
+def find_law(
+    target: str,
+    logarithms: FloatArray,
+    other: FloatArray,
+    columns: Sequence[Column],
+    table: FloatArray,
+) -> Law | None:
+    """Find how another target follows from one; None where it does not.
+
+    Parameters
+    ----------
+    target
+        The name of the one.
+    logarithms
+        Of the one, shape (n,).
+    other
+        Logarithms of the other in the same rows.
+    columns, table
+        What models see of these rows, shape (n, columns).
+    """
+    if len(other) < FEWEST_ROWS:
+        return None
+    factors = {
+        name: values
+        for name, values in _factors(columns, table).items()
+        # What never changes is a part of the constant.
+        if np.ptp(values) > 0
+    }
+    some = np.linspace(0, len(other) - 1, min(len(other), _LOOKED_AT)).astype(np.int64)
+    first = {name: values[some] for name, values in factors.items()}
+    for sign, powers in _laws(tuple(factors)):
+        if _holds(other[some] - sign * logarithms[some] - _product(first, powers)):
+            left = other - sign * logarithms - _product(factors, powers)
+            if _holds(left):
+                return Law(target, sign, powers, float(np.median(left)))
+    return None
+
+
+def _laws(names: Sequence[str]) -> Iterator[tuple[int, tuple[tuple[str, int], ...]]]:
+    """Give every form of a law, with few columns before those with more."""
+    for count in range(3):
+        for held in itertools.combinations(names, count):
+            for powers in itertools.product((1, -1), repeat=count):
+                for sign in (-1, 1):
+                    yield sign, tuple(zip(held, powers, strict=True))
+
+
+def _product(factors: Mapping[str, FloatArray], powers: Sequence[tuple[str, int]]) -> Any:
+    return sum(power * factors[name] for name, power in powers)
+
+
+def _holds(left: FloatArray) -> bool:
+    """Tell whether what a law leaves of the logarithms is the same in nearly all rows."""
+    apart = np.sort(np.abs(left - np.median(left)))
+    return bool(apart[len(apart) - 1 - len(apart) // _BUT_ONE_IN] <= CLOSE)
+
+
+def _factors(columns: Sequence[Column], table: FloatArray) -> dict[str, FloatArray]:
+    """Return logarithms of what a law may hold, by name; of what is asked below 0, as of 0."""
+    places = {column.name: place for place, column in enumerate(columns)}
+    values = {
+        name: mean_size(table[:, : len(FIELDS)]) if name == MEAN_SIZE else table[:, places[name]]
+        for name in factor_names(columns)
+    }
+    return {name: np.log(np.maximum(one, _TINY)) for name, one in values.items()}
