@@ -97,7 +97,8 @@ def run(
     writes
         What workloads that write find: ``"sustained"``, usual on simulated drives, the drive after
         so much writing of their own kind that more would change nothing; ``"burst"``, usual on
-        others, the drive as it is.
+        others, the drive as it is. On a real drive with a budget they are sustained where settling
+        the drive takes at most half of it.
     progress
         Show on standard error how far it is and how long it still takes.
 
@@ -156,6 +157,7 @@ def run(
                 goal=goal if is_adaptive or goal != Goal() else None,
                 check=default_check(kind_of(name)) if check is None else check,
                 sweeps=sweeps,
+                may_settle=writes is None and kind_of(name) == "real",
                 on_failure=on_failure or "stop",
                 command=f"drivelab.run(..., out={str(path)!r})",
                 progress=progress,

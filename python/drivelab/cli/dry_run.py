@@ -33,6 +33,9 @@ def dry_run(args: argparse.Namespace) -> int:
     design = parse_design(args.design)
     # Both are as many campaigns.
     asked = WRITES if args.writes == BOTH else (args.writes,)
+    if _may_settle(args):
+        # The most that it may cost.
+        asked = ("sustained",)
     plans = [plan_of(argparse.Namespace(**{**vars(args), "writes": one})) for one in asked]
     tell = _on_real_drive if kind_of(args.drive) == "real" else _on_virtual_drive
     answer = tell(args, design, plans)
@@ -41,6 +44,11 @@ def dry_run(args: argparse.Namespace) -> int:
     else:
         show(_text(in_lines(answer)))
     return 0
+
+
+def _may_settle(args: argparse.Namespace) -> bool:
+    """Tell whether the budget of a real drive decides whether writes are sustained."""
+    return bool(args.may_settle) and args.budget_seconds is not None
 
 
 def _on_real_drive(
@@ -125,6 +133,7 @@ def _answer(
         "design": args.design,
         "seed": args.seed,
         "writes": args.writes,
+        "may_settle": _may_settle(args),
         "design_distinct_workloads": design.distinct,
         "goal": None if goal is None else goal.to_json(),
         "first_round_workloads": None if goal is None else min(START, goal.most),
@@ -237,7 +246,10 @@ def _writes_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
     if answer["kind"] == "closed_form":
         return []
     both = f"both: two runs of {answer['workloads']:,} workloads, sustained and burst"
-    return [("writes", both if answer["writes"] == BOTH else answer["writes"])]
+    found = both if answer["writes"] == BOTH else answer["writes"]
+    if answer["may_settle"]:
+        found += ", or sustained where settling the drive takes at most half of the budget"
+    return [("writes", found)]
 
 
 def _time_text(answer: dict[str, Any]) -> str:

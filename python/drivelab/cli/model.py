@@ -36,6 +36,7 @@ from drivelab.cli.models import accuracy_text
 from drivelab.cli.own_model import add_own_options, fit_own, refuse_measuring, refuse_without_files
 from drivelab.cli.terminal import in_lines, show
 from drivelab.drives.asked import usual_writes
+from drivelab.drives.naming import kind_of
 from drivelab.drives.write_pattern import BURST, WRITES
 from drivelab.errors import RunError, UsageError
 from drivelab.runs.stopping import how_to_go_on, told_when_stopped
@@ -61,7 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_drive_options(parser)
     add_writes(
-        parser, (*WRITES, BOTH), "simulated drives sustained, others burst; both: a run of each"
+        parser,
+        (*WRITES, BOTH),
+        "simulated drives: sustained; real ones: burst, or sustained where settling the drive "
+        "takes at most half of --budget; both: a run of each",
     )
     add_own_options(parser)
     parser.add_argument(
@@ -84,6 +88,7 @@ def run(args: argparse.Namespace) -> int:
         refuse_measuring(args, add_arguments)
         return fit_own(args)
     refuse_without_files(args)
+    args.may_settle = args.writes is None and kind_of(args.drive) == "real"
     if args.writes is None:
         args.writes = usual_writes(args.drive)
     if args.dry_run:
@@ -142,6 +147,8 @@ def _one(args: argparse.Namespace, path: Path) -> tuple[dict[str, Any], str, str
     _check_files(path)
     with _campaign(args, path) as store:
         designed = store.header["design"]
+        # A budget may have had room for what lasts.
+        args.writes = store.header["plan"].get("writes", BURST)
         failures, ended = store.failures(), store.header.get("ended")
         try:
             with told_when_stopped(
@@ -196,6 +203,7 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
         check=check_of(args),
         sweeps=args.sweeps,
         size_bytes=args.size,
+        may_settle=args.may_settle,
         on_failure=args.on_failure or "stop",
         command=args.command,
     )

@@ -6,22 +6,22 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from drivelab.campaign.campaign import accepted_by, run_campaign
 from drivelab.campaign.finished import finished_run
+from drivelab.campaign.header import stored_header
 from drivelab.campaign.rounds import Pool, run_rounds
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive, DriveLimits
-from drivelab.drives.write_pattern import SETTLING_CAPACITIES, settled_patterns
-from drivelab.errors import UsageError
+from drivelab.errors import DrivelabError, UsageError
 from drivelab.models.adaptive_rounds import AdaptiveRounds
 from drivelab.models.evaluate import refuse_too_few
 from drivelab.models.goal import FEWEST_MEASUREMENTS, Goal
+from drivelab.models.settling_time import affordable_writes, refuse_budget_of_settling
 from drivelab.runs.failures import OnFailure
 from drivelab.runs.stopping import found_file_stays
 from drivelab.store import RunStore, is_run
-from drivelab.units import format_duration_ns, format_size
 from drivelab.workloads.adaptive import AdaptiveDesign, Pools
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import Design
@@ -29,9 +29,6 @@ from drivelab.workloads.parts import PartName, Parts
 from drivelab.workloads.probes import every_probe
 from drivelab.workloads.run_parts import with_check_and_sweeps
 from drivelab.workloads.selection import Selection
-
-# What a drive takes fastest.
-_TRIED: Final = {"queue_depth": 32, "write_size": 128 << 10}
 
 
 def run_model_campaign(
@@ -45,6 +42,7 @@ def run_model_campaign(
     check: int,
     sweeps: bool,
     size_bytes: int | None = None,
+    may_settle: bool = False,
     on_failure: OnFailure = "stop",
     command: str | None = None,
     progress: bool = True,
@@ -65,6 +63,9 @@ def run_model_campaign(
         When a run of the design ``adaptive`` has enough.
     size_bytes
         The size that a file was asked to have, if any.
+    may_settle
+        Nobody said what writes find: those of a real drive are sustained where the budget has
+        room, whatever the plan says.
 
     Returns
     -------
@@ -78,6 +79,9 @@ def run_model_campaign(
     """
     refuse_goal(design, goal)
     refuse_short_budget(goal, plan)
+    if may_settle and (begun := _writes_of(path)) is not None:
+        # It goes on as it began.
+        plan = replace(plan, writes=begun)
     finished = finished_run(
         path,
         drive_name,
@@ -96,7 +100,10 @@ def run_model_campaign(
             pools, pool = adaptive_pool(design, drive, seed=plan.seed, check=check, sweeps=sweeps)
             is_real = drive.kind == "real"
             if is_real and goal is not None and not is_run(path):
-                refuse_budget_of_settling(goal, plan, drive, pool)
+                if may_settle:
+                    plan = replace(plan, writes=affordable_writes(goal, plan, drive, pool))
+                else:
+                    refuse_budget_of_settling(goal, plan, drive, pool)
             return run_rounds(
                 drive,
                 pool,
@@ -126,6 +133,18 @@ def run_model_campaign(
         )
 
 
+def _writes_of(path: Path) -> str | None:
+    """Return what the writes of a run that is there find; None where none can be read."""
+    if not is_run(path):
+        return None
+    try:
+        with RunStore.open(path) as store:
+            return MeasurementPlan.from_json(stored_header(store)["plan"]).writes
+    except DrivelabError:
+        # Whoever opens it to go on says what is wrong.
+        return None
+
+
 def refuse_goal(design: Design, goal: Goal | None) -> None:
     """Raise `UsageError` when a goal is asked of a design that says itself what it measures."""
     if goal is not None and not isinstance(design, AdaptiveDesign):
@@ -145,37 +164,6 @@ def refuse_short_budget(goal: Goal | None, plan: MeasurementPlan) -> None:
         raise UsageError(
             f"a budget of {budget:g} s is too short: a model needs at least {FEWEST_MEASUREMENTS} "
             f"measurements, and each takes {each:g} s"
-        )
-
-
-def refuse_budget_of_settling(goal: Goal, plan: MeasurementPlan, drive: Drive, pool: Pool) -> None:
-    """Raise `UsageError` when a budget would end while a real drive is still being settled.
-
-    How fast the drive takes writes is tried for a second: it only becomes slower.
-
-    Parameters
-    ----------
-    goal, plan
-        The budget, and whether writes are to be sustained.
-    drive
-        An open drive; written to.
-    pool
-        Everything that may be asked for.
-    """
-    patterns = settled_patterns((each for part in pool.values() for each in part), plan.writes)
-    if goal.budget_seconds is None or not patterns:
-        return
-    writes = Characteristics(write_ratio=1.0, write_random=0.0, **_TRIED)
-    trial = replace(MeasurementPlan.of_kind("real", seconds=1.0), content=plan.content)
-    [found] = drive.measure([(0, writes)], trial)
-    written = len(patterns) * SETTLING_CAPACITIES * drive.capacity_bytes
-    seconds = written / found.bytes * found.duration_ns / 1e9
-    if seconds > goal.budget_seconds:
-        raise UsageError(
-            f"a budget of {format_duration_ns(goal.budget_seconds * 1e9)} is too short for "
-            f"sustained writes: they need {format_size(written)} written to {drive.name} before, "
-            f"which takes at least {format_duration_ns(seconds * 1e9)}; give a longer budget, or "
-            "ask for burst writes"
         )
 
 

@@ -111,6 +111,50 @@ def test_a_real_drive_is_written_before_when_that_is_asked_for(
     assert "drivelab: writing" not in capsys.readouterr().err
 
 
+def test_a_budget_with_room_measures_what_lasts_on_a_real_drive(
+    tmp_path: Path, drive_folder: Path, require_tool, capsys
+) -> None:
+    require_tool("fio")
+    file = drive_folder / "room.bin"
+    words = ["model", str(file), "--size", "4MiB", "--measurements", "12", "--no-sweeps"]
+    words += ["--check", "0", "--requests", "50", "--warmup", "0s", "--budget", "10m", "--keep"]
+    run = tmp_path / "run"
+    assert cli.main([*words, "--out", str(run)]) == 0
+    told = capsys.readouterr()
+    assert f"drivelab: writes are sustained: settling {file} takes about " in told.err
+    assert ", sustained writes, seed 0" in told.out.splitlines()[0]
+    assert plan_of(run)["writes"] == "sustained"
+    # It goes on as it began, with any budget and without one.
+    again = [word for word in words if word not in ("--budget", "10m")]
+    assert cli.main([*again, "--out", str(run)]) == 0
+    assert ", sustained writes, seed 0" in capsys.readouterr().out.splitlines()[0]
+
+
+def test_a_budget_without_room_measures_a_burst_and_says_so(
+    tmp_path: Path, drive_folder: Path, require_tool, capsys, monkeypatch
+) -> None:
+    from drivelab.models import settling_time
+
+    require_tool("fio")
+    monkeypatch.setattr(
+        settling_time, "settling_seconds", lambda drive, plan, patterns: {"in order": 6.0}
+    )
+    file = drive_folder / "no-room.bin"
+    words = ["model", str(file), "--size", "4MiB", "--measurements", "12", "--no-sweeps"]
+    words += ["--check", "0", "--requests", "50", "--warmup", "0s", "--budget", "10s"]
+    run = tmp_path / "run"
+    assert cli.main([*words, "--out", str(run), "--json"]) == 0
+    told = capsys.readouterr()
+    said = " ".join(told.err.split())
+    assert f"writes are a burst: settling {file} would take 6.00 s, more than half of" in said
+    assert json.loads(told.out)["writes"] == "burst"
+    assert "writes" not in plan_of(run)
+    assert cli.main([*words, "--out", str(run), "--dry-run"]) == 0
+    found = capsys.readouterr().out
+    assert "burst, or sustained where settling the drive takes at most half of the budget" in found
+    assert "MiB to settle it, each time twice its size" in found
+
+
 def test_a_budget_that_settling_uses_up_is_refused(
     tmp_path: Path, drive_folder: Path, require_tool, capsys
 ) -> None:
