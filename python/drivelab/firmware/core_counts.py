@@ -165,9 +165,8 @@ def _costs(asked: CoresAsked, resolved: Mapping[str, Any]) -> tuple[str, Mapping
             )
         return "the preset's own", own["cost"]
     time = modelled_time(asked.time or USUAL_TIME, Path(), key="--time", plain=())
-    costs = time.table()
-    refuse_other_drives({**resolved, "firmware": {"cost": costs}}, [time])
-    return time.word, costs
+    refuse_other_drives(resolved, time)
+    return time.word, time.table()
 
 
 def _with(source: PresetSource, lines: Sequence[str]) -> PresetSource:

@@ -83,8 +83,8 @@ def with_costs(text: str, folder: Path) -> tuple[str, ModelledTime | None]:
     UsageError
         When the time is none that there is, or its model cannot be read.
     """
-    word = _time_in(text)
-    if word is None or word in PLAIN:
+    word = _table(_keys_of(text), "firmware").get("time")
+    if not isinstance(word, str) or word in PLAIN:
         return text, None
     time = modelled_time(word, folder)
     changed = f"{_as_counted(text, word)}\n{time.lines()}\n"
@@ -131,43 +131,71 @@ def modelled_time(
     return ModelledTime(word, find_firmware_model(name or _USUAL, folder), kind)
 
 
-def refuse_other_drives(resolved: Mapping[str, Any], times: Sequence[ModelledTime]) -> None:
+def deciding_time(
+    name: str | None, texts: Mapping[str, str], times: Mapping[str, ModelledTime]
+) -> ModelledTime | None:
+    """Give the model that a drive's time comes from.
+
+    Changing some of its costs leaves the drive with the others, which are of the model's firmware
+    all the same. Only a preset that says all of them by itself, or another time, needs no model.
+
+    Parameters
+    ----------
+    name
+        The drive's preset; it is followed along ``base`` as far as `texts` has it.
+    texts
+        Presets by name, as they were written.
+    times
+        Those that models give, by the names of these presets.
+    """
+    word, said, met = None, set[str](), set[str]()
+    while name in texts and name not in met:
+        met.add(name)
+        keys = _keys_of(texts[name])
+        table = _table(keys, "firmware")
+        if name in times:
+            is_free_of_it = word in ("free", "fixed") or times[name].table().keys() <= said
+            return None if is_free_of_it else times[name]
+        word = word or table.get("time")
+        said |= _table(table, "cost").keys()
+        name = keys.get("base")
+    return None
+
+
+def refuse_other_drives(
+    resolved: Mapping[str, Any], time: ModelledTime | None, of_member: ModelledTime | None = None
+) -> None:
     """Refuse a drive whose firmware is none that the model of its time was trained with.
 
     Parameters
     ----------
     resolved
         The drive, or an array with its member.
-    times
-        Those of the preset and of the presets that it starts from; only the one that the drive
-        has in the end counts.
+    time, of_member
+        The models that its time comes from, and its member's; see `deciding_time`.
     """
-    for drive in (resolved, resolved.get("member_preset") or {}):
-        costs = (drive.get("firmware") or {}).get("cost")
-        for time in times:
-            if costs is not None and costs == time.table():
-                _refuse_other_drive(drive, time)
+    if time is not None:
+        _refuse_other_drive(resolved, time)
+    member = resolved.get("member_preset")
+    if of_member is not None and member is not None:
+        _refuse_other_drive(member, of_member)
 
 
-def refuse_other_firmware(
-    resolved: Mapping[str, Any], times: Sequence[ModelledTime], library: Path
-) -> None:
+def refuse_other_firmware(time: ModelledTime | None, library: Path) -> None:
     """Refuse a firmware of one's own whose time is that of a model of another one.
 
     Parameters
     ----------
-    resolved, times
-        As of `refuse_other_drives`.
+    time
+        The model that the drive's time comes from.
     library
         The firmware.
     """
-    costs = (resolved.get("firmware") or {}).get("cost")
-    for time in times:
-        if costs is not None and costs == time.table():
-            raise UsageError(
-                f"firmware.time = {time.word!r} is of the {time.model.firmware.name} firmware, not "
-                f"of {library.name}: say firmware.time = 'fixed' or 'counted' with costs of yours"
-            )
+    if time is not None:
+        raise UsageError(
+            f"firmware.time = {time.word!r} is of the {time.model.firmware.name} firmware, not "
+            f"of {library.name}: say firmware.time = 'fixed' or 'counted' with costs of yours"
+        )
 
 
 def _refuse_other_drive(drive: Mapping[str, Any], time: ModelledTime) -> None:
@@ -231,14 +259,16 @@ def _is_alike(one: int, other: int) -> bool:
     return one * _MOST_RATIO >= other and other * _MOST_RATIO >= one
 
 
-def _time_in(text: str) -> str | None:
+def _keys_of(text: str) -> dict[str, Any]:
     try:
-        keys = parse_toml(text)
+        return parse_toml(text)
     except UnreadableTomlError:
-        return None  # the native reader says what is wrong, with its line
-    table = keys.get("firmware")
-    time = table.get("time") if isinstance(table, dict) else None
-    return time if isinstance(time, str) else None
+        return {}  # the native reader says what is wrong, with its line
+
+
+def _table(keys: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    table = keys.get(name)
+    return table if isinstance(table, dict) else {}
 
 
 def _as_counted(text: str, word: str) -> str:

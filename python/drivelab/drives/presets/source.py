@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ from drivelab.bounded_toml import UnreadableTomlError, parse_toml
 from drivelab.drives.named_file import read_text_file
 from drivelab.drives.presets.firmware_costs import (
     ModelledTime,
+    deciding_time,
     refuse_other_drives,
     with_costs,
 )
@@ -40,14 +41,16 @@ class PresetSource:
     base_texts
         Presets in the same folder along its chain of ``base`` and ``member`` keys, by name; the
         package's own need no text here.
-    modelled_times
-        Times of firmware that models gave, of all these texts; the texts hold their costs.
+    modelled_time, member_time
+        Models that the times of the drive's firmware and of its member's come from; the texts hold
+        their costs.
     """
 
     reference: str
     toml_text: str
     base_texts: dict[str, str] = field(default_factory=dict)
-    modelled_times: tuple[ModelledTime, ...] = ()
+    modelled_time: ModelledTime | None = None
+    member_time: ModelledTime | None = None
 
     def resolved(self) -> tuple[dict[str, Any], str]:
         """Return the checked description and the hash of everything that decides behaviour.
@@ -61,7 +64,7 @@ class PresetSource:
             text, configuration_hash = resolve_preset(self.toml_text, self.base_texts)
         resolved = json.loads(text)
         with self.named():
-            refuse_other_drives(resolved, self.modelled_times)
+            refuse_other_drives(resolved, self.modelled_time, self.member_time)
         return resolved, configuration_hash
 
     @contextlib.contextmanager
@@ -108,23 +111,36 @@ def read_preset(reference: str) -> PresetSource:
 def preset_at(reference: str, text: str) -> PresetSource:
     """Give the preset that `text` is in the file `reference`, with those that lie beside it."""
     path = Path(reference)
+    # No preset beside it has this name.
+    written = {"": text, **_base_texts(path, text)}
     try:
-        own, time = with_costs(text, path.parent)
-        bases, times = _costed_bases(_base_texts(path, text), path.parent)
+        costed = {name: with_costs(one, path.parent) for name, one in written.items()}
     except UsageError as error:
         raise type(error)(f"{reference}: {error}") from error
-    times = [time, *times] if time is not None else times
-    source = PresetSource(reference, own, bases, tuple(times))
+    times = {name: time for name, (_, time) in costed.items() if time is not None}
+    texts = {name: one for name, (one, _) in costed.items()}
+    source = PresetSource(
+        reference,
+        texts.pop(""),
+        texts,
+        deciding_time("", written, times),
+        deciding_time(_member_of("", written), written, times),
+    )
     if times:
         source.resolved()
     return source
 
 
-def _costed_bases(texts: dict[str, str], folder: Path) -> tuple[dict[str, str], list[ModelledTime]]:
-    """Replace the models that presets name by their costs."""
-    costed = {name: with_costs(text, folder) for name, text in texts.items()}
-    times = [time for _, time in costed.values() if time is not None]
-    return {name: text for name, (text, _) in costed.items()}, times
+def _member_of(name: str, texts: Mapping[str, str]) -> str | None:
+    """Give the preset of an array's member, of a drive or of one that it starts from."""
+    met: set[str] = set()
+    while name in texts and name not in met:
+        met.add(name)
+        keys = _keys_in(texts[name])
+        if "member" in keys:
+            return keys["member"]
+        name = keys.get("base", "")
+    return None
 
 
 def _read(path: Path) -> str:
@@ -155,9 +171,14 @@ def _base_texts(path: Path, text: str) -> dict[str, str]:
 
 def _named_in(text: str) -> list[str]:
     """Give the presets that one starts from or, being an array, consists of."""
+    keys = _keys_in(text)
+    return [keys[key] for key in ("base", "member") if key in keys]
+
+
+def _keys_in(text: str) -> dict[str, str]:
+    """Give the values of a preset that are text."""
     try:
         keys = parse_toml(text)
     except UnreadableTomlError:
-        return []  # the native reader says what is wrong, with its line
-    named = (keys.get(key) for key in ("base", "member"))
-    return [name for name in named if isinstance(name, str)]
+        return {}  # the native reader says what is wrong, with its line
+    return {key: value for key, value in keys.items() if isinstance(value, str)}

@@ -128,6 +128,40 @@ def test_a_model_refuses_a_drive_that_it_does_not_know(folder: Path, lines: str,
     assert "does not fit this drive" in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("lines", "is_refused"),
+    [
+        ("[firmware.cost]\ncommand_cycles = 1", True),
+        ("[firmware]\ncores = 2\n[firmware.cost]\ncommand_cycles = 1", True),
+        ('[firmware]\ntime = "counted"', True),
+        ('[firmware]\ntime = "fixed"\ncommand_ns = 100', False),
+        ('[firmware]\ntime = "counted"\n[firmware.cost]\n{all}', False),
+    ],
+)
+def test_costs_that_are_changed_leave_the_model_what_it_is_of(
+    folder: Path, lines: str, is_refused: bool
+) -> None:
+    preset(folder, '[firmware]\ntime = "learned:model.json"', "mine.toml")
+    costs = find_firmware_model("model.json", folder).learned.table()
+    changed = "\n".join(f"{key} = {value + 1}" for key, value in costs.items())
+    child = folder / "child.toml"
+    child.write_text(
+        'base = "mine"\nname = "child"\n[collection]\npolicy = "fifo"\n'
+        + lines.replace("{all}", changed)
+    )
+    array = folder / "array.toml"
+    array.write_text(
+        'name = "array"\nkind = "raid0"\nsummary = "two"\nmember = "child"\nmembers = 2\n'
+        "stripe_bytes = 65_536\n[variability]\nsigma = 0\noutlier_probability = 0\noutlier_factor = 1\n"
+    )
+    for path in (child, array):
+        if not is_refused:
+            read_preset(str(path)).resolved()
+            continue
+        with pytest.raises(UsageError, match="the drive has fifo, the model was trained with"):
+            read_preset(str(path))
+
+
 def test_a_map_of_another_size_is_refused_with_the_reason(folder: Path) -> None:
     with pytest.raises(UsageError, match="a map more than 16 times as large or small"):
         resolved(folder, '[firmware]\ntime = "learned:page-map"')
