@@ -191,7 +191,7 @@ def _board(
     if args.board is None:
         if args.ssh_config is not None:
             raise UsageError("--ssh-config is for --board: name a board, or leave it out")
-        _check_same(args.out, None)
+        _check_same(args, None)
         return None
     from drivelab.firmware.board import BoardPlace, look_at
     from drivelab.firmware.board_runs import Board, check_cores
@@ -207,19 +207,23 @@ def _board(
     words = ["--geometry", settings.geometry, "--seed", str(settings.seed)]
     program = firmware_program(programs or FOLDER, identity.processor)
     board = Board(place, identity, program, words if programs is None else None)
-    _check_same(args.out, board.described())
+    _check_same(args, board.described())
     return board
 
 
-def _check_same(path: Path, board: dict[str, Any] | None) -> None:
-    """Refuse that a run that is there goes on with another board."""
+def _check_same(args: argparse.Namespace, board: dict[str, Any] | None) -> None:
+    """Refuse that a run that is there goes on with another board, or another host's counters."""
     from drivelab.firmware.board_runs import check_same_board
+    from drivelab.firmware.counters import check_same_processor
+    from drivelab.runs.header import this_processor
     from drivelab.store import RunStore
     from drivelab.store.folder import is_run
 
-    if is_run(path):
-        with RunStore.open(path) as store:
+    if is_run(args.out):
+        with RunStore.open(args.out) as store:
             check_same_board(store.header, board)
+            if args.events == "pmu":
+                check_same_processor(store.header, this_processor())
 
 
 def _absolute(path: Path | None) -> Path | None:

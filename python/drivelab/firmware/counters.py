@@ -53,6 +53,23 @@ def check_counters(sources: Path = _SOURCES) -> None:
         )
 
 
+def check_same_processor(header: Mapping[str, Any], processor: str | None) -> None:
+    """Refuse that a run whose events were counted on one processor goes on with another.
+
+    Raises
+    ------
+    UsageError
+        With both.
+    """
+    plan = header.get("plan") or {}
+    before = plan.get("processor")
+    if plan.get("events") == "pmu" and before != processor:
+        raise UsageError(
+            f"the run counted events on {before or 'a processor without a name'}, and this machine "
+            f"has {processor or 'one without a name'}: go on there, or choose another --out"
+        )
+
+
 @dataclass(frozen=True)
 class Corrected:
     """A group's events, corrected for the turns that it had.

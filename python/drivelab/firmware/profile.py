@@ -29,7 +29,7 @@ from drivelab.firmware.profiled import Observed, Profiled
 from drivelab.firmware.record_logs import RecordLog, read_counted, read_observed
 from drivelab.firmware.requests import RECORD_REQUESTS, request_chunks, write_requests
 from drivelab.firmware.running import check_contract, run_together
-from drivelab.runs.header import this_start
+from drivelab.runs.header import this_processor, this_start
 from drivelab.runs.progress import Progress
 from drivelab.runs.run import Run
 
@@ -319,7 +319,9 @@ def _host(
 
 def _observed_by(bench: Bench) -> dict[str, Any]:
     """Return what a run's plan says of who takes the emulated target's place."""
-    events = {"events": "pmu"} if bench.has_counters else {}
+    events: dict[str, Any] = {}
+    if bench.has_counters:
+        events = {"events": "pmu", "processor": this_processor()}
     if bench.board is not None:
         return {"board": bench.board.described(), **events}
     if bench.target_parameters is not None:

@@ -48,7 +48,7 @@ def this_start(command: str | None) -> dict[str, Any]:
         "python_version": platform.python_version(),
         "host": platform.node(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "processor": _processor(),
+        "processor": this_processor(),
         "processors": len(os.sched_getaffinity(0)),
     }
 
@@ -66,11 +66,20 @@ def command_of(header: Mapping[str, Any]) -> str:
     return kind if isinstance(kind, str) else CAMPAIGN_COMMAND
 
 
-def _processor() -> str | None:
-    """Give the processor's model as the kernel tells it; ARM kernels tell none."""
+def this_processor(described: Path = Path("/proc/cpuinfo")) -> str | None:
+    """Give the processor's model as the kernel tells it; on ARM, mostly, its maker's numbers.
+
+    Parameters
+    ----------
+    described
+        Where the kernel tells it.
+    """
     try:
-        text = Path("/proc/cpuinfo").read_text(errors="replace")
+        text = described.read_text(errors="replace")
     except OSError:
         return None
-    found = re.search(r"^(?:model name|Model|Hardware)\s*:\s*(\S.*)$", text, re.MULTILINE)
-    return found[1].strip() if found else None
+    named = re.search(r"^(?:model name|Model|Hardware)\s*:\s*(\S.*)$", text, re.MULTILINE)
+    if named:
+        return named[1].strip()
+    numbers = re.findall(r"^CPU (implementer|variant|part)\s*:\s*(\w+)$", text, re.MULTILINE)
+    return ", ".join(f"{what} {number}" for what, number in dict(numbers).items()) or None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_firmware_records import made_profiled
 
 from drivelab.cli.main import main
 from drivelab.errors import RunError, UsageError
@@ -20,6 +21,7 @@ from drivelab.firmware.counters import (
     told_shares,
 )
 from drivelab.firmware.profiled import EVENTS
+from drivelab.runs.header import this_processor
 
 NAMES = {
     "cycles": ("cpu_cycles", "instructions", "bus_cycles"),
@@ -104,6 +106,46 @@ def test_a_machine_without_counters_is_told(
     words = ["firmware", "profile", "RR", "--events", "pmu", "--out", "run"]
     assert main(words) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_run_of_counters_goes_on_on_the_same_processor_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from drivelab.firmware import counters, profile
+    from drivelab.runs import header
+
+    log = made_profiled("mixed.toml", 0.5, records=1)
+    this = ["One CPU @ 2.0 GHz"]
+    monkeypatch.setattr(counters, "check_counters", lambda: None)
+    monkeypatch.setattr(profile, "observe", lambda *_: log)
+    for module in (profile, header):
+        monkeypatch.setattr(module, "this_processor", lambda: this[0])
+    monkeypatch.chdir(tmp_path)
+    Path("mixed.toml").write_text(
+        'summary = "any"\nrequests = 1000\n[[stream]]\nname = "mixed"\nqueue_depth = 1\n'
+    )
+    words = ["firmware", "profile", "mixed.toml", "--geometry", "2x2x1x64x64", "--out", "run"]
+    assert main([*words, "--events", "pmu"]) == 0
+    assert main([*words, "--events", "pmu"]) == 0
+    capsys.readouterr()
+    this[0] = "Other CPU"
+    assert main([*words, "--events", "pmu"]) == 2
+    error = capsys.readouterr().err
+    assert "the run counted events on One CPU @ 2.0 GHz, and this machine has Other CPU" in error
+    assert error.count("\n") == 1
+    assert main(words) == 2
+    assert "events: pmu before" in capsys.readouterr().err
+
+
+def test_an_arm_processor_is_known_by_its_makers_numbers(tmp_path: Path) -> None:
+    described = tmp_path / "cpuinfo"
+    lines = ("processor\t: 0", "CPU implementer\t: 0x41", "CPU architecture: 8", "CPU part\t: 0xd03")
+    described.write_text("\n".join(lines * 2))
+    assert this_processor(described) == "implementer 0x41, part 0xd03"
+    described.write_text("model name\t: A CPU \n")
+    assert this_processor(described) == "A CPU"
+    described.write_text("")
+    assert this_processor(described) is None
 
 
 def test_software_events_are_counted_by_the_program(tmp_path: Path) -> None:
