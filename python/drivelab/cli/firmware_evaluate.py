@@ -69,7 +69,7 @@ def carry_out(args: argparse.Namespace) -> int:
         raise UsageError(
             "--search is for the network: name it with --models network, or leave --search out"
         )
-    profiles, header = _profiles(args.profile)
+    profiles, header, cautions = _profiles(args.profile)
     settings = FirmwareSettings(**header["plan"]["firmware"])
     found = evaluate(
         profiles,
@@ -78,6 +78,7 @@ def carry_out(args: argparse.Namespace) -> int:
         seed=args.seed,
         dies=settings.dies,
         search=NetworkSearch(args.search, header, args.command, progress=not args.json),
+        cautions=cautions,
     )
     written: dict[str, Path] = {}
     if folder is not None:
@@ -106,12 +107,13 @@ def _folder(args: argparse.Namespace) -> OutputFolder:
     return folder
 
 
-def _profiles(path: Path) -> tuple[list[Profiled], dict[str, Any]]:
-    """Give the workloads of a profile, and its header."""
-    from drivelab.firmware.kind import firmware_run, stored_profile
+def _profiles(path: Path) -> tuple[list[Profiled], dict[str, Any], list[str]]:
+    """Give the workloads of a profile, its header, and what it lacks."""
+    from drivelab.firmware.kind import firmware_run, incomplete, stored_profile
 
     with firmware_run(path) as store:
-        return stored_profile(store), store.header
+        found = stored_profile(store)
+        return found, store.header, incomplete(store, found)
 
 
 def _text(values: dict[str, Any], found: Evaluation, profiles: list[Profiled]) -> str:

@@ -68,15 +68,21 @@ def carry_out(args: argparse.Namespace) -> int:
     if args.out is not None and not names:
         raise UsageError("a stored run needs no --out; leave it out")
     asked = named_workloads(names, args.fit)
-    observed = [each for name in runs for each in _stored(Path(name), model)]
+    observed: list[Observed] = []
+    cautions: list[str] = []
+    for name in runs:
+        found, lacking = _stored(Path(name), model)
+        observed += found
+        cautions += lacking
     if asked:
         observed += _observed(args, model, asked)
-    found = predict(model, args.model, observed)
+    prediction = predict(model, args.model, observed)
     values = {
         "model": args.model,
         "run": None if args.out is None else str(args.out),
-        **prediction_values(found),
+        **prediction_values(prediction),
     }
+    values["cautions"] = [*cautions, *values["cautions"]]
     print(json.dumps(values, indent=2)) if args.json else show(_text(in_lines(values)))
     return 0
 
@@ -85,15 +91,16 @@ def _is_run(name: str) -> bool:
     return Path(name).is_dir()
 
 
-def _stored(path: Path, model: FirmwareModel) -> list[Observed]:
-    """Give the records of a run, refused where they are of another firmware."""
-    from drivelab.firmware.kind import firmware_run, stored_records
+def _stored(path: Path, model: FirmwareModel) -> tuple[list[Observed], list[str]]:
+    """Give the records of a run, refused where they are of another firmware, and what it lacks."""
+    from drivelab.firmware.kind import firmware_run, incomplete, stored_records
     from drivelab.firmware.prediction import refuse_other_firmware
     from drivelab.firmware.training import trained_firmware
 
     with firmware_run(path) as store:
         refuse_other_firmware(model.firmware, trained_firmware(store.header), str(path))
-        return stored_records(store)
+        found = stored_records(store)
+        return found, incomplete(store, found)
 
 
 def _observed(

@@ -39,20 +39,27 @@ def carry_out(args: argparse.Namespace) -> int:
 
     output = answer_to(args, _KIND, args.out)
     check_files([((".json",), output)], force=args.force)
-    profiles, firmware = _profiles(args.profile)
+    profiles, firmware, cautions = _profiles(args.profile)
     model = train(profiles, firmware, seed=args.seed)
     write_file(output, model_bytes(model), force=args.force)
-    values = {"run": str(args.profile), "model": str(args.out), **_values(model)}
+    values = {
+        "run": str(args.profile),
+        "model": str(args.out),
+        "cautions": cautions,
+        **_values(model),
+    }
     print(json.dumps(values, indent=2)) if args.json else show(_text(in_lines(values)))
     return 0
 
 
-def _profiles(path: Path) -> tuple[list[Profiled], TrainedFirmware]:
-    from drivelab.firmware.kind import firmware_run, stored_profile
+def _profiles(path: Path) -> tuple[list[Profiled], TrainedFirmware, list[str]]:
+    """Give the workloads of a profile, of which firmware they are, and what it lacks."""
+    from drivelab.firmware.kind import firmware_run, incomplete, stored_profile
     from drivelab.firmware.training import trained_firmware
 
     with firmware_run(path) as store:
-        return stored_profile(store), trained_firmware(store.header)
+        found = stored_profile(store)
+        return found, trained_firmware(store.header), incomplete(store, found)
 
 
 def _values(model: FirmwareModel) -> dict[str, Any]:
@@ -131,6 +138,7 @@ def _text(values: dict[str, Any]) -> str:
             "",
             *aligned([("what", "mean", "at most"), *accuracy], left=1),
             "",
+            *values["cautions"],
             f"trained on {len(values['workloads'])} workloads, {values['records']:,} records of an "
             "emulated target; no board was measured",
             f"wrote {values['model']}",

@@ -50,7 +50,6 @@ def add_length(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fit",
         choices=TRACE_FITS,
-        default=_FIT,
         help="where requests of a trace fall: as recorded (keep), modulo the drive's size (wrap), "
         f"touched regions of 1 MiB in a row (scale) [{_FIT}]",
     )
@@ -66,7 +65,7 @@ def request_plan(args: argparse.Namespace, capacity_bytes: int) -> RequestPlan:
     return RequestPlan(args.seed, requests=requests, capacity_bytes=capacity_bytes)
 
 
-def named_workloads(names: Sequence[str], fit: str = _FIT) -> dict[str, Workload]:
+def named_workloads(names: Sequence[str], fit: str | None = None) -> dict[str, Workload]:
     """Give workloads by their names, in order.
 
     Parameters
@@ -74,14 +73,16 @@ def named_workloads(names: Sequence[str], fit: str = _FIT) -> dict[str, Workload
     names
         As `WORKLOAD_HELP` says.
     fit
-        Where requests of traces fall.
+        Where requests of traces fall, where that was said.
 
     Raises
     ------
     UsageError
-        When one is unknown, named twice, or a file that cannot be read.
+        When one is unknown, named twice, or a file that cannot be read, or none is a trace whose
+        requests could fall elsewhere.
     """
     from drivelab.firmware.lee2021 import FIFTEEN
+    from drivelab.workloads.trace import Trace
 
     asked: list[str] = []
     for name in names:
@@ -89,7 +90,12 @@ def named_workloads(names: Sequence[str], fit: str = _FIT) -> dict[str, Workload
     twice = {name for name in asked if asked.count(name) > 1}
     if twice:
         raise UsageError(f"{min(twice)} is named twice; name each workload once")
-    return {name: _workload(name, fit) for name in asked}
+    found = {name: _workload(name, fit or _FIT) for name in asked}
+    if fit is not None and not any(isinstance(each, Trace) for each in found.values()):
+        raise UsageError(
+            f"--fit {fit} is for recorded traces, and none is named here; leave it out"
+        )
+    return found
 
 
 def _workload(name: str, fit: str) -> Workload:

@@ -83,6 +83,7 @@ def evaluate(
     seed: int = 0,
     dies: int | None = None,
     search: NetworkSearch | None = None,
+    cautions: Sequence[str] = (),
 ) -> Evaluation:
     """Predict each workload by models of the others.
 
@@ -100,6 +101,8 @@ def evaluate(
         Of the drive, for errors with the time of Z-NAND added.
     search
         How the network's shape is searched, and where that is kept.
+    cautions
+        What is to be said of the profile, first.
 
     Raises
     ------
@@ -108,21 +111,21 @@ def evaluate(
     """
     _check_asked(models, inputs)
     found: dict[str, LeftOut] = {}
-    cautions = []
+    told = list(cautions)
     for name in models:
         try:
             found[name] = _left_out(name, profiles, inputs, seed, search or NetworkSearch())
         except RunError as error:
             if name != STATIC or len(models) == 1:
                 raise
-            cautions.append(f"static is left out: {error}")
+            told.append(f"static is left out: {error}")
     if all(each.p99_ratio is None for each in found.values()):
-        cautions.append(
+        told.append(
             f"no workload has {RECORDS_FOR_P99} records, so the 99th percentile across records is "
             "left out"
         )
     by_model = dict(sorted(found.items(), key=lambda one: one[1].ratio))
-    return Evaluation(inputs, by_model, tuple(cautions), _flash_ns(profiles, dies))
+    return Evaluation(inputs, by_model, tuple(told), _flash_ns(profiles, dies))
 
 
 def _check_asked(models: Sequence[str], inputs: str) -> None:

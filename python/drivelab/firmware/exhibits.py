@@ -140,7 +140,7 @@ def _predicted(found: Evaluation) -> Page:
         "nothing; the best first.",
         source="Lee et al. 2021, figure 2a",
     )
-    cautions = tuple(Caution("Something is left out", text) for text in found.cautions)
+    cautions = tuple(Caution("Something is missing", text) for text in found.cautions)
     exhibits = (
         Text((headline(found),), leads=True),
         figure,

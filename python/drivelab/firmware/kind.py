@@ -9,13 +9,14 @@ import numpy as np
 from drivelab.errors import RunError, UsageError
 from drivelab.firmware.profiled import Observed, Profiled
 from drivelab.firmware.record_logs import RecordColumn, RecordLog
+from drivelab.firmware.requests import RECORD_REQUESTS
 from drivelab.runs.columns import Column, Rows
 from drivelab.runs.header import command_of
 from drivelab.runs.kind import RunKind, Standing
 from drivelab.store import RunStore, damaged
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 _LOGS: Final = ("counted", "host", "target")
@@ -73,6 +74,39 @@ def stored_profile(store: RunStore) -> list[Profiled]:
     return profiled
 
 
+def incomplete(store: RunStore, found: Sequence[Observed]) -> list[str]:
+    """Say what a run lacks of what it was asked for, and how to go on: cautions, mostly none.
+
+    Parameters
+    ----------
+    store
+        The run.
+    found
+        What it holds.
+    """
+    told = []
+    asked = [str(each["label"]) for each in _asked_workloads(store)]
+    missing = [label for label in asked if label not in {each.label for each in found}]
+    if missing:
+        starts = store.starts()
+        command = starts[-1].get("command") if starts else None
+        told.append(
+            f"the profile is incomplete: {len(found)} of {len(asked)} workloads are there, without "
+            f"{', '.join(missing)}; `{command or 'drivelab firmware profile'}` goes on with it"
+        )
+    plan = store.header.get("plan") or {}
+    requests = (plan.get("requests") or {}).get("requests")
+    if requests is not None:
+        wanted = requests // (plan.get("firmware") or {}).get("record_requests", RECORD_REQUESTS)
+        told += [
+            f"{each.label} has {len(each):,} of {wanted:,} records that were asked for: it ends "
+            "there; profile a longer one, or ask for fewer (--records)"
+            for each in found
+            if len(each) < wanted
+        ]
+    return told
+
+
 def firmware_run(path: Path) -> RunStore:
     """Open a run of firmware; close what this gives.
 
@@ -97,11 +131,18 @@ def _log(value: Mapping[str, Any]) -> RecordLog:
     return RecordLog(columns, rows, dict(value["parameters"]))
 
 
-def _standing(store: RunStore) -> Standing:
+def _asked_workloads(store: RunStore) -> list[Mapping[str, Any]]:
     workloads = (store.header.get("asked") or {}).get("workloads")
-    plan = store.header.get("plan") or {}
-    if not isinstance(workloads, list):
+    if not isinstance(workloads, list) or not all(
+        isinstance(each, dict) and "label" in each for each in workloads
+    ):
         raise damaged(store.path, "what it was asked for is not there")
+    return workloads
+
+
+def _standing(store: RunStore) -> Standing:
+    workloads = _asked_workloads(store)
+    plan = store.header.get("plan") or {}
     done = len(store.done())
     return Standing(
         f"firmware under {len(workloads)} workloads",

@@ -88,6 +88,47 @@ def test_a_profile_that_was_stopped_goes_on(
     assert "asked" in capsys.readouterr().err
 
 
+def test_an_incomplete_profile_is_evaluated_with_a_caution(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from made_firmware_records import made_profiled
+
+    ratios = {"reads.toml": 0.0, "mixed.toml": 0.4, "writes.toml": 1.0}
+
+    def observe(label: str, *_: object) -> object:
+        if label == "later.toml":
+            raise RunError("the disk is full")
+        return made_profiled(label, ratios[label], records=3, moved=2 * ratios[label])
+
+    monkeypatch.setattr(profile, "observe", observe)
+    Path("later.toml").write_text(SCENARIO.format(requests=3000, writes=0.5))
+    words = ["firmware", "profile", *SMALL[:2], *ratios, "later.toml", "--out", "run"]
+    assert main([*words, "--records", "4"]) != 0
+    capsys.readouterr()
+    first = (
+        "the profile is incomplete: 3 of 4 workloads are there, without later.toml; `drivelab "
+        f"{' '.join(words)} --records 4` goes on with it"
+    )
+    second = (
+        "reads.toml has 3 of 4 records that were asked for: it ends there; profile a longer one, "
+        "or ask for fewer (--records)"
+    )
+    for asked in (
+        ["evaluate", "run", "--models", "linear"],
+        ["train", "run", "--out", "model.json"],
+        ["predict", "model.json", "run"],
+    ):
+        assert main(["firmware", *asked, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["cautions"][:2] == [first, second]
+        assert main(["firmware", *asked, *(["--force"] if "train" in asked else [])]) == 0
+        assert first[:40] in " ".join(capsys.readouterr().out.split())
+    monkeypatch.setattr(profile, "observe", lambda label, *_: made_profiled(label, 0.5, records=4))
+    assert main(["firmware", "profile", *SMALL, *ratios, "--out", "whole", "--json"]) == 0
+    capsys.readouterr()
+    assert main(["firmware", "train", "whole", "--out", "whole.json", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cautions"] == []
+
+
 def test_what_does_not_fit_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, said in (
         (["RX"], "those of Lee et al. 2021, table 4 are SR, SW"),
@@ -95,6 +136,7 @@ def test_what_does_not_fit_is_refused(folder: Path, capsys: pytest.CaptureFixtur
         (["RR", *SMALL], "does not lie on the drive"),
         (["RR", "--geometry", "4x4x2"], "is no geometry"),
         (["RR", "--target", "none.toml"], "there is no file none.toml"),
+        (["reads.toml", "--fit", "wrap"], "--fit wrap is for recorded traces, and none is named"),
     ):
         assert main(["firmware", "profile", "--out", "run", *words]) == 2
         error = capsys.readouterr().err
