@@ -34,17 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def carry_out(args: argparse.Namespace) -> int:
     """Build, and say where the programs lie."""
-    from drivelab.firmware.own import PROCESSORS, build_own, check_own
+    from drivelab.firmware.own import PROCESSORS, build_whole, check_own
 
     if args.source.is_dir():
         raise UsageError(f"{args.source} is a folder: name the source of a firmware")
     check_own(args.source)
     _refuse_another(args.out)
-    try:
-        args.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{args.out} cannot be made: {error.strerror}") from error
-    own = build_own(args.source, args.out)
+    own = build_whole(args.source, args.out)
     values = {
         "firmware": own.name,
         "source_sha256": own.source_sha256,

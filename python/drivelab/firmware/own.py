@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -136,6 +136,31 @@ def build_own(source: Path, folder: Path, programs: Path = FOLDER) -> OwnFirmwar
     text = json.dumps({"name": told.name, "source_sha256": told.source_sha256}, indent=2)
     (folder / _TOLD).write_text(text + "\n", encoding="utf-8")
     return told
+
+
+def build_whole(source: Path, folder: Path) -> OwnFirmware:
+    """Build a firmware into a folder of its own, which then holds all of it or what it held.
+
+    Raises
+    ------
+    UsageError
+        As `build_own`, or when the folder cannot be written.
+    """
+    folder = folder.absolute()
+    there = next(each for each in folder.parents if each.is_dir())
+    try:
+        with tempfile.TemporaryDirectory(prefix=".drivelab-firmware-", dir=there) as beside:
+            # The one beside is nobody else's to read.
+            draft = Path(beside) / "programs"
+            draft.mkdir()
+            built = build_own(source, draft)
+            folder.mkdir(parents=True, exist_ok=True)
+            # Last comes the file by which the folder is known.
+            for file in sorted(draft.iterdir(), key=lambda each: each.name == _TOLD):
+                file.replace(folder / file.name)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error.strerror or error}") from error
+    return replace(built, folder=folder)
 
 
 def identity(own: OwnFirmware) -> dict[str, str]:

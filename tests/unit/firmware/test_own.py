@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -213,3 +214,34 @@ def test_programs_take_no_other_folder_s_place(
     words = ["firmware", "build", str(EXAMPLES / "page_map.c"), "--out", "mine"]
     assert "mine holds no firmware" in refusal(capsys, 2, main(words))
     assert [each.name for each in Path("mine").iterdir()] == ["letter.txt"]
+
+
+def test_a_build_that_fails_leaves_what_was_there(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("wrong.c").write_text("int x = ;\n")
+    before = sorted(folder.iterdir())
+    words = ["firmware", "build", "wrong.c", "--out", "deep/mine"]
+    assert "wrong.c does not compile" in refusal(capsys, 2, main(words))
+    assert sorted(folder.iterdir()) == before
+    words[2:] = [str(EXAMPLES / "page_map.c"), "--out", "deep/mine"]
+    assert main(words) == 0
+    whole = {each.name: each.read_bytes() for each in Path("deep/mine").iterdir()}
+    assert Path("deep/mine").stat().st_mode & 0o777 == 0o777 & ~_umask()
+    # The second processor's compiler is missing: the first's program is not taken over alone.
+    tools = folder / "bin"
+    tools.mkdir()
+    for name in ("cc", "as", "ld"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    monkeypatch.setenv("PATH", str(tools))
+    capsys.readouterr()
+    words[2] = str(EXAMPLES / "hot_cold.c")
+    assert "no C compiler for aarch64" in refusal(capsys, 2, main(words))
+    assert {each.name: each.read_bytes() for each in Path("deep/mine").iterdir()} == whole
+    assert [each.name for each in Path("deep").iterdir()] == ["mine"]
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
