@@ -126,7 +126,13 @@ def carry_out(args: argparse.Namespace) -> int:
     from drivelab.firmware.counters import told_shares
     from drivelab.firmware.own import own_programs
     from drivelab.firmware.profile import Bench, profile_firmware
-    from drivelab.firmware.programs import FOLDER, firmware_program, observer, observers
+    from drivelab.firmware.programs import (
+        FOLDER,
+        check_parameters,
+        firmware_program,
+        observer,
+        observers,
+    )
 
     workloads = named_workloads(args.workloads, args.fit)
     if args.target is not None and not args.target.is_file():
@@ -141,6 +147,8 @@ def carry_out(args: argparse.Namespace) -> int:
         board = _board(args, settings, programs)
         if board is None:
             host, target = observers(own=programs)
+            if args.target is not None:
+                check_parameters(target, args.target)
         else:
             host, target = observer("host", own=programs), None
             stack.enter_context(board)

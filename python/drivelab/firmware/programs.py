@@ -13,6 +13,7 @@ from __future__ import annotations
 import shutil
 import signal
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -59,9 +60,8 @@ class Observer:
 
     def command(self, out: Path, parameters: Path | None, words: Sequence[str]) -> list[str]:
         """Return the command line that runs the firmware and writes records to `out`."""
-        plugin = f"{self.plugin},out={out}"
-        if parameters is not None:
-            plugin += f",parameters={parameters}"
+        named = {"file": self.plugin, "out": out, "parameters": parameters}
+        plugin = ",".join(f"{key}={_escaped(path)}" for key, path in named.items() if path)
         return [str(self.qemu), *self.cpu, "-plugin", plugin, str(self.program), *words]
 
 
@@ -101,13 +101,29 @@ def observer(name: str, folder: Path = FOLDER, own: Path | None = None) -> Obser
     plugin = folder / "libdrivelab_qemu.so"
     if not plugin.is_file():
         raise UsageError(f"there is no plugin for qemu: {BUILD}")
-    if "," in str(plugin):
-        raise UsageError(f"{plugin}: qemu takes a comma in a path for its end; move the package")
     processor = _PROCESSORS[name]
     program = firmware_program(own or folder, processor)
     qemu = _qemu(f"qemu-{processor}")
     _check_plugins(qemu, plugin)
     return Observer(name, qemu, program, plugin, _CPU[name])
+
+
+def check_parameters(target: Observer, parameters: Path) -> None:
+    """Have the plugin read other parameters of the target, before anything is run.
+
+    Raises
+    ------
+    UsageError
+        When it cannot use them.
+    """
+    with tempfile.TemporaryDirectory(prefix="drivelab-firmware-") as folder:
+        command = target.command(Path(folder) / "records", parameters, ["--help"])
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise UsageError(f"{target.qemu} cannot be run ({error}): {_QEMU}") from error
+    if run.returncode != 0:
+        raise UsageError(why_failed(run.returncode, run.stderr).removeprefix("drivelab: "))
 
 
 def check_ran(command: Sequence[str], exit_code: int, text: str) -> None:
@@ -136,6 +152,11 @@ def why_failed(exit_code: int, text: str) -> str:
     return f"it was ended by signal {name}, without a word"
 
 
+def _escaped(path: Path) -> str:
+    """Write a path as a value of qemu's, where a comma would end it."""
+    return str(path).replace(",", ",,")
+
+
 def _qemu(name: str) -> Path:
     found = shutil.which(name)
     if found is None:
@@ -145,7 +166,7 @@ def _qemu(name: str) -> Path:
 
 def _check_plugins(qemu: Path, plugin: Path) -> None:
     """Refuse a qemu that was built without plugins: it says so before it looks for a program."""
-    asked = [str(qemu), "-plugin", str(plugin)]
+    asked = [str(qemu), "-plugin", f"file={_escaped(plugin)}"]
     try:
         said = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=30)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -139,7 +139,12 @@ def test_a_run_of_counters_goes_on_on_the_same_processor_alone(
 
 def test_an_arm_processor_is_known_by_its_makers_numbers(tmp_path: Path) -> None:
     described = tmp_path / "cpuinfo"
-    lines = ("processor\t: 0", "CPU implementer\t: 0x41", "CPU architecture: 8", "CPU part\t: 0xd03")
+    lines = (
+        "processor\t: 0",
+        "CPU implementer\t: 0x41",
+        "CPU architecture: 8",
+        "CPU part\t: 0xd03",
+    )
     described.write_text("\n".join(lines * 2))
     assert this_processor(described) == "implementer 0x41, part 0xd03"
     described.write_text("model name\t: A CPU \n")

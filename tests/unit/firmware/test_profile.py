@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -186,6 +187,36 @@ def test_a_recorded_trace_is_a_workload(folder: Path, capsys: pytest.CaptureFixt
     assert json.loads(capsys.readouterr().out)["workloads"][0]["records"] == 1
     assert main(["firmware", "profile", "small.spc", "--out", "few", *SMALL[:2]]) == 2
     assert "small.spc has 50 requests here, and a record has 1,000" in capsys.readouterr().err
+
+
+def test_commas_are_as_good_as_any_letter(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = folder / "a,b=c"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    target = place / "target,x=y.toml"
+    shutil.copy(Path(__file__).parents[3] / "processors/a53-like.toml", target)
+    plain = profiled(capsys, "mixed.toml", "--out", "plain")
+    found = profiled(capsys, "mixed.toml", "--target", str(target), "--out", "a,b=c/run")
+    assert found["workloads"] == plain["workloads"]
+    moved = place / "programs"
+    shutil.copytree(programs.FOLDER, moved)
+    assert observers(moved)[0].plugin.parent == moved
+
+
+def test_a_broken_target_is_told_before_anything_is_done(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profile, "observe", None)
+    words = ["firmware", "profile", *SMALL, "mixed.toml", "--out", "run", "--target", "mine.toml"]
+    for text, said in (("x = [", "line 1: unclosed array"), ("cores = -5", "line 1: invalid")):
+        Path("mine.toml").write_text(text)
+        assert main(words) == 2
+        error = capsys.readouterr().err
+        assert error.startswith(f"drivelab: mine.toml: {said}")
+        assert error.count("\n") == 1
+        assert not Path("run").exists()
 
 
 def test_what_was_not_built_is_named(tmp_path: Path) -> None:
