@@ -27,10 +27,11 @@ def dataset(workloads: int = 5) -> Dataset:
 
 
 class Made:
-    """Stands for networks: a shape is off by its learning rate."""
+    """Stands for networks: a shape is off by its learning rate, or by what `off` says of it."""
 
     fits: list[tuple[NetworkShape, int, frozenset[int]]]
     data: Dataset
+    off: np.ndarray | None
 
     def __init__(self, shape: NetworkShape, steps: int) -> None:
         self.shape, self.steps = shape, steps
@@ -45,14 +46,16 @@ class Made:
 
         def predict(asked: Any) -> Any:
             (place,) = (at for at, row in first.items() if (asked[0] == row).all())
-            return data.target_ns[data.groups == place] * (1 + self.shape.learning_rate)
+            rate = self.shape.learning_rate
+            ratio = rate if Made.off is None else Made.off[SHAPES.index(self.shape), place]
+            return data.target_ns[data.groups == place] * (1 + ratio)
 
         return predict
 
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> type[Made]:
-    Made.fits, Made.data = [], dataset()
+    Made.fits, Made.data, Made.off = [], dataset(), None
     monkeypatch.setattr(network_search, "Network", Made)
     return Made
 
@@ -90,6 +93,26 @@ def test_the_best_shape_is_found_and_never_saw_the_workload(made: type[Made]) ->
         assert seen == frozenset(range(5)) - {place}
     # Two are left out of all others.
     assert all(len(seen) == 3 for _, _, seen in made.fits[:-5])
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_how_shapes_do_on_a_workload_has_no_say_in_what_is_chosen_for_it(
+    made: type[Made], place: int
+) -> None:
+    """A shape that predicts a workload best is chosen for it only if others say so."""
+    rng = np.random.default_rng(place)
+    shape = (len(SHAPES), len(made.data.workloads))
+    made.off = rng.uniform(0.1, 0.5, shape)
+    before = search().left_out(made.data, "events", 0).shapes
+    have_changed = set()
+    for favourite in range(len(SHAPES)):
+        made.off[:, place] = 5.0
+        made.off[favourite, place] = 0.001
+        after = search().left_out(made.data, "events", 0).shapes
+        assert after[f"W{place}"] == before[f"W{place}"]
+        have_changed |= {label for label in after if after[label] != before[label]}
+    # It has one for the others, so the search looks at it.
+    assert have_changed
 
 
 def test_a_search_that_was_stopped_goes_on(

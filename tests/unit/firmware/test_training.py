@@ -8,7 +8,7 @@ from made_firmware_model import FIRMWARE
 from made_firmware_records import CYCLES, MEMORY_NS, made_profiled
 
 from drivelab.errors import UsageError
-from drivelab.firmware.additive import core_ns, fit_costs, predicted_core_ns
+from drivelab.firmware.additive import core_ns, fit_costs, left_out_costs, predicted_core_ns
 from drivelab.firmware.counted_work import counted_work
 from drivelab.firmware.learners import LEARNERS, Kriging
 from drivelab.firmware.prediction import predict, refuse_other_firmware
@@ -62,6 +62,28 @@ def test_an_additive_truth_is_found(profiles: list[Profiled]) -> None:
     unseen = made_profiled("X", 0.5, moved=5.0, seed=99)
     predicted = predicted_core_ns(costs, unseen.counted, 1000)
     np.testing.assert_allclose(predicted, core_ns(unseen.target), rtol=1e-6)
+
+
+def test_what_is_left_out_has_no_say_in_the_costs_that_predict_it(
+    profiles: list[Profiled],
+) -> None:
+    """One workload's cores work three times as long; by costs of the others it is off by 2/3."""
+    assert left_out_costs(profiles).worst.ratio < 1e-6
+    for odd in profiles:
+        values = odd.target.values * 3
+        slow = Profiled(
+            odd.label,
+            odd.counted,
+            odd.host,
+            RecordLog(odd.target.columns, values, odd.target.parameters),
+        )
+        changed = [slow if each is odd else each for each in profiles]
+        errors = {each.workload: each for each in left_out_costs(changed).errors}
+        assert tuple(errors) == tuple(WORKLOADS)
+        assert errors[odd.label].ratio == pytest.approx(2 / 3, rel=1e-6)
+        assert errors[odd.label].predicted_ns == pytest.approx(core_ns(odd.target).mean(), rel=1e-6)
+        # The others' costs were fitted to it, too.
+        assert max(each.ratio for each in errors.values() if each.workload != odd.label) > 0.02
 
 
 def test_a_cost_below_zero_is_never_found(profiles: list[Profiled]) -> None:
