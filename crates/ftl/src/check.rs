@@ -396,6 +396,10 @@ impl<F: Firmware> Firmware for Checked<F> {
         self.firmware.map_pages()
     }
 
+    fn heeds_completions(&self) -> bool {
+        self.firmware.heeds_completions()
+    }
+
     fn completed(&mut self, operation: &Operation) {
         self.firmware.completed(operation);
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use drivelab_ftl::{
-    Action, Allocation, Checked, Exclusive, FlashLayout, Lpn, Operation, OperationBuffer, Pace,
+    Action, Allocation, Checked, Exclusive, Firmware, FlashLayout, Lpn, Operation, OperationBuffer, Pace,
     PageMap, PageRun, Policies, StripingOrder,
 };
 
@@ -51,6 +51,16 @@ fn planes(operations: &[Operation]) -> Vec<u32> {
 /// Channel, way, die and plane in the die, of planes numbered channel fastest.
 fn place(plane: u32) -> [u32; 4] {
     [plane % 2, plane / 2 % 3, 0, plane / 6]
+}
+
+/// What is told of completions is nobody's business where the load of planes is not counted.
+#[test]
+fn a_checked_firmware_heeds_completions_as_it_does_unchecked() {
+    for (allocation, heeds) in [(Allocation::Static, false), (Allocation::Dynamic, true)] {
+        let drive = drive(policies(allocation, StripingOrder::ALL[0]));
+        assert_eq!(drive.firmware().heeds_completions(), heeds);
+        assert_eq!(drive.heeds_completions(), heeds);
+    }
 }
 
 #[test]
