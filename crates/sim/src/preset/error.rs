@@ -40,6 +40,19 @@ pub enum PresetError {
         /// The keys that the table may have.
         valid: String,
     },
+    /// A table that members of an array have, not the array.
+    #[error(
+        "{place}: an array has no table [{table}], its members have it: write it in a preset of \
+         yours that has base = {member:?}, and name that one as member"
+    )]
+    OfMember {
+        /// The table.
+        table: String,
+        /// Where.
+        place: Place,
+        /// The preset of the members.
+        member: String,
+    },
     /// A key without which the drive is not described.
     #[error("preset {preset}: {key} is missing; give {allowed}")]
     MissingKey {
@@ -104,6 +117,7 @@ impl PresetError {
         let place = match self {
             Self::Syntax { place, .. }
             | Self::UnknownKey { place, .. }
+            | Self::OfMember { place, .. }
             | Self::WrongValue { place, .. }
             | Self::UnknownBase { place, .. } => place,
             Self::TooLittleSpare(shortage) => &shortage.place,

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use super::assemble::Keys;
 use super::choices::FirmwareTime;
 use super::error::PresetError;
-use super::schema::{LONGEST_NS, Rule, TIME, integer};
+use super::schema::{LONGEST_NS, Rule, TIME, integer, wrong_value};
 
 const TIME_OF: &str = "firmware.time";
 const CORES: &str = "firmware.cores";
@@ -163,6 +163,37 @@ impl Time {
     }
 }
 
+/// Whether a time needs a key of the section.
+fn uses(time: FirmwareTime, key: &str) -> bool {
+    match time {
+        FirmwareTime::Free => false,
+        FirmwareTime::Fixed => [CORES, COMMAND].contains(&key),
+        FirmwareTime::Counted => key != COMMAND,
+    }
+}
+
+/// Refuses keys that a time leaves without use, where they stand beside it or are the drive's own.
+/// A base may have been timed otherwise.
+fn check_used(keys: &Keys<'_>, time: FirmwareTime) -> Result<(), PresetError> {
+    let said = keys.need(TIME_OF)?;
+    let used = match time {
+        FirmwareTime::Free => "needs no other key",
+        FirmwareTime::Fixed => "uses cores and command_ns",
+        FirmwareTime::Counted => "uses cores, clock_mhz and the table cost",
+    };
+    for (key, _) in KEYS {
+        let Some(entry) = keys.entry(key) else {
+            continue;
+        };
+        let is_beside = entry.place.preset == said.place.preset || !keys.is_inherited(entry);
+        if *key != TIME_OF && is_beside && !uses(time, key) {
+            let allowed = format!("none, as {TIME_OF} = {:?} {used}", time.word());
+            return Err(wrong_value(key, entry, allowed));
+        }
+    }
+    Ok(())
+}
+
 /// The section; nothing where the firmware is free.
 pub(super) fn firmware(keys: &Keys<'_>) -> Result<Option<Firmware>, PresetError> {
     let own_or = |key, of_costs| {
@@ -170,6 +201,9 @@ pub(super) fn firmware(keys: &Keys<'_>) -> Result<Option<Firmware>, PresetError>
         if is_brought { of_costs } else { key }
     };
     let time = keys.optional_word(TIME_OF, FirmwareTime::from_word)?;
+    if let Some(time) = time {
+        check_used(keys, time)?;
+    }
     let time = match time {
         None => {
             let own = KEYS.iter().find(|(key, _)| keys.entry(key).is_some());
@@ -239,7 +273,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
     use super::{Time, Work};
-    use crate::preset::{PresetError, SsdConfig};
+    use crate::preset::{DriveConfig, PresetError, SsdConfig};
 
     fn derived(lines: &str) -> Result<SsdConfig, PresetError> {
         SsdConfig::from_text(&format!(
@@ -286,9 +320,56 @@ mod tests {
 
     #[test]
     fn a_free_firmware_leaves_no_trace() {
-        let free = derived("firmware.time = \"free\"\nfirmware.cores = 3").unwrap();
+        let free = derived("firmware.time = \"free\"").unwrap();
         assert_eq!(free, derived("").unwrap());
         assert_eq!(free.hash(), derived("").unwrap().hash());
+    }
+
+    #[test]
+    fn keys_that_a_time_does_not_use_are_refused_unless_a_base_has_them() {
+        let fixed =
+            "firmware.time = \"fixed\"\nfirmware.cores = 2\nfirmware.command_ns = 3000".to_owned();
+        let all = counted();
+        for (lines, expected) in [
+            (
+                "firmware.time = \"free\"\nfirmware.cores = 3".to_owned(),
+                "line 4: firmware.cores = 3 is not possible; allowed: none, as firmware.time = \
+                 \"free\" needs no other key",
+            ),
+            (
+                format!("{fixed}\nfirmware.clock_mhz = 600"),
+                "firmware.clock_mhz = 600 is not possible; allowed: none, as firmware.time = \
+                 \"fixed\" uses cores and command_ns",
+            ),
+            (
+                format!("{fixed}\nfirmware.cost.command_cycles = 1"),
+                "firmware.cost.command_cycles = 1 is not",
+            ),
+            (
+                format!("{all}\nfirmware.command_ns = 5"),
+                "uses cores, clock_mhz and the table cost",
+            ),
+        ] {
+            let message = derived(&lines).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+        let base = format!("base = \"x25m-yoo2014\"\nname = \"timed\"\n{all}\n");
+        let on_timed = |lines: &str| {
+            let text = format!("base = \"timed\"\nname = \"mine\"\n{lines}\n");
+            DriveConfig::from_toml(&text, |name| match name {
+                "timed" => Some(base.clone()),
+                name => crate::preset::text(name).map(str::to_owned),
+            })
+        };
+        on_timed("firmware.time = \"free\"").unwrap();
+        on_timed("firmware.time = \"fixed\"\nfirmware.command_ns = 3000").unwrap();
+        on_timed("firmware.clock_mhz = 600").unwrap();
+        let message = on_timed("firmware.command_ns = 3000").unwrap_err();
+        assert!(
+            message
+                .to_string()
+                .contains("as firmware.time = \"counted\" uses")
+        );
     }
 
     #[test]

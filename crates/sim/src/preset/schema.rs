@@ -438,8 +438,9 @@ pub(super) fn check(entries: &Entries, kind: DriveKind) -> Result<(), PresetErro
             continue;
         }
         let Some(rule) = rule(key, kind) else {
-            if let Some(missing) = kind_left_out(entries, key, entry) {
-                return Err(missing);
+            let told = kind_left_out(entries, key, entry);
+            if let Some(error) = told.or_else(|| of_member(entries, key, kind)) {
+                return Err(error);
             }
             return Err(PresetError::UnknownKey {
                 key: key.escape_debug().to_string(),
@@ -467,6 +468,28 @@ fn kind_left_out(entries: &Entries, key: &str, entry: &Entry) -> Option<PresetEr
         key: "kind".to_owned(),
         preset: entry.place.preset.clone(),
         allowed: format!("{word:?}, the kind of drive that has {key}"),
+    })
+}
+
+/// The error where an array has a key of its members, at the first line of that table.
+fn of_member(entries: &Entries, key: &str, kind: DriveKind) -> Option<PresetError> {
+    let (table, _) = key.split_once('.')?;
+    let mut members = [DriveKind::Ssd, DriveKind::Hdd].into_iter();
+    if kind != DriveKind::Raid0 || is_table(table, kind) || !members.any(|of| is_table(table, of)) {
+        return None;
+    }
+    let Value::Text(member) = &entries.get("member")?.value else {
+        return None;
+    };
+    let inside = entries.iter().filter(|(other, _)| {
+        let rest = other.strip_prefix(table);
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    });
+    let first = inside.min_by_key(|(_, entry)| entry.place.line)?;
+    Some(PresetError::OfMember {
+        table: table.to_owned(),
+        place: first.1.place.clone(),
+        member: member.clone(),
     })
 }
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: What the core knows by itself.
 PLAIN: Final = ("free", "fixed", "counted")
+#: Keys of other times, which a time by a model has no use for.
+_UNUSED: Final = ("command_ns", "cost")
 _KINDS: Final = ("static", "learned")
 _USUAL: Final = "page-map"
 _ENTRY_BYTES: Final = 4
@@ -83,23 +85,30 @@ def with_costs(text: str, folder: Path) -> tuple[str, ModelledTime | None]:
     UsageError
         When the time is none that there is, or its model cannot be read.
     """
-    word = _table(_keys_of(text), "firmware").get("time")
-    if not isinstance(word, str) or word in PLAIN:
+    table = _table(_keys_of(text), "firmware")
+    word = table.get("time")
+    if word is None or word in PLAIN:
         return text, None
     time = modelled_time(word, folder)
+    for key in table:
+        if key in _UNUSED:
+            raise UsageError(
+                f"firmware.{key} is not possible beside firmware.time = {word!r}, which uses cores "
+                "and clock_mhz and takes costs from its model: leave it out"
+            )
     changed = f"{_as_counted(text, word)}\n{time.lines()}\n"
     try:
         parse_toml(changed)
     except UnreadableTomlError as error:
         raise UsageError(
             f"firmware.time = {word!r} brings a table [firmware.cost]: write [firmware] as a table "
-            "of its own, and leave out [firmware.cost]"
+            "of its own"
         ) from error
     return changed, time
 
 
 def modelled_time(
-    word: str, folder: Path, *, key: str = "firmware.time", plain: Sequence[str] = PLAIN
+    word: object, folder: Path, *, key: str = "firmware.time", plain: Sequence[str] = PLAIN
 ) -> ModelledTime:
     """Read the model that ``learned:NAME``, ``learned:FILE.json`` or the same of static names.
 
@@ -121,14 +130,15 @@ def modelled_time(
     """
     from drivelab.firmware_model.model_file import find_firmware_model, shipped_models
 
-    kind, colon, name = word.partition(":")
+    text = word if isinstance(word, str) else ""
+    kind, colon, name = text.partition(":")
     if kind not in _KINDS or (colon and not name) or (kind == "learned" and not colon):
         models = "MODEL.json" if not shipped_models() else f"{'|'.join(shipped_models())}|FILE.json"
         allowed = [*plain, "static", f"static:{models}", f"learned:{models}"]
         raise UsageError(
             f"{key} = {word!r} is not possible; allowed: {', '.join(map(repr, allowed))}"
         )
-    return ModelledTime(word, find_firmware_model(name or _USUAL, folder), kind)
+    return ModelledTime(text, find_firmware_model(name or _USUAL, folder), kind)
 
 
 def deciding_time(

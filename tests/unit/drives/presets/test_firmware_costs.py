@@ -91,9 +91,14 @@ def test_a_drive_without_the_table_is_what_it_was(folder: Path) -> None:
     [
         ('time = "learned"', "'learned:page-map|FILE.json'"),
         ('time = "slow"', "allowed: 'free', 'fixed', 'counted', 'static'"),
+        ("time = 5", "allowed: 'free', 'fixed', 'counted', 'static'"),
+        ("time = ['free']", "allowed: 'free', 'fixed', 'counted', 'static'"),
+        ("time = {}", "allowed: 'free', 'fixed', 'counted', 'static'"),
+        ('time = "learned:model.json"\ncommand_ns = 5', "firmware.command_ns is not possible"),
+        ('time = "free"\ncores = 2', "line 18: firmware.cores = 2 is not possible; allowed: none"),
         ('time = "learned:pagemap"', "did you mean"),
         ('time = "learned:none.json"', "none.json"),
-        ('time = "learned:model.json"\n[firmware.cost]\ncommand_cycles = 1', "leave out"),
+        ('time = "learned:model.json"\n[firmware.cost]\ncommand_cycles = 1', "leave it out"),
         ('time = "learned:model.json"\ncores = 65', "firmware.cores = 65"),
         ('time = "fixed"\ncores = 1', "firmware.command_ns is missing"),
         ("cores = 1", "firmware.time is missing"),
@@ -152,7 +157,8 @@ def test_costs_that_are_changed_leave_the_model_what_it_is_of(
     array = folder / "array.toml"
     array.write_text(
         'name = "array"\nkind = "raid0"\nsummary = "two"\nmember = "child"\nmembers = 2\n'
-        "stripe_bytes = 65_536\n[variability]\nsigma = 0\noutlier_probability = 0\noutlier_factor = 1\n"
+        "stripe_bytes = 65_536\n[variability]\nsigma = 0\noutlier_probability = 0\n"
+        "outlier_factor = 1\n"
     )
     for path in (child, array):
         if not is_refused:
@@ -160,6 +166,19 @@ def test_costs_that_are_changed_leave_the_model_what_it_is_of(
             continue
         with pytest.raises(UsageError, match="the drive has fifo, the model was trained with"):
             read_preset(str(path))
+
+
+def test_an_array_is_told_that_its_members_have_the_table(tmp_path: Path) -> None:
+    for time in ("learned:page-map", "free", "counted"):
+        path = tmp_path / "array.toml"
+        path.write_text(
+            f'base = "array-x25m"\nname = "array"\n\n[firmware]\ntime = "{time}"\ncores = 3\n'
+        )
+        with pytest.raises(UsageError) as refused:
+            read_preset(str(path)).resolved()
+        said = str(refused.value)
+        assert "preset array, line 5: an array has no table [firmware]" in said
+        assert 'base = "x25m", and name that one as member' in said
 
 
 def test_a_map_of_another_size_is_refused_with_the_reason(folder: Path) -> None:
