@@ -5,6 +5,7 @@
 //! pages, and one plane a die, are assumed: the paper names neither.
 
 use std::fmt;
+use std::num::{IntErrorKind, ParseIntError};
 use std::str::FromStr;
 
 use drivelab_ftl::{FlashLayout, LayoutError, Pace, Policies};
@@ -186,12 +187,25 @@ impl FromStr for Geometry {
     type Err = RunError;
 
     fn from_str(text: &str) -> Result<Self, RunError> {
-        let counts: Result<Vec<u32>, _> = text.split('x').map(str::parse).collect();
-        let Ok(&[channels, ways, dies, blocks, pages]) = counts.as_deref() else {
-            return Err(RunError::Geometry {
-                given: text.to_owned(),
-                why: "write channels x ways x dies x blocks x pages, as 4x4x2x5120x512".to_owned(),
-            });
+        let refuse = |why: String| RunError::Geometry {
+            given: text.to_owned(),
+            why,
+        };
+        let usual = "write channels x ways x dies x blocks x pages, as 4x4x2x5120x512";
+        let count = |part: &str| {
+            part.parse().map_err(|error: ParseIntError| {
+                refuse(match error.kind() {
+                    IntErrorKind::PosOverflow => format!("{part} is too large; {usual}"),
+                    _ => usual.to_owned(),
+                })
+            })
+        };
+        let counts = text
+            .split('x')
+            .map(count)
+            .collect::<Result<Vec<u32>, _>>()?;
+        let &[channels, ways, dies, blocks, pages] = counts.as_slice() else {
+            return Err(refuse(usual.to_owned()));
         };
         Self {
             channels,

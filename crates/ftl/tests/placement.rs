@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use drivelab_ftl::{
-    Action, Allocation, Checked, Exclusive, Firmware, FlashLayout, Lpn, Operation, OperationBuffer, Pace,
-    PageMap, PageRun, Policies, StripingOrder,
+    Action, Allocation, Checked, Exclusive, Firmware, FlashLayout, Lpn, Operation, OperationBuffer,
+    Pace, PageMap, PageRun, Policies, StripingOrder,
 };
 
 /// Two channels, three ways, one die each of two planes.

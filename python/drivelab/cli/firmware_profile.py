@@ -29,15 +29,17 @@ _MOST_WORKERS: Final = 16
 _MOST_DEPTH: Final = 255
 _DEPTH: Final = 64
 _GEOMETRY: Final = "4x4x2x5120x512"
+# Of what was written, in a message.
+_LONGEST: Final = 40
 
 
 def _geometry(text: str) -> str:
-    if not re.fullmatch(r"[0-9]+(x[0-9]+){4}", text):
+    if not re.fullmatch(r"[0-9]{1,10}(x[0-9]{1,10}){4}", text):
         raise UsageError(
-            f"{text!r} is no geometry: write channels, ways, dies a way, blocks a die and pages a "
-            f"block, as {_GEOMETRY}"
+            f"{text[:_LONGEST]!r} is no geometry: write channels, ways, dies a way, blocks a die "
+            f"and pages a block, as {_GEOMETRY}"
         )
-    return text
+    return "x".join(str(int(number)) for number in text.split("x"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -128,6 +130,7 @@ def carry_out(args: argparse.Namespace) -> int:
     from drivelab.firmware.profile import Bench, profile_firmware
     from drivelab.firmware.programs import (
         FOLDER,
+        check_geometry,
         check_parameters,
         firmware_program,
         observer,
@@ -144,6 +147,8 @@ def carry_out(args: argparse.Namespace) -> int:
         check_counters()
     with own_programs(args.firmware) as own, ExitStack() as stack:
         programs = None if own is None else own.folder
+        native = firmware_program(programs or FOLDER)
+        check_geometry(native, settings.geometry, is_own=own is not None)
         board = _board(args, settings, programs)
         if board is None:
             host, target = observers(own=programs)
@@ -157,7 +162,7 @@ def carry_out(args: argparse.Namespace) -> int:
             Bench(
                 host,
                 target,
-                firmware_program(programs or FOLDER),
+                native,
                 settings,
                 request_plan(args, settings.capacity_bytes),
                 _absolute(args.target),

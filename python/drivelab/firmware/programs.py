@@ -126,6 +126,24 @@ def check_parameters(target: Observer, parameters: Path) -> None:
         raise UsageError(why_failed(run.returncode, run.stderr).removeprefix("drivelab: "))
 
 
+def check_geometry(native: Path, geometry: str, *, is_own: bool = False) -> None:
+    """Have the firmware look at the shape of its drive, before anything is run.
+
+    Raises
+    ------
+    UsageError
+        When it cannot manage it.
+    """
+    asked = [str(native), *([] if is_own else ["snapshot"]), "--geometry", geometry, "--help"]
+    try:
+        run = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageError(f"{native} cannot be run ({error}): {BUILD}") from error
+    if run.returncode != 0:
+        said = why_failed(run.returncode, run.stderr)
+        raise UsageError(said.removeprefix("drivelab-firmware: "))
+
+
 def check_ran(command: Sequence[str], exit_code: int, text: str) -> None:
     """Raise what a program said when it failed.
 

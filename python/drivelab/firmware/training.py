@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.errors import UsageError
+from drivelab.errors import RunError, UsageError
 from drivelab.firmware.additive import (
     clock_mhz,
     errors_of_costs,
@@ -17,6 +17,7 @@ from drivelab.firmware.profile import FirmwareSettings
 from drivelab.firmware.profiled import Dataset
 from drivelab.firmware.record_predictor import INPUT_KIND, RecordPredictor
 from drivelab.firmware.static_count import StaticCount
+from drivelab.firmware_model.costs import MOST_OF_ONE, Costs
 from drivelab.firmware_model.model import (
     FirmwareModel,
     LeftOutAccuracy,
@@ -84,7 +85,7 @@ def train(
     UsageError
         With too few workloads.
     RunError
-        Where instructions of reads and writes cannot be told apart.
+        Where instructions of reads and writes cannot be told apart, or a cost is no drive's.
     """
     check_workloads(len(profiles))
     if any(each.board is not None for each in profiles):
@@ -97,6 +98,9 @@ def train(
         raise UsageError("the workloads were profiled on different targets; profile them on one")
     learned = left_out_costs(profiles)
     static = StaticCount.of(profiles).costs()
+    found = fit_costs(profiles)
+    for kind, costs in (("learned", found), ("static", static)):
+        _check_size(kind, costs)
     data = Dataset.of(profiles)
     records = {
         name: leave_one_out(data, learner, inputs=INPUT_KIND, seed=seed)
@@ -112,7 +116,7 @@ def train(
             cores=int(parameters["cores"]),
             parameters=parameters,
         ),
-        learned=fit_costs(profiles),
+        learned=found,
         static=static,
         record_model=RecordPredictor.of(model, profiles).to_json(),
         accuracy={
@@ -123,6 +127,17 @@ def train(
         workloads=tuple(each.label for each in profiles),
         records=sum(len(each) for each in profiles),
     )
+
+
+def _check_size(kind: str, costs: Costs) -> None:
+    """Refuse costs that no preset may have."""
+    for name, cost in costs.of.items():
+        if max(cost.cycles, cost.memory_ns) > MOST_OF_ONE:
+            raise RunError(
+                f"{name} would cost a core {cost.cycles:.3g} cycles and {cost.memory_ns:.3g} ns of "
+                f"memory ({kind}), and a drive takes at most {MOST_OF_ONE:,.0f}: profile workloads "
+                "that do more of it"
+            )
 
 
 def _accuracy(left_out: LeftOut) -> LeftOutAccuracy:

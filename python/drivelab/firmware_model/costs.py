@@ -25,6 +25,11 @@ COUNTS: Final[dict[str, str]] = {
     "page_moved": "a valid page that collection or wear levelling moves: its read and its program",
     "flash_erase": "a block erased",
 }
+#: The most cycles, and nanoseconds of memory, of one of a count that a preset may have.
+MOST_OF_ONE: Final = 1e6
+#: The most cores of a preset, and its slowest and fastest clock.
+MOST_CORES: Final = 64
+CLOCKS_MHZ: Final = (10, 100_000)
 
 
 @dataclass(frozen=True)

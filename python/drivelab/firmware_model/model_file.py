@@ -6,6 +6,7 @@ line that says what is wrong and where. What the package ships is found by its n
 
 from __future__ import annotations
 
+import re
 import stat
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +15,14 @@ from typing import Any, Final
 from drivelab.bounded_json import UnreadableJsonError, parse_json
 from drivelab.checked_json import MismatchError, Node
 from drivelab.errors import DamagedError, RunError, UsageError
-from drivelab.firmware_model.costs import COUNTS, Cost, Costs
+from drivelab.firmware_model.costs import (
+    CLOCKS_MHZ,
+    COUNTS,
+    MOST_CORES,
+    MOST_OF_ONE,
+    Cost,
+    Costs,
+)
 from drivelab.firmware_model.model import (
     FirmwareModel,
     LeftOutAccuracy,
@@ -34,11 +42,9 @@ _SHIPPED: Final = Path(__file__).with_name("shipped")
 _SUFFIX: Final = ".json"
 # A record model of 400 records has less than 1 MiB.
 _LARGEST_BYTES: Final = 1 << 26
-# No firmware spends a second of a core on one page.
-_MOST_CYCLES: Final = 1e10
-_MOST_NS: Final = 1e9
-_MOST_CORES: Final = 1024
 _LARGEST_COUNT: Final = 1 << 62
+_LONGEST_NAME: Final = 200
+_GEOMETRY: Final = re.compile(r"[0-9]{1,10}(x[0-9]{1,10}){4}")
 
 
 def shipped_models() -> tuple[str, ...]:
@@ -197,14 +203,14 @@ def _model(root: Node) -> FirmwareModel:
 
 def _firmware(node: Node) -> TrainedFirmware:
     return TrainedFirmware(
-        name=node.of("name").text(),
-        mapping=node.of("mapping").text(),
+        name=_name(node.of("name")),
+        mapping=_name(node.of("mapping")),
         page_bytes=node.of("page_bytes").integer(1, _LARGEST_COUNT),
         map_bytes=node.of("map_bytes").integer(1, _LARGEST_COUNT),
-        victim=node.of("victim").text(),
-        workers=node.of("workers").integer(1, _MOST_CORES),
+        victim=_name(node.of("victim")),
+        workers=node.of("workers").integer(1, MOST_CORES),
         depth=node.of("depth").integer(1, _LARGEST_COUNT),
-        geometry=node.of("geometry").text(),
+        geometry=_geometry(node.of("geometry")),
         record_requests=node.of("record_requests").integer(1, _LARGEST_COUNT),
         has_map_on_flash=node.of("has_map_on_flash").boolean(),
         has_slc=node.of("has_slc").boolean(),
@@ -214,9 +220,9 @@ def _firmware(node: Node) -> TrainedFirmware:
 
 def _target(node: Node) -> TrainedTarget:
     return TrainedTarget(
-        name=node.of("name").text(),
-        clock_mhz=_between(node.of("clock_mhz"), 1, 1_000_000),
-        cores=node.of("cores").integer(1, _MOST_CORES),
+        name=_name(node.of("name")),
+        clock_mhz=_between(node.of("clock_mhz"), *CLOCKS_MHZ),
+        cores=node.of("cores").integer(1, MOST_CORES),
         parameters=_object(node.of("parameters")),
     )
 
@@ -234,7 +240,7 @@ def _costs(node: Node) -> Costs:
 
 def _cost(node: Node) -> Cost:
     return Cost(
-        _between(node.of("cycles"), 0, _MOST_CYCLES), _between(node.of("memory_ns"), 0, _MOST_NS)
+        _between(node.of("cycles"), 0, MOST_OF_ONE), _between(node.of("memory_ns"), 0, MOST_OF_ONE)
     )
 
 
@@ -246,6 +252,20 @@ def _accuracy(node: Node) -> LeftOutAccuracy:
         worst_error_ratio=_between(node.of("worst_error_ratio"), 0, 1e9),
         p99_error_ratio=None if p99.value is None else _between(p99, 0, 1e9),
     )
+
+
+def _name(node: Node) -> str:
+    text = node.text()
+    if not (text.isprintable() and 0 < len(text) <= _LONGEST_NAME):
+        node.refuse(f"a name of one line and at most {_LONGEST_NAME} characters")
+    return text
+
+
+def _geometry(node: Node) -> str:
+    text = node.text()
+    if not _GEOMETRY.fullmatch(text):
+        node.refuse("five numbers of channels, ways, dies, blocks and pages, as 4x4x2x5120x512")
+    return text
 
 
 def _between(node: Node, low: float, high: float) -> float:

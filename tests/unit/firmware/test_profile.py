@@ -136,6 +136,12 @@ def test_what_does_not_fit_is_refused(folder: Path, capsys: pytest.CaptureFixtur
         (["RR", "RR"], "RR is named twice"),
         (["RR", *SMALL], "does not lie on the drive"),
         (["RR", "--geometry", "4x4x2"], "is no geometry"),
+        (["RR", "--geometry", "9" * 5000 + "x1x1x64x64"], "9' is no geometry: write channels"),
+        (["RR", "--geometry", "0x1x1x64x64"], "geometry 0x1x1x64x64: channels x ways x dies must"),
+        (["RR", "--geometry", "1x1x1x10x64"], "a die needs at least 25 blocks: use more blocks"),
+        (["RR", "--geometry", "1x1x1x64x0"], "a block needs at least 1 page"),
+        (["RR", "--geometry", "1x1x1x64x99999"], "it must lie between 1 and 32767"),
+        (["RR", "--geometry", "4x4x2x4294967295x512"], "more than 4294967294 pages"),
         (["RR", "--target", "none.toml"], "there is no file none.toml"),
         (["reads.toml", "--fit", "wrap"], "--fit wrap is for recorded traces, and none is named"),
     ):

@@ -7,7 +7,7 @@ import pytest
 from made_firmware_model import FIRMWARE
 from made_firmware_records import CYCLES, MEMORY_NS, made_profiled
 
-from drivelab.errors import UsageError
+from drivelab.errors import RunError, UsageError
 from drivelab.firmware.additive import core_ns, fit_costs, left_out_costs, predicted_core_ns
 from drivelab.firmware.counted_work import counted_work
 from drivelab.firmware.learners import LEARNERS, Kriging
@@ -185,6 +185,20 @@ def test_what_does_not_fit_is_refused(profiles: list[Profiled]) -> None:
     slower = RecordLog(other.target.columns, other.target.values, {"frequency_hz": 1})
     with pytest.raises(UsageError, match="profiled on different targets"):
         train([*profiles[1:], Profiled("R", other.counted, other.host, slower)], FIRMWARE)
+
+
+def test_costs_that_no_drive_may_have_are_told(profiles: list[Profiled]) -> None:
+    huge = [
+        Profiled(
+            each.label,
+            each.counted,
+            each.host,
+            RecordLog(each.target.columns, each.target.values * 1e6, each.target.parameters),
+        )
+        for each in profiles
+    ]
+    with pytest.raises(RunError, match=r"would cost a core .* a drive takes at most 1,000,000"):
+        train(huge, FIRMWARE)
 
 
 def test_another_firmware_is_refused_with_what_to_do() -> None:
