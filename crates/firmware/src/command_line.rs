@@ -4,18 +4,65 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
+use crate::crash::tell_crashes;
 use crate::error::RunError;
 use crate::records::{Counter, Totals};
 use crate::requests::Requests;
 use crate::run::Settings;
 
+/// Which program it is, for what it says when it fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// With the map of the package, which begins with a snapshot.
+    PageMap,
+    /// With a firmware of the user's own, which has none.
+    Own,
+}
+
+impl Program {
+    pub(crate) const fn who(self) -> &'static str {
+        match self {
+            Self::PageMap => "the firmware",
+            Self::Own => "your firmware",
+        }
+    }
+
+    pub(crate) const fn after_crash(self) -> &'static str {
+        match self {
+            Self::PageMap => "if its snapshot was changed meanwhile, make another",
+            Self::Own => "a debugger shows where (gdb --args PROGRAM --requests ...)",
+        }
+    }
+
+    /// What helps where the firmware and its flash contradict each other.
+    const fn after_contradiction(self) -> &'static str {
+        match self {
+            Self::PageMap => {
+                "the snapshot is damaged inside: make another with drivelab-firmware snapshot"
+            }
+            Self::Own => "your firmware breaks its contract: --check says what it did",
+        }
+    }
+}
+
 /// Does what is asked, and says in a line why it cannot; answers with the exit code.
-pub fn carried_out(work: impl FnOnce() -> Result<(), RunError> + std::panic::UnwindSafe) -> u8 {
-    tell_panics();
+pub fn carried_out(
+    program: Program,
+    work: impl FnOnce() -> Result<(), RunError> + std::panic::UnwindSafe,
+) -> u8 {
+    tell_panics(program);
+    tell_crashes(program);
     match std::panic::catch_unwind(work) {
         Ok(Ok(())) => 0,
         Ok(Err(error)) => {
-            eprintln!("drivelab-firmware: {error}");
+            if error.is_contradiction() {
+                eprintln!(
+                    "drivelab-firmware: {error}; {}",
+                    program.after_contradiction()
+                );
+            } else {
+                eprintln!("drivelab-firmware: {error}");
+            }
             if error.is_bad_input() { 2 } else { 1 }
         }
         Err(_) => 1,
@@ -23,8 +70,8 @@ pub fn carried_out(work: impl FnOnce() -> Result<(), RunError> + std::panic::Unw
 }
 
 /// A panic gets one line too: what a damaged snapshot says is found wrong where it is used.
-fn tell_panics() {
-    std::panic::set_hook(Box::new(|panic| {
+fn tell_panics(program: Program) {
+    std::panic::set_hook(Box::new(move |panic| {
         let place = panic.location().map(ToString::to_string);
         let payload = panic.payload();
         let what = payload
@@ -33,11 +80,25 @@ fn tell_panics() {
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
             .unwrap_or("it gave no reason");
         eprintln!(
-            "drivelab-firmware: the firmware stopped at {}: {what}; if the snapshot is damaged, make \
-             another",
+            "drivelab-firmware: {} cannot go on; {} ({what}, {})",
+            program.who(),
+            program.after_contradiction(),
             place.unwrap_or_default()
         );
     }));
+}
+
+/// Prints help; who closes standard output does not want it.
+///
+/// # Errors
+/// [`RunError::File`] where it cannot be written.
+pub fn print_help(text: &str) -> Result<(), RunError> {
+    std::io::stdout()
+        .write_all(text.as_bytes())
+        .map_err(|error| RunError::File {
+            path: "standard output".into(),
+            error,
+        })
 }
 
 /// Refuses a word.
@@ -186,7 +247,10 @@ impl<'a> Lines<'a> {
         let line = line + "\n";
         let written = out.write_all(line.as_bytes()).and_then(|()| out.flush());
         written.map_err(|error| RunError::File {
-            path: path.to_path_buf(),
+            path: match *path == Path::new("-") {
+                true => "standard output".into(),
+                false => path.to_path_buf(),
+            },
             error,
         })
     }

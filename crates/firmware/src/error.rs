@@ -55,7 +55,7 @@ pub enum RunError {
     #[error("{0}")]
     Own(String),
     /// The flash refuses.
-    #[error("the flash refused an operation: {0}; the firmware or the snapshot is wrong")]
+    #[error("the flash refused an operation: {0}")]
     Nand(#[from] NandError),
     /// Nothing moves any more.
     #[error(
@@ -74,11 +74,17 @@ pub enum RunError {
         status: u16,
     },
     /// The state contradicts itself.
-    #[error("the state is wrong: {0}")]
+    #[error("{0}")]
     Inconsistent(String),
 }
 
 impl RunError {
+    /// Whether the firmware and its flash contradict each other.
+    #[must_use]
+    pub fn is_contradiction(&self) -> bool {
+        matches!(self, Self::Nand(_) | Self::Inconsistent(_))
+    }
+
     /// Whether the person who called can do something about it.
     #[must_use]
     pub fn is_bad_input(&self) -> bool {

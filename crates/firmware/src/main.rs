@@ -5,8 +5,8 @@ mod arguments;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-use arguments::{Asked, HELP, Run, Snapshot};
-use drivelab_firmware::command_line::{Lines, carried_out, requests_of, tell};
+use arguments::{Asked, Run, Snapshot};
+use drivelab_firmware::command_line::{Lines, Program, carried_out, print_help, requests_of, tell};
 use drivelab_firmware::error::RunError;
 use drivelab_firmware::events::Events;
 use drivelab_firmware::prepare::prepare;
@@ -19,15 +19,12 @@ fn main() -> ExitCode {
         .skip(1)
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    ExitCode::from(carried_out(|| work(&words)))
+    ExitCode::from(carried_out(Program::PageMap, || work(&words)))
 }
 
 fn work(words: &[String]) -> Result<(), RunError> {
     match arguments::parse(words)? {
-        Asked::Help => {
-            print!("{HELP}");
-            Ok(())
-        }
+        Asked::Help => print_help(&arguments::help()),
         Asked::Snapshot(asked) => make_snapshot(&asked),
         Asked::Run(asked) => serve(&asked),
     }
@@ -36,9 +33,10 @@ fn work(words: &[String]) -> Result<(), RunError> {
 fn make_snapshot(asked: &Snapshot) -> Result<(), RunError> {
     // What cannot be written is found out before the work.
     let file = Unfinished::begin(&asked.out)?;
-    let planes = asked.geometry.planes();
+    let drive = &asked.drive;
+    let planes = drive.geometry.planes();
     let told = Mutex::new(0);
-    let state = prepare(asked.geometry, asked.seed, asked.overwrites, |ready| {
+    let state = prepare(drive.geometry, asked.seed, drive.overwrites, |ready| {
         let Ok(mut told) = told.lock() else {
             return;
         };
@@ -55,6 +53,7 @@ fn make_snapshot(asked: &Snapshot) -> Result<(), RunError> {
 
 fn serve(asked: &Run) -> Result<(), RunError> {
     let state = snapshot::load(&asked.snapshot)?;
+    let asked = &asked.serving;
     let requests = requests_of(&asked.requests, state.geometry.sectors())?;
     let mut lines = Lines::open(asked.records.as_deref())?;
     let mut events = asked.events.as_deref().map(Events::open).transpose()?;

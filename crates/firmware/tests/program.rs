@@ -346,3 +346,55 @@ fn a_snapshot_damaged_inside_gets_one_line() {
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(said.contains("snapshot"), "{said}");
 }
+
+#[test]
+fn a_snapshot_that_is_damaged_inside_is_one_line_without_words_of_the_inside() {
+    let folder = Folder::new("inside");
+    let (snapshot, requests) = (folder.snapshot(), folder.file("requests"));
+    std::fs::write(&requests, writes(3000)).unwrap();
+    let whole = std::fs::read(&snapshot).unwrap();
+    // Entries of the map, and how far blocks are programmed, which is the last table.
+    for (begin, end) in [
+        (1 << 16, (1 << 16) + 40_000),
+        (whole.len() - 500, whole.len()),
+    ] {
+        let mut damaged = whole.clone();
+        damaged[begin..end].fill(0x11);
+        std::fs::write(&snapshot, damaged).unwrap();
+        let run = program(&["--requests", &requests, "--snapshot", &snapshot, "--check"]);
+        let said = String::from_utf8(run.stderr).unwrap();
+        let last = said.lines().last().unwrap();
+        assert_eq!(run.status.code(), Some(1), "{said}");
+        let remedy = "the snapshot is damaged inside: make another with drivelab-firmware snapshot";
+        assert!(last.contains(remedy), "{said}");
+    }
+}
+
+#[test]
+fn records_that_nobody_reads_are_an_error_with_a_line() {
+    let folder = Folder::new("pipe");
+    let (snapshot, requests) = (folder.snapshot(), folder.file("requests"));
+    std::fs::write(&requests, writes(3000)).unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_drivelab-firmware"))
+        .args([
+            "--requests",
+            &requests,
+            "--snapshot",
+            &snapshot,
+            "--records",
+            "-",
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(run.stdout.take());
+    let output = run.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.starts_with("drivelab-firmware: standard output: Broken pipe"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+}

@@ -14,14 +14,14 @@ mod arguments;
 use std::ffi::{CStr, c_char, c_int};
 use std::path::Path;
 
-use drivelab_firmware::command_line::{Lines, carried_out, requests_of, tell};
+use drivelab_firmware::command_line::{Lines, Program, carried_out, print_help, requests_of, tell};
 use drivelab_firmware::error::RunError;
 use drivelab_firmware::events::Events;
 use drivelab_firmware::own_run::{layout, run_own};
 use drivelab_firmware::records::Record;
 use drivelab_ftl::{Checked, External, ExternalFunctions, Firmware};
 
-use arguments::{HELP, Run};
+use arguments::Run;
 
 unsafe extern "C" {
     /// The firmware that this is linked with.
@@ -40,13 +40,12 @@ pub unsafe extern "C" fn main(count: c_int, words: *const *const c_char) -> c_in
         .map(|place| unsafe { CStr::from_ptr(*words.add(place)) })
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    carried_out(|| work(&words)).into()
+    carried_out(Program::Own, || work(&words)).into()
 }
 
 fn work(words: &[String]) -> Result<(), RunError> {
     let Some(asked) = arguments::parse(words)? else {
-        print!("{HELP}");
-        return Ok(());
+        return print_help(&arguments::help());
     };
     // SAFETY: link.c fills the table, and the functions do what the header asks for, as far as
     // anybody can know.
@@ -58,7 +57,7 @@ fn work(words: &[String]) -> Result<(), RunError> {
         )
     };
     let firmware = firmware.map_err(|error| RunError::Own(error.to_string()))?;
-    if asked.is_checked {
+    if asked.serving.is_checked {
         serve(Checked::fresh(firmware), &asked)
     } else {
         serve(firmware, &asked)
@@ -66,12 +65,13 @@ fn work(words: &[String]) -> Result<(), RunError> {
 }
 
 fn serve(firmware: impl Firmware + Send, asked: &Run) -> Result<(), RunError> {
-    let requests = requests_of(&asked.requests, asked.making.geometry.sectors())?;
+    let (making, asked) = (&asked.making, &asked.serving);
+    let requests = requests_of(&asked.requests, making.geometry.sectors())?;
     let mut lines = Lines::open(asked.records.as_deref())?;
     let mut events = asked.events.as_deref().map(Events::open).transpose()?;
     let served = run_own(
         firmware,
-        &asked.making,
+        making,
         requests,
         &asked.settings,
         |number, record, own| {

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from drivelab.cli.main import main
@@ -119,7 +121,7 @@ def test_a_profile_is_evaluated_and_predicted_as_any(
         (
             "    f->counts[LOOKUPS]++;\n    uint32_t page = f->map[logical];",
             "    *(volatile int *)0 = 1;\n    uint32_t page = f->map[logical];",
-            "it was ended by signal SIGSEGV, without a word",
+            "your firmware was ended by SIGSEGV, a wrong address: a debugger shows where (gdb",
         ),
         ("layout->reserve_blocks < 1", "layout->reserve_blocks < 100", "refuses to work on"),
     ],
@@ -130,6 +132,38 @@ def test_what_breaks_the_contract_is_one_line(
     error = refusal(capsys, 1, profile(changed("broken", before, after), "run"))
     assert "the firmware broken failed under mixed.toml: " in error
     assert said in error
+
+
+def test_every_end_of_a_program_has_a_line(folder: Path) -> None:
+    sources = {
+        "whole": EXAMPLES / "hot_cold.c",
+        "endless": changed(
+            "endless",
+            "    f->counts[LOOKUPS]++;\n    uint32_t page = f->map[logical];",
+            "    volatile char much[1 << 26]; much[0] = much[(1 << 26) - 1] = 1;\n"
+            "    f->counts[LOOKUPS]++;\n    uint32_t page = f->map[logical];",
+        ),
+    }
+    pages = np.zeros(2000, dtype=[("first", "<u8"), ("sectors", "<u4"), ("kind", "<u4")])
+    pages["sectors"] = 32
+    Path("list").write_bytes(pages.tobytes())
+    ended = {}
+    for name, source in sources.items():
+        assert main(["firmware", "build", str(source), "--out", name]) == 0
+        program = f"{name}/drivelab-firmware-x86_64"
+        words = [program, "--requests", "list", "--geometry", "2x2x1x64x64", "--records", "-"]
+        with subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as run:
+            assert run.stdout is not None
+            run.stdout.close()
+            assert run.stderr is not None
+            ended[name] = run.stderr.read(), run.wait()
+    # Nobody reads its records; its stack is too small for it.
+    assert ended["whole"] == ("drivelab-firmware: standard output: Broken pipe (os error 32)\n", 2)
+    said, code = ended["endless"]
+    assert said.startswith("drivelab-firmware: your firmware was ended by SIGSEGV, a wrong address")
+    assert (said.count("\n"), code) == (1, -signal.SIGSEGV)
 
 
 def test_what_does_not_compile_is_told_in_the_compiler_s_words(folder: Path) -> None:
