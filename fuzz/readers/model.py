@@ -50,6 +50,7 @@ READER = Reader(
         "drivelab.models.model_file",
         "drivelab.bounded_json",
         "drivelab.sealed_json",
+        "drivelab.sealed_model",
     ),
     _check,
     _seeds,

@@ -7,14 +7,12 @@ line that says what is wrong and where. What the package ships is found by its n
 from __future__ import annotations
 
 import re
-import stat
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from drivelab.bounded_json import UnreadableJsonError, parse_json
-from drivelab.checked_json import MismatchError, Node
-from drivelab.errors import DamagedError, RunError, UsageError
+from drivelab.checked_json import Node
+from drivelab.errors import UsageError
 from drivelab.firmware_model.costs import (
     CLOCKS_MHZ,
     COUNTS,
@@ -30,18 +28,26 @@ from drivelab.firmware_model.model import (
     TrainedTarget,
 )
 from drivelab.near_names import meant
-from drivelab.sealed_json import BrokenSealError, NoSealError, sealed_json, unsealed_json
-from drivelab.whole_file import write_whole
+from drivelab.sealed_model import ModelFile
 
 FORMAT: Final = "drivelab-firmware-model"
 VERSION: Final = 1
 #: What is said of a model in each of these.
 ACCURACIES: Final = ("learned", "static", "records")
-_AGAIN: Final = "train it again: drivelab firmware train RUN --out MODEL.json"
 _SHIPPED: Final = Path(__file__).with_name("shipped")
 _SUFFIX: Final = ".json"
-# A record model of 400 records has less than 1 MiB.
-_LARGEST_BYTES: Final = 1 << 26
+_FILE: Final = ModelFile(
+    "model of firmware",
+    FORMAT,
+    VERSION,
+    version_key="version",
+    made_by="`drivelab firmware train`",
+    missing="make a model of firmware: drivelab firmware train RUN --out MODEL.json",
+    again="train it again: drivelab firmware train RUN --out MODEL.json",
+    kept="name another place",
+    # A record model of 400 records has less than 1 MiB.
+    largest_bytes=1 << 26,
+)
 _LARGEST_COUNT: Final = 1 << 62
 _LONGEST_NAME: Final = 200
 _GEOMETRY: Final = re.compile(r"[0-9]{1,10}(x[0-9]{1,10}){4}")
@@ -90,25 +96,13 @@ def read_firmware_model(path: Path) -> FirmwareModel:
     DamagedError
         When it is not what was written.
     """
-    data = _bytes_of(path)
-    try:
-        return _model(Node(_content(data), ""))
-    except (NoSealError, BrokenSealError) as error:
-        raise DamagedError(
-            f"{path} is damaged: it is not what was written, its checksum does not fit; {_AGAIN}"
-        ) from error
-    except MismatchError as error:
-        raise UsageError(f"{path} is no model of firmware that can be read: {error}") from error
-    except UnreadableJsonError as error:
-        raise UsageError(f"{path} is no model of firmware: it {error}") from error
+    return _FILE.read(path, _model)
 
 
 def model_bytes(model: FirmwareModel) -> bytes:
     """Write a model as the text of its file."""
-    return sealed_json(
+    return _FILE.to_bytes(
         {
-            "format": FORMAT,
-            "version": VERSION,
             "firmware": asdict(model.firmware),
             "target": {**asdict(model.target), "parameters": dict(model.target.parameters)},
             "cost": _costs_json(model.learned),
@@ -129,61 +123,14 @@ def write_firmware_model(path: Path, model: FirmwareModel) -> None:
     RunError
         When it cannot be written.
     """
-    try:
-        write_whole(path, model_bytes(model))
-    except OSError as error:
-        raise RunError(
-            f"cannot write the model {path}: {error.strerror or error}; name another place"
-        ) from error
+    _FILE.write(path, model_bytes(model))
 
 
 def _costs_json(costs: Costs) -> dict[str, dict[str, float]]:
     return {name: asdict(costs.of[name]) for name in COUNTS}
 
 
-def _bytes_of(path: Path) -> bytes:
-    try:
-        status = path.stat()
-        # Reading a pipe or a device may never end.
-        if not stat.S_ISREG(status.st_mode):
-            raise UsageError(f"{path} is no model of firmware: it is no regular file")
-        if status.st_size > _LARGEST_BYTES:
-            raise UsageError(f"{path} is too large for a model of firmware")
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise UsageError(
-            f"there is no model of firmware {path}; make one: drivelab firmware train RUN --out "
-            f"{path}"
-        ) from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise UsageError(f"cannot read {path}: {error}") from error
-
-
-def _content(data: bytes) -> Any:
-    """Read what a file holds; without a sum it is of another version, damaged, or no model."""
-    try:
-        return unsealed_json(data)
-    except NoSealError as error:
-        _check_format(Node(parse_json(data), ""))
-        raise BrokenSealError from error
-
-
-def _check_format(root: Node) -> None:
-    if not isinstance(root.value, dict) or root.value.get("format") != FORMAT:
-        raise MismatchError(
-            "it holds something else; a model is what `drivelab firmware train` writes"
-        )
-    version = root.of("version").integer(0, 2**31)
-    if version != VERSION:
-        raise MismatchError(
-            f"its version {version} is of another Drivelab, this one reads {VERSION}; {_AGAIN}"
-        )
-
-
 def _model(root: Node) -> FirmwareModel:
-    _check_format(root)
     trained = root.of("trained_on")
     workloads = tuple(one.text() for one in trained.of("workloads").items())
     if not workloads:

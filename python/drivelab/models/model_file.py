@@ -10,16 +10,13 @@ file from anywhere gives predictions or one clear line.
 from __future__ import annotations
 
 import math
-import re
-import stat
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from drivelab.bounded_json import UnreadableJsonError, parse_json
 from drivelab.checked_json import MismatchError, Node
-from drivelab.errors import DamagedError, RunError, UsageError
+from drivelab.errors import UsageError
 from drivelab.models.accuracy import Accuracy
 from drivelab.models.answers import Answer
 from drivelab.models.contents import ModelContents
@@ -47,28 +44,33 @@ from drivelab.models.predictor import Predictor
 from drivelab.models.predictors import read_predictor
 from drivelab.models.surfaces import SurfaceKey
 from drivelab.models.trained import TrainedWorkloads
-from drivelab.sealed_json import BrokenSealError, NoSealError, sealed_json, unsealed_json
-from drivelab.whole_file import write_whole
+from drivelab.sealed_model import ModelFile
 from drivelab.workloads.characteristics import FIELDS
 
 FORMAT: Final = "drivelab performance model"
 FORMAT_VERSION: Final = 6
-# A model of a million measurements has less; a file beyond is not read into memory.
-_LARGEST_BYTES: Final = 2**30
-# So every file of ours begins, however short it was cut.
-_BEGIN: Final = re.compile(rb'\{"format": ?"' + FORMAT.encode() + b'"')
+_FILE: Final = ModelFile(
+    "Drivelab model",
+    FORMAT,
+    FORMAT_VERSION,
+    version_key="format_version",
+    made_by="`drivelab model`",
+    missing="a model is a run's folder, or its model.json, as `drivelab model` makes them",
+    again="fit the model again from its run: drivelab report RUN",
+    kept="what was measured is kept: make room or check the permissions, then run the same "
+    "command again",
+)
 
 
 def write(path: Path, model: ModelContents) -> None:
-    """Write `model` to `path`, which then holds either the old or the whole new file."""
-    text = sealed_json(_to_json(model))
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise RunError(
-            f"cannot write the model {path}: {error.strerror or error}; what was measured is "
-            "kept: make room or check the permissions, then run the same command again"
-        ) from error
+    """Write `model` to `path`, which then holds either the old or the whole new file.
+
+    Raises
+    ------
+    RunError
+        When it cannot be written.
+    """
+    _FILE.write(path, _FILE.to_bytes(_to_json(model)))
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -81,56 +83,12 @@ def read(path: Path) -> dict[str, Any]:
     DamagedError
         When it is not what was written.
     """
-    try:
-        status = path.stat()
-        # Reading a pipe or a device may never end.
-        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            raise UsageError(f"{path} is no Drivelab model: it is no regular file")
-        if status.st_size > _LARGEST_BYTES:
-            raise UsageError(f"{path} is too large for a Drivelab model")
-        data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise UsageError(
-            f"{path} does not exist; a model is a run's folder, or its model.json, as `drivelab "
-            "model` makes them"
-        ) from error
-    except OSError as error:
-        raise UsageError(f"cannot read the model {path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise UsageError(f"cannot read the model {path}: {error}") from error
-    try:
-        return _from_json(Node(_content(data), ""))
-    except BrokenSealError as error:
-        raise DamagedError(
-            f"{path} is damaged: it is not what was written, its checksum does not fit; fit the "
-            "model again from its run: drivelab report RUN"
-        ) from error
-    except MismatchError as error:
-        raise UsageError(f"{path} is no Drivelab model that can be read: {error}") from error
-    except UnreadableJsonError as error:
-        raise UsageError(f"{path} is no Drivelab model: it {error}") from error
-
-
-def _content(data: bytes) -> Any:
-    """Read what a file holds; without a sum it is of another version, damaged, or no model."""
-    try:
-        return unsealed_json(data)
-    except NoSealError as error:
-        try:
-            root = Node(parse_json(data), "")
-        except UnreadableJsonError:
-            if _BEGIN.match(data):
-                raise BrokenSealError from error
-            raise
-        _check_format(root)
-        raise BrokenSealError from error
+    return _FILE.read(path, _from_json)
 
 
 def _to_json(model: ModelContents) -> dict[str, Any]:
     evaluation = model.evaluation
     return {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
         "provenance": model.provenance,
         "seed": model.seed,
         "features": {name: _inputs(chosen) for name, chosen in FEATURE_SETS.items()},
@@ -187,14 +145,7 @@ def _inputs(features: FeatureSet) -> dict[str, list[str]]:
     return {"trees": list(features.features), "linear": list(features.linear_inputs)}
 
 
-def _check_format(root: Node) -> None:
-    if not isinstance(root.value, dict) or root.value.get("format") != FORMAT:
-        raise MismatchError("it holds something else; a model is what `drivelab model` writes")
-    _check_version(root.of("format_version").integer(1, 2**31))
-
-
 def _from_json(root: Node) -> dict[str, Any]:
-    _check_format(root)
     for name, chosen in FEATURE_SETS.items():
         if root.of("features").of(name).value != _inputs(chosen):
             root.of("features").of(name).refuse("what this Drivelab sees of a workload")
@@ -322,19 +273,6 @@ def _coverage(node: Node) -> dict[float, float]:
             one.of("ratio").refuse("a number from 0 to 1")
         shares[level] = ratio
     return shares
-
-
-def _check_version(version: int) -> None:
-    if version > FORMAT_VERSION:
-        raise MismatchError(
-            f"its format {version} is of a newer Drivelab, this one reads {FORMAT_VERSION}; "
-            "update it, or fit the model again: drivelab report RUN"
-        )
-    if version < FORMAT_VERSION:
-        raise MismatchError(
-            f"its format {version} is of an older Drivelab, this one reads {FORMAT_VERSION}; fit "
-            "the model again from its run: drivelab report RUN"
-        )
 
 
 def _accuracy(node: Node) -> Accuracy:

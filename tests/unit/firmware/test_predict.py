@@ -79,7 +79,7 @@ def test_a_model_needs_the_host_alone(
         (["train", "host", "--out", "none.json"], "host holds no times of a target"),
         (["predict", "page-map", "run"], "run is of firmware with geometry 2x2x1x64x64, and the"),
         (["predict", "page-mop", "run"], "no model of firmware 'page-mop'; did you mean page-map?"),
-        (["predict", "none.json", "run"], "there is no model of firmware none.json; make one"),
+        (["predict", "none.json", "run"], "none.json does not exist; make a model of firmware"),
         (["predict", "run/run.sqlite", "run"], "is no model of firmware: it is not text"),
         (["predict", "model.json", "run", "--out", "host"], "a stored run needs no --out"),
         (["predict", "model.json", "other.toml", "--out", "run"], "run holds another profile"),

@@ -56,7 +56,7 @@ def test_a_preset_has_two_keys_a_count() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda one: one.update(version=2), "version 2 is of another Drivelab, this one reads 1"),
+        (lambda one: one.update(version=2), "version 2 is of a newer Drivelab, this one reads 1"),
         (lambda one: one["cost"]["command"].update(cycles=1e7), "a number from 0 to 1e+06"),
         (lambda one: one["cost"]["command"].update(memory_ns=10**400), "number of more than"),
         (lambda one: one["target"].update(cores=65), "a whole number from 1 to 64"),
@@ -117,7 +117,10 @@ def test_what_is_no_file_of_ours_is_refused(tmp_path: Path) -> None:
             read_firmware_model(path)
         refused.append((found.type, str(found.value)))
     assert all("\n" not in said for _, said in refused)
-    with pytest.raises(UsageError, match="there is no model of firmware"):
+    with pytest.raises(
+        UsageError,
+        match="does not exist; make a model of firmware",
+    ):
         read_firmware_model(tmp_path / "none.json")
     with pytest.raises(UsageError, match="it is no regular file"):
         read_firmware_model(tmp_path)

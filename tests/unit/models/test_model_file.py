@@ -78,7 +78,7 @@ def test_rubbish_is_named(tmp_path: Path, text: bytes, message: str) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not exist; a model is a run's folder"):
         PerformanceModel.load(tmp_path / "missing.json")
-    with pytest.raises(UsageError, match="Is a directory"):
+    with pytest.raises(UsageError, match="it is no regular file"):
         PerformanceModel.load(tmp_path)
 
 
@@ -150,8 +150,8 @@ def test_a_changed_intercept_answers_nothing(
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        (1, "its format 1 is of an older Drivelab, this one reads 6; fit the model again"),
-        (7, "its format 7 is of a newer Drivelab, this one reads 6; update it, or fit"),
+        (1, "its version 1 is of an older Drivelab, this one reads 6; fit the model again"),
+        (7, "its version 7 is of a newer Drivelab, this one reads 6; update it, or fit"),
     ],
 )
 def test_another_version_says_what_to_do(

@@ -23,6 +23,7 @@ PYTHON_ORDER: list[set[str]] = [
     },
     {"bounded_json", "bounded_toml", "core_panic"},
     {"memory", "sealed_json", "checked_json", "one_thread"},
+    {"sealed_model"},
     {"store"},
     {"output_mark"},
     {"outputs"},

@@ -373,6 +373,16 @@ mod tests {
     }
 
     #[test]
+    fn an_array_is_told_that_its_members_have_the_table() {
+        let text =
+            "base = \"array-x25m\"\nname = \"mine\"\n[firmware]\ntime = \"free\"\ncores = 2\n";
+        let message = DriveConfig::from_text(text).unwrap_err().to_string();
+        let expected = "preset mine, line 4: an array has no table [firmware], its members have it";
+        assert!(message.contains(expected), "{message}");
+        assert!(message.contains("base = \"x25m\""), "{message}");
+    }
+
+    #[test]
     fn what_is_missing_or_impossible_is_told_with_what_would_be_right() {
         let counted = counted();
         let without = |key: &str| {

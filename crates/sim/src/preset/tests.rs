@@ -596,9 +596,4 @@ fn what_another_preset_or_no_line_says_is_told_with_its_remedy() {
         message.contains("or of FILE.toml beside this one"),
         "{message}"
     );
-    let own = "base = \"array-x25m\"\nname = \"mine\"\n[firmware]\ntime = \"free\"\ncores = 2\n";
-    let message = refusal(own);
-    let expected = "preset mine, line 4: an array has no table [firmware], its members have it";
-    assert!(message.contains(expected), "{message}");
-    assert!(message.contains("base = \"x25m\""), "{message}");
 }

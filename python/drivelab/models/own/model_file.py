@@ -10,9 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.bounded_json import UnreadableJsonError
-from drivelab.checked_json import MismatchError, Node
-from drivelab.errors import DamagedError, RunError, UsageError
+from drivelab.checked_json import Node
 from drivelab.models.accuracy import Accuracy
 from drivelab.models.features import FeatureSet
 from drivelab.models.intervals import LEVELS
@@ -20,12 +18,10 @@ from drivelab.models.own.columns import Column, Scale, feature_set
 from drivelab.models.own.fitting import OWN_ESTIMATORS
 from drivelab.models.own.laws import Follower, Law, factor_names
 from drivelab.models.own.model import OwnModel
-from drivelab.models.own.table import file_bytes
 from drivelab.models.own.target_model import Importance, TargetModel, best_of
 from drivelab.models.predictor import Predictor
 from drivelab.models.predictors import read_predictor
-from drivelab.sealed_json import BrokenSealError, NoSealError, sealed_json, unsealed_json
-from drivelab.whole_file import write_whole
+from drivelab.sealed_model import ModelFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +30,16 @@ FORMAT: Final = "drivelab model of own measurements"
 FORMAT_VERSION: Final = 2
 #: Where its folder keeps it.
 MODEL: Final = "model.json"
-_AGAIN: Final = "fit the model again: drivelab model --from FILE"
+_FILE: Final = ModelFile(
+    "model of own measurements",
+    FORMAT,
+    FORMAT_VERSION,
+    version_key="format_version",
+    made_by="`drivelab model --from`",
+    missing="name a model, or its folder, as `drivelab model --from FILE` makes them",
+    again="fit the model again: drivelab model --from FILE",
+    kept="make room or name another place",
+)
 _SCALES: Final[dict[str, Scale]] = {"plain": "plain", "log2": "log2", "words": "words"}
 
 
@@ -49,10 +54,8 @@ def is_own(path: Path) -> bool:
 
 def to_bytes(model: OwnModel) -> bytes:
     """Write a model as the text of its file."""
-    return sealed_json(
+    return _FILE.to_bytes(
         {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
             "files": [{"file": file, "rows": rows} for file, rows in model.files],
             "seed": model.seed,
             "group": model.group,
@@ -71,13 +74,7 @@ def save(path: Path, model: OwnModel) -> None:
     RunError
         When it cannot be written.
     """
-    try:
-        write_whole(path, to_bytes(model))
-    except OSError as error:
-        raise RunError(
-            f"cannot write the model {path}: {error.strerror or error}; make room or name another "
-            "place"
-        ) from error
+    _FILE.write(path, to_bytes(model))
 
 
 def load(path: Path) -> OwnModel:
@@ -90,18 +87,7 @@ def load(path: Path) -> OwnModel:
     DamagedError
         When it is not what was written.
     """
-    path = path / MODEL if path.is_dir() else path
-    data = file_bytes(path, "a model")
-    try:
-        return _model(Node(unsealed_json(data), ""))
-    except (NoSealError, BrokenSealError) as error:
-        raise DamagedError(
-            f"{path} is damaged: it is not what was written, its checksum does not fit; {_AGAIN}"
-        ) from error
-    except MismatchError as error:
-        raise UsageError(f"{path} is no model that can be read: {error}") from error
-    except UnreadableJsonError as error:
-        raise UsageError(f"{path} is no model: it {error}") from error
+    return _FILE.read(path / MODEL if path.is_dir() else path, _model)
 
 
 def _inputs(features: FeatureSet) -> dict[str, list[str]]:
@@ -137,13 +123,6 @@ def _target_json(target: TargetModel) -> dict[str, Any]:
 
 
 def _model(root: Node) -> OwnModel:
-    root.of("format").choice((FORMAT,))
-    version = root.of("format_version").integer(1, 2**31)
-    if version != FORMAT_VERSION:
-        raise MismatchError(
-            f"its format {version} is of another Drivelab, this one reads {FORMAT_VERSION}; "
-            f"{_AGAIN}"
-        )
     columns = tuple(_column(one) for one in root.of("columns").items())
     if not columns or len({one.name for one in columns}) != len(columns):
         root.of("columns").refuse("a list of columns with different names")

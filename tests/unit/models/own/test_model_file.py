@@ -94,7 +94,7 @@ def test_any_value_that_is_another_is_a_line_or_answers(model: OwnModel, tmp_pat
 def test_what_is_none(tmp_path: Path) -> None:
     assert not is_own(tmp_path)
     assert not is_own(tmp_path / "nothing")
-    with pytest.raises(UsageError, match="there is no file"):
+    with pytest.raises(UsageError, match="does not exist; name a model, or its folder"):
         load(tmp_path)
     path = tmp_path / "model.json"
     for data in (b"", b"{}", b'{"format": "drivelab model of own measurements"}'):
