@@ -349,7 +349,7 @@ fn a_snapshot_damaged_inside_gets_one_line() {
 
 #[test]
 fn a_snapshot_that_is_damaged_inside_is_one_line_without_words_of_the_inside() {
-    let folder = Folder::new("inside");
+    let folder = Folder::new("remedy");
     let (snapshot, requests) = (folder.snapshot(), folder.file("requests"));
     std::fs::write(&requests, writes(3000)).unwrap();
     let whole = std::fs::read(&snapshot).unwrap();

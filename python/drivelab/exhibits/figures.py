@@ -29,6 +29,8 @@ class Axis:
         written in per cent.
     also
         Further values that it has room for, so that figures side by side have one axis.
+    ticks
+        Values that are written at a ``log2`` axis, as far as there is room; powers of two without.
     """
 
     label: str
@@ -36,6 +38,7 @@ class Axis:
     categories: tuple[str, ...] = ()
     quantity: Literal["number", "duration", "share"] = "number"
     also: tuple[float, ...] = ()
+    ticks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def _figure(found: CoresFound) -> LineFigure:
     return LineFigure(
         "cores",
         "Throughput against the clock of the controller's cores",
-        Axis("clock (MHz)", scale="log2"),
+        Axis("clock (MHz)", scale="log2", ticks=tuple(map(float, clocks))),
         Axis("throughput (requests/s)", also=(0.0,)),
         tuple(lines),
         note=f"{found.asked.workload.describe()}; firmware's time: {found.time}",

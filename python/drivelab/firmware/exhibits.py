@@ -133,7 +133,7 @@ def _predicted(found: Evaluation) -> Page:
     figure = BarFigure(
         "errors-by-workload",
         "How far the predicted mean time of each workload is off",
-        Axis("error of the mean time", quantity="share"),
+        _one_axis("error of the mean time", bars),
         tuple(found.by_model),
         bars,
         note="Each workload is predicted by a model of all others, but by static, which learns "
@@ -148,6 +148,11 @@ def _predicted(found: Evaluation) -> Page:
         errors_table(found),
     )
     return Page("How well the time is predicted", exhibits, cautions, anchor="predicted")
+
+
+def _one_axis(label: str, bars: Sequence[tuple[str, tuple[float, ...], tuple[None, ...]]]) -> Axis:
+    """Give the axis that all panels share: a bar is as long in one as in another."""
+    return Axis(label, quantity="share", also=(max(max(values) for _, values, _ in bars),))
 
 
 def _none(found: Evaluation) -> tuple[None, ...]:
@@ -166,7 +171,7 @@ def _shares(profiles: Sequence[Profiled], dies: int) -> Page:
     figure = BarFigure(
         "share-of-firmware",
         "The firmware's share of an operation",
-        Axis("share of firmware", quantity="share"),
+        _one_axis("share of firmware", bars),
         tuple(shares),
         bars,
         note=_SPREAD.format(dies=dies),

@@ -159,7 +159,7 @@ def deciding_time(
         Those that models give, by the names of these presets.
     """
     word, said, met = None, set[str](), set[str]()
-    while name in texts and name not in met:
+    while name is not None and name in texts and name not in met:
         met.add(name)
         keys = _keys_of(texts[name])
         table = _table(keys, "firmware")

@@ -193,13 +193,14 @@ def _doubling_axis(
 ) -> None:
     text = axis_text(axis)
     first, last = math.floor(math.log2(shown[0])), math.ceil(math.log2(shown[-1]))
-    every = [2.0**power for power in range(first, last + 1)]
-    ticks = every[:: math.ceil(len(every) / most_ticks)]
+    every = sorted(axis.ticks) or [2.0**power for power in range(first, last + 1)]
+    step = math.ceil(len(every) / most_ticks)
+    ticks = every[::step]
     if which == "x":
-        air = 2 * _DOUBLING_AIR
-        inches = plot_inches(axes) / (math.log2(shown[-1] / shown[0]) + air)
-        step = math.ceil(len(every) / most_ticks)
-        while step < len(every) and not stand_apart([text(tick) for tick in ticks], step * inches):
+        inches = plot_inches(axes) / (math.log2(shown[-1] / shown[0]) + 2 * _DOUBLING_AIR)
+        while step < len(every) and not stand_apart(
+            [text(tick) for tick in ticks], _least_doublings(ticks) * inches
+        ):
             step += 1
             ticks = every[::step]
     getattr(axes, f"set_{which}scale")("log", base=2)
@@ -208,6 +209,11 @@ def _doubling_axis(
     )
     getattr(axes, f"set_{which}ticks")([], minor=True)
     getattr(axes, f"set_{which}lim")(shown[0] / 2**_DOUBLING_AIR, shown[-1] * 2**_DOUBLING_AIR)
+
+
+def _least_doublings(ticks: Sequence[float]) -> float:
+    """Give how many doublings the nearest two ticks are apart."""
+    return min((math.log2(high / low) for low, high in pairwise(ticks)), default=math.inf)
 
 
 def _linear_axis(

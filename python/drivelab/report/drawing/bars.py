@@ -201,7 +201,7 @@ def _draw(
     text = _VALUE_TEXTS.get(figure.y.quantity, value_text)
     ends = [value for value in values if value is not None]
     ends += [interval[1] for interval in intervals if interval is not None]
-    ends += figure.guides[group : group + 1]
+    ends += (*figure.guides[group : group + 1], *figure.y.also)
     most = max(ends, default=1.0) or 1.0
     axes.set_xlim(0, most * _BEYOND)
     rows = zip(names, values, intervals, _colors(figure), strict=True)
