@@ -7,11 +7,12 @@ use std::sync::atomic::AtomicBool;
 use drivelab_ftl::{Checked, External};
 use drivelab_workload::Stream;
 
-use super::engine::Engine;
-use super::outcome::Outcome;
-use super::prepare::{passes, write_in_order};
-use super::{Plan, SimError, Watch, run};
+use super::engine::run;
+use super::{Plan, SimError, Watch};
+use crate::host::outcome::Outcome;
 use crate::preset::{Condition, SsdConfig};
+use crate::ssd::engine::Engine;
+use crate::ssd::prepare::{passes, write_in_order};
 
 /// A drive whose firmware is a shared library (`drivelab_firmware.h`), always under
 /// the checker of the firmware contract. It has no way back to its prepared state:

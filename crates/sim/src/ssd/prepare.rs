@@ -11,15 +11,16 @@ use drivelab_ftl::{
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_workload::Stream;
 
-use super::cores::RecordedWork;
-use super::engine::Engine;
-use super::load::Running;
-use super::outcome::Outcome;
-use super::recorded::{Recorded, RecordedOperation};
-use super::settle::settle;
-use super::{Plan, SimError, SnapshotError, Watch, run, snapshot};
+use super::engine::run;
+use super::{Plan, SimError, SnapshotError, Watch, snapshot};
+use crate::host::load::Running;
+use crate::host::outcome::Outcome;
 use crate::host::{Device, HostTime, Settling};
 use crate::preset::{Condition, SsdConfig};
+use crate::ssd::engine::Engine;
+use crate::ssd::firmware::cores::RecordedWork;
+use crate::ssd::flash::recorded::{Recorded, RecordedOperation};
+use crate::ssd::settle::settle;
 
 /// A prepared state gives up a reverse map of more bytes: what workers return to then
 /// takes half the memory, and returning twice the time.

@@ -23,9 +23,9 @@ use drivelab_request::Content;
 use drivelab_workload::{keyed_rng, uniform_below};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::prepare::{passes, write_in_order};
 use crate::host::{Settling, SimError, Writing};
 use crate::preset::SsdConfig;
+use crate::ssd::prepare::{passes, write_in_order};
 
 /// Passes in order, at least, after which the next one finds the drive as this one did.
 const LEAST_PASSES: u32 = 2;

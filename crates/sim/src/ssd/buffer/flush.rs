@@ -1,0 +1,82 @@
+//! What a flush waits for.
+//!
+//! ```text
+//!   pages handed to the flash   p p p p | p p | p p p p
+//!   barriers                           F     F
+//! ```
+//!
+//! Pages of the buffer that go to the flash belong to the stretch between two
+//! flushes. A flush is complete when its own stretch and all before it are
+//! programmed, so flushes complete in order.
+
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Stretch {
+    /// Pages that are not programmed yet.
+    pages: u32,
+    /// The flush at its end.
+    flush: Option<u32>,
+}
+
+/// Stretches with pages on their way or a flush that waits; the last is open.
+#[derive(Clone, Debug)]
+pub(in crate::ssd) struct Barriers {
+    stretches: VecDeque<Stretch>,
+    /// The number of the first.
+    first: u32,
+}
+
+impl Barriers {
+    pub fn new() -> Self {
+        Self {
+            stretches: VecDeque::from([Stretch::default()]),
+            first: 0,
+        }
+    }
+
+    /// The number of the open stretch.
+    #[inline]
+    pub fn open(&self) -> u32 {
+        self.first.wrapping_add(self.stretches.len() as u32 - 1)
+    }
+
+    /// `pages` go to the flash.
+    #[inline]
+    pub fn hand_over(&mut self, pages: u32) {
+        if let Some(open) = self.stretches.back_mut() {
+            open.pages += pages;
+        }
+    }
+
+    /// A flush: whether it has nothing to wait for. If it has, it is remembered.
+    pub fn flush(&mut self, slot: u32) -> bool {
+        if self.stretches.len() == 1 && self.stretches[0].pages == 0 {
+            return true;
+        }
+        if let Some(open) = self.stretches.back_mut() {
+            open.flush = Some(slot);
+        }
+        self.stretches.push_back(Stretch::default());
+        false
+    }
+
+    /// A page of stretch `number`, modulo `modulus`, is programmed.
+    #[inline]
+    pub fn programmed(&mut self, number: u32, modulus: u32) {
+        let place = number.wrapping_sub(self.first) % modulus;
+        if let Some(stretch) = self.stretches.get_mut(place as usize) {
+            stretch.pages -= 1;
+        }
+    }
+
+    /// Takes the first flush that has nothing to wait for any more.
+    #[inline]
+    pub fn next_done(&mut self) -> Option<u32> {
+        if self.stretches.len() == 1 || self.stretches[0].pages > 0 {
+            return None;
+        }
+        self.first = self.first.wrapping_add(1);
+        self.stretches.pop_front().and_then(|done| done.flush)
+    }
+}

@@ -1,0 +1,130 @@
+//! Pages in the write buffer that wait for others before they go to the flash.
+//!
+//! ```text
+//!   put ─> | p p p p p p | ─> the oldest go when `start` wait, until `stop` are left
+//!               ^ written again: replaced where it stands, one program less
+//! ```
+
+use std::collections::VecDeque;
+
+use drivelab_request::Content;
+use rustc_hash::FxHashMap;
+
+/// When gathered pages go to the flash.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::ssd) struct Marks {
+    /// As soon as so many wait; 0 if none ever waits.
+    pub start: u32,
+    /// Until so many are left.
+    pub stop: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Page {
+    /// The number of its place in the line: places of pages that have gone are stale.
+    place: u64,
+    /// Data was written to all of it.
+    is_whole: bool,
+    /// What the data of the last write looked like.
+    content: Content,
+}
+
+/// The pages that wait, by age.
+#[derive(Clone, Debug, Default)]
+pub(in crate::ssd) struct Gathered {
+    /// Only looked up, never walked: its order cannot matter.
+    pages: FxHashMap<u32, Page>,
+    /// Logical pages in order of their first write, each with the number of its place.
+    line: VecDeque<(u32, u64)>,
+    next_place: u64,
+}
+
+impl Gathered {
+    pub fn len(&self) -> u32 {
+        self.pages.len() as u32
+    }
+
+    /// Data of logical page `page` has arrived; answers whether it replaces what waited.
+    pub fn put(&mut self, page: u32, is_whole: bool, content: Content) -> bool {
+        if let Some(held) = self.pages.get_mut(&page) {
+            held.is_whole |= is_whole;
+            held.content = content;
+            return true;
+        }
+        let place = self.next_place;
+        self.next_place += 1;
+        let held = Page {
+            place,
+            is_whole,
+            content,
+        };
+        self.pages.insert(page, held);
+        if self.line.len() > 2 * self.pages.len() + 64 {
+            let pages = &self.pages;
+            self.line
+                .retain(|(page, place)| pages.get(page).is_some_and(|held| held.place == *place));
+        }
+        self.line.push_back((page, place));
+        false
+    }
+
+    /// Takes `page` out of the line; answers, if it was there, whether it was whole.
+    pub fn remove(&mut self, page: u32) -> Option<bool> {
+        self.pages.remove(&page).map(|held| held.is_whole)
+    }
+
+    /// Takes the oldest page: which, whether it is whole, and what its data looks like.
+    pub fn oldest(&mut self) -> Option<(u32, bool, Content)> {
+        while let Some((page, place)) = self.line.pop_front() {
+            if let Some(held) = self.pages.get(&page)
+                && held.place == place
+            {
+                let told = (page, held.is_whole, held.content);
+                self.pages.remove(&page);
+                return Some(told);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Gathered;
+    use drivelab_request::Content;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pages_leave_in_the_order_of_their_first_write(
+            steps in prop::collection::vec((0..4_u8, 0..8_u32, any::<bool>()), 0..600),
+        ) {
+            let mut gathered = Gathered::default();
+            let mut list: Vec<(u32, bool)> = Vec::new();
+            for (step, page, is_whole) in steps {
+                let place = list.iter().position(|&(held, _)| held == page);
+                match (step, place) {
+                    (0, _) => {
+                        let oldest = (!list.is_empty()).then(|| list.remove(0));
+                        let told = gathered.oldest().map(|(page, is_whole, _)| (page, is_whole));
+                        prop_assert_eq!(told, oldest);
+                    }
+                    (1, place) => {
+                        let removed = place.map(|place| list.remove(place).1);
+                        prop_assert_eq!(gathered.remove(page), removed);
+                    }
+                    (_, Some(place)) => {
+                        list[place].1 |= is_whole;
+                        prop_assert!(gathered.put(page, is_whole, Content::Zero));
+                    }
+                    (_, None) => {
+                        list.push((page, is_whole));
+                        prop_assert!(!gathered.put(page, is_whole, Content::Zero));
+                    }
+                }
+                prop_assert_eq!(gathered.len() as usize, list.len());
+                prop_assert!(gathered.line.len() <= 2 * list.len() + 67);
+            }
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Where the firmware is asked, and what its answer costs.
+//!
+//! ```text
+//!   ask_firmware(run) ─> operations ─┬─ free ─────────────────> carry out
+//!                                    └─ cost ─> core ─> due ──> carry out
+//! ```
+//!
+//! Everything that the engine wants of the firmware goes through here: what it emits for a run
+//! of pages, for one whole page by the short way, and in idle time. A free firmware's answer is
+//! carried out at once; where it costs time, when a core is done with it ([`crate::ssd::firmware::cores`]).
+
+use drivelab_ftl::{
+    Action, Cause, Firmware, FirmwareError, IdleTime, Lpn, Operation, OperationBuffer,
+    OperationKind, PageRun,
+};
+use drivelab_request::CommandKind;
+
+use crate::ssd::account::split::Part;
+use crate::ssd::engine::requests::Waits;
+use crate::ssd::engine::{CORES, Engine};
+use crate::ssd::firmware::cores::{Done, Due, What};
+use crate::ssd::flash::queue::Account;
+
+/// Stands for a slot where no command waits for what is due.
+const NO_SLOT: u32 = u32::MAX;
+
+impl<F: Firmware> Engine<F> {
+    /// Asks the firmware for a run of pages: its operations are added to those in the buffer.
+    #[inline(always)]
+    pub(in crate::ssd) fn ask_firmware(&mut self, run: PageRun) -> Result<(), FirmwareError> {
+        self.firmware.submit(&[run], &mut self.out)
+    }
+
+    /// Asks it for one whole page, where that is one operation.
+    #[inline(always)]
+    pub(in crate::ssd) fn ask_for_page(&mut self, action: Action, page: Lpn) -> Option<Operation> {
+        let operation = match action {
+            Action::Read => self.firmware.read_one(page),
+            Action::Write => self.firmware.write_one(page),
+            Action::Trim => None,
+        }?;
+        self.out.counts.lookups += 1;
+        Some(operation)
+    }
+
+    /// Asks it for work in idle time.
+    pub(in crate::ssd) fn ask_in_idle_time(
+        firmware: &mut F,
+        out: &mut OperationBuffer,
+        offer: &IdleTime<'_>,
+    ) -> Result<(), FirmwareError> {
+        firmware.background(offer, out)
+    }
+
+    /// What the firmware does for `pages` of the command in `slot`, the first of them or not.
+    pub(in crate::ssd) fn done_for(&self, slot: u32, pages: u32, is_first: bool) -> Done {
+        let entry = &self.host.slots[slot as usize];
+        let pages = u64::from(pages);
+        let (read_pages, written_pages) = match entry.command.kind {
+            CommandKind::Read => (pages, 0),
+            CommandKind::Write => (0, pages),
+            CommandKind::Trim | CommandKind::Flush => (0, 0),
+        };
+        Done {
+            commands: is_first.into(),
+            read_pages,
+            written_pages,
+            bytes: match read_pages + written_pages {
+                0 => 0,
+                _ => entry.command.size_bytes.into(),
+            },
+            ..Done::default()
+        }
+    }
+
+    /// One operation for a command of one page: it enters the flash when a core is done.
+    #[inline(never)]
+    pub(in crate::ssd) fn hand_over_page(
+        &mut self,
+        slot: u32,
+        (operation, account): (&Operation, Account),
+        is_buffered: bool,
+        now: u64,
+    ) {
+        let unit = self.unit_of(operation.plane);
+        let is_write = operation.kind == OperationKind::Program;
+        let bytes = self.host.slots[slot as usize].command.size_bytes;
+        let at = match &self.timing.firmware {
+            Some(costs) if bytes == costs.page_bytes => {
+                self.cores.work_on_page(costs, is_write, now)
+            }
+            _ => {
+                let mut done = self.done_for(slot, 1, true);
+                done.flash_reads = u64::from(!is_write);
+                done.flash_programs = u64::from(is_write);
+                self.work_for_host(&done, now)
+            }
+        };
+        let at = self.cores.due_on(unit, at);
+        self.cores.hold_lane(unit, at);
+        let what = match is_buffered {
+            true => What::BufferedPage(*operation, account),
+            false => What::Page(*operation, account),
+        };
+        self.put_due(
+            Due {
+                at,
+                asked: now,
+                slot,
+                what,
+                ..Due::default()
+            },
+            now,
+        );
+    }
+
+    /// A core works for the host; answers when it is done.
+    fn work_for_host(&mut self, done: &Done, now: u64) -> u64 {
+        match &self.timing.firmware {
+            Some(costs) => self.cores.work_for_host(costs, done, now),
+            None => now,
+        }
+    }
+
+    /// What the firmware has emitted is carried out when a core has done it, with what it did
+    /// for the host before it emitted anything.
+    #[inline(never)]
+    pub(in crate::ssd) fn hand_over(
+        &mut self,
+        slot: Option<u32>,
+        what: What,
+        (mut done, packed): (Done, Vec<u32>),
+        now: u64,
+    ) {
+        let emitted = self.out.take();
+        for operation in emitted.iter().filter(|each| each.cause == Cause::Host) {
+            match operation.kind {
+                OperationKind::Read => done.flash_reads += 1,
+                OperationKind::Program => done.flash_programs += 1,
+                OperationKind::Erase => {}
+            }
+        }
+        let mut at = self.work_for_host(&done, now);
+        for operation in &emitted {
+            at = self.cores.due_on(self.unit_of(operation.plane), at);
+        }
+        if let (What::Piece(first, ..), Some(slot)) = (what, slot) {
+            at = self.cores.due_of_piece(slot, first == 0, at);
+            self.cores.hold_piece(slot, at);
+        }
+        for operation in &emitted {
+            self.cores.hold_lane(self.unit_of(operation.plane), at);
+        }
+        let place = self.cores.park();
+        if let Some(parked) = self.cores.parked(place) {
+            self.out
+                .put_back(std::mem::replace(&mut parked.operations, emitted));
+            parked.packed = packed;
+        }
+        let due = Due {
+            at,
+            asked: now,
+            slot: slot.unwrap_or(NO_SLOT),
+            parked: place,
+            what,
+        };
+        self.put_due(due, now);
+    }
+
+    /// Operations of the read cache, each on its account.
+    pub(in crate::ssd) fn hand_over_fetched(
+        &mut self,
+        slot: Option<u32>,
+        what: What,
+        mut done: Done,
+        now: u64,
+    ) {
+        let fetched = std::mem::take(&mut self.fetched);
+        done.flash_reads += fetched.len() as u64;
+        let mut at = self.work_for_host(&done, now);
+        for (operation, _) in &fetched {
+            at = self.cores.due_on(self.unit_of(operation.plane), at);
+        }
+        let place = self.cores.park();
+        for (operation, account) in &fetched {
+            self.cores.hold_lane(self.unit_of(operation.plane), at);
+            if let Some(parked) = self.cores.parked(place) {
+                parked.operations.push(*operation);
+                parked.accounts.push(*account);
+            }
+        }
+        self.fetched = fetched;
+        self.fetched.clear();
+        let due = Due {
+            at,
+            asked: now,
+            slot: slot.unwrap_or(NO_SLOT),
+            parked: place,
+            what,
+        };
+        self.put_due(due, now);
+    }
+
+    /// A command that emits nothing yet goes on when a core is done with it.
+    pub(in crate::ssd) fn hand_over_command(&mut self, slot: u32, done: &Done, now: u64) {
+        let at = self.work_for_host(done, now);
+        self.put_command((slot, at), What::Command, now);
+    }
+
+    /// A core works on a part of a write that is gathered; with the last one the command is
+    /// complete.
+    pub(in crate::ssd) fn hand_over_gathered(
+        &mut self,
+        slot: u32,
+        (is_first, is_last): (bool, bool),
+        done: &Done,
+        now: u64,
+    ) {
+        let at = self.work_for_host(done, now);
+        let at = self.cores.due_of_piece(slot, is_first, at);
+        self.cores.hold_piece(slot, at);
+        if is_last {
+            self.put_command((slot, at), What::Gathered, now);
+        }
+    }
+
+    fn put_command(&mut self, (slot, at): (u32, u64), what: What, now: u64) {
+        self.put_due(
+            Due {
+                at,
+                asked: now,
+                slot,
+                what,
+                ..Due::default()
+            },
+            now,
+        );
+    }
+
+    fn put_due(&mut self, due: Due, now: u64) {
+        if self.cores.is_at_once(due.at, now) {
+            return self.carry_out(due, now);
+        }
+        let is_first = self.cores.due.of_front(|first| due.at < first.at, true);
+        self.cores.due.insert_in_order(due);
+        if is_first {
+            self.events.set_side(CORES, Some(due.at));
+        }
+    }
+
+    fn set_cores_event(&mut self) {
+        let next = self.cores.due.front().map(|due| due.at);
+        self.events.set_side(CORES, next);
+    }
+
+    /// A core is done.
+    pub(in crate::ssd) fn cores_event(&mut self, now: u64) {
+        if let Some(due) = self.cores.due.pop() {
+            self.set_cores_event();
+            self.carry_out(due, now);
+        }
+    }
+
+    /// The command in `slot` has waited for the firmware since it was `asked`.
+    fn count_firmware(&mut self, slot: u32, asked: u64, now: u64) {
+        let entry = &mut self.host.slots[slot as usize];
+        entry.parts[Part::Firmware as usize] += now - asked;
+        entry.since = now;
+    }
+
+    fn carry_out(&mut self, due: Due, now: u64) {
+        let Due {
+            slot, asked, what, ..
+        } = due;
+        match what {
+            What::Page(operation, account) => {
+                self.count_firmware(slot, asked, now);
+                self.enter_flash(&operation, account, now);
+            }
+            What::BufferedPage(operation, account) => {
+                self.count_firmware(slot, asked, now);
+                self.record_for(Some(slot));
+                self.enter_flash(&operation, account, now);
+                self.acknowledge(slot, now);
+            }
+            What::Gathered => {
+                self.count_firmware(slot, asked, now);
+                self.acknowledge(slot, now);
+            }
+            What::Command => {
+                self.count_firmware(slot, asked, now);
+                self.begin_command(slot, now);
+            }
+            What::ThroughMemory(_) | What::Ahead => self.carry_out_fetched(due, now),
+            _ => self.carry_out_emitted(due, now),
+        }
+    }
+
+    /// What was fetched for a read, or ahead, enters the flash.
+    fn carry_out_fetched(&mut self, due: Due, now: u64) {
+        let parked = self.cores.unpark(due.parked);
+        if let What::ThroughMemory(_) = due.what {
+            self.count_firmware(due.slot, due.asked, now);
+        }
+        self.record_for((due.slot != NO_SLOT).then_some(due.slot));
+        for (operation, &account) in parked.operations.iter().zip(&parked.accounts) {
+            self.enter_flash(operation, account, now);
+        }
+        self.cores.give_back(due.parked, parked);
+        if let What::ThroughMemory(in_memory) = due.what {
+            self.look_into_memory(due.slot, in_memory, now);
+        }
+    }
+
+    /// What the firmware emitted enters the flash, and the command goes on.
+    fn carry_out_emitted(&mut self, due: Due, now: u64) {
+        let mut parked = self.cores.unpark(due.parked);
+        let waiting = self.out.take();
+        self.out.put_back(std::mem::take(&mut parked.operations));
+        let slot = due.slot;
+        match due.what {
+            What::Read => {
+                self.count_firmware(slot, due.asked, now);
+                self.emit_read(slot, now);
+            }
+            What::Write => {
+                self.count_firmware(slot, due.asked, now);
+                self.emit_write(slot, now);
+            }
+            What::Piece(first, pages, stretch) => {
+                let is_last = first + pages == self.run_of(slot).pages;
+                if is_last {
+                    self.count_firmware(slot, due.asked, now);
+                }
+                self.record_for(Some(slot));
+                self.emit_piece(slot, (first, pages), (stretch, &parked.packed), now);
+            }
+            What::Pushed(stretch) => {
+                self.record_for(None);
+                self.emit_pushed(stretch, &parked.packed, now);
+            }
+            _ => {
+                self.emit(Account::NOBODY, Waits::Programs, now);
+            }
+        }
+        parked.operations = self.out.take();
+        self.out.put_back(waiting);
+        self.cores.give_back(due.parked, parked);
+    }
+}

@@ -1,0 +1,138 @@
+//! What the firmware does while the drive is idle.
+//!
+//! ```text
+//!   last completion ── idle time ──> one operation a unit ── each that ends ──> another
+//! ```
+//!
+//! The firmware is asked for one operation at a time, and not while all cores are busy, so a
+//! command that arrives waits for those in hand at most, one a unit. The drive is looked at once an idle time while
+//! commands of an open loop are to come, or may always come (a drive that programs use);
+//! after the last of them nothing happens any more, however long it would take.
+
+use drivelab_ftl::{Firmware, IdleTime};
+use drivelab_request::Nanos;
+
+use crate::ssd::engine::{Engine, IDLE};
+use crate::ssd::flash::Phase;
+use crate::ssd::flash::queue::Account;
+
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ssd) struct Background {
+    /// From when on after a completion the drive is idle; `None` if that changes nothing.
+    idle_ns: Option<u64>,
+    /// Operations of idle time are asked for.
+    pub is_running: bool,
+    /// Another command may come at any time.
+    pub is_always_awaited: bool,
+    pub last_completion: u64,
+}
+
+impl Background {
+    pub fn new(idle_ns: Option<u64>) -> Self {
+        Self {
+            idle_ns,
+            is_running: false,
+            is_always_awaited: false,
+            last_completion: 0,
+        }
+    }
+
+    /// Whether there is anything to do in idle time.
+    pub fn is_on(&self) -> bool {
+        self.idle_ns.is_some()
+    }
+
+    pub fn reset(&mut self) {
+        *self = Self {
+            is_always_awaited: self.is_always_awaited,
+            ..Self::new(self.idle_ns)
+        };
+    }
+}
+
+impl<F: Firmware> Engine<F> {
+    /// A command has arrived: the next look at the drive, if another is to come.
+    pub(in crate::ssd) fn await_idleness(&mut self) {
+        let Some(idle) = self.background.idle_ns else {
+            return;
+        };
+        let now = self.current.time();
+        let at = self.is_awaiting().then_some(now + idle);
+        self.events.set_side(IDLE, at);
+    }
+
+    /// Whether another command is to come.
+    fn is_awaiting(&self) -> bool {
+        self.background.is_always_awaited || self.next_arrival().is_some()
+    }
+
+    /// Whether no command is in the drive, nor anything that the firmware is still to hand over.
+    fn is_idle(&self) -> bool {
+        self.host.outstanding() == 0 && self.cores.due.is_empty()
+    }
+
+    #[cold]
+    pub(in crate::ssd) fn idle_event(&mut self, now: u64) {
+        let Some(idle) = self.background.idle_ns else {
+            return;
+        };
+        if !self.is_idle() || self.is_at_work() {
+            self.events.set_side(IDLE, Some(now + idle));
+        } else if now < self.background.last_completion + idle {
+            let at = self.background.last_completion + idle;
+            self.events.set_side(IDLE, Some(at));
+        } else {
+            self.events.set_side(IDLE, None);
+            self.background.is_running = true;
+            self.work_in_background(self.units, now);
+        }
+    }
+
+    /// Asks the firmware for at most `operations`, unless a command has come.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ssd) fn work_in_background(&mut self, operations: u32, now: u64) {
+        if !self.is_idle() || !self.is_awaiting() {
+            self.background.is_running = false;
+            return;
+        }
+        let free = self.cores.free_from();
+        if free > now {
+            // What was moved keeps the cores busy: a command would wait for more of it.
+            self.background.is_running = self.is_at_work();
+            if !self.background.is_running {
+                self.events.set_side(IDLE, Some(free));
+            }
+            return;
+        }
+        let idle = Nanos(now - self.background.last_completion);
+        for _ in 0..operations {
+            self.out.clear();
+            let (units, flash) = (self.units, &self.flash.units);
+            let is_free = |plane: u32| {
+                let unit = if plane < units { plane } else { plane % units };
+                flash[unit as usize].phase == Phase::Idle
+            };
+            let offer = IdleTime {
+                idle,
+                budget: 1,
+                is_free: &is_free,
+            };
+            if let Err(error) = Self::ask_in_idle_time(&mut self.firmware, &mut self.out, &offer) {
+                self.failure = Some(error.into());
+                return;
+            }
+            let Some(&operation) = self.out.operations().first() else {
+                break;
+            };
+            self.enter_flash(&operation, Account::NOBODY, now);
+        }
+        // With nothing in the flash nobody would ask again.
+        self.background.is_running = self.is_at_work();
+    }
+
+    fn is_at_work(&self) -> bool {
+        let mut units = self.flash.units.iter();
+        !self.flash.dispatch.line.is_empty() || units.any(|unit| unit.phase != Phase::Idle)
+    }
+}

@@ -1,0 +1,173 @@
+//! Reads that pass through the controller's memory: the cache, and what is read ahead.
+//!
+//! Memory gives one request's pages after the other's, at its rate, each a fixed time
+//! later. A request that waits for pages from the flash is split by the last of them;
+//! the time of one that waited for memory last is the buffer's.
+
+use drivelab_ftl::{Action, Firmware, Lpn, PageRun};
+
+use crate::ssd::SimError;
+use crate::ssd::account::split::{Part, Parts};
+use crate::ssd::engine::{Engine, MEMORY};
+use crate::ssd::firmware::cores::{Done, What};
+use crate::ssd::flash::queue::Account;
+
+impl<F: Firmware> Engine<F> {
+    /// A read looks for its pages in the write buffer, the cache and the flash.
+    #[inline(never)]
+    pub(in crate::ssd) fn read_through_memory(&mut self, slot: u32, run: PageRun, now: u64) {
+        self.record_for(Some(slot));
+        let entry = &mut self.host.slots[slot as usize];
+        entry.since = now;
+        let start = entry.command.offset_bytes;
+        let end = start + u64::from(entry.command.size_bytes);
+        let (mut pending, mut in_memory) = (0, 0);
+        for page in run.first.0..run.first.0 + run.pages {
+            if self.buffer.holds(page) {
+                self.counters.buffer_hit_pages += 1;
+                in_memory += 1;
+            } else if self.cache.touch(page) {
+                self.counters.cache_hit_pages += 1;
+                in_memory += 1;
+            } else if let Some(coming) = self.cache.coming.get_mut(&page)
+                && !coming.is_stale
+            {
+                self.counters.cache_hit_pages += 1;
+                coming.waiting.push(slot);
+                pending += 1;
+            } else {
+                self.counters.cache_miss_pages += u64::from(self.cache.is_on());
+                pending += u32::from(self.fetch(page, Some(slot), now));
+            }
+        }
+        if self.out.counts.unmapped_reads > 0 && !self.answers_unwritten {
+            self.failure = Some(SimError::Unmapped {
+                offset_bytes: start,
+            });
+            return;
+        }
+        // One more until its pages are looked for in memory.
+        self.host.slots[slot as usize].pending = pending + 1;
+        if self.cores.is_on {
+            let done = self.done_for(slot, run.pages, true);
+            let what = What::ThroughMemory(in_memory);
+            self.hand_over_fetched(Some(slot), what, done, now);
+        } else {
+            self.look_into_memory(slot, in_memory, now);
+        }
+        let limit = self.firmware.layout().logical_pages;
+        let (from, until) = self
+            .cache
+            .follow(start, end, run.first.0 + run.pages, limit);
+        self.read_ahead(from, until, now);
+        if !self.fetched.is_empty() {
+            self.hand_over_fetched(None, What::Ahead, Done::default(), now);
+        }
+    }
+
+    /// So many pages of a read come from memory; it goes on if nothing else of it is on its way.
+    #[inline(always)]
+    pub(in crate::ssd) fn look_into_memory(&mut self, slot: u32, pages: u32, now: u64) {
+        let takes_time = pages > 0 && self.wait_for_memory(slot, pages, now);
+        let entry = &mut self.host.slots[slot as usize];
+        entry.pending -= u32::from(!takes_time);
+        if entry.pending == 0 {
+            self.send_data(slot, now);
+        }
+    }
+
+    /// Reads `page` from the flash, for `slot` or ahead; answers whether there is
+    /// anything to read.
+    fn fetch(&mut self, page: u32, slot: Option<u32>, now: u64) -> bool {
+        let run = PageRun::whole(Action::Read, Lpn(page), 1);
+        self.out.clear();
+        if let Err(error) = self.ask_firmware(run) {
+            self.failure = Some(error.into());
+            return false;
+        }
+        let Some(&operation) = self.out.operations().first() else {
+            return false;
+        };
+        let is_coming = self.cache.coming.contains_key(&page);
+        let account = match slot {
+            // Only one copy of a page comes into the cache at a time.
+            Some(slot) if is_coming || !self.cache.is_on() => Account::request(slot),
+            _ => {
+                let coming = self.cache.coming.entry(page).or_default();
+                coming.waiting.extend(slot);
+                Account::CACHE
+            }
+        };
+        if self.cores.is_on {
+            self.fetched.push((operation, account));
+        } else {
+            self.enter_flash(&operation, account, now);
+        }
+        true
+    }
+
+    fn read_ahead(&mut self, from: u32, until: u32, now: u64) {
+        // A page that was never written is no fault of who did not ask for it.
+        let unmapped = self.out.counts.unmapped_reads;
+        for page in from..until {
+            let is_wanted = self.cache.lacks(page) && !self.buffer.holds(page);
+            if is_wanted && self.fetch(page, None, now) {
+                self.counters.read_ahead_pages += 1;
+            }
+        }
+        self.out.counts.unmapped_reads = unmapped;
+    }
+
+    /// Whether `pages` of a request take time to come from memory.
+    fn wait_for_memory(&mut self, slot: u32, pages: u32, now: u64) -> bool {
+        if self.timing.memory == 0 && self.timing.memory_bytes_per_second == 0 {
+            return false;
+        }
+        let transfer = self
+            .timing
+            .memory_transfer(u64::from(pages) << self.page_shift);
+        let host = &mut self.host;
+        host.memory_free_at = host.memory_free_at.max(now) + transfer;
+        let at = host.memory_free_at + self.timing.memory;
+        if host.memory.is_empty() {
+            self.events.set_side(MEMORY, Some(at));
+        }
+        host.memory.push((at, slot));
+        true
+    }
+
+    pub(in crate::ssd) fn memory_event(&mut self, now: u64) {
+        let Some((_, slot)) = self.host.memory.pop() else {
+            return;
+        };
+        let next = self.host.memory.front().map(|&(at, _)| at);
+        self.events.set_side(MEMORY, next);
+        let entry = &mut self.host.slots[slot as usize];
+        entry.pending -= 1;
+        if entry.pending == 0 {
+            entry.parts[Part::Buffer as usize] += now - entry.since;
+            self.send_data(slot, now);
+        }
+    }
+
+    /// A page has come from the flash into the cache.
+    #[inline(never)]
+    pub(in crate::ssd) fn page_came(&mut self, page: u32, parts: Parts, now: u64) {
+        let Some(coming) = self.cache.coming.remove(&page) else {
+            return;
+        };
+        if !coming.is_stale {
+            self.cache.hold(page);
+        }
+        for slot in coming.waiting {
+            let entry = &mut self.host.slots[slot as usize];
+            entry.pending -= 1;
+            if entry.pending == 0 {
+                let firmware = entry.parts[Part::Firmware as usize];
+                entry.parts = parts.of_time(entry.since, now);
+                entry.parts[Part::Firmware as usize] = firmware;
+                self.send_data(slot, now);
+            }
+        }
+    }
+}

@@ -1,0 +1,584 @@
+//! The host side: commands, the link, admission to the write buffer.
+//!
+//! ```text
+//!   submitted ─> [command slots] ─> link: command ─> firmware (reads)
+//!                                └> buffer space ─> link: command and data ─> firmware (writes)
+//!   flash done ─> link: data ─> complete (reads)        buffered ─> acknowledge ─> complete
+//! ```
+//!
+//! What waits where is in [`crate::ssd::front::queue_pair`] and [`crate::ssd::front::link`]. A host
+//! interface that is `free` costs nothing and has a command slot for everybody.
+//! A write larger than the space in the buffer is taken in pieces.
+
+use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun, prefetch};
+use drivelab_request::{Command, CommandKind, Content, Nanos};
+
+use crate::host::clock::oldest;
+use crate::preset::SsdConfig;
+use crate::ssd::SimError;
+use crate::ssd::account::split::{PARTS, Part, Parts};
+use crate::ssd::buffer::flush::Barriers;
+use crate::ssd::engine::{ARRIVAL, Engine, INTERRUPT, LINK};
+use crate::ssd::firmware::cores::What;
+use crate::ssd::flash::queue::{Account, Beneficiary};
+use crate::ssd::flash::registers::is_copied_back;
+use crate::ssd::front::link::{Job, Link};
+use crate::ssd::front::queue_pair::{PairSettings, QueuePairs};
+use crate::ssd::front::slot::{Pages, Slot};
+use crate::ssd::ring::Ring;
+
+/// For which of its operations a request waits.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ssd) enum Waits {
+    /// A read.
+    All,
+    /// A write: not for the collection that it made necessary.
+    Host,
+    /// A page of the write buffer.
+    Programs,
+}
+
+/// Host-side state.
+#[derive(Clone, Debug)]
+pub(in crate::ssd) struct Host {
+    pairs: QueuePairs,
+    pub link: Link,
+    pub acknowledged: Ring<(u64, u32)>,
+    /// Requests whose pages come from memory, and until when it is busy.
+    pub memory: Ring<(u64, u32)>,
+    pub memory_free_at: u64,
+    /// Writes waiting for space in the buffer.
+    pub blocked: Ring<u32>,
+    /// Flushes that wait.
+    pub barriers: Barriers,
+    pub slots: Vec<Slot>,
+    pub vacant: Vec<u32>,
+}
+
+impl Host {
+    pub fn new(config: &SsdConfig) -> Self {
+        Self {
+            pairs: QueuePairs::new(PairSettings::new(config)),
+            link: Link::new(config.host.interface, config.units() as usize + LINK),
+            acknowledged: Ring::default(),
+            memory: Ring::default(),
+            memory_free_at: 0,
+            blocked: Ring::default(),
+            barriers: Barriers::new(),
+            slots: Vec::new(),
+            vacant: Vec::new(),
+        }
+    }
+
+    /// Hints that `slot` is needed soon.
+    #[inline(always)]
+    pub fn prefetch_slot(&self, slot: u32) {
+        let entry = &self.slots[slot as usize];
+        // It has two lines of the cache.
+        prefetch(&self.slots, slot as usize);
+        prefetch(&entry.parts, Part::Buffer as usize);
+    }
+
+    /// The kind of the command in `slot`, and its stream.
+    pub fn owner_of(&self, slot: u32) -> (CommandKind, u16) {
+        let entry = &self.slots[slot as usize];
+        (entry.command.kind, entry.stream)
+    }
+
+    #[cold]
+    fn new_slot(&mut self) -> u32 {
+        self.slots.push(Slot {
+            command: Command::flush(Nanos::ZERO),
+            pages: Pages {
+                action: Action::Trim,
+                count: 0,
+                first_partial: false,
+                last_partial: false,
+                content: Content::Random,
+            },
+            stream: 0,
+            pair: 0,
+            number: 0,
+            submitted: 0,
+            since: 0,
+            parts: [0; PARTS],
+            pending: 0,
+            reserved: 0,
+        });
+        (self.slots.len() - 1) as u32
+    }
+
+    pub fn reset(&mut self) {
+        self.pairs.reset();
+        self.link.reset();
+        self.acknowledged.clear();
+        self.memory.clear();
+        self.memory_free_at = 0;
+        self.blocked.clear();
+        self.barriers = Barriers::new();
+        self.slots.clear();
+        self.vacant.clear();
+    }
+}
+
+impl Host {
+    /// Commands submitted and not complete.
+    pub fn outstanding(&self) -> usize {
+        self.slots.len() - self.vacant.len()
+    }
+
+    /// In which slot the next command will be.
+    pub fn next_slot(&self) -> u32 {
+        let new = self.slots.len() as u32;
+        self.vacant.last().copied().unwrap_or(new)
+    }
+
+    /// When the first of those was submitted.
+    pub fn oldest_submission(&self) -> Option<u64> {
+        oldest(self.slots.iter().map(|slot| slot.submitted), &self.vacant)
+    }
+}
+
+impl<F: Firmware> Engine<F> {
+    /// The host submits the next command of a stream, if there is one.
+    #[inline(never)]
+    pub(in crate::ssd) fn submit_next(&mut self, stream: u16, now: u64) {
+        self.submit_following(stream, now);
+    }
+
+    #[inline(always)]
+    fn submit_following(&mut self, stream: u16, now: u64) {
+        let running = &mut self.users.streams[stream as usize];
+        match running.take_request(&self.firmware, self.page_shift) {
+            Some(request) => {
+                let pair = running.queue_pair;
+                match self.users.submit_inside(stream, now) {
+                    Ok(()) => self.place((stream, pair), request.into(), 0, now),
+                    Err(error) => self.failure = Some(error),
+                }
+            }
+            None => self.submit_other(stream, now),
+        }
+    }
+
+    /// The same where the next command is no request of a plain closed loop.
+    #[inline(never)]
+    fn submit_other(&mut self, stream: u16, now: u64) {
+        let running = &mut self.users.streams[stream as usize];
+        let Some(command) = running.take(&self.firmware, self.page_shift) else {
+            return;
+        };
+        let pair = running.queue_pair;
+        match self.users.submit(stream, &command, now) {
+            Ok(()) => self.place((stream, pair), command, 0, now),
+            Err(error) => self.failure = Some(error),
+        }
+    }
+
+    /// Takes a command that is allowed and counted, of a stream and its queue pair; an owner
+    /// knows it by a number.
+    #[inline(always)]
+    pub(in crate::ssd) fn place(
+        &mut self,
+        (stream, pair): (u16, u16),
+        command: Command,
+        number: u32,
+        now: u64,
+    ) {
+        let action = match command.kind {
+            CommandKind::Read => Action::Read,
+            CommandKind::Write => Action::Write,
+            CommandKind::Trim | CommandKind::Flush => Action::Trim,
+        };
+        let mut run = PageRun::covering(
+            action,
+            command.offset_bytes,
+            command.size_bytes,
+            1 << self.page_shift,
+        );
+        if self.firmware.packs_pages() {
+            run.content = command.content;
+        }
+        let host = &mut self.host;
+        let slot = match host.vacant.pop() {
+            Some(slot) => slot,
+            None => host.new_slot(),
+        };
+        // Field by field: a copy of the whole would wait until every field has reached
+        // the cache.
+        let entry = &mut host.slots[slot as usize];
+        entry.command.arrival = command.arrival;
+        entry.command.offset_bytes = command.offset_bytes;
+        entry.command.size_bytes = command.size_bytes;
+        entry.command.kind = command.kind;
+        entry.command.is_forced = command.is_forced;
+        entry.pages.action = run.action;
+        entry.pages.count = run.pages;
+        entry.pages.first_partial = run.first_partial;
+        entry.pages.last_partial = run.last_partial;
+        if self.firmware.packs_pages() {
+            entry.pages.content = run.content;
+        }
+        entry.stream = stream;
+        entry.pair = pair;
+        entry.number = number;
+        entry.submitted = now;
+        entry.since = now;
+        entry.parts = [0; PARTS];
+        entry.pending = 0;
+        entry.reserved = 0;
+        if host.pairs.enters(pair, slot) {
+            self.enter(slot, run, now);
+        }
+    }
+
+    /// The next command of an open loop arrives.
+    pub(in crate::ssd) fn arrival_event(&mut self, now: u64) {
+        if let Some((_, stream)) = self.next_arrival() {
+            self.submit_next(stream, now);
+        }
+        self.schedule_arrival();
+    }
+
+    pub(in crate::ssd) fn schedule_arrival(&mut self) {
+        let next = self
+            .next_arrival()
+            .map(|(at, _)| self.users.clock.drive_ns(at));
+        self.events.set_side(ARRIVAL, next);
+        self.await_idleness();
+    }
+
+    /// When the next command of an open loop arrives, and in which stream; none does
+    /// once the window is closed.
+    pub(in crate::ssd) fn next_arrival(&self) -> Option<(u64, u16)> {
+        self.users.next_arrival()
+    }
+
+    pub(in crate::ssd) fn run_of(&self, slot: u32) -> PageRun {
+        let Slot { command, pages, .. } = &self.host.slots[slot as usize];
+        PageRun {
+            action: pages.action,
+            first: Lpn((command.offset_bytes >> self.page_shift) as u32),
+            pages: pages.count,
+            first_partial: pages.first_partial,
+            last_partial: pages.last_partial,
+            content: pages.content,
+        }
+    }
+
+    /// A request that has waited for a command slot enters the drive.
+    #[inline(never)]
+    fn enter_device(&mut self, slot: u32, now: u64) {
+        self.enter(slot, self.run_of(slot), now);
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, slot: u32, run: PageRun, now: u64) {
+        match run.action {
+            Action::Read if self.is_command_free(now) => self.start_read(slot, run, now),
+            Action::Read => self.put_on_link(slot, Job::ReadCommand, self.timing.command[0], now),
+            Action::Write if self.buffer.is_on() => {
+                self.host.slots[slot as usize].since = now;
+                self.host.blocked.push(slot);
+                if self.host.blocked.len() == 1 {
+                    self.admit_blocked(now);
+                }
+            }
+            Action::Write if !self.timing.has_link() => self.start_write(slot, run, now),
+            Action::Write => {
+                let entry = &self.host.slots[slot as usize];
+                let (pages, bytes) = (entry.pages.count, u64::from(entry.command.size_bytes));
+                let time = self.timing.command[1] + self.timing.link_transfer(bytes);
+                self.put_on_link(slot, Job::WriteData { first: 0, pages }, time, now);
+            }
+            Action::Trim => {
+                let kind = self.host.slots[slot as usize].command.kind;
+                let time = self.timing.command[kind.index()];
+                self.put_on_link(slot, Job::Command, time, now);
+            }
+        }
+    }
+
+    /// Whether a read's command is in the drive at once.
+    #[inline(always)]
+    fn is_command_free(&self, now: u64) -> bool {
+        !self.timing.has_link() || (self.timing.command[0] == 0 && self.host.link.is_free(now))
+    }
+
+    #[inline(always)]
+    pub(in crate::ssd) fn put_on_link(&mut self, slot: u32, job: Job, time: u64, now: u64) {
+        self.host.link.put(slot, job, time, now);
+    }
+
+    /// The first job on the link has crossed it.
+    #[inline(always)]
+    pub(in crate::ssd) fn link_event(&mut self, now: u64) {
+        let (slot, job) = self.host.link.take();
+        self.crossed(slot, job, now);
+    }
+
+    /// A job has crossed the link.
+    #[inline(always)]
+    pub(in crate::ssd) fn crossed(&mut self, slot: u32, job: Job, now: u64) {
+        match job {
+            Job::ReadCommand => self.start_read(slot, self.run_of(slot), now),
+            Job::Command => self.start_command(slot, now),
+            Job::ReadData => self.complete_at_host(slot, now),
+            Job::WriteData { .. } if !self.buffer.is_on() => {
+                self.start_write(slot, self.run_of(slot), now);
+            }
+            Job::WriteData { first, pages } => self.fill_buffer(slot, first, pages, now),
+        }
+    }
+
+    /// A read looks for its pages.
+    #[inline(always)]
+    fn start_read(&mut self, slot: u32, run: PageRun, now: u64) {
+        if run.pages == 1
+            && !self.cache.is_used()
+            && !self.buffer.holds(run.first.0)
+            && let Some(operation) = self.ask_for_page(Action::Read, run.first)
+        {
+            let entry = &mut self.host.slots[slot as usize];
+            entry.pending = 1;
+            entry.since = now;
+            let account = Account::request(slot);
+            if self.cores.is_on {
+                return self.hand_over_page(slot, (&operation, account), false, now);
+            }
+            self.enter_flash(&operation, account, now);
+        } else {
+            self.start_large_read(slot, run, now);
+        }
+    }
+
+    #[inline(never)]
+    fn start_large_read(&mut self, slot: u32, run: PageRun, now: u64) {
+        if self.cache.is_used() {
+            return self.read_through_memory(slot, run, now);
+        }
+        self.out.clear();
+        let result = if self.buffer.is_empty() {
+            self.ask_firmware(run)
+        } else {
+            self.read_past_buffer(run)
+        };
+        if let Err(error) = result {
+            self.failure = Some(error.into());
+            return;
+        }
+        if self.out.counts.unmapped_reads > 0 && !self.answers_unwritten {
+            self.failure = Some(SimError::Unmapped {
+                offset_bytes: self.host.slots[slot as usize].command.offset_bytes,
+            });
+            return;
+        }
+        if self.cores.is_on {
+            let done = self.done_for(slot, run.pages, true);
+            return self.hand_over(Some(slot), What::Read, (done, Vec::new()), now);
+        }
+        self.emit_read(slot, now);
+    }
+
+    /// What the firmware emitted for a read enters the flash.
+    #[inline(always)]
+    pub(in crate::ssd) fn emit_read(&mut self, slot: u32, now: u64) {
+        if self.emit(Account::request(slot), Waits::All, now) == 0 {
+            self.send_data(slot, now);
+        }
+    }
+
+    /// What write buffer and read cache ask for from here on is recorded for the stream
+    /// of `slot`, if anything is.
+    #[inline(always)]
+    pub(in crate::ssd) fn record_for(&mut self, slot: Option<u32>) {
+        if let Some(recording) = &mut self.flash.recording {
+            recording.stream = slot.map(|slot| self.host.owner_of(slot).1);
+        }
+    }
+
+    /// What the firmware wrote into the buffer enters the flash on the account of
+    /// `account`; answers for how many operations it waits.
+    #[inline(never)]
+    pub(in crate::ssd) fn emit(&mut self, account: Account, waits: Waits, now: u64) -> u32 {
+        if self.flash.dependents.is_some() {
+            return self.emit_in_turn(account, waits, now);
+        }
+        let mut pending = 0;
+        let emitted = self.out.take();
+        let has_copyback = self.flash.has_copyback;
+        let mut before = None;
+        let mut operations = emitted.as_slice();
+        while let [operation, others @ ..] = operations {
+            if self.flash.moves && operation.cause != Cause::Host {
+                let moves = self.enter_moves(operations, now);
+                if moves > 0 {
+                    before = operations.get(2 * moves - 1);
+                    operations = &operations[2 * moves..];
+                    continue;
+                }
+            }
+            operations = others;
+            let is_awaited = match waits {
+                Waits::All => true,
+                Waits::Host => operation.cause == Cause::Host,
+                Waits::Programs => {
+                    operation.cause == Cause::Host && operation.kind == OperationKind::Program
+                }
+            };
+            pending += u32::from(is_awaited);
+            let account = if is_awaited {
+                account
+            } else if has_copyback && is_copied_back(before, operation, operations) {
+                Account::COPYBACK
+            } else {
+                Account::NOBODY
+            };
+            self.enter_flash(operation, account, now);
+            before = Some(operation);
+        }
+        self.out.put_back(emitted);
+        if let Beneficiary::Request(slot) = account.beneficiary() {
+            let entry = &mut self.host.slots[slot as usize];
+            entry.pending = pending;
+            entry.since = now;
+        }
+        pending
+    }
+
+    /// Reads only the pages of `run` that the write buffer does not hold.
+    fn read_past_buffer(&mut self, run: PageRun) -> Result<(), drivelab_ftl::FirmwareError> {
+        for page in 0..run.pages {
+            let first = Lpn(run.first.0 + page);
+            if self.buffer.holds(first.0) {
+                self.counters.buffer_hit_pages += 1;
+            } else {
+                self.ask_firmware(PageRun {
+                    first,
+                    pages: 1,
+                    ..run
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A flash operation that request `slot` waits for is complete.
+    #[inline(always)]
+    pub(in crate::ssd) fn page_done(&mut self, slot: u32, parts: Parts, now: u64) {
+        let has_link = self.timing.has_link();
+        let entry = &mut self.host.slots[slot as usize];
+        entry.pending -= 1;
+        if entry.pending == 0 {
+            parts.put_latency(entry.since, &mut entry.parts);
+            if has_link && entry.command.kind == CommandKind::Read {
+                self.send_data(slot, now);
+            } else if self.timing.has_interrupts {
+                self.post(slot, now);
+            } else {
+                self.complete(slot, now);
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(in crate::ssd) fn send_data(&mut self, slot: u32, now: u64) {
+        let bytes = u64::from(self.host.slots[slot as usize].command.size_bytes);
+        self.put_on_link(slot, Job::ReadData, self.timing.link_transfer(bytes), now);
+    }
+
+    /// A request is complete that did not go straight from the flash to the host.
+    #[inline(always)]
+    pub(in crate::ssd) fn complete_at_host(&mut self, slot: u32, now: u64) {
+        if self.timing.has_interrupts {
+            self.post(slot, now);
+        } else {
+            self.complete(slot, now);
+        }
+    }
+
+    /// The host is to be told by an interrupt that a request is complete.
+    #[inline(never)]
+    fn post(&mut self, slot: u32, now: u64) {
+        let pair = self.host.slots[slot as usize].pair;
+        let (cost, wait) = (self.timing.interrupt, self.timing.interrupt_wait);
+        self.host.pairs.post(pair, slot, now, cost, wait);
+        self.events
+            .set_side(INTERRUPT, self.host.pairs.next_event());
+    }
+
+    /// The host serves an interrupt, or completions have waited long enough for one.
+    pub(in crate::ssd) fn interrupt_event(&mut self, now: u64) {
+        while let Some(slot) = self.host.pairs.told(now, self.timing.interrupt) {
+            self.complete(slot, now);
+        }
+        self.events
+            .set_side(INTERRUPT, self.host.pairs.next_event());
+    }
+
+    /// A request is complete.
+    #[inline(always)]
+    fn complete(&mut self, slot: u32, now: u64) {
+        if self.is_owned {
+            // The slot is vacant when its owner has taken what is in it.
+            self.completed.push(slot);
+            self.leave(slot, now);
+        } else {
+            self.complete_own(slot, now);
+        }
+    }
+
+    /// A request of the drive's owner leaves it.
+    #[inline(always)]
+    pub(in crate::ssd) fn leave(&mut self, slot: u32, now: u64) {
+        let (_, pair) = self.end_request(slot, now);
+        self.take_next(pair, now);
+    }
+
+    /// Tells a request whose it was at the end: what of its latency lies neither in buffer nor
+    /// flash is the host's. Answers its latency, and through which queue pair it came.
+    #[inline(always)]
+    fn end_request(&mut self, slot: u32, now: u64) -> (u64, u16) {
+        let entry = &mut self.host.slots[slot as usize];
+        let latency = now - entry.submitted;
+        entry.parts[Part::Host as usize] = latency - entry.parts.iter().sum::<u64>();
+        self.background.last_completion = now;
+        (latency, entry.pair)
+    }
+
+    /// A request of the drive's own users is complete.
+    #[inline(never)]
+    fn complete_own(&mut self, slot: u32, now: u64) {
+        let stream = self.host.slots[slot as usize].stream;
+        let (latency, pair) = self.end_request(slot, now);
+        self.host.vacant.push(slot);
+        self.count_completion(slot, stream, latency, now);
+        self.take_next(pair, now);
+        if self.users.goes_on(stream) {
+            self.submit_following(stream, now);
+        } else if self.users.has_waiting {
+            self.submit_waiting(now);
+        }
+    }
+
+    /// Streams that hold their shares, or were held, submit what they may.
+    #[inline(never)]
+    pub(in crate::ssd) fn submit_waiting(&mut self, now: u64) {
+        while self.failure.is_none()
+            && let Some(stream) = self.users.next_waiting(now)
+        {
+            self.submit_next(stream, now);
+        }
+        if self.users.have_caught_up() {
+            self.schedule_arrival();
+        }
+    }
+
+    /// A command has left a queue pair.
+    #[inline(always)]
+    fn take_next(&mut self, pair: u16, now: u64) {
+        if let Some(next) = self.host.pairs.leaves(pair) {
+            self.enter_device(next, now);
+        }
+    }
+}

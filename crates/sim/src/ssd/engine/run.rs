@@ -1,0 +1,70 @@
+//! A run of a drive with any firmware: what the events do not tell.
+
+use drivelab_ftl::Firmware;
+use drivelab_workload::Stream;
+
+use crate::host::clock::HostClock;
+use crate::host::load::{self, Host, Running};
+use crate::host::outcome::Outcome;
+use crate::host::{Energy, HostTime, Media, measurement_factor, plan};
+use crate::preset::SsdConfig;
+use crate::ssd::engine::Engine;
+use crate::ssd::flash::timing::Timing;
+use crate::ssd::{Plan, SimError};
+
+/// The loops of `streams`, where a run can be made of them and `plan`.
+pub(in crate::ssd) fn loops_of(
+    config: &SsdConfig,
+    streams: &[Stream],
+    plan: Plan,
+    (seed, index): (u64, u64),
+) -> Result<Vec<Running>, SimError> {
+    let host = Host {
+        capacity_bytes: config.geometry.user_capacity_bytes,
+        queue_pairs: config.host.queue_pair_weights.len(),
+        takes_trims: true,
+    };
+    let loops = load::loops_of(streams, host, seed, index)?;
+    plan::check(streams, plan)?;
+    Ok(loops)
+}
+
+/// Runs what [`loops_of`] gave, with the variability of `seed` and `index`, and adds
+/// erase counts and energy.
+///
+/// # Errors
+/// As [`Engine::run`], and what the firmware gets wrong when it tells.
+pub(in crate::ssd) fn run<F: Firmware>(
+    engine: &mut Engine<F>,
+    config: &SsdConfig,
+    (loops, plan): (Vec<Running>, Plan),
+    seed: u64,
+    index: u64,
+) -> Result<Outcome, SimError> {
+    let factor = measurement_factor(&config.variability, seed, index);
+    engine.users.clock = HostClock::new(HostTime::new(&config.variability, seed, index));
+    let mut outcome = engine.run(loops, plan, Timing::new(config, factor))?;
+    outcome.variability_factor *= factor;
+    end(engine, config, &mut outcome)?;
+    Ok(outcome)
+}
+
+/// Adds what is known when a run is over: erase counts and energy.
+///
+/// # Errors
+/// What the firmware gets wrong when it tells.
+pub(in crate::ssd) fn end<F: Firmware>(
+    engine: &mut Engine<F>,
+    config: &SsdConfig,
+    outcome: &mut Outcome,
+) -> Result<(), SimError> {
+    let Media::Flash(counters) = &mut outcome.media else {
+        return Ok(());
+    };
+    counters.page_programs += engine.tally.programs();
+    counters.erase_counts = engine.firmware.erase_counts()?;
+    counters.bad_blocks = engine.firmware.bad_blocks().map(u64::from);
+    let requests = outcome.measured_requests;
+    outcome.energy = Energy::of(config, counters, requests, outcome.window);
+    Ok(())
+}

@@ -1,0 +1,472 @@
+//! What a write does between command and completion, and what trim and flush do.
+//!
+//! ```text
+//!   buffer off   link: data ─> firmware ─> flash ─> complete
+//!   write back   space ─> link: data ─> buffer ─> acknowledged, complete
+//!                                          └> firmware ─> flash ─> space free
+//!   forced, or   space ─> link: data ─> buffer ─> firmware ─> flash ─> complete
+//!   write through
+//! ```
+//!
+//! A trim is complete when the firmware has given its pages up; pages that it covers
+//! in part keep their data. A flush is complete when every page that had been
+//! completed from the buffer is in the flash ([`crate::ssd::buffer::flush`]).
+
+use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
+use drivelab_request::CommandKind;
+
+use crate::ssd::account::split::{Part, Parts};
+use crate::ssd::engine::requests::Waits;
+use crate::ssd::engine::{ACKNOWLEDGE, Engine};
+use crate::ssd::firmware::cores::{Done, What};
+use crate::ssd::flash::queue::{Account, STRETCHES};
+use crate::ssd::front::link::Job;
+
+impl<F: Firmware> Engine<F> {
+    /// Gives free buffer space to the writes that wait for it, in order.
+    pub(in crate::ssd) fn admit_blocked(&mut self, now: u64) {
+        while let Some(&slot) = self.host.blocked.front() {
+            let entry = &mut self.host.slots[slot as usize];
+            let missing = entry.pages.count - entry.reserved;
+            let pages = self.buffer.reserve(missing);
+            if pages == 0 {
+                self.make_space(now);
+                return;
+            }
+            let first = entry.reserved;
+            entry.reserved += pages;
+            // The link carries the request's bytes, page by page of its run.
+            let bytes = entry.bytes_of(first, pages);
+            let command = if first == 0 {
+                self.timing.command[1]
+            } else {
+                0
+            };
+            let start = (entry.command.offset_bytes >> self.page_shift) as u32;
+            self.buffer.prefetch(start + first);
+            if pages == missing {
+                entry.parts[Part::Buffer as usize] = now - entry.since;
+                self.host.blocked.pop();
+                if let Some(&next) = self.host.blocked.front() {
+                    self.host.prefetch_slot(next);
+                }
+            }
+            let time = command + self.timing.link_transfer(bytes);
+            self.put_on_link(slot, Job::WriteData { first, pages }, time, now);
+        }
+    }
+
+    /// A write without buffer: complete when its pages are programmed.
+    #[inline(never)]
+    pub(in crate::ssd) fn start_write(&mut self, slot: u32, run: PageRun, now: u64) {
+        self.forget_cached(run);
+        if run.is_one_whole_page()
+            && let Some(program) = self.ask_for_page(Action::Write, run.first)
+        {
+            let entry = &mut self.host.slots[slot as usize];
+            entry.pending = 1;
+            entry.since = now;
+            let account = Account::request(slot);
+            if self.cores.is_on {
+                return self.hand_over_page(slot, (&program, account), false, now);
+            }
+            return self.enter_flash(&program, account, now);
+        }
+        self.out.clear();
+        if let Err(error) = self.ask_firmware(run) {
+            self.failure = Some(error.into());
+            return;
+        }
+        if self.cores.is_on {
+            let done = self.done_for(slot, run.pages, true);
+            return self.hand_over(Some(slot), What::Write, (done, Vec::new()), now);
+        }
+        self.emit_write(slot, now);
+    }
+
+    /// What the firmware emitted for a write without buffer enters the flash.
+    pub(in crate::ssd) fn emit_write(&mut self, slot: u32, now: u64) {
+        let pending = self.emit(Account::request(slot), Waits::Host, now);
+        if self.firmware.packs_pages() && pending == 0 {
+            // It is in the controller, or nothing but zeroes.
+            self.acknowledge(slot, now);
+        }
+    }
+
+    /// Pages of a write have arrived in the buffer, and go on to the flash.
+    #[inline(never)]
+    pub(in crate::ssd) fn fill_buffer(&mut self, slot: u32, first: u32, pages: u32, now: u64) {
+        let run = self.run_of(slot);
+        self.forget_cached(run);
+        self.record_for(Some(slot));
+        if run.is_one_whole_page()
+            && self.buffer.passes_on()
+            && !self.host.slots[slot as usize].command.is_forced
+            && let Some(program) = self.ask_for_page(Action::Write, run.first)
+        {
+            self.buffer.insert(run.first.0);
+            self.buffer.hand_over(1);
+            self.host.barriers.hand_over(1);
+            let stretch = self.host.barriers.open();
+            let account = Account::buffer(stretch);
+            if self.cores.is_on {
+                return self.hand_over_page(slot, (&program, account), true, now);
+            }
+            self.enter_flash(&program, account, now);
+            return self.acknowledge(slot, now);
+        }
+        self.fill_in_pieces(slot, (first, pages), now);
+    }
+
+    /// The same for whatever is no single whole page that goes on at once.
+    #[inline(never)]
+    fn fill_in_pieces(&mut self, slot: u32, (first, pages): (u32, u32), now: u64) {
+        let run = self.run_of(slot);
+        let last = first + pages == run.pages;
+        let mut piece = PageRun {
+            first: Lpn(run.first.0 + first),
+            pages,
+            first_partial: run.first_partial && first == 0,
+            last_partial: run.last_partial && last,
+            ..run
+        };
+        let is_forced =
+            self.buffer.settings.writes_through || self.host.slots[slot as usize].command.is_forced;
+        if self.buffer.gathers() {
+            if !is_forced {
+                if self.cores.is_on {
+                    self.gather_at_cores(slot, (first, pages), last, now);
+                }
+                self.gather(piece, now);
+                if last && !self.cores.is_on {
+                    self.acknowledge(slot, now);
+                }
+                self.admit_blocked(now);
+                return;
+            }
+            self.ungather(&mut piece);
+        }
+        for page in 0..pages {
+            self.buffer.insert(piece.first.0 + page);
+        }
+        self.buffer.hand_over(pages);
+        self.out.clear();
+        if let Err(error) = self.ask_firmware(piece) {
+            self.failure = Some(error.into());
+            return;
+        }
+        let packed = self.without_program(piece.first.0..piece.first.0 + pages);
+        let stretch = if is_forced {
+            self.await_piece(slot, (first, last), now);
+            0
+        } else {
+            self.host.barriers.hand_over(pages);
+            self.host.barriers.open()
+        };
+        if self.cores.is_on {
+            let done = self.done_for_piece(slot, first, pages);
+            let what = What::Piece(first, pages, stretch);
+            self.hand_over(Some(slot), what, (done, packed), now);
+        } else {
+            self.emit_piece(slot, (first, pages), (stretch, &packed), now);
+        }
+        if self.buffer.gathers() {
+            // It may have taken the place of pages that were gathered.
+            self.admit_blocked(now);
+        }
+    }
+
+    /// What the firmware emitted for pages of a buffered write enters the flash; `packed` need
+    /// no program.
+    pub(in crate::ssd) fn emit_piece(
+        &mut self,
+        slot: u32,
+        (first, pages): (u32, u32),
+        (stretch, packed): (u32, &[u32]),
+        now: u64,
+    ) {
+        let entry = &self.host.slots[slot as usize];
+        let last = first + pages == entry.pages.count;
+        let is_forced = self.buffer.settings.writes_through || entry.command.is_forced;
+        if is_forced {
+            self.force(slot, now);
+            self.force_packed(slot, packed, now);
+            return;
+        }
+        self.emit(Account::buffer(stretch), Waits::Programs, now);
+        if last {
+            self.acknowledge(slot, now);
+        }
+        for &page in packed {
+            self.page_flushed(page, stretch, now);
+        }
+    }
+
+    /// What the firmware does for pages of a write from `first` on.
+    fn done_for_piece(&self, slot: u32, first: u32, pages: u32) -> Done {
+        let bytes = self.host.slots[slot as usize].bytes_of(first, pages);
+        Done {
+            bytes,
+            ..self.done_for(slot, pages, first == 0)
+        }
+    }
+
+    /// A core works on pages that are gathered; the command is complete when it has worked on
+    /// the last of them.
+    #[inline(never)]
+    fn gather_at_cores(&mut self, slot: u32, (first, pages): (u32, u32), last: bool, now: u64) {
+        let done = self.done_for_piece(slot, first, pages);
+        self.hand_over_gathered(slot, (first == 0, last), &done, now);
+    }
+
+    /// Of `pages`, which the firmware has just taken in this order, those that need no program
+    /// of their own: they are packed with others in the controller, or nothing but zeroes.
+    #[inline]
+    fn without_program(&self, pages: impl Iterator<Item = u32>) -> Vec<u32> {
+        if !self.firmware.packs_pages() {
+            return Vec::new();
+        }
+        let operations = self.out.operations().iter();
+        let of_host = operations.filter(|operation| {
+            operation.kind == OperationKind::Program && operation.cause == Cause::Host
+        });
+        let mut programmed = of_host.map(|operation| operation.lpn).peekable();
+        pages
+            .filter(|page| programmed.next_if_eq(page).is_none())
+            .collect()
+    }
+
+    /// Pages that are written or trimmed leave the read cache.
+    #[inline(always)]
+    fn forget_cached(&mut self, run: PageRun) {
+        if self.cache.is_on() {
+            for page in run.first.0..run.first.0 + run.pages {
+                self.cache.forget(page);
+            }
+        }
+    }
+
+    /// A write's last data is in the buffer.
+    #[inline(always)]
+    pub(in crate::ssd) fn acknowledge(&mut self, slot: u32, now: u64) {
+        let at = now + self.timing.acknowledge;
+        if self.host.acknowledged.is_empty() {
+            self.events.set_side(ACKNOWLEDGE, Some(at));
+        }
+        self.host.acknowledged.push((at, slot));
+    }
+
+    /// Pages that arrived wait for others, unless that makes enough of them.
+    #[inline(never)]
+    fn gather(&mut self, piece: PageRun, now: u64) {
+        let whole = piece.whole_pages();
+        for page in piece.first.0..piece.first.0 + piece.pages {
+            if (self.buffer.gathered).put(page, whole.contains(&page), piece.content) {
+                self.buffer.release_one();
+                self.counters.coalesced_pages += 1;
+            } else {
+                self.buffer.insert(page);
+            }
+        }
+        let marks = self.buffer.settings.marks;
+        if self.buffer.gathered.len() >= marks.start {
+            self.push_gathered(marks.stop, now);
+        }
+    }
+
+    /// The oldest gathered pages go to the flash until `left` are left.
+    pub(in crate::ssd) fn push_gathered(&mut self, left: u32, now: u64) {
+        self.record_for(None);
+        self.out.clear();
+        let (mut pages, mut packed) = (0, Vec::new());
+        while self.buffer.gathered.len() > left
+            && let Some((page, is_whole, content)) = self.buffer.gathered.oldest()
+        {
+            let run = PageRun {
+                action: Action::Write,
+                first: Lpn(page),
+                pages: 1,
+                first_partial: !is_whole,
+                last_partial: !is_whole,
+                content,
+            };
+            if let Err(error) = self.ask_firmware(run) {
+                self.failure = Some(error.into());
+                return;
+            }
+            pages += 1;
+            if self.firmware.packs_pages() {
+                packed.push(page);
+            }
+        }
+        let packed = self.without_program(packed.into_iter());
+        self.buffer.hand_over(pages);
+        self.host.barriers.hand_over(pages);
+        let stretch = self.host.barriers.open();
+        if self.cores.is_on {
+            let what = What::Pushed(stretch);
+            return self.hand_over(None, what, (Done::default(), packed), now);
+        }
+        self.emit_pushed(stretch, &packed, now);
+    }
+
+    /// What the firmware emitted for gathered pages enters the flash; `packed` need no program.
+    pub(in crate::ssd) fn emit_pushed(&mut self, stretch: u32, packed: &[u32], now: u64) {
+        self.emit(Account::buffer(stretch), Waits::Programs, now);
+        for &page in packed {
+            self.page_flushed(page, stretch, now);
+        }
+    }
+
+    /// A forced write replaces what was gathered of its pages.
+    fn ungather(&mut self, piece: &mut PageRun) {
+        let (first, last) = (piece.first.0, piece.first.0 + piece.pages - 1);
+        for page in first..=last {
+            if let Some(was_whole) = self.buffer.gathered.remove(page) {
+                self.buffer.drop_gathered(page);
+                self.counters.coalesced_pages += 1;
+                piece.first_partial &= !(was_whole && page == first);
+                piece.last_partial &= !(was_whole && page == last);
+            }
+        }
+    }
+
+    /// A write finds no space: gathered pages go, all of them if nothing else could
+    /// ever make some.
+    fn make_space(&mut self, now: u64) {
+        let stop = self.buffer.settings.marks.stop;
+        if self.buffer.gathered.len() > stop {
+            self.push_gathered(stop, now);
+        }
+        if self.buffer.is_stuck() {
+            self.push_gathered(0, now);
+        }
+    }
+
+    pub(in crate::ssd) fn acknowledge_event(&mut self, now: u64) {
+        let Some((_, slot)) = self.host.acknowledged.pop() else {
+            return;
+        };
+        let next = self.host.acknowledged.front().map(|&(at, _)| at);
+        self.events.set_side(ACKNOWLEDGE, next);
+        self.complete_at_host(slot, now);
+    }
+
+    /// A page of a buffered write is programmed.
+    pub(in crate::ssd) fn page_flushed(&mut self, page: u32, stretch: u32, now: u64) {
+        self.buffer.remove(page);
+        self.host.barriers.programmed(stretch, STRETCHES);
+        self.admit_blocked(now);
+        while let Some(flush) = self.host.barriers.next_done() {
+            let entry = &mut self.host.slots[flush as usize];
+            entry.parts[Part::Buffer as usize] = now - entry.since;
+            self.complete_at_host(flush, now);
+        }
+    }
+
+    /// A piece of a write that waits for its programs has come; it begins at page `first` of the
+    /// request and may be its last.
+    fn await_piece(&mut self, slot: u32, (first, is_last): (u32, bool), now: u64) {
+        let entry = &mut self.host.slots[slot as usize];
+        // One more as long as pieces are missing, and one until its programs are counted, so
+        // that it cannot be complete.
+        entry.pending += 1 + u32::from(first == 0) - u32::from(is_last);
+        if is_last {
+            entry.since = now;
+        }
+    }
+
+    /// The firmware's operations for such a piece.
+    fn force(&mut self, slot: u32, now: u64) {
+        let programs = self.emit(Account::forced(slot), Waits::Programs, now);
+        let entry = &mut self.host.slots[slot as usize];
+        entry.pending = entry.pending + programs - 1;
+    }
+
+    /// Pages of a forced write are packed in the controller, which outlives a loss of power;
+    /// the write is complete if nothing else of it is on its way.
+    fn force_packed(&mut self, slot: u32, packed: &[u32], now: u64) {
+        if packed.is_empty() {
+            return;
+        }
+        for &page in packed {
+            self.buffer.remove(page);
+        }
+        // As long as pieces of it are missing it waits for one more.
+        if self.host.slots[slot as usize].pending == 0 {
+            self.acknowledge(slot, now);
+        }
+        self.admit_blocked(now);
+    }
+
+    /// A page of a forced write is programmed.
+    #[inline(never)]
+    pub(in crate::ssd) fn forced_page_done(
+        &mut self,
+        slot: u32,
+        page: u32,
+        parts: Parts,
+        now: u64,
+    ) {
+        self.buffer.remove(page);
+        self.admit_blocked(now);
+        let entry = &mut self.host.slots[slot as usize];
+        entry.pending -= 1;
+        if entry.pending == 0 {
+            let in_flash = parts.of_time(entry.since, now);
+            for (part, nanos) in in_flash.into_iter().enumerate() {
+                entry.parts[part] += nanos;
+            }
+            self.complete_at_host(slot, now);
+        }
+    }
+
+    /// A command without data has arrived.
+    #[inline(never)]
+    pub(in crate::ssd) fn start_command(&mut self, slot: u32, now: u64) {
+        self.host.slots[slot as usize].since = now;
+        if self.cores.is_on {
+            let done = self.done_for(slot, 0, true);
+            return self.hand_over_command(slot, &done, now);
+        }
+        self.begin_command(slot, now);
+    }
+
+    /// It is carried out.
+    pub(in crate::ssd) fn begin_command(&mut self, slot: u32, now: u64) {
+        if self.host.slots[slot as usize].command.kind == CommandKind::Flush {
+            if self.buffer.gathered.len() > 0 {
+                self.push_gathered(0, now);
+            }
+            if self.host.barriers.flush(slot) {
+                self.complete_at_host(slot, now);
+            }
+            return;
+        }
+        let run = self.run_of(slot);
+        self.forget_cached(run);
+        if self.buffer.is_on() {
+            for page in run.whole_pages() {
+                if self.buffer.gathered.remove(page).is_some() {
+                    self.buffer.drop_gathered(page);
+                }
+                self.buffer.trim(page);
+            }
+        }
+        self.out.clear();
+        if let Err(error) = self.ask_firmware(run) {
+            self.failure = Some(error.into());
+            return;
+        }
+        if !self.out.operations().is_empty() {
+            // The map that lies on the flash.
+            if self.cores.is_on {
+                self.hand_over(None, What::Trimmed, (Done::default(), Vec::new()), now);
+            } else {
+                self.emit(Account::NOBODY, Waits::Programs, now);
+            }
+        }
+        self.complete_at_host(slot, now);
+        self.admit_blocked(now);
+    }
+}

@@ -1,0 +1,381 @@
+//! The controller's cores, on which the firmware works.
+//!
+//! ```text
+//!   asked ─> [core, the first that is free] ─ cost ─> due: operations enter the flash,
+//!                                                     the command goes on
+//!   moved, erased ─> [core, the first that is free]   nobody waits
+//! ```
+//!
+//! The firmware is asked when a command comes to it, so it decides in the order of arrival.
+//! What that costs is known then, and a core is promised for it: the one that is free first.
+//! What it decided is due when that core is done, and no earlier than what was decided before
+//! for the same units, so that operations of a unit keep the order in which they were emitted,
+//! whatever core is done first. The same moment ends everything else that the command waits for.
+//!
+//! What collection and wear levelling do occupies a core when the flash has done it, one move
+//! or erase at a time: they take their share of the cores beside the host, and no request waits
+//! for a whole collection's work. In idle time nothing more is begun while all cores are busy.
+//! What this leaves out: that moves wait for a core themselves.
+//!
+//! A free firmware has no cores, and nothing here is ever called.
+
+use drivelab_ftl::{Cause, Operation, OperationKind};
+
+use crate::preset::{SsdConfig, Work};
+use crate::ssd::flash::queue::Account;
+use crate::ssd::ring::Ring;
+
+/// What work costs: picoseconds of a core, by [`Work`].
+#[derive(Clone, Debug)]
+pub(crate) struct Costs {
+    cores: u32,
+    picos: [u64; Work::ALL.len()],
+    /// Nanoseconds of a command that reads one whole page from the flash, and of one that
+    /// programs one.
+    page: [u64; 2],
+    pub page_bytes: u32,
+}
+
+/// What the firmware did for a command, or a part of one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::ssd) struct Done {
+    pub commands: u64,
+    pub read_pages: u64,
+    pub written_pages: u64,
+    pub bytes: u64,
+    pub flash_reads: u64,
+    pub flash_programs: u64,
+}
+
+impl Costs {
+    /// Every time multiplied by `factor`; nothing where the firmware is free.
+    pub fn new(config: &SsdConfig, factor: f64) -> Option<Box<Self>> {
+        let firmware = config.firmware?;
+        let picos = |work| (firmware.time.nanos(work) * 1_000.0 * factor).round() as u64;
+        let page_bytes = config.geometry.page_size_bytes;
+        let mut costs = Self {
+            cores: firmware.cores,
+            picos: Work::ALL.map(picos),
+            page: [0; 2],
+            page_bytes,
+        };
+        let read = Done {
+            commands: 1,
+            read_pages: 1,
+            bytes: page_bytes.into(),
+            flash_reads: 1,
+            ..Done::default()
+        };
+        let write = Done {
+            commands: 1,
+            written_pages: 1,
+            bytes: page_bytes.into(),
+            flash_programs: 1,
+            ..Done::default()
+        };
+        costs.page = [costs.nanos(&read), costs.nanos(&write)];
+        Some(Box::new(costs))
+    }
+
+    /// Of a piece of work, to the nearest nanosecond.
+    #[inline]
+    fn nanos(&self, done: &Done) -> u64 {
+        let picos = |work: Work, count: u64| self.picos[work as usize].saturating_mul(count);
+        let copied = picos(Work::CopiedKib, done.bytes) / 1024;
+        let all = [
+            picos(Work::Command, done.commands),
+            picos(Work::ReadPage, done.read_pages),
+            picos(Work::WrittenPage, done.written_pages),
+            picos(Work::FlashRead, done.flash_reads),
+            picos(Work::FlashProgram, done.flash_programs),
+        ];
+        nearest(all.into_iter().fold(copied, u64::saturating_add))
+    }
+
+    /// Of what the flash has done for the drive itself.
+    fn nanos_of_own(&self, kind: OperationKind, cause: Cause) -> u64 {
+        let work = match (kind, cause) {
+            (OperationKind::Erase, _) => Work::FlashErase,
+            (OperationKind::Read, Cause::Map) => Work::FlashRead,
+            (OperationKind::Program, Cause::Map) => Work::FlashProgram,
+            (OperationKind::Program, Cause::Collection | Cause::Wear | Cause::Fold) => {
+                Work::PageMoved
+            }
+            // A move counts with its program, the host's with its command.
+            _ => return 0,
+        };
+        nearest(self.picos[work as usize])
+    }
+}
+
+const fn nearest(picos: u64) -> u64 {
+    picos.saturating_add(500) / 1_000
+}
+
+/// What happens when a core is done.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ssd) enum What {
+    /// One operation enters the flash, for the command in the slot.
+    Page(Operation, Account),
+    /// The same, and the command's data is in the buffer.
+    BufferedPage(Operation, Account),
+    /// A read's operations enter the flash.
+    Read,
+    /// Those of a write without a buffer.
+    Write,
+    /// Those of a part of a write that lies in the buffer: its first page, how many, and its
+    /// stretch between flushes.
+    Piece(u32, u32, u32),
+    /// A write's last data is among what is gathered in the buffer.
+    Gathered,
+    /// What was gathered enters the flash, of a stretch between flushes.
+    Pushed(u32),
+    /// A trim or a flush begins.
+    Command,
+    /// What a trim made necessary enters the flash.
+    Trimmed,
+    /// A read's pages come, so many of them from the controller's memory.
+    ThroughMemory(u32),
+    /// Pages are read ahead.
+    Ahead,
+}
+
+/// Something that is due at a time.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ssd) struct Due {
+    pub at: u64,
+    pub asked: u64,
+    pub slot: u32,
+    /// Where its operations are, if it has several.
+    pub parked: u32,
+    pub what: What,
+}
+
+impl Default for Due {
+    fn default() -> Self {
+        Self {
+            at: 0,
+            asked: 0,
+            slot: 0,
+            parked: NOT_PARKED,
+            what: What::Ahead,
+        }
+    }
+}
+
+/// What is due at the same time keeps the order in which it was asked for.
+impl Ord for Due {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.at.cmp(&other.at)
+    }
+}
+
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Due {
+    fn eq(&self, other: &Self) -> bool {
+        self.at == other.at
+    }
+}
+
+impl Eq for Due {}
+
+const NOT_PARKED: u32 = u32::MAX;
+
+/// Operations that wait for their core.
+#[derive(Clone, Debug, Default)]
+pub(in crate::ssd) struct Parked {
+    pub operations: Vec<Operation>,
+    /// Of each, where they differ.
+    pub accounts: Vec<Account>,
+    /// Pages that need no program of their own.
+    pub packed: Vec<u32>,
+}
+
+/// A time in which a core worked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedWork {
+    /// Which core.
+    pub core: u32,
+    /// For the host, or for collection and the map.
+    pub is_for_host: bool,
+    /// From when to when, ns of simulated time.
+    pub span: (u64, u64),
+}
+
+/// The cores of a controller.
+#[derive(Clone, Debug)]
+pub(in crate::ssd) struct Cores {
+    /// The firmware takes time.
+    pub is_on: bool,
+    /// When each core has done all that it was promised for, the first of them first.
+    free_at: Ring<(u64, u32)>,
+    /// When the last operation that was emitted for each unit is due.
+    lanes: Vec<u64>,
+    /// When the last part of the write in each slot is due.
+    pieces: Vec<u64>,
+    pub due: Ring<Due>,
+    parked: Vec<Parked>,
+    vacant: Vec<u32>,
+    /// Time promised since the drive was idle, and of it what was over when the window opened.
+    promised: u64,
+    before_window: u64,
+    /// Where it is recorded: what is under way in this time, and what was.
+    pub recorded: Option<(std::ops::Range<u64>, Vec<RecordedWork>)>,
+}
+
+impl Cores {
+    /// Idle ones; none where the firmware is free.
+    pub fn new(costs: Option<&Costs>, units: u32) -> Self {
+        let is_on = costs.is_some();
+        let mut free_at = Ring::default();
+        for core in 0..costs.map_or(0, |costs| costs.cores) {
+            free_at.push((0, core));
+        }
+        Self {
+            is_on,
+            free_at,
+            lanes: vec![0; if is_on { units as usize } else { 0 }],
+            pieces: Vec::new(),
+            due: Ring::default(),
+            parked: Vec::new(),
+            vacant: Vec::new(),
+            promised: 0,
+            before_window: 0,
+            recorded: None,
+        }
+    }
+
+    /// A core works for `nanos`, asked for at `now`; answers when it is done.
+    #[inline]
+    fn work(&mut self, nanos: u64, is_for_host: bool, now: u64) -> u64 {
+        if nanos == 0 {
+            return now;
+        }
+        let (first, core) = self.free_at.pop().unwrap_or_default();
+        let start = first.max(now);
+        let end = start.saturating_add(nanos);
+        self.free_at.insert_in_order((end, core));
+        self.promised += nanos;
+        if let Some((span, kept)) = &mut self.recorded
+            && start < span.end
+            && end > span.start
+        {
+            kept.push(RecordedWork {
+                core,
+                is_for_host,
+                span: (start, end),
+            });
+        }
+        end
+    }
+
+    /// The firmware has done this for the host.
+    #[inline]
+    pub fn work_for_host(&mut self, costs: &Costs, done: &Done, now: u64) -> u64 {
+        self.work(costs.nanos(done), true, now)
+    }
+
+    /// The same of a command of one whole page, by whether it is written.
+    #[inline]
+    pub fn work_on_page(&mut self, costs: &Costs, is_write: bool, now: u64) -> u64 {
+        self.work(costs.page[usize::from(is_write)], true, now)
+    }
+
+    /// The flash has done an operation for the drive itself.
+    #[inline(never)]
+    pub fn work_for_drive(&mut self, costs: &Costs, kind: OperationKind, cause: Cause, now: u64) {
+        self.work(costs.nanos_of_own(kind, cause), false, now);
+    }
+
+    /// When an operation on `unit` is due whose core is done at `done`.
+    #[inline]
+    pub fn due_on(&self, unit: u32, done: u64) -> u64 {
+        done.max(self.lanes[unit as usize])
+    }
+
+    /// When a part of the write in `slot` is due whose core is done at `done`: no earlier than
+    /// the parts before it, so that the command is complete with the last of them.
+    pub fn due_of_piece(&mut self, slot: u32, is_first: bool, done: u64) -> u64 {
+        let slot = slot as usize;
+        if self.pieces.len() <= slot {
+            self.pieces.resize(slot + 1, 0);
+        }
+        let before = if is_first { 0 } else { self.pieces[slot] };
+        done.max(before)
+    }
+
+    /// No part of the write in `slot` is due earlier from here on.
+    pub fn hold_piece(&mut self, slot: u32, at: u64) {
+        if let Some(last) = self.pieces.get_mut(slot as usize) {
+            *last = at;
+        }
+    }
+
+    /// Nothing on `unit` is due earlier from here on.
+    #[inline]
+    pub fn hold_lane(&mut self, unit: u32, at: u64) {
+        self.lanes[unit as usize] = at;
+    }
+
+    /// Whether what is due at `at` can happen at once: nothing that was asked for before is
+    /// still to come.
+    #[inline]
+    pub fn is_at_once(&self, at: u64, now: u64) -> bool {
+        at <= now && self.due.of_front(|first| first.at > now, true)
+    }
+
+    /// An empty place for operations that wait.
+    pub fn park(&mut self) -> u32 {
+        self.vacant.pop().unwrap_or_else(|| {
+            self.parked.push(Parked::default());
+            (self.parked.len() - 1) as u32
+        })
+    }
+
+    pub fn parked(&mut self, place: u32) -> Option<&mut Parked> {
+        self.parked.get_mut(place as usize)
+    }
+
+    /// What waits there goes; it is given back for its memory.
+    pub fn unpark(&mut self, place: u32) -> Parked {
+        let parked = self.parked.get_mut(place as usize);
+        parked.map(std::mem::take).unwrap_or_default()
+    }
+
+    pub fn give_back(&mut self, place: u32, mut parked: Parked) {
+        if let Some(empty) = self.parked.get_mut(place as usize) {
+            parked.operations.clear();
+            parked.accounts.clear();
+            parked.packed.clear();
+            *empty = parked;
+            self.vacant.push(place);
+        }
+    }
+
+    /// When a core is free for work that nobody waits for.
+    pub fn free_from(&self) -> u64 {
+        self.free_at.front().map_or(0, |&(free, _)| free)
+    }
+
+    /// Time that all cores together have worked until `now`, the present: what is promised
+    /// beyond it follows without a gap.
+    fn worked_until(&self, now: u64) -> u64 {
+        let free_at = self.free_at.values();
+        let beyond = free_at.map(|(free, _)| free.saturating_sub(now));
+        self.promised - beyond.sum::<u64>()
+    }
+
+    pub fn open_window(&mut self, now: u64) {
+        self.before_window = self.worked_until(now);
+    }
+
+    /// Time worked since the window opened.
+    pub fn close_window(&self, now: u64) -> u64 {
+        self.worked_until(now) - self.before_window
+    }
+}

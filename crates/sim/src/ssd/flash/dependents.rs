@@ -1,0 +1,288 @@
+//! Operations that wait for others on other units: those of a drive whose map lies on the
+//! flash, where the data's operation waits for the read of its map entry.
+//!
+//! ```text
+//!   emitted ─ waits? ─ no ─────────────────────────────────────> dispatch
+//!                └ yes ─> line of its unit ─ its read complete ──────^
+//! ```
+//!
+//! A read that waits lets others by. Programs, erases and what collection reads keep their
+//! order: behind one that waits they wait too; an erase also for every read before it, and
+//! nothing passes an operation on the same page. Drives without such a map have no lines.
+
+use drivelab_ftl::{Cause, Firmware, NOTHING, Operation, OperationKind};
+
+use crate::ssd::engine::Engine;
+use crate::ssd::engine::requests::Waits;
+use crate::ssd::flash::queue::{Account, Beneficiary};
+use crate::ssd::flash::registers::is_copied_back;
+
+/// An operation that is not yet handed over.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    /// In the order of emission.
+    place: u64,
+    operation: Operation,
+    account: Account,
+    /// Of the operation it waits for; [`NOTHING`] if only for its turn.
+    ticket: u32,
+}
+
+impl Held {
+    /// May be passed by what comes later, and pass what came before.
+    fn is_free(&self) -> bool {
+        let Operation { kind, cause, .. } = self.operation;
+        kind == OperationKind::Read && matches!(cause, Cause::Host | Cause::Map)
+    }
+
+    /// Whether it waits, with `before` in front of it, of which `ordered` are not free.
+    fn waits_behind(&self, before: &[Self], ordered: u32) -> bool {
+        let Operation { kind, lpn, .. } = self.operation;
+        let same = |before: &Self| before.operation.lpn == lpn;
+        self.ticket != NOTHING
+            || match kind {
+                _ if self.is_free() => {
+                    ordered > 0
+                        && before
+                            .iter()
+                            .any(|before| same(before) && !before.is_free())
+                }
+                OperationKind::Erase => !before.is_empty(),
+                OperationKind::Read | OperationKind::Program => {
+                    ordered > 0 || before.iter().any(same)
+                }
+            }
+    }
+}
+
+/// What waits for a unit, in the order of emission. Whatever need not wait has left.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    held: Vec<Held>,
+    /// How many of them are not free.
+    ordered: u32,
+}
+
+impl Line {
+    fn push(&mut self, held: Held) {
+        self.ordered += u32::from(!held.is_free());
+        self.held.push(held);
+    }
+
+    /// `ticket` is waited for no more: takes what may leave.
+    fn release(&mut self, ticket: u32, leaving: &mut Vec<Held>) {
+        let (mut staying, mut ordered) = (0, 0);
+        for place in 0..self.held.len() {
+            let mut held = self.held[place];
+            if held.ticket == ticket {
+                held.ticket = NOTHING;
+            }
+            if held.waits_behind(&self.held[..staying], ordered) {
+                ordered += u32::from(!held.is_free());
+                self.held[staying] = held;
+                staying += 1;
+            } else {
+                leaving.push(held);
+            }
+        }
+        self.held.truncate(staying);
+        self.ordered = ordered;
+    }
+}
+
+/// The lines of all units.
+#[derive(Clone, Debug)]
+pub(in crate::ssd) struct Dependents {
+    lines: Vec<Line>,
+    /// By ticket, the units on which somebody waits for it.
+    tickets: Vec<Vec<u32>>,
+    vacant: Vec<u32>,
+    emitted: u64,
+    /// Empty, for its memory.
+    leaving: Vec<Held>,
+    /// Likewise: of each operation that is emitted the ticket, if others wait for it.
+    awaited: Vec<Option<u32>>,
+}
+
+impl Dependents {
+    pub fn new(units: u32) -> Box<Self> {
+        Box::new(Self {
+            lines: vec![Line::default(); units as usize],
+            tickets: Vec::new(),
+            vacant: Vec::new(),
+            emitted: 0,
+            leaving: Vec::new(),
+            awaited: Vec::new(),
+        })
+    }
+
+    fn take_ticket(&mut self) -> u32 {
+        self.vacant.pop().unwrap_or_else(|| {
+            self.tickets.push(Vec::new());
+            (self.tickets.len() - 1) as u32
+        })
+    }
+
+    /// Puts an operation in the line of `unit`, if it has to wait; answers whether it has.
+    fn holds(&mut self, unit: u32, operation: &Operation, account: Account, ticket: u32) -> bool {
+        let line = &mut self.lines[unit as usize];
+        let held = Held {
+            place: self.emitted,
+            operation: *operation,
+            account,
+            ticket,
+        };
+        if !held.waits_behind(&line.held, line.ordered) {
+            return false;
+        }
+        line.push(held);
+        self.emitted += 1;
+        if let Some(units) = self.tickets.get_mut(ticket as usize)
+            && !units.contains(&unit)
+        {
+            units.push(unit);
+        }
+        true
+    }
+
+    /// The operation that `ticket` stands for is complete: takes what waited for it, and what
+    /// waited behind that, in the order of emission.
+    fn release(&mut self, ticket: u32) -> Vec<Held> {
+        let mut leaving = std::mem::take(&mut self.leaving);
+        for &unit in &self.tickets[ticket as usize] {
+            self.lines[unit as usize].release(ticket, &mut leaving);
+        }
+        self.tickets[ticket as usize].clear();
+        self.vacant.push(ticket);
+        leaving.sort_unstable_by_key(|held| held.place);
+        leaving
+    }
+
+    /// No ticket yet, for those of `operations` that others wait for.
+    fn look_through(&mut self, operations: &[Operation]) -> Vec<Option<u32>> {
+        let mut awaited = std::mem::take(&mut self.awaited);
+        awaited.clear();
+        awaited.resize(operations.len(), None);
+        for operation in operations {
+            if let Some(has) = awaited.get_mut(operation.after as usize) {
+                *has = Some(NOTHING);
+            }
+        }
+        awaited
+    }
+}
+
+impl<F: Firmware> Engine<F> {
+    /// As [`Engine::emit`] of a firmware whose operations wait for others.
+    #[inline(never)]
+    pub(in crate::ssd) fn emit_in_turn(&mut self, account: Account, waits: Waits, now: u64) -> u32 {
+        let emitted = self.out.take();
+        let operations = emitted.as_slice();
+        let Some(dependents) = &mut self.flash.dependents else {
+            return 0;
+        };
+        let mut awaited = dependents.look_through(operations);
+        let (mut pending, mut place) = (0, 0);
+        while let Some(operation) = operations.get(place) {
+            let index = place;
+            place += 1;
+            let unit = self.unit_of(operation.plane);
+            if self.flash.moves && operation.cause != Cause::Host && self.has_no_line(unit) {
+                let moves = self.enter_moves(&operations[index..], now);
+                if moves > 0 {
+                    place = index + 2 * moves;
+                    continue;
+                }
+            }
+            let is_of_host = operation.cause == Cause::Host;
+            let is_awaited = match waits {
+                // What a read finds in the map may be that there is nothing to read.
+                Waits::All => is_of_host || (is_lookup(operation) && awaited[index].is_none()),
+                Waits::Host => is_of_host,
+                Waits::Programs => is_of_host && operation.kind == OperationKind::Program,
+            };
+            pending += u32::from(is_awaited);
+            let before = index.checked_sub(1).map(|before| &operations[before]);
+            let mut account = if is_awaited {
+                account
+            } else if self.flash.has_copyback
+                && is_copied_back(before, operation, &operations[place..])
+            {
+                Account::COPYBACK
+            } else {
+                Account::NOBODY
+            };
+            let ticket = match operations.get(operation.after as usize) {
+                Some(source) if is_of_host && is_lookup(source) => {
+                    awaited[operation.after as usize].unwrap_or(NOTHING)
+                }
+                _ => NOTHING,
+            };
+            if is_lookup(operation)
+                && let Some(taken) = &mut awaited[index]
+                && let Some(dependents) = &mut self.flash.dependents
+            {
+                *taken = dependents.take_ticket();
+                account = Account::awaited(*taken);
+            }
+            self.enter_in_turn(unit, operation, account, ticket, now);
+        }
+        self.out.put_back(emitted);
+        if let Some(dependents) = &mut self.flash.dependents {
+            dependents.awaited = awaited;
+        }
+        if let Beneficiary::Request(slot) = account.beneficiary() {
+            let entry = &mut self.host.slots[slot as usize];
+            entry.pending = pending;
+            entry.since = now;
+        }
+        pending
+    }
+
+    /// Whether nothing waits in the line of `unit`.
+    fn has_no_line(&self, unit: u32) -> bool {
+        let dependents = self.flash.dependents.as_ref();
+        dependents.is_some_and(|dependents| dependents.lines[unit as usize].held.is_empty())
+    }
+
+    /// An operation goes on, or joins its unit's line.
+    fn enter_in_turn(
+        &mut self,
+        unit: u32,
+        operation: &Operation,
+        account: Account,
+        ticket: u32,
+        now: u64,
+    ) {
+        let waits = self
+            .flash
+            .dependents
+            .as_mut()
+            .is_some_and(|dependents| dependents.holds(unit, operation, account, ticket));
+        if !waits {
+            self.enter_flash(operation, account, now);
+        }
+    }
+
+    /// The operation that `ticket` stands for is complete: what need not wait any more goes on.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ssd) fn looked_up(&mut self, ticket: u32, now: u64) {
+        let Some(dependents) = &mut self.flash.dependents else {
+            return;
+        };
+        let mut leaving = dependents.release(ticket);
+        for held in &leaving {
+            self.enter_flash(&held.operation, held.account, now);
+        }
+        leaving.clear();
+        if let Some(dependents) = &mut self.flash.dependents {
+            dependents.leaving = leaving;
+        }
+    }
+}
+
+/// Whether an operation reads a page of the map for its entries, and not to write it anew.
+fn is_lookup(operation: &Operation) -> bool {
+    operation.cause == Cause::Map && operation.kind == OperationKind::Read
+}

@@ -1,0 +1,151 @@
+//! Moves of the collection: a read and the program of what it read, as one task.
+//!
+//! ```text
+//!   read:  cell ─> wait for the channel ─> transfer ─┐
+//!   program:                   wait for the channel ─┴─> transfer ─> cell ─> event
+//! ```
+//!
+//! When the read ends is known as soon as the channel has promised its transfer. Nobody
+//! waits for it, so the program asks for the channel right then, for the time when the
+//! read ends. Asks are served in the order of their times, whenever they were put in
+//! line, so every time is as if the read's end had had an event of its own.
+//!
+//! That needs a drive in which nothing else depends on that moment: [`Engine::may_move`].
+//!
+//! A victim's moves follow each other on one unit. Where all pages take the same time
+//! nothing tells them apart, and a run of them waits as one task. If they stay in their plane
+//! it has a single event ([`crate::ssd::flash::registers`]).
+
+use drivelab_ftl::{Cause, Firmware, Operation, OperationKind};
+
+use crate::event::EventKey;
+use crate::ssd::engine::{Engine, Tally};
+use crate::ssd::flash::queue::{Account, Task};
+use crate::ssd::flash::timing::Timing;
+use crate::ssd::flash::{Channel, Phase, Unit};
+
+/// Whether two operations, emitted one after the other, move a page for nobody. A page of
+/// the map is changed on its way.
+#[inline(always)]
+pub(in crate::ssd) fn is_move(read: &Operation, program: &Operation) -> bool {
+    read.kind == OperationKind::Read
+        && program.kind == OperationKind::Program
+        && matches!(read.cause, Cause::Collection | Cause::Wear)
+        && matches!(program.cause, Cause::Collection | Cause::Wear)
+        && read.lpn == program.lpn
+}
+
+impl<F: Firmware> Engine<F> {
+    /// Whether moves can be tasks. Without time between an operation's steps their order
+    /// would depend on who else is served then; with a slow dispatch the program might
+    /// come later than its read ends. Of a run of copybacks nobody sees when each is over, which
+    /// cores are told of.
+    pub(in crate::ssd) fn may_move(&self) -> bool {
+        self.timing.every_step_takes_time()
+            && match self.flash.has_copyback {
+                true => self.timing.copybacks_follow(),
+                false => self.timing.dispatch[1] <= self.timing.shortest_read(),
+            }
+            && self.flash.may_be_plain()
+            && self.timing.ageing.is_none()
+            && !self.background.is_on()
+            && !(self.flash.has_copyback && self.cores.is_on)
+            && !self.firmware.heeds_completions()
+    }
+
+    /// The moves at the head of what the firmware emitted at `now` enter the flash, as many
+    /// as one task holds; answers how many.
+    #[inline(always)]
+    pub(in crate::ssd) fn enter_moves(&mut self, operations: &[Operation], now: u64) -> usize {
+        let most = if self.timing.has_page_types() {
+            1
+        } else {
+            usize::MAX
+        };
+        let [read, program, ..] = operations else {
+            return 0;
+        };
+        let is_next = |pair: &&[Operation; 2]| {
+            let [next, last] = pair;
+            is_move(next, last)
+                && (next.plane, last.plane) == (read.plane, read.plane)
+                && (next.cause, last.cause) == (read.cause, read.cause)
+        };
+        let (pairs, _) = operations.as_chunks::<2>();
+        let moves = pairs.iter().take(most).take_while(is_next).count();
+        if moves == 0 {
+            return 0;
+        }
+        let [read_dispatch, program_dispatch, _] = self.timing.dispatch;
+        let step = read_dispatch + program_dispatch;
+        let dispatch = &mut self.flash.dispatch;
+        let start = dispatch.free_at.max(now);
+        dispatch.free_at = start + moves as u64 * step;
+        let available = start + read_dispatch;
+        let account = match self.flash.has_copyback {
+            true => Account::COPYBACKS,
+            false => Account::MOVE,
+        };
+        let task = Task {
+            available,
+            collected: match (account, moves) {
+                (Account::COPYBACKS, _) => 0,
+                (_, 1) => u64::from(program.ppn.0),
+                _ => step,
+            },
+            account,
+            ppn: read.ppn,
+            lpn: moves as u32,
+            kind: OperationKind::Read,
+            cause: read.cause,
+            tag: 0,
+        };
+        let unit = self.unit_of(read.plane);
+        if self.flash.units[unit as usize].phase == Phase::Idle {
+            self.begin(unit, task, available, now);
+        } else {
+            self.flash.enqueue(unit, task);
+            self.check_queued();
+        }
+        moves
+    }
+
+    /// The causes of reads that are counted already and end after `served`.
+    pub(in crate::ssd) fn counted_early(&self, served: EventKey) -> Vec<Cause> {
+        let units = self.flash.units.iter().enumerate();
+        let is_early = |(unit, state): &(usize, &Unit)| {
+            self.flash.moves && state.is_in_move() && EventKey::new(state.took, *unit) > served
+        };
+        let early = units.filter(is_early);
+        early.map(|(_, state)| state.task.cause).collect()
+    }
+}
+
+impl Unit {
+    /// The read of the move in hand ends at [`Unit::end`]: its program begins. Whoever asked
+    /// for `channel` until `latest` is in line. Answers whether it is known when the move ends.
+    #[inline(always)]
+    pub fn follow(
+        &mut self,
+        unit: usize,
+        channel: &mut Channel,
+        timing: &Timing,
+        tally: &mut Tally,
+        latest: EventKey,
+    ) -> bool {
+        tally.operations[OperationKind::Read as usize][self.task.cause as usize] += 1;
+        let end = self.end;
+        self.task.become_program();
+        self.took = end;
+        let key = EventKey::new(end, unit);
+        if key <= latest && channel.is_next(key) {
+            self.take_channel(channel, timing, end);
+            return true;
+        }
+        let kind = OperationKind::Program;
+        let moved = channel.ask(key, timing.register[kind as usize]);
+        self.phase = Phase::Asked;
+        self.end = moved + timing.after_transfer(kind, self.task.ppn);
+        false
+    }
+}

@@ -1,0 +1,442 @@
+//! What goes first at a die, and pausing for it.
+//!
+//! ```text
+//!   class 0 .. 6   reads that the host asked for       ─┐
+//!   class 7        everything else, in its own order   ─┴> unit: the first class that waits,
+//!                                                         or one that was passed too often
+//! ```
+//!
+//! Data is never overtaken. Programs, erases and the reads that belong to them keep the
+//! order of emission among themselves. A host's read takes its place behind them as long
+//! as the program of its own page is not complete; otherwise it may go before any of
+//! them, and an erase waits for the reads of its block that were emitted before it (later
+//! ones there cannot be: its pages hold nobody's newest data any more). The program of a
+//! copyback follows its read at once: its data lies in the page register.
+//!
+//! With suspends, a host's read that meets a program or an erase in the cell array stops
+//! it there, at most so many times and each time only after some progress; reads then
+//! follow until none waits or as many went as may overtake, and the operation resumes.
+//!
+//! ```text
+//!   program |#####|suspend|read|read|resume|####|
+//! ```
+
+use drivelab_ftl::{Cause, Firmware, OperationKind};
+use drivelab_request::CommandKind;
+
+use crate::preset::{Order, SsdConfig};
+use crate::ssd::engine::Engine;
+use crate::ssd::flash::Phase;
+use crate::ssd::flash::queue::{Account, Beneficiary, Pool, Queue, Task};
+
+/// Queues of a unit.
+const CLASSES: usize = 8;
+
+/// The last, of what must keep its order.
+const IN_ORDER: usize = CLASSES - 1;
+
+/// An operation that makes way for reads.
+#[derive(Clone, Copy, Debug)]
+struct Paused {
+    task: Task,
+    /// Of its time in the cell array, what is left.
+    left: u64,
+    /// How long it has worked.
+    worked: u64,
+    /// Reads that went before it in this pause.
+    reads: u32,
+    /// How often it was paused.
+    pauses: u32,
+}
+
+/// What waits for a unit.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lines {
+    queues: [Queue; CLASSES],
+    /// How many overtook the first of each class.
+    passed: [u32; CLASSES],
+    paused: Option<Paused>,
+    /// Of the operation in hand: how often it was paused, ...
+    pauses: u32,
+    /// ... how long it worked before the last pause, ...
+    worked: u64,
+    /// ... and what of its time in the cell array was left then.
+    left: Option<u64>,
+    /// The page register holds what the first in order programs.
+    holds_page: bool,
+}
+
+impl Lines {
+    fn waits(&self, class: usize) -> bool {
+        !self.queues[class].is_empty()
+    }
+
+    fn first_of(&self, classes: usize, limit: u32) -> Option<usize> {
+        let is_starving = |&class: &usize| self.waits(class) && self.passed[class] >= limit;
+        let starving = (0..classes).rev().find(is_starving);
+        starving.or_else(|| (0..classes).find(|&class| self.waits(class)))
+    }
+
+    /// Another operation is in hand; answers how long the last one worked before its
+    /// last pause.
+    fn forget_pauses(&mut self) -> u64 {
+        self.pauses = 0;
+        self.left = None;
+        std::mem::take(&mut self.worked)
+    }
+
+    /// Takes the first of `class`; it passes those behind.
+    fn take(&mut self, class: usize, pool: &mut Pool) -> Option<Task> {
+        let task = self.queues[class].pop(pool);
+        self.holds_page = false;
+        self.passed[class] = 0;
+        for behind in class + 1..CLASSES {
+            self.passed[behind] += u32::from(self.waits(behind));
+        }
+        task
+    }
+}
+
+/// The queues of a drive on which operations overtake each other.
+#[derive(Clone, Debug)]
+pub(in crate::ssd) struct Overtaking {
+    order: Order,
+    limit: u32,
+    most_pauses: u32,
+    /// By page: how many programs of it were emitted and are not complete.
+    being_programmed: Vec<u8>,
+    pages_per_block: u32,
+    units: Vec<Lines>,
+}
+
+impl Overtaking {
+    /// Nothing where everything goes in the order of emission, and `keeps_lines` does not ask
+    /// for the queues all the same.
+    pub fn new(config: &SsdConfig, keeps_lines: bool) -> Option<Box<Self>> {
+        let scheduling = &config.scheduling;
+        let overtakes = scheduling.order != Order::FirstCome;
+        let pages = if overtakes {
+            config.physical_pages()
+        } else {
+            0
+        };
+        (overtakes || keeps_lines).then(|| {
+            Box::new(Self {
+                order: scheduling.order,
+                limit: scheduling.starvation_limit.unwrap_or(u32::MAX),
+                most_pauses: scheduling.suspends_per_operation,
+                being_programmed: vec![0; pages as usize],
+                pages_per_block: config.geometry.pages_per_block,
+                units: vec![Lines::default(); config.units() as usize],
+            })
+        })
+    }
+
+    /// Nothing waits any more.
+    pub fn reset(&mut self) {
+        self.being_programmed.fill(0);
+        self.units.fill(Lines::default());
+    }
+
+    fn is_being_programmed(&self, page: u32) -> bool {
+        self.being_programmed[page as usize] > 0
+    }
+
+    /// A program of `page` was emitted.
+    fn program_emitted(&mut self, page: u32) {
+        if let Some(count) = self.being_programmed.get_mut(page as usize) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// A program of `page` is complete. A count that was full stays so: reads of that
+    /// page then keep their place.
+    fn program_completed(&mut self, page: u32) {
+        let count = self.being_programmed.get_mut(page as usize);
+        if let Some(count) = count.filter(|count| **count != u8::MAX) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// Whether the first in order of `unit` is an erase of a block that reads still wait for.
+    fn must_wait(&self, unit: u32, pool: &Pool) -> bool {
+        let lines = &self.units[unit as usize];
+        let Some(first) = lines.queues[IN_ORDER].front(pool) else {
+            return false;
+        };
+        let block = first.ppn.0 / self.pages_per_block;
+        let of_block = |task: &Task| task.ppn.0 / self.pages_per_block == block;
+        let mut reads = lines.queues[..IN_ORDER].iter();
+        first.kind == OperationKind::Erase && reads.any(|queue| queue.tasks(pool).any(of_block))
+    }
+
+    /// The class whose first goes next on `unit`.
+    fn next_class(&self, unit: u32, pool: &Pool) -> Option<usize> {
+        let lines = &self.units[unit as usize];
+        if lines.holds_page || self.order == Order::FirstCome {
+            return lines.waits(IN_ORDER).then_some(IN_ORDER);
+        }
+        let class = lines.first_of(CLASSES, self.limit)?;
+        if class == IN_ORDER && self.must_wait(unit, pool) {
+            return lines.first_of(IN_ORDER, self.limit);
+        }
+        Some(class)
+    }
+
+    /// Takes what goes next on `unit`.
+    fn choose(&mut self, unit: u32, pool: &mut Pool) -> Option<Task> {
+        let class = self.next_class(unit, pool)?;
+        self.units[unit as usize].take(class, pool)
+    }
+
+    /// What goes next on `unit`.
+    pub fn first(&self, unit: u32, pool: &Pool) -> Option<Task> {
+        let class = self.next_class(unit, pool)?;
+        self.units[unit as usize].queues[class].front(pool).copied()
+    }
+
+    /// Takes what goes next on `unit`, and of what stands behind it in the same queue as
+    /// many as `fits` says of those taken and of the next.
+    pub fn take_batch(
+        &mut self,
+        unit: u32,
+        pool: &mut Pool,
+        fits: impl Fn(&[Task], &Task) -> bool,
+        batch: &mut Vec<Task>,
+    ) {
+        let Some(class) = self.next_class(unit, pool) else {
+            return;
+        };
+        while let Some(next) = self.units[unit as usize].queues[class].front(pool) {
+            let must_wait = class == IN_ORDER && self.must_wait(unit, pool);
+            if must_wait || !fits(batch, next) {
+                return;
+            }
+            batch.extend(self.units[unit as usize].take(class, pool));
+        }
+    }
+
+    /// An operation on `unit` is complete.
+    pub fn operation_completed(&mut self, unit: u32, task: &Task) {
+        if task.kind == OperationKind::Program {
+            self.program_completed(task.ppn.0);
+        }
+        let lines = &mut self.units[unit as usize];
+        lines.holds_page = task.account == Account::COPYBACK && task.kind == OperationKind::Read;
+    }
+
+    /// Takes the host's read that goes next on `unit`.
+    fn choose_read(&mut self, unit: u32, pool: &mut Pool) -> Option<Task> {
+        let lines = &mut self.units[unit as usize];
+        let class = lines.first_of(IN_ORDER, self.limit)?;
+        lines.take(class, pool)
+    }
+
+    /// Whether a host's read waits for `unit`.
+    fn has_reads(&self, unit: u32) -> bool {
+        let lines = &self.units[unit as usize];
+        (0..IN_ORDER).any(|class| lines.waits(class))
+    }
+}
+
+impl<F: Firmware> Engine<F> {
+    /// In which queue `task` waits.
+    fn class_of(&self, task: &Task) -> usize {
+        let Some((kind, stream)) = self.request_of(task) else {
+            return IN_ORDER;
+        };
+        match (task.kind, kind) {
+            (OperationKind::Read, CommandKind::Read) => match self.order() {
+                Order::FirstCome => IN_ORDER,
+                Order::ReadsFirst => 0,
+                Order::Priority => {
+                    let priority = self.users.streams[stream as usize].priority;
+                    (priority as usize).min(IN_ORDER - 1)
+                }
+            },
+            _ => IN_ORDER,
+        }
+    }
+
+    fn order(&self) -> Order {
+        let overtaking = &self.flash.overtaking;
+        overtaking
+            .as_ref()
+            .map_or(Order::FirstCome, |all| all.order)
+    }
+
+    /// `task` comes to its unit, where others may wait.
+    #[inline(never)]
+    pub(in crate::ssd) fn enter_line(&mut self, unit: u32, task: Task, now: u64) {
+        let mut class = self.class_of(&task);
+        let Some(overtaking) = &mut self.flash.overtaking else {
+            return;
+        };
+        if task.kind == OperationKind::Program {
+            overtaking.program_emitted(task.ppn.0);
+        } else if class != IN_ORDER && overtaking.is_being_programmed(task.ppn.0) {
+            class = IN_ORDER;
+        }
+        if self.flash.pipelines.is_some() {
+            overtaking.units[unit as usize].queues[class].push(task, &mut self.flash.pool);
+            self.check_queued();
+            self.await_entry(unit, now);
+            return;
+        }
+        if self.flash.units[unit as usize].phase == Phase::Idle {
+            self.begin(unit, task, task.available, now);
+            return;
+        }
+        overtaking.units[unit as usize].queues[class].push(task, &mut self.flash.pool);
+        self.check_queued();
+        if class != IN_ORDER {
+            self.pause_for_reads(unit, now);
+        }
+    }
+
+    /// The operation in hand on `unit` is complete; answers how long it worked before its
+    /// last pause.
+    #[inline(never)]
+    pub(in crate::ssd) fn leave_line(&mut self, unit: u32, task: &Task) -> u64 {
+        let Some(overtaking) = &mut self.flash.overtaking else {
+            return 0;
+        };
+        overtaking.operation_completed(unit, task);
+        overtaking.units[unit as usize].forget_pauses()
+    }
+
+    /// `unit` has become idle and takes what goes next.
+    #[inline(never)]
+    pub(in crate::ssd) fn take_from_lines(&mut self, unit: u32, now: u64) {
+        let Some(overtaking) = &mut self.flash.overtaking else {
+            return;
+        };
+        let pool = &mut self.flash.pool;
+        let limit = overtaking.limit;
+        let next = match &mut overtaking.units[unit as usize].paused {
+            None => overtaking.choose(unit, pool),
+            Some(paused) if paused.reads >= limit => None,
+            Some(paused) => {
+                paused.reads += 1;
+                overtaking.choose_read(unit, pool)
+            }
+        };
+        match next {
+            Some(task) => {
+                self.begin(unit, task, task.available.max(now), now);
+                let overtaking = self.flash.overtaking.as_ref();
+                if task.account == Account::COPYBACK
+                    && overtaking.is_some_and(|all| all.has_reads(unit))
+                {
+                    // They came during its read.
+                    self.pause_for_reads(unit, now);
+                }
+            }
+            None => self.resume(unit, now),
+        }
+    }
+
+    /// The paused operation of `unit` goes on, if there is one.
+    fn resume(&mut self, unit: u32, now: u64) {
+        let overtaking = self.flash.overtaking.as_mut();
+        let lines = overtaking.map(|all| &mut all.units[unit as usize]);
+        let Some((lines, paused)) = lines.and_then(|l| l.paused.take().map(|p| (l, p))) else {
+            self.events.cancel(unit as usize);
+            return;
+        };
+        lines.worked = paused.worked;
+        lines.left = Some(paused.left);
+        lines.pauses = paused.pauses;
+        let state = &mut self.flash.units[unit as usize];
+        state.task = paused.task;
+        state.began = now + self.timing.resume;
+        state.end = state.began + paused.left;
+        state.phase = Phase::Promised;
+        let end = state.end;
+        self.events.set(unit as usize, end);
+        self.flash.record_resume(unit, paused.task.tag, end);
+    }
+
+    /// A host's read waits for `unit`: what is in hand makes way now, or as soon as it
+    /// may, if it may at all.
+    fn pause_for_reads(&mut self, unit: u32, now: u64) {
+        self.settle(self.flash.units[unit as usize].channel, self.current);
+        let Some(overtaking) = &mut self.flash.overtaking else {
+            return;
+        };
+        let lines = &overtaking.units[unit as usize];
+        let state = &self.flash.units[unit as usize];
+        if state.phase != Phase::Promised
+            || state.task.kind == OperationKind::Read
+            || lines.pauses >= overtaking.most_pauses
+        {
+            return;
+        }
+        let cell = self.timing.cell(state.task.kind, state.task.ppn);
+        let left = lines.left.unwrap_or(cell);
+        let may_pause_at = state.end - left + self.timing.suspend_progress;
+        let at = may_pause_at.max(now);
+        if at + self.timing.suspend >= state.end {
+            // It ends before a pause would have begun.
+            return;
+        }
+        if at > now {
+            self.events.set(unit as usize, at);
+        } else {
+            self.pause(unit, now);
+        }
+    }
+
+    /// The event of `unit` came before the end of its operation: a pause is due, or what
+    /// the die takes beside that operation.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ssd) fn pause_is_due(&mut self, unit: u32, now: u64) {
+        if self.flash.pipelines.is_some() {
+            return self.die_event(unit, now);
+        }
+        let end = self.flash.units[unit as usize].end;
+        self.events.set(unit as usize, end);
+        let overtaking = self.flash.overtaking.as_ref();
+        if overtaking.is_some_and(|all| all.has_reads(unit)) {
+            self.pause_for_reads(unit, now);
+        }
+    }
+
+    fn pause(&mut self, unit: u32, now: u64) {
+        let Some(overtaking) = &mut self.flash.overtaking else {
+            return;
+        };
+        let Some(read) = overtaking.choose_read(unit, &mut self.flash.pool) else {
+            return;
+        };
+        let lines = &mut overtaking.units[unit as usize];
+        let state = &mut self.flash.units[unit as usize];
+        let worked = now - state.began;
+        lines.paused = Some(Paused {
+            task: state.task,
+            left: state.end - now,
+            worked: lines.worked + worked,
+            reads: 1,
+            pauses: lines.pauses + 1,
+        });
+        lines.forget_pauses();
+        state.busy += worked;
+        state.collected += worked * u64::from(state.task.cause != Cause::Host);
+        let tag = state.task.tag;
+        self.flash.record_pause(unit, tag);
+        let from = now + self.timing.suspend;
+        self.begin(unit, read, read.available.max(from), now);
+    }
+
+    /// What kind of command waits for an operation, and of which stream: of a page that comes
+    /// into the cache whoever asked for it first, and of one that is read ahead nobody.
+    fn request_of(&self, task: &Task) -> Option<(CommandKind, u16)> {
+        let slot = match task.account.beneficiary() {
+            Beneficiary::Request(slot) => slot,
+            Beneficiary::Cache => *self.cache.coming.get(&task.lpn)?.waiting.first()?,
+            _ => return None,
+        };
+        Some(self.host.owner_of(slot))
+    }
+}

@@ -1,0 +1,358 @@
+//! Dies that take an operation while another is in hand, or several at once.
+//!
+//! ```text
+//!   queue ─> front ─────────> back               one batch in each
+//!   program: transfers        cell array
+//!   read:    cell array       transfers
+//!   alone:                    cell array         an erase, each half of a copyback
+//! ```
+//!
+//! A batch is one operation, or with *multi-plane* operations several of one kind on
+//! different planes, those that stand first in the queue when the die takes it: it is in
+//! the cell array once, for the longest of their times, and its transfers follow each
+//! other. With *cache* operations a batch enters the front as soon as the one before it,
+//! of the same kind, has gone to the back: the cache register takes the data of the next
+//! program, or holds the data of the last read. Otherwise it waits until the die is empty.
+//!
+//! ```text
+//!   cache program:  |transfer 1|transfer 2|          |transfer 3|
+//!                              |######## cell 1 #####|######## cell 2 #####|###
+//! ```
+//!
+//! The die's time counts for the batch that has been in it longest. What a batch waits
+//! between front and back is queueing. What this leaves out: programs need not be of one
+//! block, as some chips ask of cache programs.
+
+use drivelab_ftl::{Cause, Firmware, OperationKind};
+
+use crate::preset::{MultiPlane, SsdConfig};
+use crate::ssd::engine::Engine;
+use crate::ssd::flash::Phase;
+use crate::ssd::flash::queue::{Account, Task};
+
+/// Operations that go through the die together.
+#[derive(Clone, Debug, Default)]
+struct Batch {
+    /// None: there is no batch.
+    tasks: Vec<Task>,
+    /// Nothing of it crosses the channel.
+    is_alone: bool,
+    /// Its time in the cell array.
+    cell: u64,
+    /// When its work in the stage that it is in ends.
+    done: u64,
+    /// When the channel was asked for its transfers, and when the last of them ends.
+    asked: u64,
+    moved: u64,
+    /// How many of its operations are complete.
+    told: usize,
+}
+
+impl Batch {
+    fn kind(&self) -> Option<OperationKind> {
+        self.tasks.first().map(|task| task.kind)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.tasks.clear();
+        self.told = 0;
+        self.is_alone = false;
+    }
+
+    /// Whether its operations complete one after the other, as their transfers end.
+    fn ends_with_transfers(&self) -> bool {
+        self.kind() == Some(OperationKind::Read) && !self.is_alone
+    }
+
+    /// When, in the back, the next of its operations is complete.
+    fn next_end(&self, transfer: u64) -> u64 {
+        if !self.ends_with_transfers() {
+            return self.done;
+        }
+        let behind = self.tasks.len() - self.told - 1;
+        self.done - behind as u64 * transfer
+    }
+}
+
+/// What is in a die.
+#[derive(Clone, Debug, Default)]
+struct Stages {
+    front: Batch,
+    back: Batch,
+}
+
+/// An operation that is complete.
+#[derive(Clone, Copy, Debug)]
+struct Over {
+    task: Task,
+    /// When it would have begun without waiting between front and back.
+    began: u64,
+    cell: u64,
+    /// How long its die had collected before the die's time counted for it.
+    collected: u64,
+}
+
+/// The dies of a drive with cache or multi-plane operations.
+#[derive(Clone, Debug)]
+pub(in crate::ssd) struct Pipelines {
+    has_cache: bool,
+    multi_plane: MultiPlane,
+    pages_per_block: u32,
+    dies: Vec<Stages>,
+    over: Vec<Over>,
+}
+
+impl Pipelines {
+    /// Nothing where dies take one operation at a time.
+    pub fn new(config: &SsdConfig) -> Option<Box<Self>> {
+        let scheduling = &config.scheduling;
+        let is_on = scheduling.cache_operations || scheduling.multi_plane != MultiPlane::Off;
+        is_on.then(|| {
+            Box::new(Self {
+                has_cache: scheduling.cache_operations,
+                multi_plane: scheduling.multi_plane,
+                pages_per_block: config.geometry.pages_per_block,
+                dies: vec![Stages::default(); config.units() as usize],
+                over: Vec::new(),
+            })
+        })
+    }
+
+    /// Nothing is in the dies any more.
+    pub fn reset(&mut self) {
+        self.dies.fill(Stages::default());
+        self.over.clear();
+    }
+
+    /// Whether `task`, first in the queue, may enter the front.
+    fn may_enter(&self, unit: u32, task: &Task) -> bool {
+        let Stages { front, back } = &self.dies[unit as usize];
+        let follows =
+            self.has_cache && !back.is_alone && !is_alone(task) && back.kind() == Some(task.kind);
+        front.is_empty() && (back.is_empty() || follows)
+    }
+
+    /// Whether `task` may be in a batch with those of `batch`.
+    fn fits(&self, batch: &[Task], task: &Task, plane_of: impl Fn(&Task) -> u32) -> bool {
+        let Some(first) = batch.first() else {
+            return true;
+        };
+        let page = |task: &Task| task.ppn.0 % self.pages_per_block;
+        let is_allowed = match self.multi_plane {
+            MultiPlane::Off => false,
+            MultiPlane::SamePage => page(first) == page(task),
+            MultiPlane::AnyPage => true,
+        };
+        is_allowed
+            && first.kind == task.kind
+            && first.account != Account::COPYBACK
+            && task.account != Account::COPYBACK
+            && batch.iter().all(|other| plane_of(other) != plane_of(task))
+    }
+}
+
+/// Neither data to the die nor from it.
+fn is_alone(task: &Task) -> bool {
+    task.kind == OperationKind::Erase || task.account == Account::COPYBACK
+}
+
+impl<F: Firmware> Engine<F> {
+    /// The first in the queue of `unit`.
+    fn first_waiting(&self, unit: u32) -> Option<Task> {
+        let overtaking = self.flash.overtaking.as_ref()?;
+        overtaking.first(unit, &self.flash.pool)
+    }
+
+    /// Something has come to the queue of `unit`.
+    pub(in crate::ssd) fn await_entry(&mut self, unit: u32, now: u64) {
+        let Some(pipelines) = self.flash.pipelines.take() else {
+            return;
+        };
+        // Otherwise the event that is set lies no later than anything that can happen.
+        if self
+            .first_waiting(unit)
+            .is_some_and(|first| pipelines.may_enter(unit, &first))
+        {
+            self.set_die_event(&pipelines, unit, now);
+        }
+        self.flash.pipelines = Some(pipelines);
+    }
+
+    /// The event of `unit` is due: operations are complete, batches go on or enter.
+    pub(in crate::ssd) fn die_event(&mut self, unit: u32, now: u64) {
+        let Some(mut pipelines) = self.flash.pipelines.take() else {
+            return;
+        };
+        let mut over = std::mem::take(&mut pipelines.over);
+        self.end_back(&mut pipelines.dies[unit as usize], unit, &mut over, now);
+        self.go_on(&mut pipelines.dies[unit as usize], unit, now);
+        self.take_batch(&mut pipelines, unit, now);
+        self.set_die_event(&pipelines, unit, now);
+        self.flash.pipelines = Some(pipelines);
+        for each in over.drain(..) {
+            let work = (each.began, Some(each.cell), each.collected);
+            self.complete_operation(&each.task, work, now);
+        }
+        if let Some(pipelines) = &mut self.flash.pipelines {
+            pipelines.over = over;
+        }
+    }
+
+    /// What is complete in the back leaves it.
+    fn end_back(&mut self, stages: &mut Stages, unit: u32, over: &mut Vec<Over>, now: u64) {
+        let Stages { front, back } = stages;
+        let collected = self.flash.units[unit as usize].collected;
+        while let Some(&task) = back.tasks.get(back.told) {
+            let kind = task.kind as usize;
+            if back.next_end(self.timing.register[kind]) > now {
+                return;
+            }
+            back.told += 1;
+            // All transfers of a program's batch come before its time in the cell array.
+            let moved = if back.ends_with_transfers() {
+                now
+            } else {
+                back.moved
+            };
+            let channel = moved - back.asked;
+            if self.timing.ageing.is_some() {
+                self.count_ageing(&task);
+            }
+            over.push(Over {
+                task,
+                began: now - back.cell - channel,
+                cell: back.cell,
+                collected,
+            });
+            if let Some(overtaking) = &mut self.flash.overtaking {
+                overtaking.operation_completed(unit, &task);
+            }
+        }
+        if !back.is_empty() {
+            back.clear();
+            self.count_time(unit, front.tasks.first(), now);
+        }
+    }
+
+    /// The die's time until `now` is counted; from now on it counts for `next`.
+    fn count_time(&mut self, unit: u32, next: Option<&Task>, now: u64) {
+        let state = &mut self.flash.units[unit as usize];
+        let worked = now - state.began;
+        state.busy += worked;
+        state.collected += worked * u64::from(state.task.cause != Cause::Host);
+        state.began = now;
+        if let Some(next) = next {
+            state.task = *next;
+        } else {
+            state.phase = Phase::Idle;
+        }
+    }
+
+    /// The batch in the front goes to the back, if it is ready and the back is free.
+    fn go_on(&mut self, stages: &mut Stages, unit: u32, now: u64) {
+        let Stages { front, back } = stages;
+        if front.is_empty() || !back.is_empty() || front.done > now {
+            return;
+        }
+        std::mem::swap(front, back);
+        if back.ends_with_transfers() {
+            self.transfer_all(back, unit, now);
+            back.done = back.moved;
+        } else {
+            back.done = now + back.cell;
+            for task in &back.tasks {
+                if let Some(record) = self.flash.recorded(unit, task.tag) {
+                    record.cell = (now, back.done);
+                }
+            }
+        }
+    }
+
+    /// The channel is asked for all transfers of `batch`.
+    fn transfer_all(&mut self, batch: &mut Batch, unit: u32, now: u64) {
+        let channel = self.flash.units[unit as usize].channel;
+        batch.asked = now;
+        for task in &batch.tasks {
+            let time = self.timing.register[task.kind as usize];
+            let transfer = self.flash.channels[channel as usize].reserve(now, time);
+            batch.moved = transfer.1;
+            if let Some(record) = self.flash.recorded(unit, task.tag) {
+                record.transfer = transfer;
+            }
+        }
+    }
+
+    /// The next batch enters, if there is one and it may.
+    fn take_batch(&mut self, pipelines: &mut Pipelines, unit: u32, now: u64) {
+        let Some(first) = self.first_waiting(unit) else {
+            return;
+        };
+        if first.available > now || !pipelines.may_enter(unit, &first) {
+            return;
+        }
+        let mut tasks = std::mem::take(&mut pipelines.dies[unit as usize].front.tasks);
+        if let Some(overtaking) = &mut self.flash.overtaking {
+            let by_plane = self.by_plane_pages;
+            let plane_of = |task: &Task| by_plane.quotient(task.ppn.0);
+            let fits = |batch: &[Task], task: &Task| {
+                task.available <= now && pipelines.fits(batch, task, plane_of)
+            };
+            overtaking.take_batch(unit, &mut self.flash.pool, fits, &mut tasks);
+        }
+        let cell = |task: &Task| self.timing.cell(task.kind, task.ppn);
+        let Stages { front, back } = &mut pipelines.dies[unit as usize];
+        if back.is_empty() {
+            let state = &mut self.flash.units[unit as usize];
+            state.phase = Phase::Promised;
+            state.task = first;
+            state.began = now;
+        }
+        let batch = if is_alone(&first) { back } else { front };
+        batch.cell = tasks.iter().map(cell).max().unwrap_or(0);
+        batch.tasks = tasks;
+        batch.is_alone = is_alone(&first);
+        batch.done = now + batch.cell;
+        (batch.asked, batch.moved) = (now, now);
+        for task in &batch.tasks {
+            if let Some(record) = self.flash.recorded(unit, task.tag) {
+                record.cell = (now, batch.done);
+                record.transfer = (batch.done, batch.done);
+            }
+        }
+        if first.kind == OperationKind::Program && !batch.is_alone {
+            self.transfer_all(batch, unit, now);
+            batch.done = batch.moved;
+        }
+    }
+
+    /// When something happens next in `unit`.
+    fn set_die_event(&mut self, pipelines: &Pipelines, unit: u32, now: u64) {
+        let Stages { front, back } = &pipelines.dies[unit as usize];
+        let mut next = None;
+        let mut at = |time: u64| next = Some(next.map_or(time, |next: u64| next.min(time)));
+        if let Some(kind) = back.kind() {
+            at(back.next_end(self.timing.register[kind as usize]));
+        } else if !front.is_empty() {
+            at(front.done);
+        }
+        if let Some(first) = self.first_waiting(unit) {
+            if pipelines.may_enter(unit, &first) {
+                at(first.available.max(now));
+            }
+            if front.is_empty() && back.is_empty() {
+                let state = &mut self.flash.units[unit as usize];
+                state.phase = Phase::Promised;
+                state.task = first;
+                state.began = first.available.max(now);
+            }
+        }
+        match next {
+            Some(time) => self.events.set(unit as usize, time),
+            None => self.events.cancel(unit as usize),
+        }
+    }
+}

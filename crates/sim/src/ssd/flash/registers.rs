@@ -1,0 +1,85 @@
+//! What a die's registers allow beside one page at a time.
+//!
+//! *Copyback* (`scheduling.copyback`): a page that collection or wear levelling moves within
+//! its plane stays in the plane's page register. Neither half of the move needs the
+//! channel, and the program follows the read at once.
+//!
+//! ```text
+//!   move:      cell (read) ─> transfer ─> transfer ─> cell (program)
+//!   copyback:  cell (read) ─> cell (program)
+//! ```
+//!
+//! The data is not checked on its way: this model knows no bit errors that could add up.
+//!
+//! A run of them needs nothing but its die, so when each half ends is known as soon as the run
+//! begins. It is one task with one event ([`crate::ssd::flash::moves`] says where); halves that are over
+//! when the window opens or closes are counted then.
+
+use drivelab_ftl::{Firmware, Operation, OperationKind, Ppn};
+
+use crate::event::EventKey;
+use crate::ssd::engine::{Engine, Tally};
+use crate::ssd::flash::Phase;
+use crate::ssd::flash::moves::is_move;
+use crate::ssd::flash::queue::{Account, Task};
+
+/// Whether `operation` is one half of a move that stays in its plane: a read and, right
+/// behind it, the program of the same data on the same plane.
+pub(in crate::ssd) fn is_copied_back(
+    before: Option<&Operation>,
+    operation: &Operation,
+    behind: &[Operation],
+) -> bool {
+    let (read, program) = match operation.kind {
+        OperationKind::Read => (Some(operation), behind.first()),
+        OperationKind::Program => (before, Some(operation)),
+        OperationKind::Erase => return false,
+    };
+    read.zip(program)
+        .is_some_and(|(read, program)| is_move(read, program) && read.plane == program.plane)
+}
+
+impl Tally {
+    /// Of a run, the first `halves` are over.
+    pub(in crate::ssd) fn count_copybacks(&mut self, run: &Task, halves: u64) {
+        let cause = run.cause as usize;
+        for kind in [
+            OperationKind::Read as usize,
+            OperationKind::Program as usize,
+        ] {
+            // The first half is a read.
+            let of_kind = |halves: u64| (halves + 1 - kind as u64) / 2;
+            let more = of_kind(halves) - of_kind(run.collected);
+            self.operations[kind][cause] += more;
+            self.copybacks[kind] += more;
+        }
+    }
+}
+
+impl<F: Firmware> Engine<F> {
+    /// Counts the halves of runs in hand that have ended until `served`.
+    pub(in crate::ssd) fn count_copybacks_until(&mut self, served: EventKey) {
+        if !self.flash.moves {
+            return;
+        }
+        let sensing = self.timing.cell(OperationKind::Read, Ppn(0));
+        for (unit, state) in self.flash.units.iter_mut().enumerate() {
+            if state.phase == Phase::Idle || state.task.account != Account::COPYBACKS {
+                continue;
+            }
+            // At the very moment in hand events are served in the order of their leaves.
+            let is_served = EventKey::new(served.time(), unit) <= served;
+            let until = served.time() + u64::from(is_served);
+            let Some(worked) = until.checked_sub(state.began + 1) else {
+                continue;
+            };
+            let (moves, rest) = (
+                worked / self.timing.copyback(),
+                worked % self.timing.copyback(),
+            );
+            let halves = 2 * moves + u64::from(rest >= sensing);
+            self.tally.count_copybacks(&state.task, halves);
+            state.task.collected = halves;
+        }
+    }
+}

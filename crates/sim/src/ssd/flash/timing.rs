@@ -1,0 +1,256 @@
+//! What every step of an operation costs, resolved from the preset.
+
+use drivelab_ftl::{OperationKind, Ppn};
+use drivelab_request::CommandKind;
+
+use crate::preset::{CellTimes, MOST_PAGE_TYPES, SsdConfig};
+use crate::ssd::firmware::cores::Costs;
+use crate::ssd::flash::ageing::Ageing;
+
+/// One time for each type of page.
+///
+/// Behind those of a dense block, that of an SLC block.
+type ByPageType = [u64; SLC + 1];
+
+/// The type of the pages of SLC blocks.
+const SLC: usize = MOST_PAGE_TYPES;
+
+/// Nanoseconds of every stage, indexed by operation kind where kinds differ
+/// (0 read, 1 program, 2 erase).
+#[derive(Clone, Debug)]
+pub(crate) struct Timing {
+    /// The controller's dispatch stage.
+    pub dispatch: [u64; 3],
+    /// Register transfer over the channel; an erase transfers nothing.
+    pub register: [u64; 3],
+    /// The cell array of new flash, by type of page ([`Timing::page_type`]).
+    cell: [ByPageType; 3],
+    /// From the beginning until the channel is needed: the cell array for a read.
+    before_transfer: [ByPageType; 3],
+    /// From the end of the transfer to the end: the cell array for a program.
+    after_transfer: [ByPageType; 3],
+    /// The least time of a program on its unit, without a wait for the channel.
+    pub shortest_program: u64,
+    /// All pages take the same time, whatever happened to them.
+    is_uniform: bool,
+    /// What wear does to these times, if anything.
+    pub ageing: Option<Box<Ageing>>,
+    page_types: u32,
+    pages_per_block: u32,
+    /// The first blocks of each plane that are SLC.
+    slc_blocks: u32,
+    blocks_per_plane: u32,
+    /// From a pause to the first read in it, from its end to further progress, and the
+    /// progress that comes before one.
+    pub suspend: u64,
+    pub resume: u64,
+    pub suspend_progress: u64,
+    /// Command cost on the host link, by kind of command.
+    pub command: [u64; CommandKind::ALL.len()],
+    /// Rate of the host link, 0 if the link is free.
+    link_bytes_per_second: u64,
+    /// Bytes of a page, and their time on it.
+    page_transfer: (u64, u64),
+    /// From a buffered write's last byte to its completion.
+    pub acknowledge: u64,
+    /// From a hit in the controller's memory to its data.
+    pub memory: u64,
+    /// Rate of that memory, 0 if it takes no time.
+    pub memory_bytes_per_second: u64,
+    /// The host is told of completions by interrupts that cost something.
+    pub has_interrupts: bool,
+    /// The host's work for each.
+    pub interrupt: u64,
+    /// The longest that a completion waits for others.
+    pub interrupt_wait: u64,
+    /// What the firmware's work costs, if anything.
+    pub firmware: Option<Box<Costs>>,
+}
+
+impl Timing {
+    /// Resolves a configuration, every time multiplied by `factor`.
+    pub fn new(config: &SsdConfig, factor: f64) -> Self {
+        let timing = &config.timing;
+        let host = &config.host;
+        let scale = |nanos: u64| (nanos as f64 * factor).round() as u64;
+        let by_type = |times: &CellTimes, slc: Option<u64>| -> ByPageType {
+            let dense = |page_type| times.of_page(page_type as u32);
+            std::array::from_fn(|page_type| match slc {
+                Some(slc) if page_type == SLC => scale(slc),
+                _ => scale(dense(page_type)),
+            })
+        };
+        let none = [0; SLC + 1];
+        let types = timing
+            .read_cell_ns
+            .types()
+            .max(timing.program_cell_ns.types()) as u32;
+        let slc = config.slc.as_ref();
+        let read = by_type(&timing.read_cell_ns, slc.map(|slc| slc.read_cell_ns));
+        let program = by_type(&timing.program_cell_ns, slc.map(|slc| slc.program_cell_ns));
+        let ageing = Ageing::new(config, scale);
+        // A slower run has a slower link.
+        let rate = (host.link_bytes_per_second as f64 / factor).round() as u64;
+        let page_bytes = u64::from(config.geometry.page_size_bytes);
+        Self {
+            dispatch: [
+                scale(timing.read_dispatch_ns),
+                scale(timing.write_dispatch_ns),
+                scale(timing.erase_dispatch_ns),
+            ],
+            register: [
+                scale(timing.read_register_ns),
+                scale(timing.write_register_ns),
+                0,
+            ],
+            cell: [read, program, [scale(timing.erase_cell_ns); SLC + 1]],
+            before_transfer: [read, none, none],
+            after_transfer: [none, program, none],
+            shortest_program: scale(timing.write_register_ns)
+                + program.into_iter().min().unwrap_or(0),
+            is_uniform: types == 1 && slc.is_none() && ageing.is_none(),
+            ageing,
+            page_types: types,
+            slc_blocks: slc.map_or(0, |slc| slc.blocks_per_plane),
+            blocks_per_plane: config.geometry.blocks_per_plane,
+            pages_per_block: config.geometry.pages_per_block,
+            suspend: scale(timing.suspend_ns.unwrap_or(0)),
+            resume: scale(timing.resume_ns.unwrap_or(0)),
+            suspend_progress: scale(timing.suspend_progress_ns.unwrap_or(0)),
+            command: [
+                scale(host.read_command_ns),
+                scale(host.write_command_ns),
+                scale(host.trim_command_ns.unwrap_or(host.write_command_ns)),
+                scale(host.flush_command_ns.unwrap_or(host.write_command_ns)),
+            ],
+            link_bytes_per_second: rate,
+            page_transfer: (page_bytes, transfer(page_bytes, rate)),
+            acknowledge: scale(host.write_acknowledge_ns),
+            memory: scale(config.buffer.memory_ns),
+            memory_bytes_per_second: (config.buffer.memory_bytes_per_second.unwrap_or(0) as f64
+                / factor)
+                .round() as u64,
+            has_interrupts: host.interrupt_ns > 0 || host.interrupt_completions > 1,
+            interrupt: scale(host.interrupt_ns),
+            interrupt_wait: scale(host.interrupt_wait_ns),
+            firmware: Costs::new(config, factor),
+        }
+    }
+
+    /// Whether pages take different times.
+    #[inline(always)]
+    pub fn has_page_types(&self) -> bool {
+        !self.is_uniform
+    }
+
+    /// The time of an operation on `page` in the cell array.
+    #[inline(always)]
+    pub fn cell(&self, kind: OperationKind, page: Ppn) -> u64 {
+        if self.is_uniform {
+            return self.cell[kind as usize][0];
+        }
+        self.aged(kind, page, self.cell[kind as usize][self.page_type(page)])
+    }
+
+    /// Of that, what comes before the transfer.
+    #[inline(always)]
+    pub fn before_transfer(&self, kind: OperationKind, page: Ppn) -> u64 {
+        if self.is_uniform {
+            return self.before_transfer[kind as usize][0];
+        }
+        let fresh = self.before_transfer[kind as usize][self.page_type(page)];
+        match kind {
+            OperationKind::Read => self.aged(kind, page, fresh),
+            OperationKind::Program | OperationKind::Erase => fresh,
+        }
+    }
+
+    /// And what comes after it.
+    #[inline(always)]
+    pub fn after_transfer(&self, kind: OperationKind, page: Ppn) -> u64 {
+        if self.is_uniform {
+            return self.after_transfer[kind as usize][0];
+        }
+        let fresh = self.after_transfer[kind as usize][self.page_type(page)];
+        match kind {
+            OperationKind::Program => self.aged(kind, page, fresh),
+            OperationKind::Read | OperationKind::Erase => fresh,
+        }
+    }
+
+    #[inline(always)]
+    fn aged(&self, kind: OperationKind, page: Ppn, fresh: u64) -> u64 {
+        match &self.ageing {
+            None => fresh,
+            Some(ageing) => ageing.time(kind, page, fresh),
+        }
+    }
+
+    /// Which times of the cell array hold for a page: its index in the block modulo the
+    /// types.
+    #[inline(always)]
+    fn page_type(&self, page: Ppn) -> usize {
+        let block = page.0 / self.pages_per_block % self.blocks_per_plane;
+        if block < self.slc_blocks {
+            return SLC;
+        }
+        let page_type = page.0 % self.pages_per_block % self.page_types;
+        page_type as usize % MOST_PAGE_TYPES
+    }
+
+    /// The least time of a read on its unit, without a wait for the channel.
+    pub fn shortest_read(&self) -> u64 {
+        let read = OperationKind::Read as usize;
+        let cell = self.cell[read].iter().min().copied().unwrap_or(0);
+        cell + self.register[read]
+    }
+
+    /// Whether of moves that stay in their plane all take the same time and each half follows
+    /// the one before at once, as it is dispatched by then.
+    pub fn copybacks_follow(&self) -> bool {
+        let [read, program, _] = self.dispatch;
+        let sensing = self.cell[OperationKind::Read as usize][0];
+        self.is_uniform && program <= sensing && read + program <= self.copyback()
+    }
+
+    /// The time of a move that stays in its plane, where all pages take the same.
+    pub fn copyback(&self) -> u64 {
+        self.cell[OperationKind::Read as usize][0] + self.cell[OperationKind::Program as usize][0]
+    }
+
+    /// Whether no step of an operation on its unit is over at once.
+    pub fn every_step_takes_time(&self) -> bool {
+        let times = self.register[..2].iter().chain(self.cell.iter().flatten());
+        times.copied().min() > Some(0)
+    }
+
+    /// Whether commands and data cross a link; a free interface has none.
+    #[inline]
+    pub fn has_link(&self) -> bool {
+        self.link_bytes_per_second > 0
+    }
+
+    /// Time of `bytes` on the host link, rounded up to whole nanoseconds.
+    #[inline]
+    pub fn link_transfer(&self, bytes: u64) -> u64 {
+        // Most requests are of a page, and a division takes long.
+        if bytes == self.page_transfer.0 {
+            return self.page_transfer.1;
+        }
+        transfer(bytes, self.link_bytes_per_second)
+    }
+
+    /// Time of `bytes` from the controller's memory, rounded up.
+    pub fn memory_transfer(&self, bytes: u64) -> u64 {
+        transfer(bytes, self.memory_bytes_per_second)
+    }
+}
+
+/// Time of `bytes` at a rate, rounded up; none at rate 0.
+#[inline]
+const fn transfer(bytes: u64, bytes_per_second: u64) -> u64 {
+    match bytes_per_second {
+        0 => 0,
+        rate => (bytes * 1_000_000_000).div_ceil(rate),
+    }
+}
