@@ -16,6 +16,8 @@ mod front;
 mod prepare;
 mod ring;
 mod settle;
+mod timeline;
+mod times;
 
 use crate::snapshot;
 
@@ -28,7 +30,7 @@ pub use crate::snapshot::SnapshotError;
 pub use account::split::{FLASH_PARTS, Part};
 pub use external::ExternalSsd;
 pub use firmware::cores::RecordedWork;
-pub use flash::recorded::{Recorded, RecordedOperation};
+pub use flash::{Recorded, RecordedOperation};
 pub(crate) use front::slot::Slot;
 pub use prepare::{Prepared, Ssd};
 pub(crate) use prepare::{Worker, Workers};

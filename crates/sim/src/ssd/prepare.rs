@@ -19,7 +19,7 @@ use crate::host::{Device, HostTime, Settling};
 use crate::preset::{Condition, SsdConfig};
 use crate::ssd::engine::Engine;
 use crate::ssd::firmware::cores::RecordedWork;
-use crate::ssd::flash::recorded::{Recorded, RecordedOperation};
+use crate::ssd::flash::{Recorded, RecordedOperation};
 use crate::ssd::settle::settle;
 
 /// A prepared state gives up a reverse map of more bytes: what workers return to then

@@ -76,7 +76,7 @@ impl Part {
 
 /// Where the time of one flash operation went.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parts {
+pub struct Parts {
     /// When its unit took it.
     pub began: u64,
     pub dispatch: u64,

@@ -8,6 +8,7 @@
 pub mod copies;
 pub mod flush;
 pub mod gathered;
+pub mod memory;
 pub mod read_cache;
 
 use crate::preset::{BufferPolicy, SsdConfig};

@@ -112,6 +112,11 @@ impl ReadCache {
         self.settings.pages > 0
     }
 
+    /// Who asked first for a page that is coming; nobody for one that is read ahead.
+    pub fn first_waiting(&self, page: u32) -> Option<u32> {
+        self.coming.get(&page)?.waiting.first().copied()
+    }
+
     fn unlink(&mut self, node: u32) {
         let Node { newer, older, .. } = self.nodes[node as usize];
         match newer {

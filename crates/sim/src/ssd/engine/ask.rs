@@ -16,10 +16,11 @@ use drivelab_ftl::{
 use drivelab_request::CommandKind;
 
 use crate::ssd::account::split::Part;
-use crate::ssd::engine::requests::Waits;
-use crate::ssd::engine::{CORES, Engine};
+use crate::ssd::engine::Engine;
 use crate::ssd::firmware::cores::{Done, Due, What};
-use crate::ssd::flash::queue::Account;
+use crate::ssd::flash::Account;
+use crate::ssd::flash::Waits;
+use crate::ssd::timeline::CORES;
 
 /// Stands for a slot where no command waits for what is due.
 const NO_SLOT: u32 = u32::MAX;
@@ -82,18 +83,16 @@ impl<F: Firmware> Engine<F> {
         is_buffered: bool,
         now: u64,
     ) {
-        let unit = self.unit_of(operation.plane);
+        let unit = self.flash.unit_of(operation.plane);
         let is_write = operation.kind == OperationKind::Program;
         let bytes = self.host.slots[slot as usize].command.size_bytes;
-        let at = match &self.timing.firmware {
-            Some(costs) if bytes == costs.page_bytes => {
-                self.cores.work_on_page(costs, is_write, now)
-            }
-            _ => {
+        let at = match self.cores.work_on_page(bytes, is_write, now) {
+            Some(at) => at,
+            None => {
                 let mut done = self.done_for(slot, 1, true);
                 done.flash_reads = u64::from(!is_write);
                 done.flash_programs = u64::from(is_write);
-                self.work_for_host(&done, now)
+                self.cores.work_for_host(&done, now)
             }
         };
         let at = self.cores.due_on(unit, at);
@@ -114,14 +113,6 @@ impl<F: Firmware> Engine<F> {
         );
     }
 
-    /// A core works for the host; answers when it is done.
-    fn work_for_host(&mut self, done: &Done, now: u64) -> u64 {
-        match &self.timing.firmware {
-            Some(costs) => self.cores.work_for_host(costs, done, now),
-            None => now,
-        }
-    }
-
     /// What the firmware has emitted is carried out when a core has done it, with what it did
     /// for the host before it emitted anything.
     #[inline(never)]
@@ -140,16 +131,17 @@ impl<F: Firmware> Engine<F> {
                 OperationKind::Erase => {}
             }
         }
-        let mut at = self.work_for_host(&done, now);
+        let mut at = self.cores.work_for_host(&done, now);
         for operation in &emitted {
-            at = self.cores.due_on(self.unit_of(operation.plane), at);
+            at = self.cores.due_on(self.flash.unit_of(operation.plane), at);
         }
         if let (What::Piece(first, ..), Some(slot)) = (what, slot) {
             at = self.cores.due_of_piece(slot, first == 0, at);
             self.cores.hold_piece(slot, at);
         }
         for operation in &emitted {
-            self.cores.hold_lane(self.unit_of(operation.plane), at);
+            self.cores
+                .hold_lane(self.flash.unit_of(operation.plane), at);
         }
         let place = self.cores.park();
         if let Some(parked) = self.cores.parked(place) {
@@ -177,13 +169,14 @@ impl<F: Firmware> Engine<F> {
     ) {
         let fetched = std::mem::take(&mut self.fetched);
         done.flash_reads += fetched.len() as u64;
-        let mut at = self.work_for_host(&done, now);
+        let mut at = self.cores.work_for_host(&done, now);
         for (operation, _) in &fetched {
-            at = self.cores.due_on(self.unit_of(operation.plane), at);
+            at = self.cores.due_on(self.flash.unit_of(operation.plane), at);
         }
         let place = self.cores.park();
         for (operation, account) in &fetched {
-            self.cores.hold_lane(self.unit_of(operation.plane), at);
+            self.cores
+                .hold_lane(self.flash.unit_of(operation.plane), at);
             if let Some(parked) = self.cores.parked(place) {
                 parked.operations.push(*operation);
                 parked.accounts.push(*account);
@@ -203,7 +196,7 @@ impl<F: Firmware> Engine<F> {
 
     /// A command that emits nothing yet goes on when a core is done with it.
     pub(in crate::ssd) fn hand_over_command(&mut self, slot: u32, done: &Done, now: u64) {
-        let at = self.work_for_host(done, now);
+        let at = self.cores.work_for_host(done, now);
         self.put_command((slot, at), What::Command, now);
     }
 
@@ -216,7 +209,7 @@ impl<F: Firmware> Engine<F> {
         done: &Done,
         now: u64,
     ) {
-        let at = self.work_for_host(done, now);
+        let at = self.cores.work_for_host(done, now);
         let at = self.cores.due_of_piece(slot, is_first, at);
         self.cores.hold_piece(slot, at);
         if is_last {
@@ -244,13 +237,13 @@ impl<F: Firmware> Engine<F> {
         let is_first = self.cores.due.of_front(|first| due.at < first.at, true);
         self.cores.due.insert_in_order(due);
         if is_first {
-            self.events.set_side(CORES, Some(due.at));
+            self.timeline.events.set_side(CORES, Some(due.at));
         }
     }
 
     fn set_cores_event(&mut self) {
         let next = self.cores.due.front().map(|due| due.at);
-        self.events.set_side(CORES, next);
+        self.timeline.events.set_side(CORES, next);
     }
 
     /// A core is done.

@@ -15,17 +15,18 @@ use crate::event::{EventKey, MAX_LEAVES};
 use crate::host::load::Running;
 use crate::host::outcome::Outcome;
 use crate::host::{Completion, Device, Fullness, HostTime, PartNames, measurement_factor};
-use crate::ssd::engine::{ARRIVAL, Engine};
-use crate::ssd::flash::timing::Timing;
+use crate::ssd::engine::Engine;
 use crate::ssd::front::link::Job;
 use crate::ssd::front::slot::Slot;
 use crate::ssd::prepare::Worker;
+use crate::ssd::timeline::ARRIVAL;
+use crate::ssd::times::Times;
 use crate::ssd::{Plan, SimError, SnapshotError};
 
 impl<F: Firmware> Engine<F> {
     /// A run begins whose commands come from outside, of streams with these priorities.
-    fn begin_outside(&mut self, timing: Timing, priorities: impl Iterator<Item = u8>) {
-        self.reset(timing);
+    fn begin_outside(&mut self, times: Times, priorities: impl Iterator<Item = u8>) {
+        self.reset(times);
         self.is_owned = true;
         // A window that never opens or closes: nothing is counted here.
         let outside = |(owner, priority)| Running::outside(owner, priority);
@@ -42,9 +43,9 @@ impl<F: Firmware> Engine<F> {
         }
         // As an arrival: everything before this moment has been served. Whether its member is the
         // one in which a command was complete just now is a matter of chance.
-        let arrived = EventKey::new(now, self.units as usize + ARRIVAL);
-        let is_later = self.current.time() < now;
-        self.current = select_unpredictable(is_later, arrived, self.current);
+        let arrived = EventKey::new(now, self.flash.unit_count() as usize + ARRIVAL);
+        let is_later = self.timeline.now() < now;
+        self.timeline.current = select_unpredictable(is_later, arrived, self.timeline.current);
         self.place((stream, 0), command, number, now);
         if self.background.is_always_awaited {
             self.await_idleness();
@@ -60,14 +61,14 @@ impl<F: Firmware> Engine<F> {
     /// What happens next.
     #[inline(always)]
     fn next_outside(&self) -> EventKey {
-        self.host.link.next().min(self.events.first())
+        self.host.link.next().min(self.timeline.events.first())
     }
 
     /// Serves what happens next, if anything does. Answers the slot of a command whose data have
     /// come to the host by that; any other that is complete is among [`Engine::completed`].
     #[inline(always)]
     fn step_outside(&mut self) -> Option<u32> {
-        let (link, first) = (self.host.link.next(), self.events.first());
+        let (link, first) = (self.host.link.next(), self.timeline.events.first());
         if link >= first {
             self.tree_event(first);
             return None;
@@ -77,7 +78,7 @@ impl<F: Firmware> Engine<F> {
         }
         let (slot, job) = self.host.link.take();
         match job {
-            Job::ReadData if !self.timing.has_interrupts => {
+            Job::ReadData if !self.host.times.has_interrupts => {
                 self.leave(slot, link.time());
                 Some(slot)
             }
@@ -108,7 +109,7 @@ impl<F: Firmware> Engine<F> {
         for slot in self.completed.drain(..) {
             completions.push(Completion {
                 tag: slot,
-                at: self.current.time(),
+                at: self.timeline.now(),
                 parts: self.host.slots[slot as usize].parts,
             });
             self.host.vacant.push(slot);
@@ -127,7 +128,7 @@ impl<F: Firmware> Engine<F> {
     /// Up to where events have been served at `at`.
     pub(in crate::ssd) fn served_until(&self, at: u64) -> EventKey {
         let served = EventKey::new(at.saturating_sub(1), MAX_LEAVES - 1);
-        self.current.max(served)
+        self.timeline.current.max(served)
     }
 }
 
@@ -141,8 +142,8 @@ impl<F: Restorable> Worker<F> {
         priorities: impl Iterator<Item = u8>,
     ) -> f64 {
         let factor = measurement_factor(&self.config.variability, seed, index);
-        let timing = Timing::new(&self.config, factor);
-        self.engine.begin_outside(timing, priorities);
+        let times = Times::new(&self.config, factor);
+        self.engine.begin_outside(times, priorities);
         factor
     }
 
@@ -167,7 +168,7 @@ impl<F: Restorable> Worker<F> {
     /// When the last event was, or the last command was taken.
     #[inline(always)]
     pub(crate) const fn now(&self) -> u64 {
-        self.engine.current.time()
+        self.engine.timeline.now()
     }
 
     /// Serves what happens before a moment, until a command is complete or cannot be served;
@@ -286,7 +287,7 @@ impl<F: Restorable> Device for Worker<F> {
     fn next_event(&self) -> Option<u64> {
         if !self.engine.completed.is_empty() {
             // Complete as soon as it was submitted.
-            return Some(self.engine.current.time());
+            return Some(self.engine.timeline.now());
         }
         let next = self.engine.next_outside();
         (next != EventKey::NEVER).then(|| next.time())

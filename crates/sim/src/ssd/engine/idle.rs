@@ -12,9 +12,9 @@
 use drivelab_ftl::{Firmware, IdleTime};
 use drivelab_request::Nanos;
 
-use crate::ssd::engine::{Engine, IDLE};
-use crate::ssd::flash::Phase;
-use crate::ssd::flash::queue::Account;
+use crate::ssd::engine::Engine;
+use crate::ssd::flash::Account;
+use crate::ssd::timeline::IDLE;
 
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ssd) struct Background {
@@ -56,9 +56,9 @@ impl<F: Firmware> Engine<F> {
         let Some(idle) = self.background.idle_ns else {
             return;
         };
-        let now = self.current.time();
+        let now = self.timeline.now();
         let at = self.is_awaiting().then_some(now + idle);
-        self.events.set_side(IDLE, at);
+        self.timeline.events.set_side(IDLE, at);
     }
 
     /// Whether another command is to come.
@@ -76,15 +76,15 @@ impl<F: Firmware> Engine<F> {
         let Some(idle) = self.background.idle_ns else {
             return;
         };
-        if !self.is_idle() || self.is_at_work() {
-            self.events.set_side(IDLE, Some(now + idle));
+        if !self.is_idle() || self.flash.is_at_work() {
+            self.timeline.events.set_side(IDLE, Some(now + idle));
         } else if now < self.background.last_completion + idle {
             let at = self.background.last_completion + idle;
-            self.events.set_side(IDLE, Some(at));
+            self.timeline.events.set_side(IDLE, Some(at));
         } else {
-            self.events.set_side(IDLE, None);
+            self.timeline.events.set_side(IDLE, None);
             self.background.is_running = true;
-            self.work_in_background(self.units, now);
+            self.work_in_background(self.flash.unit_count(), now);
         }
     }
 
@@ -99,20 +99,17 @@ impl<F: Firmware> Engine<F> {
         let free = self.cores.free_from();
         if free > now {
             // What was moved keeps the cores busy: a command would wait for more of it.
-            self.background.is_running = self.is_at_work();
+            self.background.is_running = self.flash.is_at_work();
             if !self.background.is_running {
-                self.events.set_side(IDLE, Some(free));
+                self.timeline.events.set_side(IDLE, Some(free));
             }
             return;
         }
         let idle = Nanos(now - self.background.last_completion);
         for _ in 0..operations {
             self.out.clear();
-            let (units, flash) = (self.units, &self.flash.units);
-            let is_free = |plane: u32| {
-                let unit = if plane < units { plane } else { plane % units };
-                flash[unit as usize].phase == Phase::Idle
-            };
+            let flash = &self.flash;
+            let is_free = |plane: u32| flash.is_free(plane);
             let offer = IdleTime {
                 idle,
                 budget: 1,
@@ -128,11 +125,6 @@ impl<F: Firmware> Engine<F> {
             self.enter_flash(&operation, Account::NOBODY, now);
         }
         // With nothing in the flash nobody would ask again.
-        self.background.is_running = self.is_at_work();
-    }
-
-    fn is_at_work(&self) -> bool {
-        let mut units = self.flash.units.iter();
-        !self.flash.dispatch.line.is_empty() || units.any(|unit| unit.phase != Phase::Idle)
+        self.background.is_running = self.flash.is_at_work();
     }
 }

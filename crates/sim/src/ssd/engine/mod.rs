@@ -1,6 +1,7 @@
 //! The event loop of a simulated SSD, and what it counts.
 
 mod ask;
+mod completion;
 mod device;
 pub mod idle;
 mod reads;
@@ -11,81 +12,43 @@ mod writes;
 
 use std::ops::Range;
 
-use drivelab_ftl::{
-    Cause, Counts, Divisor, Firmware, Operation, OperationBuffer, OperationKind, OwnCounts,
-};
+use drivelab_ftl::{Counts, Firmware, Operation, OperationBuffer, OwnCounts};
 
-use crate::event::{EventKey, EventTree, MAX_LEAVES, SIDE_LEAVES};
+use crate::event::{EventKey, MAX_LEAVES, SIDE_LEAVES};
 use crate::host::FlashCounters;
 use crate::host::load::Running;
 use crate::host::outcome::Outcome;
 use crate::host::users::{Edge, Users};
-use crate::preset::{Dispatch, SsdConfig};
+use crate::preset::SsdConfig;
 use crate::ssd::account::split::{FLASH_PARTS, FLASH_PARTS_WITH_FIRMWARE};
+use crate::ssd::buffer::memory::{Memory, MemoryTimes};
 use crate::ssd::buffer::read_cache::ReadCache;
 use crate::ssd::buffer::{BufferSettings, WriteBuffer};
 use crate::ssd::engine::idle::Background;
 use crate::ssd::engine::requests::Host;
 use crate::ssd::firmware::cores::{Cores, RecordedWork};
-use crate::ssd::flash::dependents::Dependents;
-use crate::ssd::flash::overtaking::Overtaking;
-use crate::ssd::flash::pipeline::Pipelines;
-use crate::ssd::flash::queue::Account;
-use crate::ssd::flash::recorded::RecordedOperation;
-use crate::ssd::flash::timing::Timing;
-use crate::ssd::flash::{Flash, Recording};
+use crate::ssd::flash::{Account, Flash, RecordedOperation, Surroundings};
+use crate::ssd::timeline::{ACKNOWLEDGE, ARRIVAL, CORES, DISPATCH, IDLE, INTERRUPT, Timeline};
+use crate::ssd::times::Times;
 use crate::ssd::{PartNames, Plan, SimError};
 
 /// Whether to stop is looked up in such steps of time too: what was submitted may take long
 /// after the last submission.
 const STOP_STEP_NS: u64 = 1_000_000;
 
-/// Places of the queues beside the units' events.
-pub(in crate::ssd) const DISPATCH: usize = 0;
-/// Only where its events stand among others of the same time: they are [`crate::ssd::front::link`]'s own.
-pub(in crate::ssd) const LINK: usize = 1;
-pub(in crate::ssd) const ACKNOWLEDGE: usize = 2;
-pub(in crate::ssd) const ARRIVAL: usize = 3;
-pub(in crate::ssd) const INTERRUPT: usize = 4;
-pub(in crate::ssd) const MEMORY: usize = 5;
-pub(in crate::ssd) const IDLE: usize = 6;
-pub(in crate::ssd) const CORES: usize = 7;
-
-/// What the flash executed inside the measurement window.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::ssd) struct Tally {
-    /// By operation kind and cause.
-    pub operations: [[u64; Cause::ALL.len()]; 3],
-    /// By operation kind, those that were halves of copybacks.
-    pub copybacks: [u64; 3],
-}
-
-impl Tally {
-    /// Page programs, whatever for.
-    pub fn programs(&self) -> u64 {
-        self.operations[OperationKind::Program as usize]
-            .iter()
-            .sum()
-    }
-}
-
 /// A drive with its firmware: everything but the preset and its preparation.
 pub(in crate::ssd) struct Engine<F> {
     pub firmware: F,
-    pub timing: Timing,
-    pub events: EventTree,
-    /// Every event before it has been served: the one in hand, or one of the same
-    /// time that has caused it.
-    pub current: EventKey,
+    pub timeline: Timeline,
     pub flash: Flash,
     pub host: Host,
     pub cores: Cores,
     pub buffer: WriteBuffer,
     pub cache: ReadCache,
+    pub memory: Memory,
     /// What the read cache asked for that waits for a core.
     pub fetched: Vec<(Operation, Account)>,
     pub out: OperationBuffer,
-    pub tally: Tally,
     /// What else the measurement window counts.
     pub counters: FlashCounters,
     /// What the firmware had counted when the window opened.
@@ -109,11 +72,6 @@ pub(in crate::ssd) struct Engine<F> {
     pub outcome: Outcome,
     pub capacity_bytes: u64,
     pub page_shift: u32,
-    pub by_plane_pages: Divisor,
-    pub by_units: Divisor,
-    pub units: u32,
-    pub ways: u32,
-    pub dies_per_way: u32,
 }
 
 impl<F: Firmware> Engine<F> {
@@ -131,28 +89,19 @@ impl<F: Firmware> Engine<F> {
 
     /// An idle drive that passed [`Engine::check`].
     pub fn new(config: &SsdConfig, firmware: F) -> Self {
-        let geometry = &config.geometry;
-        let (units, channels) = (config.units(), geometry.channels);
-        let page_bytes = geometry.page_size_bytes;
-        let in_order = config.scheduling.dispatch == Dispatch::InOrder;
-        let pipelines = Pipelines::new(config);
-        let overtaking = Overtaking::new(config, pipelines.is_some());
-        let flash = Flash::new(units, channels, in_order, overtaking)
-            .with_registers(config.scheduling.copyback, pipelines);
+        let page_bytes = config.geometry.page_size_bytes;
         Self {
             capacity_bytes: u64::from(firmware.layout().logical_pages) * u64::from(page_bytes),
             firmware,
-            timing: Timing::new(config, 1.0),
-            events: EventTree::new(units as usize),
-            current: EventKey::default(),
-            flash,
+            timeline: Timeline::new(config.units()),
+            flash: Flash::new(config),
             host: Host::new(config),
-            cores: Cores::new(None, units),
+            cores: Cores::new(None, config.units()),
             buffer: WriteBuffer::new(BufferSettings::new(config)),
             cache: ReadCache::new(config),
+            memory: Memory::new(MemoryTimes::new(config, 1.0)),
             fetched: Vec::new(),
             out: OperationBuffer::with_capacity(1024),
-            tally: Tally::default(),
             counters: FlashCounters::default(),
             counts_before: Counts::default(),
             own_before: OwnCounts::default(),
@@ -166,11 +115,6 @@ impl<F: Firmware> Engine<F> {
             failure: None,
             outcome: Outcome::default(),
             page_shift: page_bytes.trailing_zeros(),
-            by_plane_pages: Divisor::new(geometry.blocks_per_plane * geometry.pages_per_block),
-            by_units: Divisor::new(units),
-            units,
-            ways: geometry.ways_per_channel,
-            dies_per_way: geometry.dies_per_way,
         }
     }
 
@@ -184,16 +128,16 @@ impl<F: Firmware> Engine<F> {
         &mut self,
         loops: Vec<Running>,
         plan: Plan,
-        timing: Timing,
+        times: Times,
     ) -> Result<Outcome, SimError> {
         self.is_owned = false;
-        self.reset(timing);
+        self.reset(times);
         let depths = self.users.begin(loops, plan);
         self.begin_streams(depths);
         self.advance()?;
         // What still waits for others to fill the buffer goes too.
         while self.buffer.gathered.len() > 0 {
-            self.push_gathered(0, self.current.time());
+            self.push_gathered(0, self.timeline.now());
             self.advance()?;
         }
         let mut outcome = std::mem::take(&mut self.outcome);
@@ -215,38 +159,17 @@ impl<F: Firmware> Engine<F> {
         self.schedule_arrival();
     }
 
-    pub(in crate::ssd) fn reset(&mut self, timing: Timing) {
-        self.timing = timing;
-        if let Some(ageing) = &mut self.timing.ageing {
-            let blocks = 0..self.firmware.layout().blocks();
-            ageing.begin(blocks.map(|block| self.firmware.erase_count(block).unwrap_or(0)));
-        }
-        self.events.clear();
-        self.current = EventKey::default();
-        let (units, channels) = (self.units, self.flash.channels.len() as u32);
-        let recording = self.flash.recording.take();
-        let has_copyback = self.flash.has_copyback;
-        let mut pipelines = self.flash.pipelines.take();
-        if let Some(pipelines) = &mut pipelines {
-            pipelines.reset();
-        }
-        let mut overtaking = self.flash.overtaking.take();
-        if let Some(overtaking) = &mut overtaking {
-            overtaking.reset();
-        }
-        self.flash = Flash::new(units, channels, self.flash.dispatch.in_order, overtaking)
-            .with_registers(has_copyback, pipelines);
-        self.flash.recording = recording;
-        self.flash.dependents = self.firmware.uses_after().then(|| Dependents::new(units));
-        self.host.reset();
+    pub(in crate::ssd) fn reset(&mut self, times: Times) {
+        self.timeline.reset();
+        self.host.reset(times.front);
         let recorded = self.cores.recorded.take();
-        self.cores = Cores::new(self.timing.firmware.as_deref(), units);
+        self.cores = Cores::new(times.firmware, self.flash.unit_count());
         self.cores.recorded = recorded;
         self.fetched.clear();
         self.buffer = WriteBuffer::new(self.buffer.settings);
         self.cache.reset();
+        self.memory = Memory::new(times.memory);
         self.out = OperationBuffer::with_capacity(1024);
-        self.tally = Tally::default();
         self.counters = FlashCounters::default();
         self.counts_before = Counts::default();
         (self.opened_at, self.opened_at_host) = (0, 0);
@@ -256,10 +179,16 @@ impl<F: Firmware> Engine<F> {
             ..Outcome::default()
         };
         self.background.reset();
-        self.flash.is_plain = self.flash.may_be_plain()
-            && self.timing.ageing.is_none()
-            && !self.firmware.heeds_completions();
-        self.flash.moves = self.may_move();
+        let around = Surroundings {
+            is_heeded: self.firmware.heeds_completions(),
+            waits_in_turn: self.firmware.uses_after(),
+            has_idle_work: self.background.is_on(),
+            has_cores: self.cores.is_on,
+        };
+        let blocks = 0..self.firmware.layout().blocks();
+        let firmware = &self.firmware;
+        let erases = blocks.map(|block| firmware.erase_count(block).unwrap_or(0));
+        self.flash.begin(times.flash, erases, around);
         self.completed.clear();
         // A window without a warm-up never opens: what was counted before it is known from here.
         self.own_before = self.own_counts();
@@ -284,7 +213,7 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     pub(in crate::ssd) fn step(&mut self) -> bool {
         let link = self.host.link.next();
-        let first = self.events.first();
+        let first = self.timeline.events.first();
         if link < first {
             if self.come_to(link) {
                 self.link_event(link.time());
@@ -304,10 +233,11 @@ impl<F: Firmware> Engine<F> {
             return true;
         }
         let (now, leaf) = (first.time(), first.leaf());
-        if leaf < self.units as usize {
+        let units = self.flash.unit_count() as usize;
+        if leaf < units {
             self.unit_event(leaf as u32, now);
         } else {
-            self.host_event(leaf - self.units as usize, now);
+            self.host_event(leaf - units, now);
         }
         true
     }
@@ -315,7 +245,7 @@ impl<F: Firmware> Engine<F> {
     /// Time comes to an event; answers whether the run goes on.
     #[inline(always)]
     pub(in crate::ssd) fn come_to(&mut self, key: EventKey) -> bool {
-        self.current = self.current.max(key);
+        self.timeline.current = self.timeline.current.max(key);
         if key.time() >= self.users.deadline {
             return self.pass_time(key.time());
         }
@@ -326,7 +256,7 @@ impl<F: Firmware> Engine<F> {
     fn host_event(&mut self, place: usize, now: u64) {
         match place {
             ACKNOWLEDGE => self.acknowledge_event(now),
-            DISPATCH => self.dispatch_in_order(now),
+            DISPATCH => self.flash.dispatch_in_order(&mut self.timeline, now),
             ARRIVAL => self.arrival_event(now),
             INTERRUPT => self.interrupt_event(now),
             IDLE => self.idle_event(now),
@@ -342,7 +272,7 @@ impl<F: Firmware> Engine<F> {
         let of = (stream, &entry.command);
         let edge = self.users.count(of, latency, &entry.parts, now);
         if let Some(edge) = edge {
-            self.window_decided(edge, now, self.current);
+            self.window_decided(edge, now, self.timeline.current);
         }
     }
 
@@ -372,7 +302,7 @@ impl<F: Firmware> Engine<F> {
     /// Records the operations of the next run that are under way in `span`.
     pub fn record(&mut self, span: Range<u64>) {
         self.cores.recorded = Some((span.clone(), Vec::new()));
-        self.flash.recording = Some(Recording::of(span));
+        self.flash.record(span);
     }
 
     /// When cores worked since [`Engine::record`], in the order in which they were asked.
@@ -383,17 +313,14 @@ impl<F: Firmware> Engine<F> {
 
     /// What the parts of a latency are called.
     pub const fn part_names(&self) -> PartNames {
-        match self.timing.firmware {
-            Some(_) => FLASH_PARTS_WITH_FIRMWARE,
-            None => FLASH_PARTS,
+        match self.cores.is_on {
+            true => FLASH_PARTS_WITH_FIRMWARE,
+            false => FLASH_PARTS,
         }
     }
 
     /// The operations recorded since [`Engine::record`], in order of emission.
     pub fn recorded(&mut self) -> Vec<RecordedOperation> {
-        let recording = self.flash.recording.take();
-        recording
-            .map(Recording::into_operations)
-            .unwrap_or_default()
+        self.flash.recorded()
     }
 }

@@ -8,9 +8,10 @@ use drivelab_ftl::{Action, Firmware, Lpn, PageRun};
 
 use crate::ssd::SimError;
 use crate::ssd::account::split::{Part, Parts};
-use crate::ssd::engine::{Engine, MEMORY};
+use crate::ssd::engine::Engine;
 use crate::ssd::firmware::cores::{Done, What};
-use crate::ssd::flash::queue::Account;
+use crate::ssd::flash::Account;
+use crate::ssd::timeline::MEMORY;
 
 impl<F: Firmware> Engine<F> {
     /// A read looks for its pages in the write buffer, the cache and the flash.
@@ -120,28 +121,19 @@ impl<F: Firmware> Engine<F> {
 
     /// Whether `pages` of a request take time to come from memory.
     fn wait_for_memory(&mut self, slot: u32, pages: u32, now: u64) -> bool {
-        if self.timing.memory == 0 && self.timing.memory_bytes_per_second == 0 {
-            return false;
+        let bytes = u64::from(pages) << self.page_shift;
+        let takes_time = self.memory.ask(slot, bytes, now);
+        if takes_time {
+            self.timeline.events.set_side(MEMORY, self.memory.next());
         }
-        let transfer = self
-            .timing
-            .memory_transfer(u64::from(pages) << self.page_shift);
-        let host = &mut self.host;
-        host.memory_free_at = host.memory_free_at.max(now) + transfer;
-        let at = host.memory_free_at + self.timing.memory;
-        if host.memory.is_empty() {
-            self.events.set_side(MEMORY, Some(at));
-        }
-        host.memory.push((at, slot));
-        true
+        takes_time
     }
 
-    pub(in crate::ssd) fn memory_event(&mut self, now: u64) {
-        let Some((_, slot)) = self.host.memory.pop() else {
+    pub(super) fn memory_event(&mut self, now: u64) {
+        let Some(slot) = self.memory.take() else {
             return;
         };
-        let next = self.host.memory.front().map(|&(at, _)| at);
-        self.events.set_side(MEMORY, next);
+        self.timeline.events.set_side(MEMORY, self.memory.next());
         let entry = &mut self.host.slots[slot as usize];
         entry.pending -= 1;
         if entry.pending == 0 {

@@ -10,43 +10,31 @@
 //! interface that is `free` costs nothing and has a command slot for everybody.
 //! A write larger than the space in the buffer is taken in pieces.
 
-use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun, prefetch};
+use drivelab_ftl::{Action, Firmware, Lpn, PageRun, prefetch};
 use drivelab_request::{Command, CommandKind, Content, Nanos};
 
+use super::Engine;
 use crate::host::clock::oldest;
 use crate::preset::SsdConfig;
 use crate::ssd::SimError;
 use crate::ssd::account::split::{PARTS, Part, Parts};
 use crate::ssd::buffer::flush::Barriers;
-use crate::ssd::engine::{ARRIVAL, Engine, INTERRUPT, LINK};
 use crate::ssd::firmware::cores::What;
-use crate::ssd::flash::queue::{Account, Beneficiary};
-use crate::ssd::flash::registers::is_copied_back;
+use crate::ssd::flash::{Account, Waits};
 use crate::ssd::front::link::{Job, Link};
 use crate::ssd::front::queue_pair::{PairSettings, QueuePairs};
 use crate::ssd::front::slot::{Pages, Slot};
+use crate::ssd::front::times::FrontTimes;
 use crate::ssd::ring::Ring;
-
-/// For which of its operations a request waits.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::ssd) enum Waits {
-    /// A read.
-    All,
-    /// A write: not for the collection that it made necessary.
-    Host,
-    /// A page of the write buffer.
-    Programs,
-}
+use crate::ssd::timeline::{ARRIVAL, INTERRUPT, LINK};
 
 /// Host-side state.
 #[derive(Clone, Debug)]
 pub(in crate::ssd) struct Host {
     pairs: QueuePairs,
+    pub times: FrontTimes,
     pub link: Link,
     pub acknowledged: Ring<(u64, u32)>,
-    /// Requests whose pages come from memory, and until when it is busy.
-    pub memory: Ring<(u64, u32)>,
-    pub memory_free_at: u64,
     /// Writes waiting for space in the buffer.
     pub blocked: Ring<u32>,
     /// Flushes that wait.
@@ -59,10 +47,9 @@ impl Host {
     pub fn new(config: &SsdConfig) -> Self {
         Self {
             pairs: QueuePairs::new(PairSettings::new(config)),
+            times: FrontTimes::new(config, 1.0),
             link: Link::new(config.host.interface, config.units() as usize + LINK),
             acknowledged: Ring::default(),
-            memory: Ring::default(),
-            memory_free_at: 0,
             blocked: Ring::default(),
             barriers: Barriers::new(),
             slots: Vec::new(),
@@ -108,12 +95,11 @@ impl Host {
         (self.slots.len() - 1) as u32
     }
 
-    pub fn reset(&mut self) {
+    pub fn reset(&mut self, times: FrontTimes) {
+        self.times = times;
         self.pairs.reset();
         self.link.reset();
         self.acknowledged.clear();
-        self.memory.clear();
-        self.memory_free_at = 0;
         self.blocked.clear();
         self.barriers = Barriers::new();
         self.slots.clear();
@@ -244,7 +230,7 @@ impl<F: Firmware> Engine<F> {
         let next = self
             .next_arrival()
             .map(|(at, _)| self.users.clock.drive_ns(at));
-        self.events.set_side(ARRIVAL, next);
+        self.timeline.events.set_side(ARRIVAL, next);
         self.await_idleness();
     }
 
@@ -276,7 +262,9 @@ impl<F: Firmware> Engine<F> {
     fn enter(&mut self, slot: u32, run: PageRun, now: u64) {
         match run.action {
             Action::Read if self.is_command_free(now) => self.start_read(slot, run, now),
-            Action::Read => self.put_on_link(slot, Job::ReadCommand, self.timing.command[0], now),
+            Action::Read => {
+                self.put_on_link(slot, Job::ReadCommand, self.host.times.command[0], now)
+            }
             Action::Write if self.buffer.is_on() => {
                 self.host.slots[slot as usize].since = now;
                 self.host.blocked.push(slot);
@@ -284,16 +272,16 @@ impl<F: Firmware> Engine<F> {
                     self.admit_blocked(now);
                 }
             }
-            Action::Write if !self.timing.has_link() => self.start_write(slot, run, now),
+            Action::Write if !self.host.times.has_link() => self.start_write(slot, run, now),
             Action::Write => {
                 let entry = &self.host.slots[slot as usize];
                 let (pages, bytes) = (entry.pages.count, u64::from(entry.command.size_bytes));
-                let time = self.timing.command[1] + self.timing.link_transfer(bytes);
+                let time = self.host.times.command[1] + self.host.times.link_transfer(bytes);
                 self.put_on_link(slot, Job::WriteData { first: 0, pages }, time, now);
             }
             Action::Trim => {
                 let kind = self.host.slots[slot as usize].command.kind;
-                let time = self.timing.command[kind.index()];
+                let time = self.host.times.command[kind.index()];
                 self.put_on_link(slot, Job::Command, time, now);
             }
         }
@@ -302,7 +290,8 @@ impl<F: Firmware> Engine<F> {
     /// Whether a read's command is in the drive at once.
     #[inline(always)]
     fn is_command_free(&self, now: u64) -> bool {
-        !self.timing.has_link() || (self.timing.command[0] == 0 && self.host.link.is_free(now))
+        !self.host.times.has_link()
+            || (self.host.times.command[0] == 0 && self.host.link.is_free(now))
     }
 
     #[inline(always)]
@@ -392,58 +381,10 @@ impl<F: Firmware> Engine<F> {
     /// of `slot`, if anything is.
     #[inline(always)]
     pub(in crate::ssd) fn record_for(&mut self, slot: Option<u32>) {
-        if let Some(recording) = &mut self.flash.recording {
-            recording.stream = slot.map(|slot| self.host.owner_of(slot).1);
+        if self.flash.is_recorded() {
+            let stream = slot.map(|slot| self.host.owner_of(slot).1);
+            self.flash.record_for(stream);
         }
-    }
-
-    /// What the firmware wrote into the buffer enters the flash on the account of
-    /// `account`; answers for how many operations it waits.
-    #[inline(never)]
-    pub(in crate::ssd) fn emit(&mut self, account: Account, waits: Waits, now: u64) -> u32 {
-        if self.flash.dependents.is_some() {
-            return self.emit_in_turn(account, waits, now);
-        }
-        let mut pending = 0;
-        let emitted = self.out.take();
-        let has_copyback = self.flash.has_copyback;
-        let mut before = None;
-        let mut operations = emitted.as_slice();
-        while let [operation, others @ ..] = operations {
-            if self.flash.moves && operation.cause != Cause::Host {
-                let moves = self.enter_moves(operations, now);
-                if moves > 0 {
-                    before = operations.get(2 * moves - 1);
-                    operations = &operations[2 * moves..];
-                    continue;
-                }
-            }
-            operations = others;
-            let is_awaited = match waits {
-                Waits::All => true,
-                Waits::Host => operation.cause == Cause::Host,
-                Waits::Programs => {
-                    operation.cause == Cause::Host && operation.kind == OperationKind::Program
-                }
-            };
-            pending += u32::from(is_awaited);
-            let account = if is_awaited {
-                account
-            } else if has_copyback && is_copied_back(before, operation, operations) {
-                Account::COPYBACK
-            } else {
-                Account::NOBODY
-            };
-            self.enter_flash(operation, account, now);
-            before = Some(operation);
-        }
-        self.out.put_back(emitted);
-        if let Beneficiary::Request(slot) = account.beneficiary() {
-            let entry = &mut self.host.slots[slot as usize];
-            entry.pending = pending;
-            entry.since = now;
-        }
-        pending
     }
 
     /// Reads only the pages of `run` that the write buffer does not hold.
@@ -466,14 +407,14 @@ impl<F: Firmware> Engine<F> {
     /// A flash operation that request `slot` waits for is complete.
     #[inline(always)]
     pub(in crate::ssd) fn page_done(&mut self, slot: u32, parts: Parts, now: u64) {
-        let has_link = self.timing.has_link();
+        let has_link = self.host.times.has_link();
         let entry = &mut self.host.slots[slot as usize];
         entry.pending -= 1;
         if entry.pending == 0 {
             parts.put_latency(entry.since, &mut entry.parts);
             if has_link && entry.command.kind == CommandKind::Read {
                 self.send_data(slot, now);
-            } else if self.timing.has_interrupts {
+            } else if self.host.times.has_interrupts {
                 self.post(slot, now);
             } else {
                 self.complete(slot, now);
@@ -484,13 +425,18 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     pub(in crate::ssd) fn send_data(&mut self, slot: u32, now: u64) {
         let bytes = u64::from(self.host.slots[slot as usize].command.size_bytes);
-        self.put_on_link(slot, Job::ReadData, self.timing.link_transfer(bytes), now);
+        self.put_on_link(
+            slot,
+            Job::ReadData,
+            self.host.times.link_transfer(bytes),
+            now,
+        );
     }
 
     /// A request is complete that did not go straight from the flash to the host.
     #[inline(always)]
     pub(in crate::ssd) fn complete_at_host(&mut self, slot: u32, now: u64) {
-        if self.timing.has_interrupts {
+        if self.host.times.has_interrupts {
             self.post(slot, now);
         } else {
             self.complete(slot, now);
@@ -501,18 +447,20 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     fn post(&mut self, slot: u32, now: u64) {
         let pair = self.host.slots[slot as usize].pair;
-        let (cost, wait) = (self.timing.interrupt, self.timing.interrupt_wait);
+        let (cost, wait) = (self.host.times.interrupt, self.host.times.interrupt_wait);
         self.host.pairs.post(pair, slot, now, cost, wait);
-        self.events
+        self.timeline
+            .events
             .set_side(INTERRUPT, self.host.pairs.next_event());
     }
 
     /// The host serves an interrupt, or completions have waited long enough for one.
     pub(in crate::ssd) fn interrupt_event(&mut self, now: u64) {
-        while let Some(slot) = self.host.pairs.told(now, self.timing.interrupt) {
+        while let Some(slot) = self.host.pairs.told(now, self.host.times.interrupt) {
             self.complete(slot, now);
         }
-        self.events
+        self.timeline
+            .events
             .set_side(INTERRUPT, self.host.pairs.next_event());
     }
 

@@ -9,7 +9,7 @@ use crate::host::outcome::Outcome;
 use crate::host::{Energy, HostTime, Media, measurement_factor, plan};
 use crate::preset::SsdConfig;
 use crate::ssd::engine::Engine;
-use crate::ssd::flash::timing::Timing;
+use crate::ssd::times::Times;
 use crate::ssd::{Plan, SimError};
 
 /// The loops of `streams`, where a run can be made of them and `plan`.
@@ -43,7 +43,7 @@ pub(in crate::ssd) fn run<F: Firmware>(
 ) -> Result<Outcome, SimError> {
     let factor = measurement_factor(&config.variability, seed, index);
     engine.users.clock = HostClock::new(HostTime::new(&config.variability, seed, index));
-    let mut outcome = engine.run(loops, plan, Timing::new(config, factor))?;
+    let mut outcome = engine.run(loops, plan, Times::new(config, factor))?;
     outcome.variability_factor *= factor;
     end(engine, config, &mut outcome)?;
     Ok(outcome)
@@ -61,7 +61,7 @@ pub(in crate::ssd) fn end<F: Firmware>(
     let Media::Flash(counters) = &mut outcome.media else {
         return Ok(());
     };
-    counters.page_programs += engine.tally.programs();
+    counters.page_programs += engine.flash.programs();
     counters.erase_counts = engine.firmware.erase_counts()?;
     counters.bad_blocks = engine.firmware.bad_blocks().map(u64::from);
     let requests = outcome.measured_requests;

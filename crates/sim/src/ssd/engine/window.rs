@@ -1,28 +1,21 @@
 //! What the flash did while the measurement window was open.
 
-use drivelab_ftl::{Cause, Firmware, FirmwareError, OperationKind, OwnCounts};
+use drivelab_ftl::{Cause, Firmware, FirmwareError, OwnCounts};
 
 use crate::event::EventKey;
 use crate::host::{FlashCounters, Media};
-use crate::ssd::engine::{Engine, Tally};
+use crate::ssd::engine::Engine;
+use crate::ssd::flash::Work;
 
 impl<F: Firmware> Engine<F> {
     /// The window opens at `at`, when everything up to `served` has happened.
     pub(in crate::ssd) fn open_account(&mut self, at: u64, served: EventKey) {
         self.counts_before = self.out.counts;
         self.own_before = self.own_counts();
-        self.settle_channels(at);
-        self.count_copybacks_until(served);
-        let mut early = Tally::default();
-        for cause in self.counted_early(served) {
-            early.operations[OperationKind::Read as usize][cause as usize] += 1;
-        }
         self.counters = FlashCounters {
-            page_programs: self.tally.programs(),
+            page_programs: self.flash.open_window(at, served, &mut self.timeline),
             ..FlashCounters::default()
         };
-        self.tally = early;
-        self.flash.open_window(at);
         self.cores.open_window(at);
         self.opened_at = at;
         self.opened_at_host = self.users.clock.host_ns(at);
@@ -31,18 +24,17 @@ impl<F: Firmware> Engine<F> {
     /// It closes at `at`, when everything up to `served` has happened: the outcome is told
     /// what the flash did in it.
     pub(in crate::ssd) fn close_account(&mut self, at: u64, served: EventKey) {
-        self.settle_channels(at);
-        self.count_copybacks_until(served);
-        let (units, channels) = self.flash.close_window(at);
+        let Work {
+            tally,
+            units,
+            channels,
+            retries,
+        } = self.flash.close_window(at, served, &mut self.timeline);
         let worked = at - self.opened_at;
         let share = |busy: u64| match worked {
             0 => 0.0,
             worked => busy as f64 / worked as f64,
         };
-        let mut tally = self.tally;
-        for cause in self.counted_early(served) {
-            tally.operations[OperationKind::Read as usize][cause as usize] -= 1;
-        }
         let [reads, [host, collection, wear, map, fold], erases] = tally.operations;
         let mut counters = std::mem::take(&mut self.counters);
         counters.page_reads = reads.iter().sum();
@@ -64,8 +56,7 @@ impl<F: Firmware> Engine<F> {
         counters.take_firmware(counts, before);
         let retired_blocks = counts.retired_blocks - before.retired_blocks;
         counters.retired_blocks = self.firmware.bad_blocks().map(|_| retired_blocks);
-        let retries = counters.read_retries.unwrap_or(0);
-        counters.read_retries = self.timing.ageing.as_ref().map(|_| retries);
+        counters.read_retries = retries;
         counters.unit_utilisation_ratio = units.into_iter().map(share).collect();
         counters.channel_utilisation_ratio = channels.into_iter().map(share).collect();
         self.outcome.media = Media::Flash(Box::new(counters));

@@ -16,11 +16,12 @@ use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
 use drivelab_request::CommandKind;
 
 use crate::ssd::account::split::{Part, Parts};
-use crate::ssd::engine::requests::Waits;
-use crate::ssd::engine::{ACKNOWLEDGE, Engine};
+use crate::ssd::engine::Engine;
 use crate::ssd::firmware::cores::{Done, What};
-use crate::ssd::flash::queue::{Account, STRETCHES};
+use crate::ssd::flash::Waits;
+use crate::ssd::flash::{Account, STRETCHES};
 use crate::ssd::front::link::Job;
+use crate::ssd::timeline::ACKNOWLEDGE;
 
 impl<F: Firmware> Engine<F> {
     /// Gives free buffer space to the writes that wait for it, in order.
@@ -38,7 +39,7 @@ impl<F: Firmware> Engine<F> {
             // The link carries the request's bytes, page by page of its run.
             let bytes = entry.bytes_of(first, pages);
             let command = if first == 0 {
-                self.timing.command[1]
+                self.host.times.command[1]
             } else {
                 0
             };
@@ -51,7 +52,7 @@ impl<F: Firmware> Engine<F> {
                     self.host.prefetch_slot(next);
                 }
             }
-            let time = command + self.timing.link_transfer(bytes);
+            let time = command + self.host.times.link_transfer(bytes);
             self.put_on_link(slot, Job::WriteData { first, pages }, time, now);
         }
     }
@@ -249,9 +250,9 @@ impl<F: Firmware> Engine<F> {
     /// A write's last data is in the buffer.
     #[inline(always)]
     pub(in crate::ssd) fn acknowledge(&mut self, slot: u32, now: u64) {
-        let at = now + self.timing.acknowledge;
+        let at = now + self.host.times.acknowledge;
         if self.host.acknowledged.is_empty() {
-            self.events.set_side(ACKNOWLEDGE, Some(at));
+            self.timeline.events.set_side(ACKNOWLEDGE, Some(at));
         }
         self.host.acknowledged.push((at, slot));
     }
@@ -348,7 +349,7 @@ impl<F: Firmware> Engine<F> {
             return;
         };
         let next = self.host.acknowledged.front().map(|&(at, _)| at);
-        self.events.set_side(ACKNOWLEDGE, next);
+        self.timeline.events.set_side(ACKNOWLEDGE, next);
         self.complete_at_host(slot, now);
     }
 

@@ -22,18 +22,18 @@
 use drivelab_ftl::{Cause, Operation, OperationKind};
 
 use crate::preset::{SsdConfig, Work};
-use crate::ssd::flash::queue::Account;
+use crate::ssd::flash::Account;
 use crate::ssd::ring::Ring;
 
 /// What work costs: picoseconds of a core, by [`Work`].
 #[derive(Clone, Debug)]
-pub(crate) struct Costs {
+pub struct Costs {
     cores: u32,
     picos: [u64; Work::ALL.len()],
     /// Nanoseconds of a command that reads one whole page from the flash, and of one that
     /// programs one.
     page: [u64; 2],
-    pub page_bytes: u32,
+    page_bytes: u32,
 }
 
 /// What the firmware did for a command, or a part of one.
@@ -212,6 +212,8 @@ pub struct RecordedWork {
 pub(in crate::ssd) struct Cores {
     /// The firmware takes time.
     pub is_on: bool,
+    /// What its work costs then.
+    costs: Option<Box<Costs>>,
     /// When each core has done all that it was promised for, the first of them first.
     free_at: Ring<(u64, u32)>,
     /// When the last operation that was emitted for each unit is due.
@@ -230,14 +232,15 @@ pub(in crate::ssd) struct Cores {
 
 impl Cores {
     /// Idle ones; none where the firmware is free.
-    pub fn new(costs: Option<&Costs>, units: u32) -> Self {
+    pub fn new(costs: Option<Box<Costs>>, units: u32) -> Self {
         let is_on = costs.is_some();
         let mut free_at = Ring::default();
-        for core in 0..costs.map_or(0, |costs| costs.cores) {
+        for core in 0..costs.as_ref().map_or(0, |costs| costs.cores) {
             free_at.push((0, core));
         }
         Self {
             is_on,
+            costs,
             free_at,
             lanes: vec![0; if is_on { units as usize } else { 0 }],
             pieces: Vec::new(),
@@ -276,20 +279,26 @@ impl Cores {
 
     /// The firmware has done this for the host.
     #[inline]
-    pub fn work_for_host(&mut self, costs: &Costs, done: &Done, now: u64) -> u64 {
-        self.work(costs.nanos(done), true, now)
+    pub fn work_for_host(&mut self, done: &Done, now: u64) -> u64 {
+        let nanos = self.costs.as_ref().map_or(0, |costs| costs.nanos(done));
+        self.work(nanos, true, now)
     }
 
-    /// The same of a command of one whole page, by whether it is written.
+    /// The same of a command of one whole page of the flash, by whether it is written; nothing if
+    /// the command is of other `bytes`.
     #[inline]
-    pub fn work_on_page(&mut self, costs: &Costs, is_write: bool, now: u64) -> u64 {
-        self.work(costs.page[usize::from(is_write)], true, now)
+    pub fn work_on_page(&mut self, bytes: u32, is_write: bool, now: u64) -> Option<u64> {
+        let costs = self.costs.as_ref()?;
+        let nanos = (bytes == costs.page_bytes).then(|| costs.page[usize::from(is_write)])?;
+        Some(self.work(nanos, true, now))
     }
 
     /// The flash has done an operation for the drive itself.
     #[inline(never)]
-    pub fn work_for_drive(&mut self, costs: &Costs, kind: OperationKind, cause: Cause, now: u64) {
-        self.work(costs.nanos_of_own(kind, cause), false, now);
+    pub fn work_for_drive(&mut self, kind: OperationKind, cause: Cause, now: u64) {
+        let costs = self.costs.as_ref();
+        let nanos = costs.map_or(0, |costs| costs.nanos_of_own(kind, cause));
+        self.work(nanos, false, now);
     }
 
     /// When an operation on `unit` is due whose core is done at `done`.

@@ -28,7 +28,7 @@ struct Retry {
 
 /// Wear of the blocks of a drive, and what it does.
 #[derive(Clone, Debug)]
-pub(crate) struct Ageing {
+pub struct Ageing {
     rated_erases: f64,
     /// What is added to a time at the rated count, as a share of it; none of a read.
     change: [f64; 3],

@@ -10,12 +10,12 @@
 //! order: behind one that waits they wait too; an erase also for every read before it, and
 //! nothing passes an operation on the same page. Drives without such a map have no lines.
 
-use drivelab_ftl::{Cause, Firmware, NOTHING, Operation, OperationKind};
+use drivelab_ftl::{Cause, NOTHING, Operation, OperationKind};
 
-use crate::ssd::engine::Engine;
-use crate::ssd::engine::requests::Waits;
-use crate::ssd::flash::queue::{Account, Beneficiary};
-use crate::ssd::flash::registers::is_copied_back;
+use super::queue::Account;
+use super::registers::is_copied_back;
+use super::{Flash, Waits, Whose};
+use crate::ssd::timeline::Timeline;
 
 /// An operation that is not yet handed over.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ struct Held {
     /// In the order of emission.
     place: u64,
     operation: Operation,
-    account: Account,
+    account: (Account, Whose),
     /// Of the operation it waits for; [`NOTHING`] if only for its turn.
     ticket: u32,
 }
@@ -92,7 +92,7 @@ impl Line {
 
 /// The lines of all units.
 #[derive(Clone, Debug)]
-pub(in crate::ssd) struct Dependents {
+pub(super) struct Dependents {
     lines: Vec<Line>,
     /// By ticket, the units on which somebody waits for it.
     tickets: Vec<Vec<u32>>,
@@ -124,7 +124,13 @@ impl Dependents {
     }
 
     /// Puts an operation in the line of `unit`, if it has to wait; answers whether it has.
-    fn holds(&mut self, unit: u32, operation: &Operation, account: Account, ticket: u32) -> bool {
+    fn holds(
+        &mut self,
+        unit: u32,
+        operation: &Operation,
+        account: (Account, Whose),
+        ticket: u32,
+    ) -> bool {
         let line = &mut self.lines[unit as usize];
         let held = Held {
             place: self.emitted,
@@ -172,13 +178,23 @@ impl Dependents {
     }
 }
 
-impl<F: Firmware> Engine<F> {
-    /// As [`Engine::emit`] of a firmware whose operations wait for others.
+impl Flash {
+    /// Whether operations may wait for others on other units.
+    pub(super) fn waits_in_turn(&self) -> bool {
+        self.dependents.is_some()
+    }
+
+    /// As [`Flash::enter_all`] of a firmware whose operations wait for others.
     #[inline(never)]
-    pub(in crate::ssd) fn emit_in_turn(&mut self, account: Account, waits: Waits, now: u64) -> u32 {
-        let emitted = self.out.take();
-        let operations = emitted.as_slice();
-        let Some(dependents) = &mut self.flash.dependents else {
+    pub(super) fn enter_in_turn(
+        &mut self,
+        operations: &[Operation],
+        owner: (Account, Whose),
+        waits: Waits,
+        timeline: &mut Timeline,
+        now: u64,
+    ) -> u32 {
+        let Some(dependents) = &mut self.dependents else {
             return 0;
         };
         let mut awaited = dependents.look_through(operations);
@@ -187,8 +203,8 @@ impl<F: Firmware> Engine<F> {
             let index = place;
             place += 1;
             let unit = self.unit_of(operation.plane);
-            if self.flash.moves && operation.cause != Cause::Host && self.has_no_line(unit) {
-                let moves = self.enter_moves(&operations[index..], now);
+            if self.moves && operation.cause != Cause::Host && self.has_no_line(unit) {
+                let moves = self.enter_moves(&operations[index..], timeline, now);
                 if moves > 0 {
                     place = index + 2 * moves;
                     continue;
@@ -204,13 +220,11 @@ impl<F: Firmware> Engine<F> {
             pending += u32::from(is_awaited);
             let before = index.checked_sub(1).map(|before| &operations[before]);
             let mut account = if is_awaited {
-                account
-            } else if self.flash.has_copyback
-                && is_copied_back(before, operation, &operations[place..])
-            {
-                Account::COPYBACK
+                owner
+            } else if self.has_copyback && is_copied_back(before, operation, &operations[place..]) {
+                (Account::COPYBACK, Whose::NOBODYS)
             } else {
-                Account::NOBODY
+                (Account::NOBODY, Whose::NOBODYS)
             };
             let ticket = match operations.get(operation.after as usize) {
                 Some(source) if is_of_host && is_lookup(source) => {
@@ -220,63 +234,42 @@ impl<F: Firmware> Engine<F> {
             };
             if is_lookup(operation)
                 && let Some(taken) = &mut awaited[index]
-                && let Some(dependents) = &mut self.flash.dependents
+                && let Some(dependents) = &mut self.dependents
             {
                 *taken = dependents.take_ticket();
-                account = Account::awaited(*taken);
+                account = (Account::awaited(*taken), Whose::NOBODYS);
             }
-            self.enter_in_turn(unit, operation, account, ticket, now);
+            let waits = (self.dependents.as_mut())
+                .is_some_and(|dependents| dependents.holds(unit, operation, account, ticket));
+            if !waits {
+                self.enter_either(operation, account, timeline, now);
+            }
         }
-        self.out.put_back(emitted);
-        if let Some(dependents) = &mut self.flash.dependents {
+        if let Some(dependents) = &mut self.dependents {
             dependents.awaited = awaited;
-        }
-        if let Beneficiary::Request(slot) = account.beneficiary() {
-            let entry = &mut self.host.slots[slot as usize];
-            entry.pending = pending;
-            entry.since = now;
         }
         pending
     }
 
     /// Whether nothing waits in the line of `unit`.
     fn has_no_line(&self, unit: u32) -> bool {
-        let dependents = self.flash.dependents.as_ref();
+        let dependents = self.dependents.as_ref();
         dependents.is_some_and(|dependents| dependents.lines[unit as usize].held.is_empty())
-    }
-
-    /// An operation goes on, or joins its unit's line.
-    fn enter_in_turn(
-        &mut self,
-        unit: u32,
-        operation: &Operation,
-        account: Account,
-        ticket: u32,
-        now: u64,
-    ) {
-        let waits = self
-            .flash
-            .dependents
-            .as_mut()
-            .is_some_and(|dependents| dependents.holds(unit, operation, account, ticket));
-        if !waits {
-            self.enter_flash(operation, account, now);
-        }
     }
 
     /// The operation that `ticket` stands for is complete: what need not wait any more goes on.
     #[cold]
     #[inline(never)]
-    pub(in crate::ssd) fn looked_up(&mut self, ticket: u32, now: u64) {
-        let Some(dependents) = &mut self.flash.dependents else {
+    pub fn looked_up(&mut self, ticket: u32, timeline: &mut Timeline, now: u64) {
+        let Some(dependents) = &mut self.dependents else {
             return;
         };
         let mut leaving = dependents.release(ticket);
         for held in &leaving {
-            self.enter_flash(&held.operation, held.account, now);
+            self.enter_either(&held.operation, held.account, timeline, now);
         }
         leaving.clear();
-        if let Some(dependents) = &mut self.flash.dependents {
+        if let Some(dependents) = &mut self.dependents {
             dependents.leaving = leaving;
         }
     }

@@ -10,24 +10,27 @@
 //! read ends. Asks are served in the order of their times, whenever they were put in
 //! line, so every time is as if the read's end had had an event of its own.
 //!
-//! That needs a drive in which nothing else depends on that moment: [`Engine::may_move`].
+//! That needs a drive in which nothing else depends on that moment: [`Flash::may_move`].
 //!
 //! A victim's moves follow each other on one unit. Where all pages take the same time
 //! nothing tells them apart, and a run of them waits as one task. If they stay in their plane
-//! it has a single event ([`crate::ssd::flash::registers`]).
+//! it has a single event ([`super::registers`]).
 
-use drivelab_ftl::{Cause, Firmware, Operation, OperationKind};
+use drivelab_ftl::{Cause, Operation, OperationKind};
 
+use super::channel::Channel;
+use super::queue::{Account, Task};
+use super::tally::Tally;
+use super::timing::Timing;
+use super::unit::{Phase, Unit};
+use super::{Flash, Surroundings};
 use crate::event::EventKey;
-use crate::ssd::engine::{Engine, Tally};
-use crate::ssd::flash::queue::{Account, Task};
-use crate::ssd::flash::timing::Timing;
-use crate::ssd::flash::{Channel, Phase, Unit};
+use crate::ssd::timeline::Timeline;
 
 /// Whether two operations, emitted one after the other, move a page for nobody. A page of
 /// the map is changed on its way.
 #[inline(always)]
-pub(in crate::ssd) fn is_move(read: &Operation, program: &Operation) -> bool {
+pub(super) fn is_move(read: &Operation, program: &Operation) -> bool {
     read.kind == OperationKind::Read
         && program.kind == OperationKind::Program
         && matches!(read.cause, Cause::Collection | Cause::Wear)
@@ -35,29 +38,34 @@ pub(in crate::ssd) fn is_move(read: &Operation, program: &Operation) -> bool {
         && read.lpn == program.lpn
 }
 
-impl<F: Firmware> Engine<F> {
+impl Flash {
     /// Whether moves can be tasks. Without time between an operation's steps their order
     /// would depend on who else is served then; with a slow dispatch the program might
     /// come later than its read ends. Of a run of copybacks nobody sees when each is over, which
     /// cores are told of.
-    pub(in crate::ssd) fn may_move(&self) -> bool {
-        self.timing.every_step_takes_time()
-            && match self.flash.has_copyback {
-                true => self.timing.copybacks_follow(),
-                false => self.timing.dispatch[1] <= self.timing.shortest_read(),
+    pub(super) fn may_move(&self, around: Surroundings) -> bool {
+        self.times.every_step_takes_time()
+            && match self.has_copyback {
+                true => self.times.copybacks_follow(),
+                false => self.times.dispatch[1] <= self.times.shortest_read(),
             }
-            && self.flash.may_be_plain()
-            && self.timing.ageing.is_none()
-            && !self.background.is_on()
-            && !(self.flash.has_copyback && self.cores.is_on)
-            && !self.firmware.heeds_completions()
+            && self.may_be_plain()
+            && self.times.ageing.is_none()
+            && !around.has_idle_work
+            && !(self.has_copyback && around.has_cores)
+            && !around.is_heeded
     }
 
     /// The moves at the head of what the firmware emitted at `now` enter the flash, as many
     /// as one task holds; answers how many.
     #[inline(always)]
-    pub(in crate::ssd) fn enter_moves(&mut self, operations: &[Operation], now: u64) -> usize {
-        let most = if self.timing.has_page_types() {
+    pub(super) fn enter_moves(
+        &mut self,
+        operations: &[Operation],
+        timeline: &mut Timeline,
+        now: u64,
+    ) -> usize {
+        let most = if self.times.has_page_types() {
             1
         } else {
             usize::MAX
@@ -76,13 +84,13 @@ impl<F: Firmware> Engine<F> {
         if moves == 0 {
             return 0;
         }
-        let [read_dispatch, program_dispatch, _] = self.timing.dispatch;
+        let [read_dispatch, program_dispatch, _] = self.times.dispatch;
         let step = read_dispatch + program_dispatch;
-        let dispatch = &mut self.flash.dispatch;
+        let dispatch = &mut self.dispatch;
         let start = dispatch.free_at.max(now);
         dispatch.free_at = start + moves as u64 * step;
         let available = start + read_dispatch;
-        let account = match self.flash.has_copyback {
+        let account = match self.has_copyback {
             true => Account::COPYBACKS,
             false => Account::MOVE,
         };
@@ -101,20 +109,19 @@ impl<F: Firmware> Engine<F> {
             tag: 0,
         };
         let unit = self.unit_of(read.plane);
-        if self.flash.units[unit as usize].phase == Phase::Idle {
-            self.begin(unit, task, available, now);
+        if self.units[unit as usize].phase == Phase::Idle {
+            self.begin_task(unit, task, available, timeline, now);
         } else {
-            self.flash.enqueue(unit, task);
-            self.check_queued();
+            self.enqueue(unit, task);
         }
         moves
     }
 
     /// The causes of reads that are counted already and end after `served`.
-    pub(in crate::ssd) fn counted_early(&self, served: EventKey) -> Vec<Cause> {
-        let units = self.flash.units.iter().enumerate();
+    pub(super) fn counted_early(&self, served: EventKey) -> Vec<Cause> {
+        let units = self.units.iter().enumerate();
         let is_early = |(unit, state): &(usize, &Unit)| {
-            self.flash.moves && state.is_in_move() && EventKey::new(state.took, *unit) > served
+            self.moves && state.is_in_move() && EventKey::new(state.took, *unit) > served
         };
         let early = units.filter(is_early);
         early.map(|(_, state)| state.task.cause).collect()

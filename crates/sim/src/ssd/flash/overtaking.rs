@@ -21,13 +21,13 @@
 //!   program |#####|suspend|read|read|resume|####|
 //! ```
 
-use drivelab_ftl::{Cause, Firmware, OperationKind};
-use drivelab_request::CommandKind;
+use drivelab_ftl::{Cause, OperationKind};
 
+use super::queue::{Account, Pool, Queue, Task};
+use super::unit::Phase;
+use super::{Flash, Whose};
 use crate::preset::{Order, SsdConfig};
-use crate::ssd::engine::Engine;
-use crate::ssd::flash::Phase;
-use crate::ssd::flash::queue::{Account, Beneficiary, Pool, Queue, Task};
+use crate::ssd::timeline::Timeline;
 
 /// Queues of a unit.
 const CLASSES: usize = 8;
@@ -99,7 +99,7 @@ impl Lines {
 
 /// The queues of a drive on which operations overtake each other.
 #[derive(Clone, Debug)]
-pub(in crate::ssd) struct Overtaking {
+pub(super) struct Overtaking {
     order: Order,
     limit: u32,
     most_pauses: u32,
@@ -136,6 +136,17 @@ impl Overtaking {
     pub fn reset(&mut self) {
         self.being_programmed.fill(0);
         self.units.fill(Lines::default());
+    }
+
+    /// In which queue an operation waits.
+    fn class_of(&self, kind: OperationKind, whose: Whose) -> usize {
+        match (kind, whose.reader, self.order) {
+            (OperationKind::Read, Some(_), Order::ReadsFirst) => 0,
+            (OperationKind::Read, Some(priority), Order::Priority) => {
+                usize::from(priority).min(IN_ORDER - 1)
+            }
+            _ => IN_ORDER,
+        }
     }
 
     fn is_being_programmed(&self, page: u32) -> bool {
@@ -239,66 +250,45 @@ impl Overtaking {
     }
 }
 
-impl<F: Firmware> Engine<F> {
-    /// In which queue `task` waits.
-    fn class_of(&self, task: &Task) -> usize {
-        let Some((kind, stream)) = self.request_of(task) else {
-            return IN_ORDER;
-        };
-        match (task.kind, kind) {
-            (OperationKind::Read, CommandKind::Read) => match self.order() {
-                Order::FirstCome => IN_ORDER,
-                Order::ReadsFirst => 0,
-                Order::Priority => {
-                    let priority = self.users.streams[stream as usize].priority;
-                    (priority as usize).min(IN_ORDER - 1)
-                }
-            },
-            _ => IN_ORDER,
-        }
-    }
-
-    fn order(&self) -> Order {
-        let overtaking = &self.flash.overtaking;
-        overtaking
-            .as_ref()
-            .map_or(Order::FirstCome, |all| all.order)
-    }
-
+impl Flash {
     /// `task` comes to its unit, where others may wait.
     #[inline(never)]
-    pub(in crate::ssd) fn enter_line(&mut self, unit: u32, task: Task, now: u64) {
-        let mut class = self.class_of(&task);
-        let Some(overtaking) = &mut self.flash.overtaking else {
+    pub(super) fn enter_line(
+        &mut self,
+        unit: u32,
+        (task, whose): (Task, Whose),
+        timeline: &mut Timeline,
+        now: u64,
+    ) {
+        let Some(overtaking) = &mut self.overtaking else {
             return;
         };
+        let mut class = overtaking.class_of(task.kind, whose);
         if task.kind == OperationKind::Program {
             overtaking.program_emitted(task.ppn.0);
         } else if class != IN_ORDER && overtaking.is_being_programmed(task.ppn.0) {
             class = IN_ORDER;
         }
-        if self.flash.pipelines.is_some() {
-            overtaking.units[unit as usize].queues[class].push(task, &mut self.flash.pool);
-            self.check_queued();
-            self.await_entry(unit, now);
+        if self.pipelines.is_some() {
+            overtaking.units[unit as usize].queues[class].push(task, &mut self.pool);
+            self.await_entry(unit, timeline, now);
             return;
         }
-        if self.flash.units[unit as usize].phase == Phase::Idle {
-            self.begin(unit, task, task.available, now);
+        if self.units[unit as usize].phase == Phase::Idle {
+            self.begin_task(unit, task, task.available, timeline, now);
             return;
         }
-        overtaking.units[unit as usize].queues[class].push(task, &mut self.flash.pool);
-        self.check_queued();
+        overtaking.units[unit as usize].queues[class].push(task, &mut self.pool);
         if class != IN_ORDER {
-            self.pause_for_reads(unit, now);
+            self.pause_for_reads(unit, timeline, now);
         }
     }
 
     /// The operation in hand on `unit` is complete; answers how long it worked before its
     /// last pause.
     #[inline(never)]
-    pub(in crate::ssd) fn leave_line(&mut self, unit: u32, task: &Task) -> u64 {
-        let Some(overtaking) = &mut self.flash.overtaking else {
+    pub(super) fn leave_line(&mut self, unit: u32, task: &Task) -> u64 {
+        let Some(overtaking) = &mut self.overtaking else {
             return 0;
         };
         overtaking.operation_completed(unit, task);
@@ -307,11 +297,11 @@ impl<F: Firmware> Engine<F> {
 
     /// `unit` has become idle and takes what goes next.
     #[inline(never)]
-    pub(in crate::ssd) fn take_from_lines(&mut self, unit: u32, now: u64) {
-        let Some(overtaking) = &mut self.flash.overtaking else {
+    pub(super) fn take_from_lines(&mut self, unit: u32, timeline: &mut Timeline, now: u64) {
+        let Some(overtaking) = &mut self.overtaking else {
             return;
         };
-        let pool = &mut self.flash.pool;
+        let pool = &mut self.pool;
         let limit = overtaking.limit;
         let next = match &mut overtaking.units[unit as usize].paused {
             None => overtaking.choose(unit, pool),
@@ -323,95 +313,100 @@ impl<F: Firmware> Engine<F> {
         };
         match next {
             Some(task) => {
-                self.begin(unit, task, task.available.max(now), now);
-                let overtaking = self.flash.overtaking.as_ref();
+                self.begin_task(unit, task, task.available.max(now), timeline, now);
+                let overtaking = self.overtaking.as_ref();
                 if task.account == Account::COPYBACK
                     && overtaking.is_some_and(|all| all.has_reads(unit))
                 {
                     // They came during its read.
-                    self.pause_for_reads(unit, now);
+                    self.pause_for_reads(unit, timeline, now);
                 }
             }
-            None => self.resume(unit, now),
+            None => self.resume(unit, timeline, now),
         }
     }
 
     /// The paused operation of `unit` goes on, if there is one.
-    fn resume(&mut self, unit: u32, now: u64) {
-        let overtaking = self.flash.overtaking.as_mut();
+    fn resume(&mut self, unit: u32, timeline: &mut Timeline, now: u64) {
+        let overtaking = self.overtaking.as_mut();
         let lines = overtaking.map(|all| &mut all.units[unit as usize]);
         let Some((lines, paused)) = lines.and_then(|l| l.paused.take().map(|p| (l, p))) else {
-            self.events.cancel(unit as usize);
+            timeline.events.cancel(unit as usize);
             return;
         };
         lines.worked = paused.worked;
         lines.left = Some(paused.left);
         lines.pauses = paused.pauses;
-        let state = &mut self.flash.units[unit as usize];
+        let state = &mut self.units[unit as usize];
         state.task = paused.task;
-        state.began = now + self.timing.resume;
+        state.began = now + self.times.resume;
         state.end = state.began + paused.left;
         state.phase = Phase::Promised;
         let end = state.end;
-        self.events.set(unit as usize, end);
-        self.flash.record_resume(unit, paused.task.tag, end);
+        timeline.events.set(unit as usize, end);
+        self.record_resume(unit, paused.task.tag, end);
     }
 
     /// A host's read waits for `unit`: what is in hand makes way now, or as soon as it
     /// may, if it may at all.
-    fn pause_for_reads(&mut self, unit: u32, now: u64) {
-        self.settle(self.flash.units[unit as usize].channel, self.current);
-        let Some(overtaking) = &mut self.flash.overtaking else {
+    fn pause_for_reads(&mut self, unit: u32, timeline: &mut Timeline, now: u64) {
+        self.settle(
+            self.units[unit as usize].channel,
+            timeline.current,
+            timeline,
+        );
+        let Some(overtaking) = &mut self.overtaking else {
             return;
         };
         let lines = &overtaking.units[unit as usize];
-        let state = &self.flash.units[unit as usize];
+        let state = &self.units[unit as usize];
         if state.phase != Phase::Promised
             || state.task.kind == OperationKind::Read
             || lines.pauses >= overtaking.most_pauses
         {
             return;
         }
-        let cell = self.timing.cell(state.task.kind, state.task.ppn);
+        let cell = self.times.cell(state.task.kind, state.task.ppn);
         let left = lines.left.unwrap_or(cell);
-        let may_pause_at = state.end - left + self.timing.suspend_progress;
+        let may_pause_at = state.end - left + self.times.suspend_progress;
         let at = may_pause_at.max(now);
-        if at + self.timing.suspend >= state.end {
+        if at + self.times.suspend >= state.end {
             // It ends before a pause would have begun.
             return;
         }
         if at > now {
-            self.events.set(unit as usize, at);
+            timeline.events.set(unit as usize, at);
         } else {
-            self.pause(unit, now);
+            self.pause(unit, timeline, now);
         }
     }
 
-    /// The event of `unit` came before the end of its operation: a pause is due, or what
-    /// the die takes beside that operation.
+    /// The event of `unit` came before the end of its operation: answers whether it is of what
+    /// the die takes beside that operation; otherwise a pause is due.
     #[cold]
     #[inline(never)]
-    pub(in crate::ssd) fn pause_is_due(&mut self, unit: u32, now: u64) {
-        if self.flash.pipelines.is_some() {
-            return self.die_event(unit, now);
+    pub(super) fn is_die_event(&mut self, unit: u32, timeline: &mut Timeline, now: u64) -> bool {
+        if self.pipelines.is_some() {
+            return true;
         }
-        let end = self.flash.units[unit as usize].end;
-        self.events.set(unit as usize, end);
-        let overtaking = self.flash.overtaking.as_ref();
+        let end = self.units[unit as usize].end;
+        timeline.events.set(unit as usize, end);
+        let overtaking = self.overtaking.as_ref();
         if overtaking.is_some_and(|all| all.has_reads(unit)) {
-            self.pause_for_reads(unit, now);
+            self.pause_for_reads(unit, timeline, now);
         }
+        false
     }
 
-    fn pause(&mut self, unit: u32, now: u64) {
-        let Some(overtaking) = &mut self.flash.overtaking else {
+    fn pause(&mut self, unit: u32, timeline: &mut Timeline, now: u64) {
+        let Some(overtaking) = &mut self.overtaking else {
             return;
         };
-        let Some(read) = overtaking.choose_read(unit, &mut self.flash.pool) else {
+        let Some(read) = overtaking.choose_read(unit, &mut self.pool) else {
             return;
         };
         let lines = &mut overtaking.units[unit as usize];
-        let state = &mut self.flash.units[unit as usize];
+        let state = &mut self.units[unit as usize];
         let worked = now - state.began;
         lines.paused = Some(Paused {
             task: state.task,
@@ -424,19 +419,8 @@ impl<F: Firmware> Engine<F> {
         state.busy += worked;
         state.collected += worked * u64::from(state.task.cause != Cause::Host);
         let tag = state.task.tag;
-        self.flash.record_pause(unit, tag);
-        let from = now + self.timing.suspend;
-        self.begin(unit, read, read.available.max(from), now);
-    }
-
-    /// What kind of command waits for an operation, and of which stream: of a page that comes
-    /// into the cache whoever asked for it first, and of one that is read ahead nobody.
-    fn request_of(&self, task: &Task) -> Option<(CommandKind, u16)> {
-        let slot = match task.account.beneficiary() {
-            Beneficiary::Request(slot) => slot,
-            Beneficiary::Cache => *self.cache.coming.get(&task.lpn)?.waiting.first()?,
-            _ => return None,
-        };
-        Some(self.host.owner_of(slot))
+        self.record_pause(unit, tag);
+        let from = now + self.times.suspend;
+        self.begin_task(unit, read, read.available.max(from), timeline, now);
     }
 }

@@ -23,12 +23,13 @@
 //! between front and back is queueing. What this leaves out: programs need not be of one
 //! block, as some chips ask of cache programs.
 
-use drivelab_ftl::{Cause, Firmware, OperationKind};
+use drivelab_ftl::{Cause, OperationKind};
 
+use super::queue::{Account, Task};
+use super::unit::Phase;
+use super::{Ended, Flash};
 use crate::preset::{MultiPlane, SsdConfig};
-use crate::ssd::engine::Engine;
-use crate::ssd::flash::Phase;
-use crate::ssd::flash::queue::{Account, Task};
+use crate::ssd::timeline::Timeline;
 
 /// Operations that go through the die together.
 #[derive(Clone, Debug, Default)]
@@ -85,25 +86,13 @@ struct Stages {
     back: Batch,
 }
 
-/// An operation that is complete.
-#[derive(Clone, Copy, Debug)]
-struct Over {
-    task: Task,
-    /// When it would have begun without waiting between front and back.
-    began: u64,
-    cell: u64,
-    /// How long its die had collected before the die's time counted for it.
-    collected: u64,
-}
-
 /// The dies of a drive with cache or multi-plane operations.
 #[derive(Clone, Debug)]
-pub(in crate::ssd) struct Pipelines {
+pub(super) struct Pipelines {
     has_cache: bool,
     multi_plane: MultiPlane,
     pages_per_block: u32,
     dies: Vec<Stages>,
-    over: Vec<Over>,
 }
 
 impl Pipelines {
@@ -117,7 +106,6 @@ impl Pipelines {
                 multi_plane: scheduling.multi_plane,
                 pages_per_block: config.geometry.pages_per_block,
                 dies: vec![Stages::default(); config.units() as usize],
-                over: Vec::new(),
             })
         })
     }
@@ -125,7 +113,6 @@ impl Pipelines {
     /// Nothing is in the dies any more.
     pub fn reset(&mut self) {
         self.dies.fill(Stages::default());
-        self.over.clear();
     }
 
     /// Whether `task`, first in the queue, may enter the front.
@@ -160,16 +147,16 @@ fn is_alone(task: &Task) -> bool {
     task.kind == OperationKind::Erase || task.account == Account::COPYBACK
 }
 
-impl<F: Firmware> Engine<F> {
+impl Flash {
     /// The first in the queue of `unit`.
     fn first_waiting(&self, unit: u32) -> Option<Task> {
-        let overtaking = self.flash.overtaking.as_ref()?;
-        overtaking.first(unit, &self.flash.pool)
+        let overtaking = self.overtaking.as_ref()?;
+        overtaking.first(unit, &self.pool)
     }
 
     /// Something has come to the queue of `unit`.
-    pub(in crate::ssd) fn await_entry(&mut self, unit: u32, now: u64) {
-        let Some(pipelines) = self.flash.pipelines.take() else {
+    pub(super) fn await_entry(&mut self, unit: u32, timeline: &mut Timeline, now: u64) {
+        let Some(pipelines) = self.pipelines.take() else {
             return;
         };
         // Otherwise the event that is set lies no later than anything that can happen.
@@ -177,38 +164,30 @@ impl<F: Firmware> Engine<F> {
             .first_waiting(unit)
             .is_some_and(|first| pipelines.may_enter(unit, &first))
         {
-            self.set_die_event(&pipelines, unit, now);
+            self.set_die_event(&pipelines, unit, timeline, now);
         }
-        self.flash.pipelines = Some(pipelines);
+        self.pipelines = Some(pipelines);
     }
 
     /// The event of `unit` is due: operations are complete, batches go on or enter.
-    pub(in crate::ssd) fn die_event(&mut self, unit: u32, now: u64) {
-        let Some(mut pipelines) = self.flash.pipelines.take() else {
+    pub(super) fn die_event(&mut self, unit: u32, timeline: &mut Timeline, now: u64) {
+        let Some(mut pipelines) = self.pipelines.take() else {
             return;
         };
-        let mut over = std::mem::take(&mut pipelines.over);
-        self.end_back(&mut pipelines.dies[unit as usize], unit, &mut over, now);
+        self.end_back(&mut pipelines.dies[unit as usize], unit, now);
         self.go_on(&mut pipelines.dies[unit as usize], unit, now);
         self.take_batch(&mut pipelines, unit, now);
-        self.set_die_event(&pipelines, unit, now);
-        self.flash.pipelines = Some(pipelines);
-        for each in over.drain(..) {
-            let work = (each.began, Some(each.cell), each.collected);
-            self.complete_operation(&each.task, work, now);
-        }
-        if let Some(pipelines) = &mut self.flash.pipelines {
-            pipelines.over = over;
-        }
+        self.set_die_event(&pipelines, unit, timeline, now);
+        self.pipelines = Some(pipelines);
     }
 
     /// What is complete in the back leaves it.
-    fn end_back(&mut self, stages: &mut Stages, unit: u32, over: &mut Vec<Over>, now: u64) {
+    fn end_back(&mut self, stages: &mut Stages, unit: u32, now: u64) {
         let Stages { front, back } = stages;
-        let collected = self.flash.units[unit as usize].collected;
+        let collected = self.units[unit as usize].collected;
         while let Some(&task) = back.tasks.get(back.told) {
             let kind = task.kind as usize;
-            if back.next_end(self.timing.register[kind]) > now {
+            if back.next_end(self.times.register[kind]) > now {
                 return;
             }
             back.told += 1;
@@ -219,16 +198,16 @@ impl<F: Firmware> Engine<F> {
                 back.moved
             };
             let channel = moved - back.asked;
-            if self.timing.ageing.is_some() {
+            if self.times.ageing.is_some() {
                 self.count_ageing(&task);
             }
-            over.push(Over {
+            self.over.push(Ended {
                 task,
                 began: now - back.cell - channel,
-                cell: back.cell,
+                cell: Some(back.cell),
                 collected,
             });
-            if let Some(overtaking) = &mut self.flash.overtaking {
+            if let Some(overtaking) = &mut self.overtaking {
                 overtaking.operation_completed(unit, &task);
             }
         }
@@ -240,7 +219,7 @@ impl<F: Firmware> Engine<F> {
 
     /// The die's time until `now` is counted; from now on it counts for `next`.
     fn count_time(&mut self, unit: u32, next: Option<&Task>, now: u64) {
-        let state = &mut self.flash.units[unit as usize];
+        let state = &mut self.units[unit as usize];
         let worked = now - state.began;
         state.busy += worked;
         state.collected += worked * u64::from(state.task.cause != Cause::Host);
@@ -265,7 +244,7 @@ impl<F: Firmware> Engine<F> {
         } else {
             back.done = now + back.cell;
             for task in &back.tasks {
-                if let Some(record) = self.flash.recorded(unit, task.tag) {
+                if let Some(record) = self.recorded_task(unit, task.tag) {
                     record.cell = (now, back.done);
                 }
             }
@@ -274,13 +253,13 @@ impl<F: Firmware> Engine<F> {
 
     /// The channel is asked for all transfers of `batch`.
     fn transfer_all(&mut self, batch: &mut Batch, unit: u32, now: u64) {
-        let channel = self.flash.units[unit as usize].channel;
+        let channel = self.units[unit as usize].channel;
         batch.asked = now;
         for task in &batch.tasks {
-            let time = self.timing.register[task.kind as usize];
-            let transfer = self.flash.channels[channel as usize].reserve(now, time);
+            let time = self.times.register[task.kind as usize];
+            let transfer = self.channels[channel as usize].reserve(now, time);
             batch.moved = transfer.1;
-            if let Some(record) = self.flash.recorded(unit, task.tag) {
+            if let Some(record) = self.recorded_task(unit, task.tag) {
                 record.transfer = transfer;
             }
         }
@@ -295,18 +274,18 @@ impl<F: Firmware> Engine<F> {
             return;
         }
         let mut tasks = std::mem::take(&mut pipelines.dies[unit as usize].front.tasks);
-        if let Some(overtaking) = &mut self.flash.overtaking {
-            let by_plane = self.by_plane_pages;
+        if let Some(overtaking) = &mut self.overtaking {
+            let by_plane = self.places.by_plane_pages;
             let plane_of = |task: &Task| by_plane.quotient(task.ppn.0);
             let fits = |batch: &[Task], task: &Task| {
                 task.available <= now && pipelines.fits(batch, task, plane_of)
             };
-            overtaking.take_batch(unit, &mut self.flash.pool, fits, &mut tasks);
+            overtaking.take_batch(unit, &mut self.pool, fits, &mut tasks);
         }
-        let cell = |task: &Task| self.timing.cell(task.kind, task.ppn);
+        let cell = |task: &Task| self.times.cell(task.kind, task.ppn);
         let Stages { front, back } = &mut pipelines.dies[unit as usize];
         if back.is_empty() {
-            let state = &mut self.flash.units[unit as usize];
+            let state = &mut self.units[unit as usize];
             state.phase = Phase::Promised;
             state.task = first;
             state.began = now;
@@ -318,7 +297,7 @@ impl<F: Firmware> Engine<F> {
         batch.done = now + batch.cell;
         (batch.asked, batch.moved) = (now, now);
         for task in &batch.tasks {
-            if let Some(record) = self.flash.recorded(unit, task.tag) {
+            if let Some(record) = self.recorded_task(unit, task.tag) {
                 record.cell = (now, batch.done);
                 record.transfer = (batch.done, batch.done);
             }
@@ -330,12 +309,18 @@ impl<F: Firmware> Engine<F> {
     }
 
     /// When something happens next in `unit`.
-    fn set_die_event(&mut self, pipelines: &Pipelines, unit: u32, now: u64) {
+    fn set_die_event(
+        &mut self,
+        pipelines: &Pipelines,
+        unit: u32,
+        timeline: &mut Timeline,
+        now: u64,
+    ) {
         let Stages { front, back } = &pipelines.dies[unit as usize];
         let mut next = None;
         let mut at = |time: u64| next = Some(next.map_or(time, |next: u64| next.min(time)));
         if let Some(kind) = back.kind() {
-            at(back.next_end(self.timing.register[kind as usize]));
+            at(back.next_end(self.times.register[kind as usize]));
         } else if !front.is_empty() {
             at(front.done);
         }
@@ -344,15 +329,15 @@ impl<F: Firmware> Engine<F> {
                 at(first.available.max(now));
             }
             if front.is_empty() && back.is_empty() {
-                let state = &mut self.flash.units[unit as usize];
+                let state = &mut self.units[unit as usize];
                 state.phase = Phase::Promised;
                 state.task = first;
                 state.began = first.available.max(now);
             }
         }
         match next {
-            Some(time) => self.events.set(unit as usize, time),
-            None => self.events.cancel(unit as usize),
+            Some(time) => timeline.events.set(unit as usize, time),
+            None => timeline.events.cancel(unit as usize),
         }
     }
 }

@@ -27,10 +27,10 @@ const CHUNK: usize = 16;
 ///                     of the collection, for its program, for others
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ssd) struct Account(u32);
+pub struct Account(u32);
 
 /// Of [`Account`], with its number resolved.
-pub(in crate::ssd) enum Beneficiary {
+pub enum Beneficiary {
     /// A request in this slot.
     Request(u32),
     /// A write in this slot, and its page of the buffer.
@@ -45,7 +45,7 @@ pub(in crate::ssd) enum Beneficiary {
 }
 
 /// Numbers of stretches are told apart modulo this.
-pub(in crate::ssd) const STRETCHES: u32 = FORCED;
+pub const STRETCHES: u32 = FORCED;
 
 const FORCED: u32 = 1 << 30;
 const BUFFER: u32 = 1 << 31;
@@ -61,9 +61,9 @@ impl Account {
     pub const NOBODY: Self = Self(u32::MAX);
     /// Nobody waits for a half of a move that stays in its plane.
     pub const COPYBACK: Self = Self(COPYBACK);
-    /// Nor for a run of such moves ([`crate::ssd::flash::registers`]).
+    /// Nor for a run of such moves ([`super::registers`]).
     pub const COPYBACKS: Self = Self(COPYBACKS);
-    /// Nobody waits for a move: a read and the program of what it read ([`crate::ssd::flash::moves`]).
+    /// Nobody waits for a move: a read and the program of what it read ([`super::moves`]).
     pub const MOVE: Self = Self(MOVE);
     /// The same, its read is over.
     pub const MOVED: Self = Self(MOVED);
@@ -107,7 +107,7 @@ impl Account {
 /// An operation between emission and completion. Its plane follows from its page.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
-pub(in crate::ssd) struct Task {
+pub struct Task {
     /// When dispatch has handed it over.
     pub available: u64,
     /// How long its unit had collected when it was emitted; of a move, the page that is
@@ -185,7 +185,7 @@ struct Chunk([Task; CHUNK]);
 
 /// The chunks of all queues.
 #[derive(Clone, Debug, Default)]
-pub(in crate::ssd) struct Pool {
+pub(super) struct Pool {
     chunks: Vec<Chunk>,
     /// The next chunk of the same queue, or of those that are free.
     next: Vec<u32>,
@@ -215,7 +215,7 @@ impl Pool {
 
 /// Tasks, first in, first out.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ssd) struct Queue {
+pub(super) struct Queue {
     head: u32,
     tail: u32,
     /// Place of the first task in the head chunk, and behind the last in the tail chunk.

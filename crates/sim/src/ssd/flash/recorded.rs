@@ -47,7 +47,7 @@ impl RecordedOperation {
     }
 
     /// Tells its times in another time.
-    pub(in crate::ssd) fn convert(&mut self, mut told: impl FnMut(u64) -> u64) {
+    pub fn convert(&mut self, mut told: impl FnMut(u64) -> u64) {
         for (start, end) in [&mut self.dispatch, &mut self.transfer, &mut self.cell] {
             (*start, *end) = (told(*start), told(*end));
         }

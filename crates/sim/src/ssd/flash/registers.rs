@@ -12,20 +12,21 @@
 //! The data is not checked on its way: this model knows no bit errors that could add up.
 //!
 //! A run of them needs nothing but its die, so when each half ends is known as soon as the run
-//! begins. It is one task with one event ([`crate::ssd::flash::moves`] says where); halves that are over
+//! begins. It is one task with one event ([`super::moves`] says where); halves that are over
 //! when the window opens or closes are counted then.
 
-use drivelab_ftl::{Firmware, Operation, OperationKind, Ppn};
+use drivelab_ftl::{Operation, OperationKind, Ppn};
 
+use super::Flash;
+use super::moves::is_move;
+use super::queue::{Account, Task};
+use super::tally::Tally;
+use super::unit::Phase;
 use crate::event::EventKey;
-use crate::ssd::engine::{Engine, Tally};
-use crate::ssd::flash::Phase;
-use crate::ssd::flash::moves::is_move;
-use crate::ssd::flash::queue::{Account, Task};
 
 /// Whether `operation` is one half of a move that stays in its plane: a read and, right
 /// behind it, the program of the same data on the same plane.
-pub(in crate::ssd) fn is_copied_back(
+pub(super) fn is_copied_back(
     before: Option<&Operation>,
     operation: &Operation,
     behind: &[Operation],
@@ -41,7 +42,7 @@ pub(in crate::ssd) fn is_copied_back(
 
 impl Tally {
     /// Of a run, the first `halves` are over.
-    pub(in crate::ssd) fn count_copybacks(&mut self, run: &Task, halves: u64) {
+    pub(super) fn count_copybacks(&mut self, run: &Task, halves: u64) {
         let cause = run.cause as usize;
         for kind in [
             OperationKind::Read as usize,
@@ -56,14 +57,14 @@ impl Tally {
     }
 }
 
-impl<F: Firmware> Engine<F> {
+impl Flash {
     /// Counts the halves of runs in hand that have ended until `served`.
-    pub(in crate::ssd) fn count_copybacks_until(&mut self, served: EventKey) {
-        if !self.flash.moves {
+    pub(super) fn count_copybacks_until(&mut self, served: EventKey) {
+        if !self.moves {
             return;
         }
-        let sensing = self.timing.cell(OperationKind::Read, Ppn(0));
-        for (unit, state) in self.flash.units.iter_mut().enumerate() {
+        let sensing = self.times.cell(OperationKind::Read, Ppn(0));
+        for (unit, state) in self.units.iter_mut().enumerate() {
             if state.phase == Phase::Idle || state.task.account != Account::COPYBACKS {
                 continue;
             }
@@ -74,8 +75,8 @@ impl<F: Firmware> Engine<F> {
                 continue;
             };
             let (moves, rest) = (
-                worked / self.timing.copyback(),
-                worked % self.timing.copyback(),
+                worked / self.times.copyback(),
+                worked % self.times.copyback(),
             );
             let halves = 2 * moves + u64::from(rest >= sensing);
             self.tally.count_copybacks(&state.task, halves);

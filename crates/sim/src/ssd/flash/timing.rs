@@ -1,11 +1,9 @@
-//! What every step of an operation costs, resolved from the preset.
+//! What every step of an operation of the flash costs, resolved from the preset.
 
 use drivelab_ftl::{OperationKind, Ppn};
-use drivelab_request::CommandKind;
 
+use super::ageing::Ageing;
 use crate::preset::{CellTimes, MOST_PAGE_TYPES, SsdConfig};
-use crate::ssd::firmware::cores::Costs;
-use crate::ssd::flash::ageing::Ageing;
 
 /// One time for each type of page.
 ///
@@ -18,7 +16,7 @@ const SLC: usize = MOST_PAGE_TYPES;
 /// Nanoseconds of every stage, indexed by operation kind where kinds differ
 /// (0 read, 1 program, 2 erase).
 #[derive(Clone, Debug)]
-pub(crate) struct Timing {
+pub struct Timing {
     /// The controller's dispatch stage.
     pub dispatch: [u64; 3],
     /// Register transfer over the channel; an erase transfers nothing.
@@ -45,33 +43,12 @@ pub(crate) struct Timing {
     pub suspend: u64,
     pub resume: u64,
     pub suspend_progress: u64,
-    /// Command cost on the host link, by kind of command.
-    pub command: [u64; CommandKind::ALL.len()],
-    /// Rate of the host link, 0 if the link is free.
-    link_bytes_per_second: u64,
-    /// Bytes of a page, and their time on it.
-    page_transfer: (u64, u64),
-    /// From a buffered write's last byte to its completion.
-    pub acknowledge: u64,
-    /// From a hit in the controller's memory to its data.
-    pub memory: u64,
-    /// Rate of that memory, 0 if it takes no time.
-    pub memory_bytes_per_second: u64,
-    /// The host is told of completions by interrupts that cost something.
-    pub has_interrupts: bool,
-    /// The host's work for each.
-    pub interrupt: u64,
-    /// The longest that a completion waits for others.
-    pub interrupt_wait: u64,
-    /// What the firmware's work costs, if anything.
-    pub firmware: Option<Box<Costs>>,
 }
 
 impl Timing {
     /// Resolves a configuration, every time multiplied by `factor`.
     pub fn new(config: &SsdConfig, factor: f64) -> Self {
         let timing = &config.timing;
-        let host = &config.host;
         let scale = |nanos: u64| (nanos as f64 * factor).round() as u64;
         let by_type = |times: &CellTimes, slc: Option<u64>| -> ByPageType {
             let dense = |page_type| times.of_page(page_type as u32);
@@ -89,9 +66,6 @@ impl Timing {
         let read = by_type(&timing.read_cell_ns, slc.map(|slc| slc.read_cell_ns));
         let program = by_type(&timing.program_cell_ns, slc.map(|slc| slc.program_cell_ns));
         let ageing = Ageing::new(config, scale);
-        // A slower run has a slower link.
-        let rate = (host.link_bytes_per_second as f64 / factor).round() as u64;
-        let page_bytes = u64::from(config.geometry.page_size_bytes);
         Self {
             dispatch: [
                 scale(timing.read_dispatch_ns),
@@ -117,23 +91,6 @@ impl Timing {
             suspend: scale(timing.suspend_ns.unwrap_or(0)),
             resume: scale(timing.resume_ns.unwrap_or(0)),
             suspend_progress: scale(timing.suspend_progress_ns.unwrap_or(0)),
-            command: [
-                scale(host.read_command_ns),
-                scale(host.write_command_ns),
-                scale(host.trim_command_ns.unwrap_or(host.write_command_ns)),
-                scale(host.flush_command_ns.unwrap_or(host.write_command_ns)),
-            ],
-            link_bytes_per_second: rate,
-            page_transfer: (page_bytes, transfer(page_bytes, rate)),
-            acknowledge: scale(host.write_acknowledge_ns),
-            memory: scale(config.buffer.memory_ns),
-            memory_bytes_per_second: (config.buffer.memory_bytes_per_second.unwrap_or(0) as f64
-                / factor)
-                .round() as u64,
-            has_interrupts: host.interrupt_ns > 0 || host.interrupt_completions > 1,
-            interrupt: scale(host.interrupt_ns),
-            interrupt_wait: scale(host.interrupt_wait_ns),
-            firmware: Costs::new(config, factor),
         }
     }
 
@@ -222,35 +179,5 @@ impl Timing {
     pub fn every_step_takes_time(&self) -> bool {
         let times = self.register[..2].iter().chain(self.cell.iter().flatten());
         times.copied().min() > Some(0)
-    }
-
-    /// Whether commands and data cross a link; a free interface has none.
-    #[inline]
-    pub fn has_link(&self) -> bool {
-        self.link_bytes_per_second > 0
-    }
-
-    /// Time of `bytes` on the host link, rounded up to whole nanoseconds.
-    #[inline]
-    pub fn link_transfer(&self, bytes: u64) -> u64 {
-        // Most requests are of a page, and a division takes long.
-        if bytes == self.page_transfer.0 {
-            return self.page_transfer.1;
-        }
-        transfer(bytes, self.link_bytes_per_second)
-    }
-
-    /// Time of `bytes` from the controller's memory, rounded up.
-    pub fn memory_transfer(&self, bytes: u64) -> u64 {
-        transfer(bytes, self.memory_bytes_per_second)
-    }
-}
-
-/// Time of `bytes` at a rate, rounded up; none at rate 0.
-#[inline]
-const fn transfer(bytes: u64, bytes_per_second: u64) -> u64 {
-    match bytes_per_second {
-        0 => 0,
-        rate => (bytes * 1_000_000_000).div_ceil(rate),
     }
 }

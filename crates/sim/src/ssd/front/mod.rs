@@ -3,3 +3,4 @@
 pub mod link;
 pub mod queue_pair;
 pub mod slot;
+pub mod times;

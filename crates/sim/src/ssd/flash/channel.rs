@@ -1,0 +1,105 @@
+//! A channel between the controller and its dies.
+
+use std::hint::select_unpredictable;
+
+use crate::event::EventKey;
+use crate::ssd::ring::Ring;
+
+/// A channel carries one transfer at a time, in the order in which they are asked
+/// for.
+///
+/// When a read will ask is known as soon as it begins, so no event is spent on the
+/// asking: it is put in line, and the unit's event is set to when the transfer ends
+/// if nobody comes between. Whoever asks later for an earlier time does, and the
+/// unit's event then finds that it is early and is set anew.
+///
+/// ```text
+///   promised: ... |####|   free_at      asks: 1 ...|####|   2 ......|####|
+///   a program that asks now                          ^ goes before 2, which ends later
+/// ```
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(super) struct Channel {
+    pub free_at: u64,
+    busy: u64,
+    /// When the last of those in line ends at the earliest; not after `free_at` while
+    /// nobody stands there.
+    asked_end: u64,
+    /// When and for which unit the channel will be asked.
+    asks: Ring<EventKey>,
+    /// The first and the last of them: what is asked with every event. After and before all
+    /// others where there are none.
+    first_ask: EventKey,
+    last_ask: EventKey,
+}
+
+impl Channel {
+    pub fn idle() -> Self {
+        Self {
+            free_at: 0,
+            busy: 0,
+            asked_end: 0,
+            asks: Ring::default(),
+            first_ask: EventKey::NEVER,
+            last_ask: EventKey::default(),
+        }
+    }
+
+    /// Gives the next `time` from `now` on; answers when it begins and ends.
+    #[inline(always)]
+    pub fn reserve(&mut self, now: u64, time: u64) -> (u64, u64) {
+        let start = select_unpredictable(self.free_at > now, self.free_at, now);
+        self.free_at = start + time;
+        self.busy += time;
+        (start, self.free_at)
+    }
+
+    /// `key` stands in line for `time`; answers when that ends at the earliest.
+    #[inline(always)]
+    pub fn ask(&mut self, key: EventKey, time: u64) -> u64 {
+        if key < self.last_ask {
+            return self.ask_between(key, time);
+        }
+        self.asked_end = self.asked_end.max(self.free_at).max(key.time()) + time;
+        self.first_ask = self.first_ask.min(key);
+        self.last_ask = key;
+        self.asks.push(key);
+        self.asked_end
+    }
+
+    #[inline(never)]
+    fn ask_between(&mut self, key: EventKey, time: u64) -> u64 {
+        if key < self.first_ask {
+            self.first_ask = key;
+            self.asks.push_front(key);
+        } else {
+            self.asks.insert_in_order(key);
+        }
+        self.free_at.max(key.time()) + time
+    }
+
+    /// Whether nobody in line asks before `key`.
+    #[inline(always)]
+    pub fn is_next(&self, key: EventKey) -> bool {
+        key < self.first_ask
+    }
+
+    /// The first in line, if it asks at `latest` or before.
+    #[inline(always)]
+    pub fn next_ask(&mut self, latest: EventKey) -> Option<EventKey> {
+        let first = self.first_ask;
+        if first > latest {
+            return None;
+        }
+        self.asks.pop();
+        self.first_ask = self.asks.of_front(|&key| key, EventKey::NEVER);
+        let is_last = self.asks.is_empty();
+        self.last_ask = select_unpredictable(is_last, EventKey::default(), self.last_ask);
+        Some(first)
+    }
+
+    /// Time at work until `now`: what is promised beyond lies without a gap before `free_at`.
+    pub fn busy_until(&self, now: u64) -> u64 {
+        self.busy - self.free_at.saturating_sub(now).min(self.busy)
+    }
+}

@@ -1,0 +1,66 @@
+//! What commands, the link and interrupts cost, resolved from the preset.
+
+use drivelab_request::CommandKind;
+
+use crate::preset::SsdConfig;
+use crate::ssd::times::{scaled, transfer};
+
+/// Nanoseconds between the host and the drive.
+#[derive(Clone, Debug)]
+pub struct FrontTimes {
+    /// Command cost on the host link, by kind of command.
+    pub command: [u64; CommandKind::ALL.len()],
+    /// Rate of the host link, 0 if the link is free.
+    link_bytes_per_second: u64,
+    /// Bytes of a page, and their time on it.
+    page_transfer: (u64, u64),
+    /// From a buffered write's last byte to its completion.
+    pub acknowledge: u64,
+    /// The host is told of completions by interrupts that cost something.
+    pub has_interrupts: bool,
+    /// The host's work for each.
+    pub interrupt: u64,
+    /// The longest that a completion waits for others.
+    pub interrupt_wait: u64,
+}
+
+impl FrontTimes {
+    /// Resolves a configuration, every time multiplied by `factor`.
+    pub fn new(config: &SsdConfig, factor: f64) -> Self {
+        let host = &config.host;
+        let scale = |nanos| scaled(nanos, factor);
+        // A slower run has a slower link.
+        let rate = (host.link_bytes_per_second as f64 / factor).round() as u64;
+        let page_bytes = u64::from(config.geometry.page_size_bytes);
+        Self {
+            command: [
+                scale(host.read_command_ns),
+                scale(host.write_command_ns),
+                scale(host.trim_command_ns.unwrap_or(host.write_command_ns)),
+                scale(host.flush_command_ns.unwrap_or(host.write_command_ns)),
+            ],
+            link_bytes_per_second: rate,
+            page_transfer: (page_bytes, transfer(page_bytes, rate)),
+            acknowledge: scale(host.write_acknowledge_ns),
+            has_interrupts: host.interrupt_ns > 0 || host.interrupt_completions > 1,
+            interrupt: scale(host.interrupt_ns),
+            interrupt_wait: scale(host.interrupt_wait_ns),
+        }
+    }
+
+    /// Whether commands and data cross a link; a free interface has none.
+    #[inline]
+    pub fn has_link(&self) -> bool {
+        self.link_bytes_per_second > 0
+    }
+
+    /// Time of `bytes` on the host link, rounded up to whole nanoseconds.
+    #[inline]
+    pub fn link_transfer(&self, bytes: u64) -> u64 {
+        // Most requests are of a page, and a division takes long.
+        if bytes == self.page_transfer.0 {
+            return self.page_transfer.1;
+        }
+        transfer(bytes, self.link_bytes_per_second)
+    }
+}
