@@ -31,6 +31,6 @@ pub use account::split::{FLASH_PARTS, Part};
 pub use external::ExternalSsd;
 pub use firmware::cores::RecordedWork;
 pub use flash::{Recorded, RecordedOperation};
-pub(crate) use front::slot::Slot;
+pub(crate) use front::Slot;
 pub use prepare::{Prepared, Ssd};
 pub(crate) use prepare::{Worker, Workers};

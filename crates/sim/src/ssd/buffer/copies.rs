@@ -67,7 +67,7 @@ impl Line {
 
 /// How many copies of each logical page wait for their program.
 #[derive(Clone, Debug)]
-pub(in crate::ssd) struct Copies {
+pub(super) struct Copies {
     /// A power of two of them.
     lines: Vec<Line>,
     shift: u32,

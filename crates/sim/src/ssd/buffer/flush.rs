@@ -21,7 +21,7 @@ struct Stretch {
 
 /// Stretches with pages on their way or a flush that waits; the last is open.
 #[derive(Clone, Debug)]
-pub(in crate::ssd) struct Barriers {
+pub(super) struct Barriers {
     stretches: VecDeque<Stretch>,
     /// The number of the first.
     first: u32,

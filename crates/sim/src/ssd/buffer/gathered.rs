@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 /// When gathered pages go to the flash.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::ssd) struct Marks {
+pub(super) struct Marks {
     /// As soon as so many wait; 0 if none ever waits.
     pub start: u32,
     /// Until so many are left.
@@ -31,7 +31,7 @@ struct Page {
 
 /// The pages that wait, by age.
 #[derive(Clone, Debug, Default)]
-pub(in crate::ssd) struct Gathered {
+pub(super) struct Gathered {
     /// Only looked up, never walked: its order cannot matter.
     pages: FxHashMap<u32, Page>,
     /// Logical pages in order of their first write, each with the number of its place.

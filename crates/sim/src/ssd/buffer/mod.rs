@@ -1,34 +1,42 @@
-//! The write buffer: pages that the host has handed over and that the flash
-//! has not programmed yet.
+//! The buffer room: the controller's memory, and what of the drive's data is in it.
 //!
-//! A page occupies the buffer from the moment its space is reserved until its
+//! ```text
+//!   writes ─> waiting for space ─> the write buffer ─> gathered ─> the flash ─> programmed
+//!   reads  ─> the write buffer, the read cache, or coming from the flash ─> memory ─> host
+//! ```
+//!
+//! A page occupies the write buffer from the moment its space is reserved until its
 //! program completes. Pages go to the flash at once, in the order of arrival, unless
-//! they are gathered first ([`crate::ssd::buffer::gathered`]).
+//! they are gathered first ([`gathered`]). The room knows slots and pages by their numbers alone.
 
-pub mod copies;
-pub mod flush;
-pub mod gathered;
+mod copies;
+mod flush;
+mod gathered;
 pub mod memory;
 pub mod read_cache;
 
+use drivelab_request::Content;
+
 use crate::preset::{BufferPolicy, SsdConfig};
-use crate::ssd::buffer::copies::Copies;
-use crate::ssd::buffer::gathered::{Gathered, Marks};
+use crate::ssd::ring::Ring;
+use copies::Copies;
+use flush::Barriers;
+use gathered::{Gathered, Marks};
 
 /// What a buffer is like.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ssd) struct BufferSettings {
+struct BufferSettings {
     /// Its size; 0 switches it off.
-    pub pages: u32,
+    pages: u32,
     /// A write is complete only when it is programmed.
-    pub writes_through: bool,
+    writes_through: bool,
     /// Capacitors carry its pages to the flash when the power is gone.
-    pub survives_power_loss: bool,
-    pub marks: Marks,
+    survives_power_loss: bool,
+    marks: Marks,
 }
 
 impl BufferSettings {
-    pub fn new(config: &SsdConfig) -> Self {
+    fn new(config: &SsdConfig) -> Self {
         let buffer = &config.buffer;
         let page_bytes = u64::from(config.geometry.page_size_bytes);
         let pages = |bytes: u64| (bytes / page_bytes) as u32;
@@ -45,19 +53,31 @@ impl BufferSettings {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::ssd) struct WriteBuffer {
-    pub settings: BufferSettings,
+pub struct WriteBuffer {
+    settings: BufferSettings,
     capacity: u32,
     used: u32,
     waiting: Copies,
-    pub gathered: Gathered,
+    gathered: Gathered,
     /// Pages that have been handed to the flash.
     in_flash: u32,
+    /// Writes waiting for space, by their slots.
+    blocked: Ring<u32>,
+    /// Flushes that wait.
+    barriers: Barriers,
 }
 
 impl WriteBuffer {
     /// An empty buffer.
-    pub fn new(settings: BufferSettings) -> Self {
+    pub fn new(config: &SsdConfig) -> Self {
+        Self::empty(BufferSettings::new(config))
+    }
+
+    pub fn reset(&mut self) {
+        *self = Self::empty(self.settings);
+    }
+
+    fn empty(settings: BufferSettings) -> Self {
         let capacity = settings.pages;
         Self {
             settings,
@@ -66,7 +86,33 @@ impl WriteBuffer {
             waiting: Copies::new(capacity),
             gathered: Gathered::default(),
             in_flash: 0,
+            blocked: Ring::default(),
+            barriers: Barriers::new(),
         }
+    }
+
+    /// The write in `slot` needs space; answers whether it is the first that waits.
+    pub fn wait(&mut self, slot: u32) -> bool {
+        self.blocked.push(slot);
+        self.blocked.len() == 1
+    }
+
+    /// The write that waits for space before all others.
+    #[inline]
+    pub fn first_blocked(&self) -> Option<u32> {
+        self.blocked.front().copied()
+    }
+
+    /// It has its space; answers who waits next.
+    #[inline]
+    pub fn admit(&mut self) -> Option<u32> {
+        self.blocked.pop();
+        self.first_blocked()
+    }
+
+    /// A write is complete only when it is programmed, whatever its command says.
+    pub fn writes_through(&self) -> bool {
+        self.settings.writes_through
     }
 
     #[inline]
@@ -97,10 +143,80 @@ impl WriteBuffer {
         self.waiting.trim(page);
     }
 
-    /// So many pages that have arrived go to the flash.
+    /// So many pages that have arrived go to the flash, each for a command that waits for it.
     #[inline]
     pub fn hand_over(&mut self, pages: u32) {
         self.in_flash += pages;
+    }
+
+    /// The same of pages that a flush waits for; answers in which stretch between flushes.
+    #[inline]
+    pub fn hand_over_behind_flush(&mut self, pages: u32) -> u32 {
+        self.in_flash += pages;
+        self.barriers.hand_over(pages);
+        self.barriers.open()
+    }
+
+    /// Such a page, of a stretch modulo `modulus`, is programmed: its space is free again.
+    #[inline]
+    pub fn flushed(&mut self, page: u32, stretch: u32, modulus: u32) {
+        self.remove(page);
+        self.barriers.programmed(stretch, modulus);
+    }
+
+    /// A flush: whether it has nothing to wait for.
+    pub fn flush(&mut self, slot: u32) -> bool {
+        self.barriers.flush(slot)
+    }
+
+    /// Takes the first flush that has nothing to wait for any more.
+    #[inline]
+    pub fn next_flushed(&mut self) -> Option<u32> {
+        self.barriers.next_done()
+    }
+
+    /// Data of `page` has arrived and waits for others; answers whether it replaces what waited.
+    pub fn gather(&mut self, page: u32, is_whole: bool, content: Content) -> bool {
+        let replaces = self.gathered.put(page, is_whole, content);
+        if replaces {
+            // The space reserved for it is free.
+            self.used -= 1;
+        } else {
+            self.insert(page);
+        }
+        replaces
+    }
+
+    /// Gathered data of `page` is worth nothing; answers, if there was any, whether it was whole.
+    pub fn ungather(&mut self, page: u32) -> Option<bool> {
+        let was_whole = self.gathered.remove(page)?;
+        self.used -= 1;
+        self.waiting.subtract(page);
+        Some(was_whole)
+    }
+
+    /// Takes the gathered page that waits longest, if more than `left` wait.
+    pub fn next_gathered(&mut self, left: u32) -> Option<(u32, bool, Content)> {
+        (self.gathered.len() > left)
+            .then(|| self.gathered.oldest())
+            .flatten()
+    }
+
+    /// Whether any page is gathered.
+    pub fn has_gathered(&self) -> bool {
+        self.gathered.len() > 0
+    }
+
+    /// How many gathered pages are to be left, if so many wait that some must go.
+    pub fn must_push(&self) -> Option<u32> {
+        let Marks { start, stop } = self.settings.marks;
+        (self.gathered.len() >= start).then_some(stop)
+    }
+
+    /// Until how many are left gathered pages go when a write finds no space.
+    pub fn may_push(&self) -> Option<u32> {
+        let stop = self.settings.marks.stop;
+        (self.gathered.len() > stop).then_some(stop)
     }
 
     /// The program of logical page `page` is complete: its space is free again.
@@ -109,17 +225,6 @@ impl WriteBuffer {
         self.in_flash -= 1;
         self.used -= 1;
         self.waiting.subtract(page);
-    }
-
-    /// Logical page `page`, which was gathered, goes without a program.
-    pub fn drop_gathered(&mut self, page: u32) {
-        self.used -= 1;
-        self.waiting.subtract(page);
-    }
-
-    /// Data that arrived found its page gathered: the space reserved for it is free.
-    pub fn release_one(&mut self) {
-        self.used -= 1;
     }
 
     /// Hints that logical page `page` arrives or leaves soon.

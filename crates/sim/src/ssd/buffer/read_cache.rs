@@ -22,11 +22,11 @@ const READERS: usize = 16;
 
 /// A page on its way from the flash.
 #[derive(Clone, Debug, Default)]
-pub(in crate::ssd) struct Coming {
+struct Coming {
     /// The slots of the requests that wait for it.
-    pub waiting: Vec<u32>,
+    waiting: Vec<u32>,
     /// It was written or trimmed since.
-    pub is_stale: bool,
+    is_stale: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ struct CacheSettings {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::ssd) struct ReadCache {
+pub struct ReadCache {
     settings: CacheSettings,
     /// Only looked up, never walked: its order cannot matter.
     held: FxHashMap<u32, u32>,
@@ -62,7 +62,7 @@ pub(in crate::ssd) struct ReadCache {
     oldest: u32,
     vacant: Vec<u32>,
     /// Only looked up, never walked.
-    pub coming: FxHashMap<u32, Coming>,
+    coming: FxHashMap<u32, Coming>,
     readers: [Reader; READERS],
     next_reader: usize,
 }
@@ -112,6 +112,33 @@ impl ReadCache {
         self.settings.pages > 0
     }
 
+    /// Whether `page` is coming and not written since: `slot` then waits for it.
+    pub fn wait(&mut self, page: u32, slot: u32) -> bool {
+        let coming = self.coming.get_mut(&page).filter(|coming| !coming.is_stale);
+        coming.map(|coming| coming.waiting.push(slot)).is_some()
+    }
+
+    /// Whether a copy of `page` is on its way.
+    pub fn is_coming(&self, page: u32) -> bool {
+        self.coming.contains_key(&page)
+    }
+
+    /// `page` is read from the flash, for `slot` or ahead.
+    pub fn expect(&mut self, page: u32, slot: Option<u32>) {
+        self.coming.entry(page).or_default().waiting.extend(slot);
+    }
+
+    /// `page` has come, and is held unless it was written since; answers who waited for it.
+    pub fn come(&mut self, page: u32) -> Vec<u32> {
+        let Some(coming) = self.coming.remove(&page) else {
+            return Vec::new();
+        };
+        if !coming.is_stale {
+            self.hold(page);
+        }
+        coming.waiting
+    }
+
     /// Who asked first for a page that is coming; nobody for one that is read ahead.
     pub fn first_waiting(&self, page: u32) -> Option<u32> {
         self.coming.get(&page)?.waiting.first().copied()
@@ -150,7 +177,7 @@ impl ReadCache {
     }
 
     /// Holds `page`, instead of the one unused longest if need be.
-    pub fn hold(&mut self, page: u32) {
+    fn hold(&mut self, page: u32) {
         if !self.is_on() || self.touch(page) {
             return;
         }

@@ -55,7 +55,7 @@ impl<F: Firmware> Engine<F> {
 
     /// What the firmware does for `pages` of the command in `slot`, the first of them or not.
     pub(in crate::ssd) fn done_for(&self, slot: u32, pages: u32, is_first: bool) -> Done {
-        let entry = &self.host.slots[slot as usize];
+        let entry = self.front.slot(slot);
         let pages = u64::from(pages);
         let (read_pages, written_pages) = match entry.command.kind {
             CommandKind::Read => (pages, 0),
@@ -85,7 +85,7 @@ impl<F: Firmware> Engine<F> {
     ) {
         let unit = self.flash.unit_of(operation.plane);
         let is_write = operation.kind == OperationKind::Program;
-        let bytes = self.host.slots[slot as usize].command.size_bytes;
+        let bytes = self.front.slot(slot).command.size_bytes;
         let at = match self.cores.work_on_page(bytes, is_write, now) {
             Some(at) => at,
             None => {
@@ -256,7 +256,7 @@ impl<F: Firmware> Engine<F> {
 
     /// The command in `slot` has waited for the firmware since it was `asked`.
     fn count_firmware(&mut self, slot: u32, asked: u64, now: u64) {
-        let entry = &mut self.host.slots[slot as usize];
+        let entry = self.front.slot_mut(slot);
         entry.parts[Part::Firmware as usize] += now - asked;
         entry.since = now;
     }

@@ -50,7 +50,7 @@ impl<F: Firmware> Engine<F> {
         let Some(slot) = slot else {
             return Whose::NOBODYS;
         };
-        let (kind, stream) = self.host.owner_of(slot);
+        let (kind, stream) = self.front.owner_of(slot);
         Whose {
             stream: is_own.then_some(stream),
             reader: (kind == CommandKind::Read)
@@ -72,7 +72,7 @@ impl<F: Firmware> Engine<F> {
             self.overflow();
         }
         if let Beneficiary::Request(slot) = account.beneficiary() {
-            let entry = &mut self.host.slots[slot as usize];
+            let entry = self.front.slot_mut(slot);
             entry.pending = pending;
             entry.since = now;
         }

@@ -16,8 +16,8 @@ use crate::host::load::Running;
 use crate::host::outcome::Outcome;
 use crate::host::{Completion, Device, Fullness, HostTime, PartNames, measurement_factor};
 use crate::ssd::engine::Engine;
-use crate::ssd::front::link::Job;
-use crate::ssd::front::slot::Slot;
+use crate::ssd::front::Job;
+use crate::ssd::front::Slot;
 use crate::ssd::prepare::Worker;
 use crate::ssd::timeline::ARRIVAL;
 use crate::ssd::times::Times;
@@ -61,14 +61,14 @@ impl<F: Firmware> Engine<F> {
     /// What happens next.
     #[inline(always)]
     fn next_outside(&self) -> EventKey {
-        self.host.link.next().min(self.timeline.events.first())
+        self.front.next_on_link().min(self.timeline.events.first())
     }
 
     /// Serves what happens next, if anything does. Answers the slot of a command whose data have
     /// come to the host by that; any other that is complete is among [`Engine::completed`].
     #[inline(always)]
     fn step_outside(&mut self) -> Option<u32> {
-        let (link, first) = (self.host.link.next(), self.timeline.events.first());
+        let (link, first) = (self.front.next_on_link(), self.timeline.events.first());
         if link >= first {
             self.tree_event(first);
             return None;
@@ -76,9 +76,9 @@ impl<F: Firmware> Engine<F> {
         if !self.come_to(link) {
             return None;
         }
-        let (slot, job) = self.host.link.take();
+        let (slot, job) = self.front.take_from_link();
         match job {
-            Job::ReadData if !self.host.times.has_interrupts => {
+            Job::ReadData if !self.front.times.has_interrupts => {
                 self.leave(slot, link.time());
                 Some(slot)
             }
@@ -110,15 +110,15 @@ impl<F: Firmware> Engine<F> {
             completions.push(Completion {
                 tag: slot,
                 at: self.timeline.now(),
-                parts: self.host.slots[slot as usize].parts,
+                parts: self.front.slot(slot).parts,
             });
-            self.host.vacant.push(slot);
+            self.front.vacate(slot);
         }
         self.failed()
     }
 
     pub(in crate::ssd) fn drain_outside(&mut self, now: u64) -> bool {
-        let holds = self.buffer.gathered.len() > 0;
+        let holds = self.buffer.has_gathered();
         if holds {
             self.push_gathered(0, now);
         }
@@ -208,18 +208,18 @@ impl<F: Restorable> Worker<F> {
     /// What is in a slot.
     #[inline(always)]
     pub(crate) fn slot(&self, slot: u32) -> &Slot {
-        &self.engine.host.slots[slot as usize]
+        self.engine.front.slot(slot)
     }
 
     /// A slot whose command is complete was taken from there: another may be in it.
     #[inline(always)]
     pub(crate) fn vacate(&mut self, slot: u32) {
-        self.engine.host.vacant.push(slot);
+        self.engine.front.vacate(slot);
     }
 
     /// When the first command was submitted that is still on its way.
     pub(crate) fn oldest_submission(&self) -> Option<u64> {
-        self.engine.host.oldest_submission()
+        self.engine.front.oldest_submission()
     }
 }
 
@@ -267,7 +267,7 @@ impl<F: Restorable> Device for Worker<F> {
     }
 
     fn submit(&mut self, command: &Command, now: u64) -> Result<u32, SimError> {
-        let slot = self.engine.host.next_slot();
+        let slot = self.engine.front.next_slot();
         self.engine.take_outside(0, *command, slot, now);
         self.engine.failed().map(|()| slot)
     }

@@ -68,7 +68,7 @@ impl<F: Firmware> Engine<F> {
 
     /// Whether no command is in the drive, nor anything that the firmware is still to hand over.
     fn is_idle(&self) -> bool {
-        self.host.outstanding() == 0 && self.cores.due.is_empty()
+        self.front.outstanding() == 0 && self.cores.due.is_empty()
     }
 
     #[cold]

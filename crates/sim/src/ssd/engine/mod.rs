@@ -21,13 +21,13 @@ use crate::host::outcome::Outcome;
 use crate::host::users::{Edge, Users};
 use crate::preset::SsdConfig;
 use crate::ssd::account::split::{FLASH_PARTS, FLASH_PARTS_WITH_FIRMWARE};
+use crate::ssd::buffer::WriteBuffer;
 use crate::ssd::buffer::memory::{Memory, MemoryTimes};
 use crate::ssd::buffer::read_cache::ReadCache;
-use crate::ssd::buffer::{BufferSettings, WriteBuffer};
 use crate::ssd::engine::idle::Background;
-use crate::ssd::engine::requests::Host;
 use crate::ssd::firmware::cores::{Cores, RecordedWork};
 use crate::ssd::flash::{Account, Flash, RecordedOperation, Surroundings};
+use crate::ssd::front::Front;
 use crate::ssd::timeline::{ACKNOWLEDGE, ARRIVAL, CORES, DISPATCH, IDLE, INTERRUPT, Timeline};
 use crate::ssd::times::Times;
 use crate::ssd::{PartNames, Plan, SimError};
@@ -41,7 +41,7 @@ pub(in crate::ssd) struct Engine<F> {
     pub firmware: F,
     pub timeline: Timeline,
     pub flash: Flash,
-    pub host: Host,
+    pub front: Front,
     pub cores: Cores,
     pub buffer: WriteBuffer,
     pub cache: ReadCache,
@@ -95,9 +95,9 @@ impl<F: Firmware> Engine<F> {
             firmware,
             timeline: Timeline::new(config.units()),
             flash: Flash::new(config),
-            host: Host::new(config),
+            front: Front::new(config),
             cores: Cores::new(None, config.units()),
-            buffer: WriteBuffer::new(BufferSettings::new(config)),
+            buffer: WriteBuffer::new(config),
             cache: ReadCache::new(config),
             memory: Memory::new(MemoryTimes::new(config, 1.0)),
             fetched: Vec::new(),
@@ -136,7 +136,7 @@ impl<F: Firmware> Engine<F> {
         self.begin_streams(depths);
         self.advance()?;
         // What still waits for others to fill the buffer goes too.
-        while self.buffer.gathered.len() > 0 {
+        while self.buffer.has_gathered() {
             self.push_gathered(0, self.timeline.now());
             self.advance()?;
         }
@@ -161,12 +161,12 @@ impl<F: Firmware> Engine<F> {
 
     pub(in crate::ssd) fn reset(&mut self, times: Times) {
         self.timeline.reset();
-        self.host.reset(times.front);
+        self.front.reset(times.front);
         let recorded = self.cores.recorded.take();
         self.cores = Cores::new(times.firmware, self.flash.unit_count());
         self.cores.recorded = recorded;
         self.fetched.clear();
-        self.buffer = WriteBuffer::new(self.buffer.settings);
+        self.buffer.reset();
         self.cache.reset();
         self.memory = Memory::new(times.memory);
         self.out = OperationBuffer::with_capacity(1024);
@@ -212,7 +212,7 @@ impl<F: Firmware> Engine<F> {
     /// Serves the next event; answers whether there was one.
     #[inline(always)]
     pub(in crate::ssd) fn step(&mut self) -> bool {
-        let link = self.host.link.next();
+        let link = self.front.next_on_link();
         let first = self.timeline.events.first();
         if link < first {
             if self.come_to(link) {
@@ -268,7 +268,7 @@ impl<F: Firmware> Engine<F> {
     /// The request of the host in `slot` is complete.
     #[inline(always)]
     pub fn count_completion(&mut self, slot: u32, stream: u16, latency: u64, now: u64) {
-        let entry = &self.host.slots[slot as usize];
+        let entry = self.front.slot(slot);
         let of = (stream, &entry.command);
         let edge = self.users.count(of, latency, &entry.parts, now);
         if let Some(edge) = edge {
@@ -285,7 +285,7 @@ impl<F: Firmware> Engine<F> {
             let served = EventKey::new(at.saturating_sub(1), MAX_LEAVES - 1);
             self.window_decided(edge, at, served);
         }
-        let passed = self.users.come_to(now, || self.host.oldest_submission());
+        let passed = self.users.come_to(now, || self.front.oldest_submission());
         passed.map_err(|error| self.failure = Some(error)).is_ok()
     }
 

@@ -18,7 +18,7 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     pub(in crate::ssd) fn read_through_memory(&mut self, slot: u32, run: PageRun, now: u64) {
         self.record_for(Some(slot));
-        let entry = &mut self.host.slots[slot as usize];
+        let entry = self.front.slot_mut(slot);
         entry.since = now;
         let start = entry.command.offset_bytes;
         let end = start + u64::from(entry.command.size_bytes);
@@ -30,11 +30,8 @@ impl<F: Firmware> Engine<F> {
             } else if self.cache.touch(page) {
                 self.counters.cache_hit_pages += 1;
                 in_memory += 1;
-            } else if let Some(coming) = self.cache.coming.get_mut(&page)
-                && !coming.is_stale
-            {
+            } else if self.cache.wait(page, slot) {
                 self.counters.cache_hit_pages += 1;
-                coming.waiting.push(slot);
                 pending += 1;
             } else {
                 self.counters.cache_miss_pages += u64::from(self.cache.is_on());
@@ -48,7 +45,7 @@ impl<F: Firmware> Engine<F> {
             return;
         }
         // One more until its pages are looked for in memory.
-        self.host.slots[slot as usize].pending = pending + 1;
+        self.front.slot_mut(slot).pending = pending + 1;
         if self.cores.is_on {
             let done = self.done_for(slot, run.pages, true);
             let what = What::ThroughMemory(in_memory);
@@ -70,7 +67,7 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     pub(in crate::ssd) fn look_into_memory(&mut self, slot: u32, pages: u32, now: u64) {
         let takes_time = pages > 0 && self.wait_for_memory(slot, pages, now);
-        let entry = &mut self.host.slots[slot as usize];
+        let entry = self.front.slot_mut(slot);
         entry.pending -= u32::from(!takes_time);
         if entry.pending == 0 {
             self.send_data(slot, now);
@@ -89,13 +86,12 @@ impl<F: Firmware> Engine<F> {
         let Some(&operation) = self.out.operations().first() else {
             return false;
         };
-        let is_coming = self.cache.coming.contains_key(&page);
+        let is_coming = self.cache.is_coming(page);
         let account = match slot {
             // Only one copy of a page comes into the cache at a time.
             Some(slot) if is_coming || !self.cache.is_on() => Account::request(slot),
             _ => {
-                let coming = self.cache.coming.entry(page).or_default();
-                coming.waiting.extend(slot);
+                self.cache.expect(page, slot);
                 Account::CACHE
             }
         };
@@ -134,9 +130,8 @@ impl<F: Firmware> Engine<F> {
             return;
         };
         self.timeline.events.set_side(MEMORY, self.memory.next());
-        let entry = &mut self.host.slots[slot as usize];
-        entry.pending -= 1;
-        if entry.pending == 0 {
+        let entry = self.front.slot_mut(slot);
+        if entry.has_all() {
             entry.parts[Part::Buffer as usize] += now - entry.since;
             self.send_data(slot, now);
         }
@@ -145,16 +140,9 @@ impl<F: Firmware> Engine<F> {
     /// A page has come from the flash into the cache.
     #[inline(never)]
     pub(in crate::ssd) fn page_came(&mut self, page: u32, parts: Parts, now: u64) {
-        let Some(coming) = self.cache.coming.remove(&page) else {
-            return;
-        };
-        if !coming.is_stale {
-            self.cache.hold(page);
-        }
-        for slot in coming.waiting {
-            let entry = &mut self.host.slots[slot as usize];
-            entry.pending -= 1;
-            if entry.pending == 0 {
+        for slot in self.cache.come(page) {
+            let entry = self.front.slot_mut(slot);
+            if entry.has_all() {
                 let firmware = entry.parts[Part::Firmware as usize];
                 entry.parts = parts.of_time(entry.since, now);
                 entry.parts[Part::Firmware as usize] = firmware;

@@ -10,120 +10,16 @@
 //! interface that is `free` costs nothing and has a command slot for everybody.
 //! A write larger than the space in the buffer is taken in pieces.
 
-use drivelab_ftl::{Action, Firmware, Lpn, PageRun, prefetch};
-use drivelab_request::{Command, CommandKind, Content, Nanos};
+use drivelab_ftl::{Action, Firmware, Lpn, PageRun};
+use drivelab_request::{Command, CommandKind};
 
 use super::Engine;
-use crate::host::clock::oldest;
-use crate::preset::SsdConfig;
 use crate::ssd::SimError;
-use crate::ssd::account::split::{PARTS, Part, Parts};
-use crate::ssd::buffer::flush::Barriers;
+use crate::ssd::account::split::{Part, Parts};
 use crate::ssd::firmware::cores::What;
 use crate::ssd::flash::{Account, Waits};
-use crate::ssd::front::link::{Job, Link};
-use crate::ssd::front::queue_pair::{PairSettings, QueuePairs};
-use crate::ssd::front::slot::{Pages, Slot};
-use crate::ssd::front::times::FrontTimes;
-use crate::ssd::ring::Ring;
-use crate::ssd::timeline::{ARRIVAL, INTERRUPT, LINK};
-
-/// Host-side state.
-#[derive(Clone, Debug)]
-pub(in crate::ssd) struct Host {
-    pairs: QueuePairs,
-    pub times: FrontTimes,
-    pub link: Link,
-    pub acknowledged: Ring<(u64, u32)>,
-    /// Writes waiting for space in the buffer.
-    pub blocked: Ring<u32>,
-    /// Flushes that wait.
-    pub barriers: Barriers,
-    pub slots: Vec<Slot>,
-    pub vacant: Vec<u32>,
-}
-
-impl Host {
-    pub fn new(config: &SsdConfig) -> Self {
-        Self {
-            pairs: QueuePairs::new(PairSettings::new(config)),
-            times: FrontTimes::new(config, 1.0),
-            link: Link::new(config.host.interface, config.units() as usize + LINK),
-            acknowledged: Ring::default(),
-            blocked: Ring::default(),
-            barriers: Barriers::new(),
-            slots: Vec::new(),
-            vacant: Vec::new(),
-        }
-    }
-
-    /// Hints that `slot` is needed soon.
-    #[inline(always)]
-    pub fn prefetch_slot(&self, slot: u32) {
-        let entry = &self.slots[slot as usize];
-        // It has two lines of the cache.
-        prefetch(&self.slots, slot as usize);
-        prefetch(&entry.parts, Part::Buffer as usize);
-    }
-
-    /// The kind of the command in `slot`, and its stream.
-    pub fn owner_of(&self, slot: u32) -> (CommandKind, u16) {
-        let entry = &self.slots[slot as usize];
-        (entry.command.kind, entry.stream)
-    }
-
-    #[cold]
-    fn new_slot(&mut self) -> u32 {
-        self.slots.push(Slot {
-            command: Command::flush(Nanos::ZERO),
-            pages: Pages {
-                action: Action::Trim,
-                count: 0,
-                first_partial: false,
-                last_partial: false,
-                content: Content::Random,
-            },
-            stream: 0,
-            pair: 0,
-            number: 0,
-            submitted: 0,
-            since: 0,
-            parts: [0; PARTS],
-            pending: 0,
-            reserved: 0,
-        });
-        (self.slots.len() - 1) as u32
-    }
-
-    pub fn reset(&mut self, times: FrontTimes) {
-        self.times = times;
-        self.pairs.reset();
-        self.link.reset();
-        self.acknowledged.clear();
-        self.blocked.clear();
-        self.barriers = Barriers::new();
-        self.slots.clear();
-        self.vacant.clear();
-    }
-}
-
-impl Host {
-    /// Commands submitted and not complete.
-    pub fn outstanding(&self) -> usize {
-        self.slots.len() - self.vacant.len()
-    }
-
-    /// In which slot the next command will be.
-    pub fn next_slot(&self) -> u32 {
-        let new = self.slots.len() as u32;
-        self.vacant.last().copied().unwrap_or(new)
-    }
-
-    /// When the first of those was submitted.
-    pub fn oldest_submission(&self) -> Option<u64> {
-        oldest(self.slots.iter().map(|slot| slot.submitted), &self.vacant)
-    }
-}
+use crate::ssd::front::Job;
+use crate::ssd::timeline::{ARRIVAL, INTERRUPT};
 
 impl<F: Firmware> Engine<F> {
     /// The host submits the next command of a stream, if there is one.
@@ -185,35 +81,10 @@ impl<F: Firmware> Engine<F> {
         if self.firmware.packs_pages() {
             run.content = command.content;
         }
-        let host = &mut self.host;
-        let slot = match host.vacant.pop() {
-            Some(slot) => slot,
-            None => host.new_slot(),
-        };
-        // Field by field: a copy of the whole would wait until every field has reached
-        // the cache.
-        let entry = &mut host.slots[slot as usize];
-        entry.command.arrival = command.arrival;
-        entry.command.offset_bytes = command.offset_bytes;
-        entry.command.size_bytes = command.size_bytes;
-        entry.command.kind = command.kind;
-        entry.command.is_forced = command.is_forced;
-        entry.pages.action = run.action;
-        entry.pages.count = run.pages;
-        entry.pages.first_partial = run.first_partial;
-        entry.pages.last_partial = run.last_partial;
-        if self.firmware.packs_pages() {
-            entry.pages.content = run.content;
-        }
-        entry.stream = stream;
-        entry.pair = pair;
-        entry.number = number;
-        entry.submitted = now;
-        entry.since = now;
-        entry.parts = [0; PARTS];
-        entry.pending = 0;
-        entry.reserved = 0;
-        if host.pairs.enters(pair, slot) {
+        let keeps_content = self.firmware.packs_pages();
+        let (slot, enters) =
+            (self.front).place((stream, pair, number), command, (&run, keeps_content), now);
+        if enters {
             self.enter(slot, run, now);
         }
     }
@@ -241,15 +112,7 @@ impl<F: Firmware> Engine<F> {
     }
 
     pub(in crate::ssd) fn run_of(&self, slot: u32) -> PageRun {
-        let Slot { command, pages, .. } = &self.host.slots[slot as usize];
-        PageRun {
-            action: pages.action,
-            first: Lpn((command.offset_bytes >> self.page_shift) as u32),
-            pages: pages.count,
-            first_partial: pages.first_partial,
-            last_partial: pages.last_partial,
-            content: pages.content,
-        }
+        self.front.slot(slot).run(self.page_shift)
     }
 
     /// A request that has waited for a command slot enters the drive.
@@ -263,25 +126,24 @@ impl<F: Firmware> Engine<F> {
         match run.action {
             Action::Read if self.is_command_free(now) => self.start_read(slot, run, now),
             Action::Read => {
-                self.put_on_link(slot, Job::ReadCommand, self.host.times.command[0], now)
+                self.put_on_link(slot, Job::ReadCommand, self.front.times.command[0], now)
             }
             Action::Write if self.buffer.is_on() => {
-                self.host.slots[slot as usize].since = now;
-                self.host.blocked.push(slot);
-                if self.host.blocked.len() == 1 {
+                self.front.slot_mut(slot).since = now;
+                if self.buffer.wait(slot) {
                     self.admit_blocked(now);
                 }
             }
-            Action::Write if !self.host.times.has_link() => self.start_write(slot, run, now),
+            Action::Write if !self.front.times.has_link() => self.start_write(slot, run, now),
             Action::Write => {
-                let entry = &self.host.slots[slot as usize];
+                let entry = self.front.slot(slot);
                 let (pages, bytes) = (entry.pages.count, u64::from(entry.command.size_bytes));
-                let time = self.host.times.command[1] + self.host.times.link_transfer(bytes);
+                let time = self.front.times.command[1] + self.front.times.link_transfer(bytes);
                 self.put_on_link(slot, Job::WriteData { first: 0, pages }, time, now);
             }
             Action::Trim => {
-                let kind = self.host.slots[slot as usize].command.kind;
-                let time = self.host.times.command[kind.index()];
+                let kind = self.front.slot(slot).command.kind;
+                let time = self.front.times.command[kind.index()];
                 self.put_on_link(slot, Job::Command, time, now);
             }
         }
@@ -290,19 +152,19 @@ impl<F: Firmware> Engine<F> {
     /// Whether a read's command is in the drive at once.
     #[inline(always)]
     fn is_command_free(&self, now: u64) -> bool {
-        !self.host.times.has_link()
-            || (self.host.times.command[0] == 0 && self.host.link.is_free(now))
+        !self.front.times.has_link()
+            || (self.front.times.command[0] == 0 && self.front.is_link_free(now))
     }
 
     #[inline(always)]
     pub(in crate::ssd) fn put_on_link(&mut self, slot: u32, job: Job, time: u64, now: u64) {
-        self.host.link.put(slot, job, time, now);
+        self.front.put_on_link(slot, job, time, now);
     }
 
     /// The first job on the link has crossed it.
     #[inline(always)]
     pub(in crate::ssd) fn link_event(&mut self, now: u64) {
-        let (slot, job) = self.host.link.take();
+        let (slot, job) = self.front.take_from_link();
         self.crossed(slot, job, now);
     }
 
@@ -328,7 +190,7 @@ impl<F: Firmware> Engine<F> {
             && !self.buffer.holds(run.first.0)
             && let Some(operation) = self.ask_for_page(Action::Read, run.first)
         {
-            let entry = &mut self.host.slots[slot as usize];
+            let entry = self.front.slot_mut(slot);
             entry.pending = 1;
             entry.since = now;
             let account = Account::request(slot);
@@ -358,7 +220,7 @@ impl<F: Firmware> Engine<F> {
         }
         if self.out.counts.unmapped_reads > 0 && !self.answers_unwritten {
             self.failure = Some(SimError::Unmapped {
-                offset_bytes: self.host.slots[slot as usize].command.offset_bytes,
+                offset_bytes: self.front.slot(slot).command.offset_bytes,
             });
             return;
         }
@@ -382,7 +244,7 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     pub(in crate::ssd) fn record_for(&mut self, slot: Option<u32>) {
         if self.flash.is_recorded() {
-            let stream = slot.map(|slot| self.host.owner_of(slot).1);
+            let stream = slot.map(|slot| self.front.owner_of(slot).1);
             self.flash.record_for(stream);
         }
     }
@@ -407,14 +269,13 @@ impl<F: Firmware> Engine<F> {
     /// A flash operation that request `slot` waits for is complete.
     #[inline(always)]
     pub(in crate::ssd) fn page_done(&mut self, slot: u32, parts: Parts, now: u64) {
-        let has_link = self.host.times.has_link();
-        let entry = &mut self.host.slots[slot as usize];
-        entry.pending -= 1;
-        if entry.pending == 0 {
+        let has_link = self.front.times.has_link();
+        let entry = self.front.slot_mut(slot);
+        if entry.has_all() {
             parts.put_latency(entry.since, &mut entry.parts);
             if has_link && entry.command.kind == CommandKind::Read {
                 self.send_data(slot, now);
-            } else if self.host.times.has_interrupts {
+            } else if self.front.times.has_interrupts {
                 self.post(slot, now);
             } else {
                 self.complete(slot, now);
@@ -424,11 +285,11 @@ impl<F: Firmware> Engine<F> {
 
     #[inline(always)]
     pub(in crate::ssd) fn send_data(&mut self, slot: u32, now: u64) {
-        let bytes = u64::from(self.host.slots[slot as usize].command.size_bytes);
+        let bytes = u64::from(self.front.slot(slot).command.size_bytes);
         self.put_on_link(
             slot,
             Job::ReadData,
-            self.host.times.link_transfer(bytes),
+            self.front.times.link_transfer(bytes),
             now,
         );
     }
@@ -436,7 +297,7 @@ impl<F: Firmware> Engine<F> {
     /// A request is complete that did not go straight from the flash to the host.
     #[inline(always)]
     pub(in crate::ssd) fn complete_at_host(&mut self, slot: u32, now: u64) {
-        if self.host.times.has_interrupts {
+        if self.front.times.has_interrupts {
             self.post(slot, now);
         } else {
             self.complete(slot, now);
@@ -446,22 +307,17 @@ impl<F: Firmware> Engine<F> {
     /// The host is to be told by an interrupt that a request is complete.
     #[inline(never)]
     fn post(&mut self, slot: u32, now: u64) {
-        let pair = self.host.slots[slot as usize].pair;
-        let (cost, wait) = (self.host.times.interrupt, self.host.times.interrupt_wait);
-        self.host.pairs.post(pair, slot, now, cost, wait);
-        self.timeline
-            .events
-            .set_side(INTERRUPT, self.host.pairs.next_event());
+        let next = self.front.post(slot, now);
+        self.timeline.events.set_side(INTERRUPT, next);
     }
 
     /// The host serves an interrupt, or completions have waited long enough for one.
-    pub(in crate::ssd) fn interrupt_event(&mut self, now: u64) {
-        while let Some(slot) = self.host.pairs.told(now, self.host.times.interrupt) {
+    pub(super) fn interrupt_event(&mut self, now: u64) {
+        while let Some(slot) = self.front.told(now) {
             self.complete(slot, now);
         }
-        self.timeline
-            .events
-            .set_side(INTERRUPT, self.host.pairs.next_event());
+        let next = self.front.next_interrupt();
+        self.timeline.events.set_side(INTERRUPT, next);
     }
 
     /// A request is complete.
@@ -487,7 +343,7 @@ impl<F: Firmware> Engine<F> {
     /// flash is the host's. Answers its latency, and through which queue pair it came.
     #[inline(always)]
     fn end_request(&mut self, slot: u32, now: u64) -> (u64, u16) {
-        let entry = &mut self.host.slots[slot as usize];
+        let entry = self.front.slot_mut(slot);
         let latency = now - entry.submitted;
         entry.parts[Part::Host as usize] = latency - entry.parts.iter().sum::<u64>();
         self.background.last_completion = now;
@@ -497,9 +353,9 @@ impl<F: Firmware> Engine<F> {
     /// A request of the drive's own users is complete.
     #[inline(never)]
     fn complete_own(&mut self, slot: u32, now: u64) {
-        let stream = self.host.slots[slot as usize].stream;
+        let stream = self.front.slot(slot).stream;
         let (latency, pair) = self.end_request(slot, now);
-        self.host.vacant.push(slot);
+        self.front.vacate(slot);
         self.count_completion(slot, stream, latency, now);
         self.take_next(pair, now);
         if self.users.goes_on(stream) {
@@ -525,7 +381,7 @@ impl<F: Firmware> Engine<F> {
     /// A command has left a queue pair.
     #[inline(always)]
     fn take_next(&mut self, pair: u16, now: u64) {
-        if let Some(next) = self.host.pairs.leaves(pair) {
+        if let Some(next) = self.front.leaves(pair) {
             self.enter_device(next, now);
         }
     }

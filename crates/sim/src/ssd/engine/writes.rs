@@ -20,14 +20,15 @@ use crate::ssd::engine::Engine;
 use crate::ssd::firmware::cores::{Done, What};
 use crate::ssd::flash::Waits;
 use crate::ssd::flash::{Account, STRETCHES};
-use crate::ssd::front::link::Job;
+use crate::ssd::front::Job;
 use crate::ssd::timeline::ACKNOWLEDGE;
 
 impl<F: Firmware> Engine<F> {
     /// Gives free buffer space to the writes that wait for it, in order.
     pub(in crate::ssd) fn admit_blocked(&mut self, now: u64) {
-        while let Some(&slot) = self.host.blocked.front() {
-            let entry = &mut self.host.slots[slot as usize];
+        while let Some(slot) = self.buffer.first_blocked() {
+            let write_command = self.front.times.command[1];
+            let entry = self.front.slot_mut(slot);
             let missing = entry.pages.count - entry.reserved;
             let pages = self.buffer.reserve(missing);
             if pages == 0 {
@@ -38,21 +39,16 @@ impl<F: Firmware> Engine<F> {
             entry.reserved += pages;
             // The link carries the request's bytes, page by page of its run.
             let bytes = entry.bytes_of(first, pages);
-            let command = if first == 0 {
-                self.host.times.command[1]
-            } else {
-                0
-            };
+            let command = if first == 0 { write_command } else { 0 };
             let start = (entry.command.offset_bytes >> self.page_shift) as u32;
             self.buffer.prefetch(start + first);
             if pages == missing {
                 entry.parts[Part::Buffer as usize] = now - entry.since;
-                self.host.blocked.pop();
-                if let Some(&next) = self.host.blocked.front() {
-                    self.host.prefetch_slot(next);
+                if let Some(next) = self.buffer.admit() {
+                    self.front.prefetch_slot(next);
                 }
             }
-            let time = command + self.host.times.link_transfer(bytes);
+            let time = command + self.front.times.link_transfer(bytes);
             self.put_on_link(slot, Job::WriteData { first, pages }, time, now);
         }
     }
@@ -64,7 +60,7 @@ impl<F: Firmware> Engine<F> {
         if run.is_one_whole_page()
             && let Some(program) = self.ask_for_page(Action::Write, run.first)
         {
-            let entry = &mut self.host.slots[slot as usize];
+            let entry = self.front.slot_mut(slot);
             entry.pending = 1;
             entry.since = now;
             let account = Account::request(slot);
@@ -102,13 +98,11 @@ impl<F: Firmware> Engine<F> {
         self.record_for(Some(slot));
         if run.is_one_whole_page()
             && self.buffer.passes_on()
-            && !self.host.slots[slot as usize].command.is_forced
+            && !self.front.slot(slot).command.is_forced
             && let Some(program) = self.ask_for_page(Action::Write, run.first)
         {
             self.buffer.insert(run.first.0);
-            self.buffer.hand_over(1);
-            self.host.barriers.hand_over(1);
-            let stretch = self.host.barriers.open();
+            let stretch = self.buffer.hand_over_behind_flush(1);
             let account = Account::buffer(stretch);
             if self.cores.is_on {
                 return self.hand_over_page(slot, (&program, account), true, now);
@@ -131,8 +125,7 @@ impl<F: Firmware> Engine<F> {
             last_partial: run.last_partial && last,
             ..run
         };
-        let is_forced =
-            self.buffer.settings.writes_through || self.host.slots[slot as usize].command.is_forced;
+        let is_forced = self.buffer.writes_through() || self.front.slot(slot).command.is_forced;
         if self.buffer.gathers() {
             if !is_forced {
                 if self.cores.is_on {
@@ -150,7 +143,6 @@ impl<F: Firmware> Engine<F> {
         for page in 0..pages {
             self.buffer.insert(piece.first.0 + page);
         }
-        self.buffer.hand_over(pages);
         self.out.clear();
         if let Err(error) = self.ask_firmware(piece) {
             self.failure = Some(error.into());
@@ -158,11 +150,11 @@ impl<F: Firmware> Engine<F> {
         }
         let packed = self.without_program(piece.first.0..piece.first.0 + pages);
         let stretch = if is_forced {
+            self.buffer.hand_over(pages);
             self.await_piece(slot, (first, last), now);
             0
         } else {
-            self.host.barriers.hand_over(pages);
-            self.host.barriers.open()
+            self.buffer.hand_over_behind_flush(pages)
         };
         if self.cores.is_on {
             let done = self.done_for_piece(slot, first, pages);
@@ -186,9 +178,9 @@ impl<F: Firmware> Engine<F> {
         (stretch, packed): (u32, &[u32]),
         now: u64,
     ) {
-        let entry = &self.host.slots[slot as usize];
+        let entry = self.front.slot(slot);
         let last = first + pages == entry.pages.count;
-        let is_forced = self.buffer.settings.writes_through || entry.command.is_forced;
+        let is_forced = self.buffer.writes_through() || entry.command.is_forced;
         if is_forced {
             self.force(slot, now);
             self.force_packed(slot, packed, now);
@@ -205,7 +197,7 @@ impl<F: Firmware> Engine<F> {
 
     /// What the firmware does for pages of a write from `first` on.
     fn done_for_piece(&self, slot: u32, first: u32, pages: u32) -> Done {
-        let bytes = self.host.slots[slot as usize].bytes_of(first, pages);
+        let bytes = self.front.slot(slot).bytes_of(first, pages);
         Done {
             bytes,
             ..self.done_for(slot, pages, first == 0)
@@ -250,11 +242,9 @@ impl<F: Firmware> Engine<F> {
     /// A write's last data is in the buffer.
     #[inline(always)]
     pub(in crate::ssd) fn acknowledge(&mut self, slot: u32, now: u64) {
-        let at = now + self.host.times.acknowledge;
-        if self.host.acknowledged.is_empty() {
+        if let Some(at) = self.front.acknowledge(slot, now) {
             self.timeline.events.set_side(ACKNOWLEDGE, Some(at));
         }
-        self.host.acknowledged.push((at, slot));
     }
 
     /// Pages that arrived wait for others, unless that makes enough of them.
@@ -262,16 +252,12 @@ impl<F: Firmware> Engine<F> {
     fn gather(&mut self, piece: PageRun, now: u64) {
         let whole = piece.whole_pages();
         for page in piece.first.0..piece.first.0 + piece.pages {
-            if (self.buffer.gathered).put(page, whole.contains(&page), piece.content) {
-                self.buffer.release_one();
-                self.counters.coalesced_pages += 1;
-            } else {
-                self.buffer.insert(page);
-            }
+            let is_whole = whole.contains(&page);
+            let replaces = self.buffer.gather(page, is_whole, piece.content);
+            self.counters.coalesced_pages += u64::from(replaces);
         }
-        let marks = self.buffer.settings.marks;
-        if self.buffer.gathered.len() >= marks.start {
-            self.push_gathered(marks.stop, now);
+        if let Some(left) = self.buffer.must_push() {
+            self.push_gathered(left, now);
         }
     }
 
@@ -280,9 +266,7 @@ impl<F: Firmware> Engine<F> {
         self.record_for(None);
         self.out.clear();
         let (mut pages, mut packed) = (0, Vec::new());
-        while self.buffer.gathered.len() > left
-            && let Some((page, is_whole, content)) = self.buffer.gathered.oldest()
-        {
+        while let Some((page, is_whole, content)) = self.buffer.next_gathered(left) {
             let run = PageRun {
                 action: Action::Write,
                 first: Lpn(page),
@@ -301,9 +285,7 @@ impl<F: Firmware> Engine<F> {
             }
         }
         let packed = self.without_program(packed.into_iter());
-        self.buffer.hand_over(pages);
-        self.host.barriers.hand_over(pages);
-        let stretch = self.host.barriers.open();
+        let stretch = self.buffer.hand_over_behind_flush(pages);
         if self.cores.is_on {
             let what = What::Pushed(stretch);
             return self.hand_over(None, what, (Done::default(), packed), now);
@@ -323,8 +305,7 @@ impl<F: Firmware> Engine<F> {
     fn ungather(&mut self, piece: &mut PageRun) {
         let (first, last) = (piece.first.0, piece.first.0 + piece.pages - 1);
         for page in first..=last {
-            if let Some(was_whole) = self.buffer.gathered.remove(page) {
-                self.buffer.drop_gathered(page);
+            if let Some(was_whole) = self.buffer.ungather(page) {
                 self.counters.coalesced_pages += 1;
                 piece.first_partial &= !(was_whole && page == first);
                 piece.last_partial &= !(was_whole && page == last);
@@ -335,9 +316,8 @@ impl<F: Firmware> Engine<F> {
     /// A write finds no space: gathered pages go, all of them if nothing else could
     /// ever make some.
     fn make_space(&mut self, now: u64) {
-        let stop = self.buffer.settings.marks.stop;
-        if self.buffer.gathered.len() > stop {
-            self.push_gathered(stop, now);
+        if let Some(left) = self.buffer.may_push() {
+            self.push_gathered(left, now);
         }
         if self.buffer.is_stuck() {
             self.push_gathered(0, now);
@@ -345,21 +325,19 @@ impl<F: Firmware> Engine<F> {
     }
 
     pub(in crate::ssd) fn acknowledge_event(&mut self, now: u64) {
-        let Some((_, slot)) = self.host.acknowledged.pop() else {
+        let Some((slot, next)) = self.front.take_acknowledged() else {
             return;
         };
-        let next = self.host.acknowledged.front().map(|&(at, _)| at);
         self.timeline.events.set_side(ACKNOWLEDGE, next);
         self.complete_at_host(slot, now);
     }
 
     /// A page of a buffered write is programmed.
     pub(in crate::ssd) fn page_flushed(&mut self, page: u32, stretch: u32, now: u64) {
-        self.buffer.remove(page);
-        self.host.barriers.programmed(stretch, STRETCHES);
+        self.buffer.flushed(page, stretch, STRETCHES);
         self.admit_blocked(now);
-        while let Some(flush) = self.host.barriers.next_done() {
-            let entry = &mut self.host.slots[flush as usize];
+        while let Some(flush) = self.buffer.next_flushed() {
+            let entry = self.front.slot_mut(flush);
             entry.parts[Part::Buffer as usize] = now - entry.since;
             self.complete_at_host(flush, now);
         }
@@ -368,7 +346,7 @@ impl<F: Firmware> Engine<F> {
     /// A piece of a write that waits for its programs has come; it begins at page `first` of the
     /// request and may be its last.
     fn await_piece(&mut self, slot: u32, (first, is_last): (u32, bool), now: u64) {
-        let entry = &mut self.host.slots[slot as usize];
+        let entry = self.front.slot_mut(slot);
         // One more as long as pieces are missing, and one until its programs are counted, so
         // that it cannot be complete.
         entry.pending += 1 + u32::from(first == 0) - u32::from(is_last);
@@ -380,7 +358,7 @@ impl<F: Firmware> Engine<F> {
     /// The firmware's operations for such a piece.
     fn force(&mut self, slot: u32, now: u64) {
         let programs = self.emit(Account::forced(slot), Waits::Programs, now);
-        let entry = &mut self.host.slots[slot as usize];
+        let entry = self.front.slot_mut(slot);
         entry.pending = entry.pending + programs - 1;
     }
 
@@ -394,7 +372,7 @@ impl<F: Firmware> Engine<F> {
             self.buffer.remove(page);
         }
         // As long as pieces of it are missing it waits for one more.
-        if self.host.slots[slot as usize].pending == 0 {
+        if self.front.slot(slot).pending == 0 {
             self.acknowledge(slot, now);
         }
         self.admit_blocked(now);
@@ -411,9 +389,8 @@ impl<F: Firmware> Engine<F> {
     ) {
         self.buffer.remove(page);
         self.admit_blocked(now);
-        let entry = &mut self.host.slots[slot as usize];
-        entry.pending -= 1;
-        if entry.pending == 0 {
+        let entry = self.front.slot_mut(slot);
+        if entry.has_all() {
             let in_flash = parts.of_time(entry.since, now);
             for (part, nanos) in in_flash.into_iter().enumerate() {
                 entry.parts[part] += nanos;
@@ -425,7 +402,7 @@ impl<F: Firmware> Engine<F> {
     /// A command without data has arrived.
     #[inline(never)]
     pub(in crate::ssd) fn start_command(&mut self, slot: u32, now: u64) {
-        self.host.slots[slot as usize].since = now;
+        self.front.slot_mut(slot).since = now;
         if self.cores.is_on {
             let done = self.done_for(slot, 0, true);
             return self.hand_over_command(slot, &done, now);
@@ -435,11 +412,11 @@ impl<F: Firmware> Engine<F> {
 
     /// It is carried out.
     pub(in crate::ssd) fn begin_command(&mut self, slot: u32, now: u64) {
-        if self.host.slots[slot as usize].command.kind == CommandKind::Flush {
-            if self.buffer.gathered.len() > 0 {
+        if self.front.slot(slot).command.kind == CommandKind::Flush {
+            if self.buffer.has_gathered() {
                 self.push_gathered(0, now);
             }
-            if self.host.barriers.flush(slot) {
+            if self.buffer.flush(slot) {
                 self.complete_at_host(slot, now);
             }
             return;
@@ -448,9 +425,7 @@ impl<F: Firmware> Engine<F> {
         self.forget_cached(run);
         if self.buffer.is_on() {
             for page in run.whole_pages() {
-                if self.buffer.gathered.remove(page).is_some() {
-                    self.buffer.drop_gathered(page);
-                }
+                self.buffer.ungather(page);
                 self.buffer.trim(page);
             }
         }

@@ -8,7 +8,7 @@ use crate::ssd::ring::Ring;
 
 /// What crosses the link.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ssd) enum Job {
+pub enum Job {
     ReadCommand,
     /// What has no data: a trim, a flush.
     Command,
@@ -118,7 +118,7 @@ impl Lane {
 /// Its events are not in the event tree: [`Link::next`] is compared with the first of
 /// those there, because every request crosses it.
 #[derive(Clone, Debug)]
-pub(in crate::ssd) struct Link {
+pub(super) struct Link {
     lanes: [Lane; 2],
     to_host: usize,
     leaf: usize,

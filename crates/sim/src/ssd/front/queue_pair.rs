@@ -20,7 +20,7 @@ use crate::preset::{HostInterface, SsdConfig};
 
 /// What queue pairs are like.
 #[derive(Clone, Debug)]
-pub(in crate::ssd) struct PairSettings {
+pub(super) struct PairSettings {
     /// Commands in the drive at once, of all pairs.
     commands: u32,
     /// By pair.
@@ -68,7 +68,7 @@ struct QueuePair {
 
 /// All queue pairs of a drive.
 #[derive(Clone, Debug)]
-pub(in crate::ssd) struct QueuePairs {
+pub(super) struct QueuePairs {
     settings: PairSettings,
     pairs: Vec<QueuePair>,
     /// Commands that may still enter; of one pair, by its depth too.

@@ -1,14 +1,14 @@
 //! A request between submission and completion.
 
-use drivelab_ftl::Action;
-use drivelab_request::{Command, Content};
+use drivelab_ftl::{Action, Lpn, PageRun};
+use drivelab_request::{Command, Content, Nanos};
 
 use crate::ssd::account::split::PARTS;
 
 /// A request between submission and completion; two lines of the cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(crate) struct Slot {
+pub struct Slot {
     pub command: Command,
     /// Its pages, but for the first: that follows from the command.
     pub pages: Pages,
@@ -31,6 +31,46 @@ pub(crate) struct Slot {
 const _: () = assert!(size_of::<Slot>() == 128);
 
 impl Slot {
+    pub const VACANT: Self = Self {
+        command: Command::flush(Nanos::ZERO),
+        pages: Pages {
+            action: Action::Trim,
+            count: 0,
+            first_partial: false,
+            last_partial: false,
+            content: Content::Random,
+        },
+        stream: 0,
+        pair: 0,
+        number: 0,
+        submitted: 0,
+        since: 0,
+        parts: [0; PARTS],
+        pending: 0,
+        reserved: 0,
+    };
+
+    /// Its pages, of so many bytes each.
+    #[inline(always)]
+    pub fn run(&self, page_shift: u32) -> PageRun {
+        let pages = &self.pages;
+        PageRun {
+            action: pages.action,
+            first: Lpn((self.command.offset_bytes >> page_shift) as u32),
+            pages: pages.count,
+            first_partial: pages.first_partial,
+            last_partial: pages.last_partial,
+            content: pages.content,
+        }
+    }
+
+    /// Something that it waited for is there; answers whether that was the last.
+    #[inline(always)]
+    pub fn has_all(&mut self) -> bool {
+        self.pending -= 1;
+        self.pending == 0
+    }
+
     /// Bytes of so many of its pages from `first` on: it is taken page by page of its run.
     #[inline(always)]
     pub fn bytes_of(&self, first: u32, pages: u32) -> u64 {
@@ -45,7 +85,7 @@ impl Slot {
 
 /// A [`PageRun`] without its first page.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pages {
+pub struct Pages {
     pub action: Action,
     pub count: u32,
     pub first_partial: bool,
