@@ -234,21 +234,19 @@ impl<F: Firmware> Engine<F> {
         if self.cores.is_at_once(due.at, now) {
             return self.carry_out(due, now);
         }
-        let is_first = self.cores.due.of_front(|first| due.at < first.at, true);
-        self.cores.due.insert_in_order(due);
-        if is_first {
+        if self.cores.promise(due) {
             self.timeline.events.set_side(CORES, Some(due.at));
         }
     }
 
     fn set_cores_event(&mut self) {
-        let next = self.cores.due.front().map(|due| due.at);
+        let next = self.cores.next_due();
         self.timeline.events.set_side(CORES, next);
     }
 
     /// A core is done.
     pub(in crate::ssd) fn cores_event(&mut self, now: u64) {
-        if let Some(due) = self.cores.due.pop() {
+        if let Some(due) = self.cores.take_due() {
             self.set_cores_event();
             self.carry_out(due, now);
         }

@@ -123,11 +123,11 @@ impl<F: Firmware> Engine<F> {
     fn tell_completion(&mut self, ended: &Ended, now: u64) {
         let task = &ended.task;
         self.flash.count(task);
-        if self.cores.is_on && task.cause != Cause::Host {
+        if self.cores.is_on() && task.cause != Cause::Host {
             self.cores.work_for_drive(task.kind, task.cause, now);
         }
         match task.account.beneficiary() {
-            Beneficiary::Nobody if self.background.is_running => self.work_in_background(1, now),
+            Beneficiary::Nobody if self.background.is_running() => self.work_in_background(1, now),
             Beneficiary::Nobody => {}
             Beneficiary::Buffer(stretch) => self.page_flushed(task.lpn, stretch, now),
             Beneficiary::Lookup(ticket) => self.looked_up(ticket, now),

@@ -47,7 +47,7 @@ impl<F: Firmware> Engine<F> {
         let is_later = self.timeline.now() < now;
         self.timeline.current = select_unpredictable(is_later, arrived, self.timeline.current);
         self.place((stream, 0), command, number, now);
-        if self.background.is_always_awaited {
+        if self.background.is_always_awaited() {
             self.await_idleness();
         }
     }
@@ -245,7 +245,7 @@ impl<F: Restorable> Device for Worker<F> {
     }
 
     fn expect_programs(&mut self) {
-        self.engine.background.is_always_awaited = true;
+        self.engine.background.await_always();
         self.engine.answers_unwritten = true;
     }
 

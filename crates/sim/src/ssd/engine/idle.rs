@@ -16,44 +16,10 @@ use crate::ssd::engine::Engine;
 use crate::ssd::flash::Account;
 use crate::ssd::timeline::IDLE;
 
-#[derive(Clone, Copy, Debug)]
-pub(in crate::ssd) struct Background {
-    /// From when on after a completion the drive is idle; `None` if that changes nothing.
-    idle_ns: Option<u64>,
-    /// Operations of idle time are asked for.
-    pub is_running: bool,
-    /// Another command may come at any time.
-    pub is_always_awaited: bool,
-    pub last_completion: u64,
-}
-
-impl Background {
-    pub fn new(idle_ns: Option<u64>) -> Self {
-        Self {
-            idle_ns,
-            is_running: false,
-            is_always_awaited: false,
-            last_completion: 0,
-        }
-    }
-
-    /// Whether there is anything to do in idle time.
-    pub fn is_on(&self) -> bool {
-        self.idle_ns.is_some()
-    }
-
-    pub fn reset(&mut self) {
-        *self = Self {
-            is_always_awaited: self.is_always_awaited,
-            ..Self::new(self.idle_ns)
-        };
-    }
-}
-
 impl<F: Firmware> Engine<F> {
     /// A command has arrived: the next look at the drive, if another is to come.
     pub(in crate::ssd) fn await_idleness(&mut self) {
-        let Some(idle) = self.background.idle_ns else {
+        let Some(idle) = self.background.idle_ns() else {
             return;
         };
         let now = self.timeline.now();
@@ -63,27 +29,27 @@ impl<F: Firmware> Engine<F> {
 
     /// Whether another command is to come.
     fn is_awaiting(&self) -> bool {
-        self.background.is_always_awaited || self.next_arrival().is_some()
+        self.background.is_always_awaited() || self.next_arrival().is_some()
     }
 
     /// Whether no command is in the drive, nor anything that the firmware is still to hand over.
     fn is_idle(&self) -> bool {
-        self.front.outstanding() == 0 && self.cores.due.is_empty()
+        self.front.outstanding() == 0 && self.cores.next_due().is_none()
     }
 
     #[cold]
     pub(in crate::ssd) fn idle_event(&mut self, now: u64) {
-        let Some(idle) = self.background.idle_ns else {
+        let Some(idle) = self.background.idle_ns() else {
             return;
         };
         if !self.is_idle() || self.flash.is_at_work() {
             self.timeline.events.set_side(IDLE, Some(now + idle));
-        } else if now < self.background.last_completion + idle {
-            let at = self.background.last_completion + idle;
+        } else if now < self.background.idle_since() + idle {
+            let at = self.background.idle_since() + idle;
             self.timeline.events.set_side(IDLE, Some(at));
         } else {
             self.timeline.events.set_side(IDLE, None);
-            self.background.is_running = true;
+            self.background.run_while(true);
             self.work_in_background(self.flash.unit_count(), now);
         }
     }
@@ -93,19 +59,19 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     pub(in crate::ssd) fn work_in_background(&mut self, operations: u32, now: u64) {
         if !self.is_idle() || !self.is_awaiting() {
-            self.background.is_running = false;
+            self.background.run_while(false);
             return;
         }
         let free = self.cores.free_from();
         if free > now {
             // What was moved keeps the cores busy: a command would wait for more of it.
-            self.background.is_running = self.flash.is_at_work();
-            if !self.background.is_running {
+            self.background.run_while(self.flash.is_at_work());
+            if !self.background.is_running() {
                 self.timeline.events.set_side(IDLE, Some(free));
             }
             return;
         }
-        let idle = Nanos(now - self.background.last_completion);
+        let idle = Nanos(now - self.background.idle_since());
         for _ in 0..operations {
             self.out.clear();
             let flash = &self.flash;
@@ -125,6 +91,6 @@ impl<F: Firmware> Engine<F> {
             self.enter_flash(&operation, Account::NOBODY, now);
         }
         // With nothing in the flash nobody would ask again.
-        self.background.is_running = self.flash.is_at_work();
+        self.background.run_while(self.flash.is_at_work());
     }
 }

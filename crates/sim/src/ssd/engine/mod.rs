@@ -3,16 +3,16 @@
 mod ask;
 mod completion;
 mod device;
-pub mod idle;
+mod idle;
 mod reads;
-pub mod requests;
+mod requests;
 pub mod run;
 mod window;
 mod writes;
 
 use std::ops::Range;
 
-use drivelab_ftl::{Counts, Firmware, Operation, OperationBuffer, OwnCounts};
+use drivelab_ftl::{Firmware, Operation, OperationBuffer};
 
 use crate::event::{EventKey, MAX_LEAVES, SIDE_LEAVES};
 use crate::host::FlashCounters;
@@ -20,12 +20,13 @@ use crate::host::load::Running;
 use crate::host::outcome::Outcome;
 use crate::host::users::{Edge, Users};
 use crate::preset::SsdConfig;
+use crate::ssd::account::ledger::Ledger;
 use crate::ssd::account::split::{FLASH_PARTS, FLASH_PARTS_WITH_FIRMWARE};
 use crate::ssd::buffer::WriteBuffer;
 use crate::ssd::buffer::memory::{Memory, MemoryTimes};
 use crate::ssd::buffer::read_cache::ReadCache;
-use crate::ssd::engine::idle::Background;
-use crate::ssd::firmware::cores::{Cores, RecordedWork};
+use crate::ssd::firmware::cores::{Cores, Costs, RecordedWork};
+use crate::ssd::firmware::idle::Background;
 use crate::ssd::flash::{Account, Flash, RecordedOperation, Surroundings};
 use crate::ssd::front::Front;
 use crate::ssd::timeline::{ACKNOWLEDGE, ARRIVAL, CORES, DISPATCH, IDLE, INTERRUPT, Timeline};
@@ -38,40 +39,34 @@ const STOP_STEP_NS: u64 = 1_000_000;
 
 /// A drive with its firmware: everything but the preset and its preparation.
 pub(in crate::ssd) struct Engine<F> {
-    pub firmware: F,
-    pub timeline: Timeline,
-    pub flash: Flash,
-    pub front: Front,
-    pub cores: Cores,
-    pub buffer: WriteBuffer,
-    pub cache: ReadCache,
-    pub memory: Memory,
+    pub(in crate::ssd) firmware: F,
+    timeline: Timeline,
+    flash: Flash,
+    front: Front,
+    cores: Cores,
+    buffer: WriteBuffer,
+    cache: ReadCache,
+    memory: Memory,
     /// What the read cache asked for that waits for a core.
-    pub fetched: Vec<(Operation, Account)>,
-    pub out: OperationBuffer,
+    fetched: Vec<(Operation, Account)>,
+    out: OperationBuffer,
     /// What else the measurement window counts.
-    pub counters: FlashCounters,
-    /// What the firmware had counted when the window opened.
-    pub counts_before: Counts,
-    /// The same by names of its own.
-    pub own_before: OwnCounts,
+    counters: FlashCounters,
+    /// Where the window opened.
+    ledger: Ledger,
     /// Those who submit and count.
-    pub users: Users,
+    pub(in crate::ssd) users: Users,
     /// Somebody else submits and counts: the users are none.
-    pub is_owned: bool,
+    is_owned: bool,
     /// Of one that is owned the slots whose commands are complete, until the owner takes them.
-    pub completed: Vec<u32>,
-    /// When the window opened, in the drive's time.
-    pub opened_at: u64,
-    /// The same in the host's.
-    pub opened_at_host: u64,
-    pub background: Background,
+    completed: Vec<u32>,
+    background: Background,
     /// Reads of what was never written are answered, from nowhere.
-    pub answers_unwritten: bool,
-    pub failure: Option<SimError>,
-    pub outcome: Outcome,
-    pub capacity_bytes: u64,
-    pub page_shift: u32,
+    answers_unwritten: bool,
+    failure: Option<SimError>,
+    outcome: Outcome,
+    pub(in crate::ssd) capacity_bytes: u64,
+    page_shift: u32,
 }
 
 impl<F: Firmware> Engine<F> {
@@ -96,20 +91,17 @@ impl<F: Firmware> Engine<F> {
             timeline: Timeline::new(config.units()),
             flash: Flash::new(config),
             front: Front::new(config),
-            cores: Cores::new(None, config.units()),
+            cores: Cores::new(Costs::new(config, 1.0), config.units()),
             buffer: WriteBuffer::new(config),
             cache: ReadCache::new(config),
             memory: Memory::new(MemoryTimes::new(config, 1.0)),
             fetched: Vec::new(),
             out: OperationBuffer::with_capacity(1024),
             counters: FlashCounters::default(),
-            counts_before: Counts::default(),
-            own_before: OwnCounts::default(),
+            ledger: Ledger::default(),
             users: Users::new(STOP_STEP_NS),
             is_owned: false,
             completed: Vec::new(),
-            opened_at: 0,
-            opened_at_host: 0,
             background: Background::new(config.idle_ns()),
             answers_unwritten: config.is_purged,
             failure: None,
@@ -162,17 +154,13 @@ impl<F: Firmware> Engine<F> {
     pub(in crate::ssd) fn reset(&mut self, times: Times) {
         self.timeline.reset();
         self.front.reset(times.front);
-        let recorded = self.cores.recorded.take();
-        self.cores = Cores::new(times.firmware, self.flash.unit_count());
-        self.cores.recorded = recorded;
+        (self.cores).begin(times.firmware, self.flash.unit_count());
         self.fetched.clear();
         self.buffer.reset();
         self.cache.reset();
         self.memory = Memory::new(times.memory);
         self.out = OperationBuffer::with_capacity(1024);
         self.counters = FlashCounters::default();
-        self.counts_before = Counts::default();
-        (self.opened_at, self.opened_at_host) = (0, 0);
         self.outcome = Outcome {
             part_names: self.part_names(),
             variability_factor: 1.0,
@@ -182,8 +170,8 @@ impl<F: Firmware> Engine<F> {
         let around = Surroundings {
             is_heeded: self.firmware.heeds_completions(),
             waits_in_turn: self.firmware.uses_after(),
-            has_idle_work: self.background.is_on(),
-            has_cores: self.cores.is_on,
+            has_idle_work: self.background.idle_ns().is_some(),
+            has_cores: self.cores.is_on(),
         };
         let blocks = 0..self.firmware.layout().blocks();
         let firmware = &self.firmware;
@@ -191,7 +179,8 @@ impl<F: Firmware> Engine<F> {
         self.flash.begin(times.flash, erases, around);
         self.completed.clear();
         // A window without a warm-up never opens: what was counted before it is known from here.
-        self.own_before = self.own_counts();
+        let own = self.own_counts();
+        self.ledger.begin(own);
         self.failure = None;
     }
 
@@ -301,19 +290,18 @@ impl<F: Firmware> Engine<F> {
 
     /// Records the operations of the next run that are under way in `span`.
     pub fn record(&mut self, span: Range<u64>) {
-        self.cores.recorded = Some((span.clone(), Vec::new()));
+        self.cores.record(span.clone());
         self.flash.record(span);
     }
 
     /// When cores worked since [`Engine::record`], in the order in which they were asked.
     pub fn recorded_work(&mut self) -> Vec<RecordedWork> {
-        let recorded = self.cores.recorded.take();
-        recorded.map(|(_, work)| work).unwrap_or_default()
+        self.cores.recorded()
     }
 
     /// What the parts of a latency are called.
     pub const fn part_names(&self) -> PartNames {
-        match self.cores.is_on {
+        match self.cores.is_on() {
             true => FLASH_PARTS_WITH_FIRMWARE,
             false => FLASH_PARTS,
         }

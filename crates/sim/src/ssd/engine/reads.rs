@@ -46,7 +46,7 @@ impl<F: Firmware> Engine<F> {
         }
         // One more until its pages are looked for in memory.
         self.front.slot_mut(slot).pending = pending + 1;
-        if self.cores.is_on {
+        if self.cores.is_on() {
             let done = self.done_for(slot, run.pages, true);
             let what = What::ThroughMemory(in_memory);
             self.hand_over_fetched(Some(slot), what, done, now);
@@ -95,7 +95,7 @@ impl<F: Firmware> Engine<F> {
                 Account::CACHE
             }
         };
-        if self.cores.is_on {
+        if self.cores.is_on() {
             self.fetched.push((operation, account));
         } else {
             self.enter_flash(&operation, account, now);

@@ -194,7 +194,7 @@ impl<F: Firmware> Engine<F> {
             entry.pending = 1;
             entry.since = now;
             let account = Account::request(slot);
-            if self.cores.is_on {
+            if self.cores.is_on() {
                 return self.hand_over_page(slot, (&operation, account), false, now);
             }
             self.enter_flash(&operation, account, now);
@@ -224,7 +224,7 @@ impl<F: Firmware> Engine<F> {
             });
             return;
         }
-        if self.cores.is_on {
+        if self.cores.is_on() {
             let done = self.done_for(slot, run.pages, true);
             return self.hand_over(Some(slot), What::Read, (done, Vec::new()), now);
         }
@@ -346,7 +346,7 @@ impl<F: Firmware> Engine<F> {
         let entry = self.front.slot_mut(slot);
         let latency = now - entry.submitted;
         entry.parts[Part::Host as usize] = latency - entry.parts.iter().sum::<u64>();
-        self.background.last_completion = now;
+        self.background.complete(now);
         (latency, entry.pair)
     }
 

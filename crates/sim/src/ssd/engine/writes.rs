@@ -64,7 +64,7 @@ impl<F: Firmware> Engine<F> {
             entry.pending = 1;
             entry.since = now;
             let account = Account::request(slot);
-            if self.cores.is_on {
+            if self.cores.is_on() {
                 return self.hand_over_page(slot, (&program, account), false, now);
             }
             return self.enter_flash(&program, account, now);
@@ -74,7 +74,7 @@ impl<F: Firmware> Engine<F> {
             self.failure = Some(error.into());
             return;
         }
-        if self.cores.is_on {
+        if self.cores.is_on() {
             let done = self.done_for(slot, run.pages, true);
             return self.hand_over(Some(slot), What::Write, (done, Vec::new()), now);
         }
@@ -104,7 +104,7 @@ impl<F: Firmware> Engine<F> {
             self.buffer.insert(run.first.0);
             let stretch = self.buffer.hand_over_behind_flush(1);
             let account = Account::buffer(stretch);
-            if self.cores.is_on {
+            if self.cores.is_on() {
                 return self.hand_over_page(slot, (&program, account), true, now);
             }
             self.enter_flash(&program, account, now);
@@ -128,11 +128,11 @@ impl<F: Firmware> Engine<F> {
         let is_forced = self.buffer.writes_through() || self.front.slot(slot).command.is_forced;
         if self.buffer.gathers() {
             if !is_forced {
-                if self.cores.is_on {
+                if self.cores.is_on() {
                     self.gather_at_cores(slot, (first, pages), last, now);
                 }
                 self.gather(piece, now);
-                if last && !self.cores.is_on {
+                if last && !self.cores.is_on() {
                     self.acknowledge(slot, now);
                 }
                 self.admit_blocked(now);
@@ -156,7 +156,7 @@ impl<F: Firmware> Engine<F> {
         } else {
             self.buffer.hand_over_behind_flush(pages)
         };
-        if self.cores.is_on {
+        if self.cores.is_on() {
             let done = self.done_for_piece(slot, first, pages);
             let what = What::Piece(first, pages, stretch);
             self.hand_over(Some(slot), what, (done, packed), now);
@@ -286,7 +286,7 @@ impl<F: Firmware> Engine<F> {
         }
         let packed = self.without_program(packed.into_iter());
         let stretch = self.buffer.hand_over_behind_flush(pages);
-        if self.cores.is_on {
+        if self.cores.is_on() {
             let what = What::Pushed(stretch);
             return self.hand_over(None, what, (Done::default(), packed), now);
         }
@@ -403,7 +403,7 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     pub(in crate::ssd) fn start_command(&mut self, slot: u32, now: u64) {
         self.front.slot_mut(slot).since = now;
-        if self.cores.is_on {
+        if self.cores.is_on() {
             let done = self.done_for(slot, 0, true);
             return self.hand_over_command(slot, &done, now);
         }
@@ -436,7 +436,7 @@ impl<F: Firmware> Engine<F> {
         }
         if !self.out.operations().is_empty() {
             // The map that lies on the flash.
-            if self.cores.is_on {
+            if self.cores.is_on() {
                 self.hand_over(None, What::Trimmed, (Done::default(), Vec::new()), now);
             } else {
                 self.emit(Account::NOBODY, Waits::Programs, now);

@@ -38,7 +38,7 @@ pub struct Costs {
 
 /// What the firmware did for a command, or a part of one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::ssd) struct Done {
+pub struct Done {
     pub commands: u64,
     pub read_pages: u64,
     pub written_pages: u64,
@@ -114,7 +114,7 @@ const fn nearest(picos: u64) -> u64 {
 
 /// What happens when a core is done.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ssd) enum What {
+pub enum What {
     /// One operation enters the flash, for the command in the slot.
     Page(Operation, Account),
     /// The same, and the command's data is in the buffer.
@@ -142,7 +142,7 @@ pub(in crate::ssd) enum What {
 
 /// Something that is due at a time.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ssd) struct Due {
+pub struct Due {
     pub at: u64,
     pub asked: u64,
     pub slot: u32,
@@ -188,7 +188,7 @@ const NOT_PARKED: u32 = u32::MAX;
 
 /// Operations that wait for their core.
 #[derive(Clone, Debug, Default)]
-pub(in crate::ssd) struct Parked {
+pub struct Parked {
     pub operations: Vec<Operation>,
     /// Of each, where they differ.
     pub accounts: Vec<Account>,
@@ -209,9 +209,9 @@ pub struct RecordedWork {
 
 /// The cores of a controller.
 #[derive(Clone, Debug)]
-pub(in crate::ssd) struct Cores {
+pub struct Cores {
     /// The firmware takes time.
-    pub is_on: bool,
+    is_on: bool,
     /// What its work costs then.
     costs: Option<Box<Costs>>,
     /// When each core has done all that it was promised for, the first of them first.
@@ -220,14 +220,14 @@ pub(in crate::ssd) struct Cores {
     lanes: Vec<u64>,
     /// When the last part of the write in each slot is due.
     pieces: Vec<u64>,
-    pub due: Ring<Due>,
+    due: Ring<Due>,
     parked: Vec<Parked>,
     vacant: Vec<u32>,
     /// Time promised since the drive was idle, and of it what was over when the window opened.
     promised: u64,
     before_window: u64,
     /// Where it is recorded: what is under way in this time, and what was.
-    pub recorded: Option<(std::ops::Range<u64>, Vec<RecordedWork>)>,
+    recorded: Option<(std::ops::Range<u64>, Vec<RecordedWork>)>,
 }
 
 impl Cores {
@@ -251,6 +251,47 @@ impl Cores {
             before_window: 0,
             recorded: None,
         }
+    }
+
+    /// Idle ones at the beginning of a run; what was to be recorded of it is.
+    pub fn begin(&mut self, costs: Option<Box<Costs>>, units: u32) {
+        let recorded = self.recorded.take();
+        *self = Self::new(costs, units);
+        self.recorded = recorded;
+    }
+
+    /// Whether the firmware takes time.
+    #[inline(always)]
+    pub const fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// Records what is under way in `span` of the next run.
+    pub fn record(&mut self, span: std::ops::Range<u64>) {
+        self.recorded = Some((span, Vec::new()));
+    }
+
+    /// When cores worked since [`Cores::record`], in the order in which they were asked.
+    pub fn recorded(&mut self) -> Vec<RecordedWork> {
+        let recorded = self.recorded.take();
+        recorded.map(|(_, work)| work).unwrap_or_default()
+    }
+
+    /// Something happens when a core is done with it; answers whether before all else that does.
+    pub fn promise(&mut self, due: Due) -> bool {
+        let is_first = self.due.of_front(|first| due.at < first.at, true);
+        self.due.insert_in_order(due);
+        is_first
+    }
+
+    /// What is due first.
+    pub fn take_due(&mut self) -> Option<Due> {
+        self.due.pop()
+    }
+
+    /// When something is due next.
+    pub fn next_due(&self) -> Option<u64> {
+        self.due.front().map(|due| due.at)
     }
 
     /// A core works for `nanos`, asked for at `now`; answers when it is done.

@@ -1,0 +1,88 @@
+//! What had been counted when the measurement window opened, and the counters when it closes.
+
+use drivelab_ftl::{Cause, Counts, FirmwareError, OwnCounts};
+
+use crate::host::FlashCounters;
+use crate::ssd::flash::Work;
+
+/// Where the window opened.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    /// What the firmware had counted, and the same by names of its own.
+    counts: Counts,
+    own: OwnCounts,
+    /// When, in the drive's time and in the host's.
+    at: u64,
+    at_host: u64,
+}
+
+impl Ledger {
+    /// The window is open from the beginning, where the firmware has counted `own`.
+    pub fn begin(&mut self, own: OwnCounts) {
+        *self = Self {
+            own,
+            ..Self::default()
+        };
+    }
+
+    /// The window opens, in the drive's time and in the host's.
+    pub fn open(&mut self, counts: Counts, own: OwnCounts, (at, at_host): (u64, u64)) {
+        *self = Self {
+            counts,
+            own,
+            at,
+            at_host,
+        };
+    }
+
+    /// It closes at `at`: `counters` are told what flash and firmware did in it.
+    pub fn close(&self, counters: &mut FlashCounters, work: Work, counts: &Counts, at: u64) {
+        let Work {
+            tally,
+            units,
+            channels,
+            retries,
+        } = work;
+        let worked = at - self.at;
+        let share = |busy: u64| match worked {
+            0 => 0.0,
+            worked => busy as f64 / worked as f64,
+        };
+        let [reads, [host, collection, wear, map, fold], erases] = tally.operations;
+        counters.page_reads = reads.iter().sum();
+        counters.host_page_programs = host;
+        counters.collection_page_programs = collection;
+        counters.wear_page_programs = wear;
+        counters.map_page_reads = reads[Cause::Map as usize];
+        counters.map_page_programs = map;
+        counters.fold_page_programs = fold;
+        counters.block_erases = erases.iter().sum();
+        [
+            counters.copyback_page_reads,
+            counters.copyback_page_programs,
+            _,
+        ] = tally.copybacks;
+        counters.take_firmware(counts, &self.counts);
+        counters.retired_blocks = Some(counts.retired_blocks - self.counts.retired_blocks);
+        counters.read_retries = retries;
+        counters.unit_utilisation_ratio = units.into_iter().map(share).collect();
+        counters.channel_utilisation_ratio = channels.into_iter().map(share).collect();
+    }
+
+    /// What the firmware has counted since, by names of its own.
+    ///
+    /// # Errors
+    /// It counts backwards, or otherwise.
+    pub fn own_since(&self, own: &OwnCounts) -> Result<OwnCounts, FirmwareError> {
+        own.since(&self.own)
+    }
+
+    /// A part of the window that closes at `at`, in the host's time, as its duration is.
+    pub fn in_host_time(&self, part: u64, at: u64, host_ns: impl FnOnce(u64) -> u64) -> u64 {
+        if at == self.at {
+            return part;
+        }
+        let window = host_ns(at) - self.at_host;
+        (part as f64 / (at - self.at) as f64 * window as f64).round() as u64
+    }
+}
