@@ -120,3 +120,31 @@ fn a_write_that_finds_no_space_pushes_what_waits_below_the_marks() {
     let outcome = run(&none_left, commands);
     assert_eq!(outcome.window, Nanos(420_000));
 }
+
+#[test]
+fn a_write_into_the_buffer_passes_the_controllers_memory_where_it_takes_them() {
+    // Both cross the link by 10 and 20 us; die 0 programs the one, die 1 the other.
+    let latencies = |memory: &str| {
+        let outcome = run(memory, vec![write(0, 0), write(0, 1)]);
+        let latency = outcome.write.latency;
+        (latency.min_ns(), latency.max_ns())
+    };
+    assert_eq!(latencies(""), (Some(10_000), Some(20_000)));
+    // Reads alone.
+    let memory = "buffer.memory_ns = 3_000\nbuffer.memory_bytes_per_second = 204_800_000\n";
+    assert_eq!(latencies(memory), (Some(10_000), Some(20_000)));
+    // 20 us each, one after the other, and 3 more.
+    let takes_writes = format!("{memory}buffer.memory_takes_writes = true\n");
+    assert_eq!(latencies(&takes_writes), (Some(33_000), Some(53_000)));
+    // A memory that takes no time takes writes at once.
+    assert_eq!(
+        latencies("buffer.memory_takes_writes = true\n"),
+        (Some(10_000), Some(20_000))
+    );
+    // A read at 35 us finds its page there, and comes behind the second write: the memory is busy
+    // with that until 50 and with the read until 70; 3 later its data crosses the link in 10.
+    let commands = vec![write(0, 0), write(0, 1), read(35, 0)];
+    let outcome = run(&takes_writes, commands);
+    assert_eq!(flash(&outcome).buffer_hit_pages, 1);
+    assert_eq!(outcome.read.latency.max_ns(), Some(83_000 - 35_000));
+}

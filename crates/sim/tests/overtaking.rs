@@ -51,6 +51,31 @@ fn a_read_through_the_cache_overtakes_and_what_is_read_ahead_does_not() {
 }
 
 #[test]
+fn a_read_of_the_map_that_a_read_waits_for_overtakes_too() {
+    // The entries of pages 448 to 511 are in memory, as these were written last.
+    let map = "mapping.scheme = \"demand_cached_page\"\nmapping.cached_entries = 64\n";
+    let requests = [write(0, 508), write(0, 509), write(0, 510), read(1, 2)];
+    // Three writes end at 310, 620 and 930; then comes the read of the map, then the page's.
+    let outcome = one_stream(map, &requests);
+    assert_eq!(flash(&outcome).map_page_reads, 1);
+    assert_eq!(outcome.read.latency.max_ns(), Some(929_000 + 120_000));
+    assert_eq!(outcome.write.latency.max_ns(), Some(930_000));
+    // The map is read at 310; the second write is in hand when that ends, and the third comes
+    // after the page.
+    for order in ["reads_first", "priority"] {
+        let settings = format!("{map}scheduling.order = \"{order}\"\n");
+        let outcome = one_stream(&settings, &requests);
+        assert_eq!(flash(&outcome).map_page_reads, 1, "{order}");
+        assert_eq!(
+            outcome.read.latency.max_ns(),
+            Some(679_000 + 60_000),
+            "{order}"
+        );
+        assert_eq!(outcome.write.latency.max_ns(), Some(1_050_000), "{order}");
+    }
+}
+
+#[test]
 fn a_read_of_a_page_whose_program_waits_comes_after_it() {
     let requests = [write(0, 0), write(0, 1), read(1, 1)];
     let outcome = one_stream(READS_FIRST, &requests);

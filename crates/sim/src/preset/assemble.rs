@@ -312,6 +312,7 @@ fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
         read_ahead_bytes: size("buffer.read_ahead_bytes")?,
         memory_ns: size("buffer.memory_ns")?,
         memory_bytes_per_second: keys.optional_integer("buffer.memory_bytes_per_second")?,
+        memory_takes_writes: write_buffer_bytes > 0 && keys.switch("buffer.memory_takes_writes")?,
     })
 }
 

@@ -349,6 +349,9 @@ pub struct Buffer {
     /// Rate of that memory; without end if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes_per_second: Option<u64>,
+    /// What is written into the buffer passes that memory too, before it is there.
+    #[serde(skip_serializing_if = "is_off")]
+    pub memory_takes_writes: bool,
 }
 
 /// What the closed form is told about the drive.

@@ -196,6 +196,7 @@ const FLASH_KEYS: &[(&str, Rule)] = &[
         "buffer.memory_bytes_per_second",
         integer(1_000_000, 1_000_000_000_000),
     ),
+    ("buffer.memory_takes_writes", Rule::Boolean),
     ("buffer.policy", Rule::Word(BufferPolicy::WORDS)),
     ("buffer.survives_power_loss", Rule::Boolean),
     ("closed_form.rho", integer(1, 1 << 32)),

@@ -40,6 +40,8 @@ enum Beneficiary {
     Buffer(usize),
     /// The same, of a write that waits for it.
     Forced(usize, usize),
+    /// Pages of this request wait for what is read of the map.
+    Lookup(usize),
     Nobody,
 }
 
@@ -529,6 +531,7 @@ impl World {
         };
         let whose = |place| match is_awaited(place) {
             true => Beneficiary::Request(index),
+            false if dependents::is_lookup(&all[place]) => Beneficiary::Lookup(index),
             false => Beneficiary::Nobody,
         };
         let of: Vec<_> = (0..all.len()).map(whose).collect();

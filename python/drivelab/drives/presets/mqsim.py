@@ -77,6 +77,12 @@ _ORDERS: Final = {
 }
 
 
+#: What 6 Gb/s of the line carry, a tenth of the bits.
+_SATA_BYTES_PER_SECOND: Final = 600e6
+#: Of a command, with that of its completion.
+_QUEUE_ENTRY_BYTES: Final = 64 + 16
+
+
 @dataclass
 class Imported:
     """A preset made of MQSim's settings.
@@ -303,10 +309,15 @@ class _Conversion:
         else:
             self._assume("host.link_gigabits_per_second", 6.0, "MQSim's rate of SATA is its own")
             self._set("host.commands", depth, "IO_Queue_Depth")
+            rate = _SATA_BYTES_PER_SECOND
             for lane in lanes:
                 self.unused[lane] = "the link is SATA"
         for key in ("read_command_ns", "write_command_ns", "write_acknowledge_ns"):
             self._assume(f"host.{key}", 0, "commands take no time of their own in MQSim")
+        # Without data a command would take no time at all, and a loop of them never end.
+        for key in ("trim_command_ns", "flush_command_ns"):
+            entries = max(1, round(_QUEUE_ENTRY_BYTES / max(rate, 1.0) * 1e9))
+            self._assume(f"host.{key}", entries, "MQSim has none: its queue entries on the link")
         page = self._integer("Page_Capacity")
         buffer = self._integer("Data_Cache_Capacity") // max(page, 1) * page
         self._set("buffer.write_buffer_bytes", buffer, "Data_Cache_Capacity")

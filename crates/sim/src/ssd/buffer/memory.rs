@@ -1,5 +1,6 @@
 //! The controller's memory: one request's pages after the other's, at its rate, each a fixed
-//! time later.
+//! time later. What is read of write buffer and read cache passes it, and where the preset says so
+//! what is written into the buffer.
 
 use crate::preset::SsdConfig;
 use crate::ssd::ring::Ring;
@@ -12,6 +13,8 @@ pub struct MemoryTimes {
     latency: u64,
     /// Its rate, 0 if it takes no time.
     bytes_per_second: u64,
+    /// What is written passes it too.
+    takes_writes: bool,
 }
 
 impl MemoryTimes {
@@ -21,15 +24,32 @@ impl MemoryTimes {
         Self {
             latency: scaled(config.buffer.memory_ns, factor),
             bytes_per_second: (rate as f64 / factor).round() as u64,
+            takes_writes: config.buffer.memory_takes_writes,
         }
+    }
+
+    const fn are_none(&self) -> bool {
+        self.latency == 0 && self.bytes_per_second == 0
     }
 }
 
-/// The memory, and whose pages are on their way from it.
+/// What passes the memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Passage {
+    /// When it is through.
+    at: u64,
+    pub slot: u32,
+    /// Of a write its pages, the first and how many; none of a read.
+    pub written: Option<(u32, u32)>,
+    /// When it came.
+    pub since: u64,
+}
+
+/// The memory, and what is on its way through it.
 #[derive(Clone, Debug)]
 pub struct Memory {
     times: MemoryTimes,
-    coming: Ring<(u64, u32)>,
+    passing: Ring<Passage>,
     /// Until when it is busy.
     free_at: u64,
 }
@@ -38,32 +58,49 @@ impl Memory {
     pub fn new(times: MemoryTimes) -> Self {
         Self {
             times,
-            coming: Ring::default(),
+            passing: Ring::default(),
             free_at: 0,
         }
     }
 
-    /// It is asked for `bytes` of a request; answers whether that takes time.
-    pub fn ask(&mut self, slot: u32, bytes: u64, now: u64) -> bool {
-        let MemoryTimes {
-            latency,
-            bytes_per_second,
-        } = self.times;
-        if latency == 0 && bytes_per_second == 0 {
-            return false;
+    /// Whether what is written takes time here.
+    #[inline(always)]
+    pub fn takes_writes(&self) -> bool {
+        self.times.takes_writes && !self.times.are_none()
+    }
+
+    /// So many bytes are asked of it for the read in a slot; answers whether that takes time.
+    pub fn read(&mut self, slot: u32, bytes: u64, now: u64) -> bool {
+        let takes_time = !self.times.are_none();
+        if takes_time {
+            self.pass(slot, None, bytes, now);
         }
-        self.free_at = self.free_at.max(now) + transfer(bytes, bytes_per_second);
-        self.coming.push((self.free_at + latency, slot));
-        true
+        takes_time
     }
 
-    /// When the first request's pages have come.
+    /// Pages of the write in a slot pass it, of so many bytes.
+    pub fn write(&mut self, slot: u32, pages: (u32, u32), bytes: u64, now: u64) {
+        self.pass(slot, Some(pages), bytes, now);
+    }
+
+    fn pass(&mut self, slot: u32, written: Option<(u32, u32)>, bytes: u64, now: u64) {
+        let time = transfer(bytes, self.times.bytes_per_second);
+        self.free_at = self.free_at.max(now) + time;
+        self.passing.push(Passage {
+            at: self.free_at + self.times.latency,
+            slot,
+            written,
+            since: now,
+        });
+    }
+
+    /// When the first is through.
     pub fn next(&self) -> Option<u64> {
-        self.coming.front().map(|&(at, _)| at)
+        self.passing.front().map(|passage| passage.at)
     }
 
-    /// Whose pages have come.
-    pub fn take(&mut self) -> Option<u32> {
-        self.coming.pop().map(|(_, slot)| slot)
+    /// What is through.
+    pub fn take(&mut self) -> Option<Passage> {
+        self.passing.pop()
     }
 }

@@ -118,7 +118,7 @@ impl<F: Firmware> Engine<F> {
     /// Whether `pages` of a request take time to come from memory.
     fn wait_for_memory(&mut self, slot: u32, pages: u32, now: u64) -> bool {
         let bytes = u64::from(pages) << self.page_shift;
-        let takes_time = self.memory.ask(slot, bytes, now);
+        let takes_time = self.memory.read(slot, bytes, now);
         if takes_time {
             self.timeline.events.set_side(MEMORY, self.memory.next());
         }
@@ -126,10 +126,14 @@ impl<F: Firmware> Engine<F> {
     }
 
     pub(super) fn memory_event(&mut self, now: u64) {
-        let Some(slot) = self.memory.take() else {
+        let Some(passage) = self.memory.take() else {
             return;
         };
         self.timeline.events.set_side(MEMORY, self.memory.next());
+        if let Some(pages) = passage.written {
+            return self.passed_memory(passage.slot, pages, passage.since, now);
+        }
+        let slot = passage.slot;
         let entry = self.front.slot_mut(slot);
         if entry.has_all() {
             entry.parts[Part::Buffer as usize] += now - entry.since;

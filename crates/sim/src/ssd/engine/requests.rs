@@ -178,6 +178,9 @@ impl<F: Firmware> Engine<F> {
             Job::WriteData { .. } if !self.buffer.is_on() => {
                 self.start_write(slot, self.run_of(slot), now);
             }
+            Job::WriteData { first, pages } if self.memory.takes_writes() => {
+                self.pass_memory(slot, (first, pages), now);
+            }
             Job::WriteData { first, pages } => self.fill_buffer(slot, first, pages, now),
         }
     }

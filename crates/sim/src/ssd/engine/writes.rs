@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   buffer off   link: data ─> firmware ─> flash ─> complete
-//!   write back   space ─> link: data ─> buffer ─> acknowledged, complete
+//!   write back   space ─> link: data ─> (memory) ─> buffer ─> acknowledged, complete
 //!                                          └> firmware ─> flash ─> space free
 //!   forced, or   space ─> link: data ─> buffer ─> firmware ─> flash ─> complete
 //!   write through
@@ -21,7 +21,7 @@ use crate::ssd::firmware::cores::{Done, What};
 use crate::ssd::flash::Waits;
 use crate::ssd::flash::{Account, STRETCHES};
 use crate::ssd::front::Job;
-use crate::ssd::timeline::ACKNOWLEDGE;
+use crate::ssd::timeline::{ACKNOWLEDGE, MEMORY};
 
 impl<F: Firmware> Engine<F> {
     /// Gives free buffer space to the writes that wait for it, in order.
@@ -88,6 +88,30 @@ impl<F: Firmware> Engine<F> {
             // It is in the controller, or nothing but zeroes.
             self.acknowledge(slot, now);
         }
+    }
+
+    /// Pages of a write have crossed the link, and pass the controller's memory.
+    #[inline(never)]
+    pub(in crate::ssd) fn pass_memory(&mut self, slot: u32, pages: (u32, u32), now: u64) {
+        let bytes = self.front.slot(slot).bytes_of(pages.0, pages.1);
+        self.memory.write(slot, pages, bytes, now);
+        (self.timeline.events).set_side(MEMORY, self.memory.next());
+    }
+
+    /// They are through, who came at `since`. Of a write in pieces the last one's time counts:
+    /// the others' lies in its way to the drive.
+    pub(in crate::ssd) fn passed_memory(
+        &mut self,
+        slot: u32,
+        (first, pages): (u32, u32),
+        since: u64,
+        now: u64,
+    ) {
+        let entry = self.front.slot_mut(slot);
+        if first + pages == entry.pages.count {
+            entry.parts[Part::Buffer as usize] += now - since;
+        }
+        self.fill_buffer(slot, first, pages, now);
     }
 
     /// Pages of a write have arrived in the buffer, and go on to the flash.

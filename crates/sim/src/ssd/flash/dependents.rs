@@ -6,7 +6,8 @@
 //!                └ yes ─> line of its unit ─ its read complete ──────^
 //! ```
 //!
-//! A read that waits lets others by. Programs, erases and what collection reads keep their
+//! A read of the map is as urgent as the read of the host's that waits for it: it overtakes as that
+//! one may ([`super::overtaking`]). A read that waits lets others by. Programs, erases and what collection reads keep their
 //! order: behind one that waits they wait too; an erase also for every read before it, and
 //! nothing passes an operation on the same page. Drives without such a map have no lines.
 
@@ -198,6 +199,10 @@ impl Flash {
             return 0;
         };
         let mut awaited = dependents.look_through(operations);
+        let whose_lookup = match waits {
+            Waits::All => owner.1,
+            Waits::Host | Waits::Programs => Whose::NOBODYS,
+        };
         let (mut pending, mut place) = (0, 0);
         while let Some(operation) = operations.get(place) {
             let index = place;
@@ -237,7 +242,8 @@ impl Flash {
                 && let Some(dependents) = &mut self.dependents
             {
                 *taken = dependents.take_ticket();
-                account = (Account::awaited(*taken), Whose::NOBODYS);
+                // What waits for it may be a read of the host's, and goes no earlier than it.
+                account = (Account::awaited(*taken), whose_lookup);
             }
             let waits = (self.dependents.as_mut())
                 .is_some_and(|dependents| dependents.holds(unit, operation, account, ticket));

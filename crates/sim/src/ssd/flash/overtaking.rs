@@ -1,11 +1,12 @@
 //! What goes first at a die, and pausing for it.
 //!
 //! ```text
-//!   class 0 .. 6   reads that the host asked for       ─┐
-//!   class 7        everything else, in its own order   ─┴> unit: the first class that waits,
-//!                                                         or one that was passed too often
+//!   class 0 .. 6   reads that a read of the host waits for  ─┐
+//!   class 7        everything else, in its own order        ─┴> unit: the first class that waits,
+//!                                                              or one that was passed too often
 //! ```
 //!
+//! Such reads are those of its data, and of the map on the flash that says where these lie.
 //! Data is never overtaken. Programs, erases and the reads that belong to them keep the
 //! order of emission among themselves. A host's read takes its place behind them as long
 //! as the program of its own page is not complete; otherwise it may go before any of

@@ -226,7 +226,7 @@ impl World {
         self.own_work(&task.operation);
         self.was_read(task.number);
         match task.beneficiary {
-            Beneficiary::Nobody => {}
+            Beneficiary::Nobody | Beneficiary::Lookup(_) => {}
             Beneficiary::Buffer(number) => self.buffered_page_done(number),
             Beneficiary::Forced(index, number) => {
                 self.buffered_page_done(number);

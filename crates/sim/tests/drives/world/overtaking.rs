@@ -22,7 +22,7 @@ pub struct Paused {
 impl World {
     pub(super) fn class_of(&self, task: &Task, unit: usize) -> usize {
         let order = self.config.scheduling.order;
-        let (OperationKind::Read, Beneficiary::Request(index)) =
+        let (OperationKind::Read, Beneficiary::Request(index) | Beneficiary::Lookup(index)) =
             (task.operation.kind, task.beneficiary)
         else {
             return IN_ORDER;
