@@ -449,8 +449,10 @@ def preset_names() -> list[str]:
 def preset_text(name: str) -> str:
     """Return the TOML text of one of the package's presets."""
 
-def preset_keys(kind: str) -> list[tuple[str, str]]:
-    """Return every key that a preset may have, with what it may hold in words."""
+def preset_keys(
+    kind: str,
+) -> list[tuple[str, str, str | None, str | None, tuple[int, int, str | None] | None]]:
+    """Return every key: what it may hold, its unit, usual value, and place, step, name in a fit."""
 
 def resolve_preset(toml_text: str, base_texts: dict[str, str]) -> tuple[str, str]:
     """Check a preset; return its resolved description as JSON and its hash.

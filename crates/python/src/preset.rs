@@ -54,16 +54,30 @@ fn preset_text(name: &str) -> PyResult<&'static str> {
     })
 }
 
-/// Every key that a preset of a kind of drive may have, with what it may hold.
+/// A key, what it may hold, its unit, what it usually is, and its place, step and name in a fit.
+type KeyTold = (
+    &'static str,
+    String,
+    Option<&'static str>,
+    Option<String>,
+    Option<(u32, u32, Option<&'static str>)>,
+);
+
+/// Every key that a preset of a kind of drive may have.
 #[pyfunction]
-fn preset_keys(kind: &str) -> PyResult<Vec<(&'static str, String)>> {
+fn preset_keys(kind: &str) -> PyResult<Vec<KeyTold>> {
     let known = || {
         usage_error(format!(
             "no kind of drive {kind:?}; there are {:?}",
             DriveKind::WORDS
         ))
     };
-    Ok(preset::keys(DriveKind::from_word(kind).ok_or_else(known)?))
+    let told = |row: preset::KeyRow| {
+        let fit = row.fit.map(|fit| (fit.place, fit.step, fit.parameter));
+        (row.name, row.allowed, row.unit, row.usual, fit)
+    };
+    let rows = preset::keys(DriveKind::from_word(kind).ok_or_else(known)?);
+    Ok(rows.into_iter().map(told).collect())
 }
 
 #[pyfunction]

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab._core import preset_keys
+from drivelab.drives.presets.keys import preset_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -182,7 +182,7 @@ def _blocks(values: Mapping[str, Any], more: int, less: int) -> dict[str, int]:
 
 
 def _words(kind: str, values: Mapping[str, Any]) -> Iterator[Build]:
-    allowed = dict(preset_keys(kind))
+    allowed = {key.name: key.allowed for key in preset_keys(kind)}
     for key in _WORDS[kind]:
         text = allowed[key]
         words: list[Any] = re.findall(r'"(\w+)"', text)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from drivelab.drives.presets.keys import PresetKey, preset_keys
 from drivelab.errors import UsageError
 from drivelab.near_names import meant
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from drivelab.preset_fit.candidate import FloatArray
 
-_SECTOR_BYTES: Final = 512
-_PAGE_BYTES: Final = 4096
 
 
 @dataclass(frozen=True)
@@ -42,49 +41,26 @@ class Parameter:
     step: int = 1
 
 
-def _each(step: int, *keys: str) -> tuple[Parameter, ...]:
-    return tuple(Parameter(key, (key,), step) for key in keys)
+def fitted_parameters(kind: str) -> tuple[Parameter, ...]:
+    """Return what may be fitted of a kind of drive, as the table of keys says it.
 
+    Geometry and policies are no quantities that grow smoothly, and stay.
 
-_HOST: Final = _each(
-    1,
-    "host.link_bytes_per_second",
-    "host.read_command_ns",
-    "host.write_command_ns",
-    "host.write_acknowledge_ns",
-)
-_SEEKS: Final = tuple(
-    f"mechanics.{name}_seek_ns" for name in ("single_cylinder", "average", "full_stroke")
-)
-#: What may be fitted, by the kind of drive. Geometry and policies are no quantities that grow
-#: smoothly, and stay.
-FITTED: Final[dict[str, tuple[Parameter, ...]]] = {
-    "ssd": (
-        *_each(
-            1,
-            "timing.read_cell_ns",
-            "timing.program_cell_ns",
-            "timing.erase_cell_ns",
-            "timing.read_register_ns",
-            "timing.write_register_ns",
-            "timing.read_dispatch_ns",
-            "timing.write_dispatch_ns",
-            "slc.read_cell_ns",
-            "slc.program_cell_ns",
-        ),
-        *_HOST,
-        *_each(_PAGE_BYTES, "buffer.write_buffer_bytes", "buffer.read_cache_bytes"),
-        *_each(1, "buffer.memory_ns", "buffer.memory_bytes_per_second"),
-    ),
-    "hdd": (
-        # The shape of the curve stays: three points of it cannot be told one from another.
-        Parameter("seeks", _SEEKS),
-        *_each(1, "mechanics.rotation_rpm", "mechanics.head_switch_ns"),
-        Parameter("media_rate", ("geometry.zone_sectors_per_track",)),
-        *_each(_SECTOR_BYTES, "cache.write_cache_bytes"),
-        *_HOST,
-    ),
-}
+    Parameters
+    ----------
+    kind
+        ``ssd`` or ``hdd``.
+    """
+    together: dict[str, list[PresetKey]] = {}
+    for key in preset_keys(kind):
+        if key.fit:
+            together.setdefault(key.fit.parameter, []).append(key)
+    found = [
+        (fit.place, Parameter(name, tuple(key.name for key in keys), fit.step))
+        for name, keys in together.items()
+        if (fit := keys[0].fit)
+    ]
+    return tuple(parameter for _, parameter in sorted(found, key=lambda one: one[0]))
 
 
 def parameters_of(kind: str, values: Mapping[str, Any]) -> tuple[Parameter, ...]:
@@ -97,7 +73,9 @@ def parameters_of(kind: str, values: Mapping[str, Any]) -> tuple[Parameter, ...]
     values
         Of the base preset, by key.
     """
-    return tuple(one for one in FITTED[kind] if all(_is_there(values.get(key)) for key in one.keys))
+    return tuple(
+        one for one in fitted_parameters(kind) if all(_is_there(values.get(key)) for key in one.keys)
+    )
 
 
 def chosen_parameters(

@@ -7,6 +7,7 @@ use super::assemble::Keys;
 use super::choices::{Allocation, MappingScheme};
 use super::config::SsdConfig;
 use super::error::PresetError;
+use super::key::{Key, key};
 use super::schema::{self, LONGEST_NS, Rule, integer};
 
 const PROBABILITY: Rule = Rule::Ratio {
@@ -26,21 +27,18 @@ const FACTORY_BAD: &str = "ageing.factory_bad_ratio";
 const PROGRAM_FAILS: &str = "ageing.program_failure_probability";
 const ERASE_FAILS: &str = "ageing.erase_failure_probability";
 
-pub(super) const KEYS: &[(&str, Rule)] = &[
-    (RATED, integer(1, 1 << 30)),
-    ("ageing.seed", integer(0, u32::MAX as u64)),
-    ("ageing.program_time_ratio", TIME_RATIO),
-    ("ageing.erase_time_ratio", TIME_RATIO),
-    (RETRY, PROBABILITY),
-    (RETRIES, integer(1, 64)),
-    (RETRY_TIME, integer(0, LONGEST_NS)),
-    (FACTORY_BAD, PROBABILITY),
-    (PROGRAM_FAILS, PROBABILITY),
-    (ERASE_FAILS, PROBABILITY),
+pub(super) const KEYS: &[Key] = &[
+    key(RATED, integer(1, 1 << 30)),
+    key("ageing.seed", integer(0, u32::MAX as u64)).usually(0),
+    key("ageing.program_time_ratio", TIME_RATIO).usually_ratio(1.0),
+    key("ageing.erase_time_ratio", TIME_RATIO).usually_ratio(1.0),
+    key(RETRY, PROBABILITY).usually_ratio(0.0),
+    key(RETRIES, integer(1, 64)).usually(8),
+    key(RETRY_TIME, integer(0, LONGEST_NS)),
+    key(FACTORY_BAD, PROBABILITY),
+    key(PROGRAM_FAILS, PROBABILITY),
+    key(ERASE_FAILS, PROBABILITY),
 ];
-
-/// How often a page is sensed again at most, where the preset does not say it.
-const DEFAULT_RETRIES: u32 = 8;
 
 /// How the flash changes with the erases of its blocks. At `rated_erases` of a block its
 /// ratios and probabilities are those given here; before, they lie between those of new
@@ -109,12 +107,12 @@ impl Ageing {
 
 /// Reads the table; what has no effect leaves no trace.
 pub(super) fn ageing(keys: &Keys<'_>) -> Result<Option<Ageing>, PresetError> {
-    let Some((given, _)) = KEYS.iter().find(|(key, _)| keys.entry(key).is_some()) else {
+    let Some(given) = KEYS.iter().find(|row| keys.entry(row.name).is_some()) else {
         return Ok(None);
     };
     if keys.entry(RATED).is_none() {
         let rule = keys.rule(RATED).map_or_else(String::new, Rule::allowed);
-        return Err(keys.missing(RATED, format!("{rule}, as {given} is given")));
+        return Err(keys.missing(RATED, format!("{rule}, as {} is given", given.name)));
     }
     let ratio = |key: &str, usual: f64| -> Result<f64, PresetError> {
         let given = keys.entry(key).map(|_| keys.ratio(key)).transpose()?;
@@ -128,7 +126,7 @@ pub(super) fn ageing(keys: &Keys<'_>) -> Result<Option<Ageing>, PresetError> {
             return Err(schema::wrong_value(key, entry, allowed));
         }
     }
-    let most = keys.optional_integer(RETRIES)?.unwrap_or(DEFAULT_RETRIES);
+    let most = keys.integer_or_usual(RETRIES)?;
     let mut ageing = Ageing {
         rated_erases: keys.integer(RATED)?,
         seed: 0,
@@ -144,7 +142,7 @@ pub(super) fn ageing(keys: &Keys<'_>) -> Result<Option<Ageing>, PresetError> {
     if !ageing.changes_times() && !ageing.has_bad_blocks() {
         return Ok(None);
     }
-    ageing.seed = keys.optional_integer("ageing.seed")?.unwrap_or(0);
+    ageing.seed = keys.integer_or_usual("ageing.seed")?;
     Ok(Some(ageing))
 }
 

@@ -11,17 +11,12 @@ use super::error::{PresetError, SpareShortage};
 use super::firmware;
 use super::flash;
 use super::host::host;
+use super::key::Usual;
 use super::mapping;
 use super::published::published;
 use super::schema;
 use super::slc;
 use super::variability::variability;
-
-/// Idle time after which collection begins in the background, where the preset does not say it.
-const DEFAULT_BACKGROUND_IDLE_NS: u64 = 1_000_000;
-
-/// Reserve where the preset does not say one.
-const DEFAULT_RESERVE_BLOCKS_PER_PLANE: u32 = 4;
 
 /// Builds the drive from its keys, which were checked.
 pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
@@ -146,6 +141,43 @@ impl Keys<'_> {
         Ok(self.need(key)?.value == Value::Boolean(true))
     }
 
+    /// An integer, or what its row says where it is not given.
+    pub(super) fn integer_or_usual<T: TryFrom<i64> + TryFrom<u64>>(
+        &self,
+        key: &str,
+    ) -> Result<T, PresetError> {
+        if let (None, Some(Usual::Integer(usual))) = (self.entry(key), self.usual(key)) {
+            return T::try_from(usual).or_else(|_| self.integer(key));
+        }
+        self.integer(key)
+    }
+
+    /// The same of a number that need not be whole.
+    pub(super) fn ratio_or_usual(&self, key: &str) -> Result<f64, PresetError> {
+        match (self.entry(key), self.usual(key)) {
+            (None, Some(Usual::Ratio(usual))) => Ok(usual),
+            _ => self.ratio(key),
+        }
+    }
+
+    /// The same of a word.
+    pub(super) fn word_or_usual<T>(
+        &self,
+        key: &str,
+        choose: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, PresetError> {
+        if let (None, Some(Usual::Word(usual))) = (self.entry(key), self.usual(key))
+            && let Some(choice) = choose(usual)
+        {
+            return Ok(choice);
+        }
+        self.word(key, choose)
+    }
+
+    fn usual(&self, key: &str) -> Option<Usual> {
+        schema::row(key, self.kind).map(|row| row.usual)
+    }
+
     /// A boolean that is false if not given.
     pub(super) fn switch(&self, key: &str) -> Result<bool, PresetError> {
         Ok(self.entry(key).is_some() && self.boolean(key)?)
@@ -245,9 +277,8 @@ fn physical_pages(geometry: &Geometry) -> u64 {
 
 fn collection(keys: &Keys<'_>) -> Result<Collection, PresetError> {
     let policy = keys.word("collection.policy", VictimPolicy::from_word)?;
-    let reserve_blocks_per_plane = keys
-        .optional_integer("collection.reserve_blocks_per_plane")?
-        .unwrap_or(DEFAULT_RESERVE_BLOCKS_PER_PLANE);
+    let reserve_blocks_per_plane: u32 =
+        keys.integer_or_usual("collection.reserve_blocks_per_plane")?;
     // What has no effect, or the usual one, leaves no trace.
     let draws = policy == VictimPolicy::DChoices;
     let choices = keys.optional_integer("collection.victim_choices")?;
@@ -262,9 +293,8 @@ fn collection(keys: &Keys<'_>) -> Result<Collection, PresetError> {
         hot_blocks_per_plane: keys.optional_integer("collection.hot_blocks_per_plane")?,
         background_blocks_per_plane: background,
         background_idle_ns: background
-            .map(|_| keys.optional_integer("collection.background_idle_ns"))
-            .transpose()?
-            .map(|idle| idle.unwrap_or(DEFAULT_BACKGROUND_IDLE_NS)),
+            .map(|_| keys.integer_or_usual("collection.background_idle_ns"))
+            .transpose()?,
     })
 }
 
@@ -291,16 +321,15 @@ fn wear(keys: &Keys<'_>) -> Result<Wear, PresetError> {
 fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
     let write_buffer_bytes = keys.integer("buffer.write_buffer_bytes")?;
     // Without a buffer there is nothing to decide.
-    let policy = keys.optional_word("buffer.policy", BufferPolicy::from_word)?;
-    let policy = policy.filter(|_| write_buffer_bytes > 0);
-    let policy = policy.unwrap_or(BufferPolicy::WriteBack);
+    let policy = keys.word_or_usual("buffer.policy", BufferPolicy::from_word)?;
+    let policy = match write_buffer_bytes {
+        0 => BufferPolicy::WriteBack,
+        _ => policy,
+    };
     let gathers = write_buffer_bytes > 0 && policy == BufferPolicy::WriteBack;
     let mark = |key: &str| -> Result<u64, PresetError> {
-        let bytes = keys.optional_integer(key)?;
-        Ok(bytes.filter(|_| gathers).unwrap_or_default())
-    };
-    let size = |key: &str| -> Result<u64, PresetError> {
-        Ok(keys.optional_integer(key)?.unwrap_or_default())
+        let bytes = keys.integer_or_usual(key)?;
+        Ok(if gathers { bytes } else { 0 })
     };
     Ok(Buffer {
         write_buffer_bytes,
@@ -308,9 +337,9 @@ fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
         survives_power_loss: write_buffer_bytes > 0 && keys.switch("buffer.survives_power_loss")?,
         flush_start_bytes: mark("buffer.flush_start_bytes")?,
         flush_stop_bytes: mark("buffer.flush_stop_bytes")?,
-        read_cache_bytes: size("buffer.read_cache_bytes")?,
-        read_ahead_bytes: size("buffer.read_ahead_bytes")?,
-        memory_ns: size("buffer.memory_ns")?,
+        read_cache_bytes: keys.integer_or_usual("buffer.read_cache_bytes")?,
+        read_ahead_bytes: keys.integer_or_usual("buffer.read_ahead_bytes")?,
+        memory_ns: keys.integer_or_usual("buffer.memory_ns")?,
         memory_bytes_per_second: keys.optional_integer("buffer.memory_bytes_per_second")?,
         memory_takes_writes: write_buffer_bytes > 0 && keys.switch("buffer.memory_takes_writes")?,
     })

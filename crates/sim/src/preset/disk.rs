@@ -11,13 +11,11 @@ use super::config::Host;
 use super::document::Entries;
 use super::error::PresetError;
 use super::host::host;
+use super::key::{Key, key};
 use super::published::{Published, published};
 use super::schema::{self, LONGEST_NS, Rule, TIME, integer};
 use super::variability::{Variability, variability};
 use crate::hdd::{Rotation, SeekTimes};
-
-/// Accesses of the write cache that the scheduler sees, where the preset does not say it.
-const DEFAULT_DESTAGE_WINDOW: u32 = 32;
 
 /// All segments of the read cache, or the write cache: far above what disks have.
 const MOST_CACHE_BYTES: u64 = 1 << 32;
@@ -30,73 +28,74 @@ const INTERFACES: &[&str] = &[
 ];
 
 /// What a disk has beside what every drive has.
-pub(super) const KEYS: &[(&str, Rule)] = &[
-    ("geometry.heads", integer(1, 64)),
-    (
+pub(super) const KEYS: &[Key] = &[
+    key("geometry.heads", integer(1, 64)),
+    key(
         "geometry.zone_cylinders",
         Rule::Integers {
             least: 1,
             most: 1 << 20,
         },
     ),
-    (
+    key(
         "geometry.zone_sectors_per_track",
         Rule::Integers {
             least: 1,
             most: 1 << 16,
         },
-    ),
-    (
+    ).fitted_with("media_rate", 4),
+    key(
         "geometry.user_capacity_bytes",
         Rule::Sectors {
             least: 512,
             most: 1 << 50,
         },
     ),
-    ("mechanics.rotation_rpm", integer(1000, 50_000)),
-    ("mechanics.single_cylinder_seek_ns", integer(0, LONGEST_NS)),
-    ("mechanics.average_seek_ns", integer(0, LONGEST_NS)),
-    ("mechanics.full_stroke_seek_ns", integer(0, LONGEST_NS)),
-    ("mechanics.head_switch_ns", TIME),
-    ("mechanics.write_settle_ns", TIME),
-    ("mechanics.track_skew_ns", TIME),
-    ("mechanics.cylinder_skew_ns", TIME),
-    ("scheduling.order", Rule::Word(SeekOrder::WORDS)),
-    ("scheduling.destage_window", integer(1, 1024)),
-    ("cache.read_segments", integer(0, 256)),
-    (
+    key("mechanics.rotation_rpm", integer(1000, 50_000)).fitted(2, 1),
+    key("mechanics.single_cylinder_seek_ns", integer(0, LONGEST_NS)).fitted_with("seeks", 1),
+    key("mechanics.average_seek_ns", integer(0, LONGEST_NS)).fitted_with("seeks", 1),
+    key("mechanics.full_stroke_seek_ns", integer(0, LONGEST_NS)).fitted_with("seeks", 1),
+    key("mechanics.head_switch_ns", TIME).fitted(3, 1),
+    key("mechanics.write_settle_ns", TIME).usually(0),
+    key("mechanics.track_skew_ns", TIME),
+    key("mechanics.cylinder_skew_ns", TIME),
+    key("scheduling.order", Rule::Word(SeekOrder::WORDS)),
+    key("scheduling.destage_window", integer(1, 1024)).usually(32),
+    key("cache.read_segments", integer(0, 256)),
+    key(
         "cache.segment_bytes",
         Rule::Sectors {
             least: 512,
             most: MOST_CACHE_BYTES,
         },
     ),
-    ("cache.read_ahead", Rule::Boolean),
-    (
+    key("cache.read_ahead", Rule::Boolean).needed(),
+    key(
         "cache.write_cache_bytes",
         Rule::Sectors {
             least: 0,
             most: MOST_CACHE_BYTES,
         },
-    ),
-    ("cache.policy", Rule::Word(BufferPolicy::WORDS)),
-    ("host.interface", Rule::Word(INTERFACES)),
-    (
+    ).fitted(5, 512),
+    key("cache.policy", Rule::Word(BufferPolicy::WORDS))
+        .usual_word(BufferPolicy::WriteBack.word()),
+    key("host.interface", Rule::Word(INTERFACES)),
+    key(
         "host.link_bytes_per_second",
         integer(1_000_000, 1_000_000_000_000),
-    ),
-    (
+    ).fitted(6, 1),
+    key(
         "host.link_gigabits_per_second",
         Rule::Ratio {
             least: 1.5,
             most: 12.0,
         },
     ),
-    ("host.commands", integer(1, 65_536)),
-    ("host.read_command_ns", TIME),
-    ("host.write_command_ns", TIME),
-    ("host.write_acknowledge_ns", TIME),
-    ("host.flush_command_ns", TIME),
+    key("host.commands", integer(1, 65_536)),
+    key("host.read_command_ns", TIME).fitted(7, 1),
+    key("host.write_command_ns", TIME).fitted(8, 1),
+    key("host.write_acknowledge_ns", TIME).fitted(9, 1),
+    key("host.flush_command_ns", TIME),
 ];
 
 /// One hard disk, checked: every number is possible with the others.
@@ -217,7 +216,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<HddConfig, PresetError> {
     let keys = Keys::new(entries, DriveKind::Hdd);
     let cache = cache(&keys)?;
     let keeps_writes = cache.write_cache_bytes > 0;
-    let window = keys.optional_integer("scheduling.destage_window")?;
+    let window = keys.integer_or_usual("scheduling.destage_window")?;
     let config = HddConfig {
         name: keys.text("name")?,
         kind: DriveKind::Hdd,
@@ -226,7 +225,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<HddConfig, PresetError> {
         mechanics: mechanics(&keys)?,
         scheduling: DiskScheduling {
             order: keys.word("scheduling.order", SeekOrder::from_word)?,
-            destage_window: keeps_writes.then(|| window.unwrap_or(DEFAULT_DESTAGE_WINDOW)),
+            destage_window: keeps_writes.then_some(window),
         },
         cache,
         host: host(&keys)?,
@@ -320,14 +319,13 @@ fn mechanics(keys: &Keys<'_>) -> Result<Mechanics, PresetError> {
             given => Ok(given.unwrap_or(needed)),
         }
     };
-    let write_settle_ns = keys.optional_integer("mechanics.write_settle_ns")?;
     Ok(Mechanics {
         rotation_rpm,
         single_cylinder_seek_ns,
         average_seek_ns,
         full_stroke_seek_ns,
         head_switch_ns,
-        write_settle_ns: write_settle_ns.unwrap_or(0),
+        write_settle_ns: keys.integer_or_usual("mechanics.write_settle_ns")?,
         track_skew_ns: skew("mechanics.track_skew_ns", head_switch_ns)?,
         cylinder_skew_ns: skew("mechanics.cylinder_skew_ns", single_cylinder_seek_ns)?,
     })
@@ -346,14 +344,16 @@ fn cache(keys: &Keys<'_>) -> Result<DiskCache, PresetError> {
         }
     }
     let write_cache_bytes = keys.integer("cache.write_cache_bytes")?;
-    let policy = keys.optional_word("cache.policy", BufferPolicy::from_word)?;
-    let policy = policy.filter(|_| write_cache_bytes > 0);
+    let policy = keys.word_or_usual("cache.policy", BufferPolicy::from_word)?;
     // What has no effect leaves no trace.
     Ok(DiskCache {
         read_segments,
         segment_bytes: segment_bytes.filter(|_| read_segments > 0),
         read_ahead: read_segments > 0 && keys.boolean("cache.read_ahead")?,
         write_cache_bytes,
-        policy: policy.unwrap_or(BufferPolicy::WriteBack),
+        policy: match write_cache_bytes {
+            0 => BufferPolicy::WriteBack,
+            _ => policy,
+        },
     })
 }

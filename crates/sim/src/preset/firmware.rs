@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use super::assemble::Keys;
 use super::choices::FirmwareTime;
 use super::error::PresetError;
+use super::key::{Key, key};
 use super::schema::{LONGEST_NS, Rule, TIME, integer, wrong_value};
 
 const TIME_OF: &str = "firmware.time";
@@ -100,29 +101,29 @@ const PER_COUNT: Rule = Rule::Ratio {
 };
 
 /// Its keys.
-pub(super) const KEYS: &[(&str, Rule)] = &[
-    (TIME_OF, Rule::Word(FirmwareTime::WORDS)),
-    (CORES, integer(1, MOST_CORES)),
-    (CLOCK, integer(10, 100_000)),
-    (COMMAND, TIME),
-    (COST_CORES, integer(1, MOST_CORES)),
-    (COST_CLOCK, integer(10, 100_000)),
-    (COST[0][0], PER_COUNT),
-    (COST[0][1], PER_COUNT),
-    (COST[1][0], PER_COUNT),
-    (COST[1][1], PER_COUNT),
-    (COST[2][0], PER_COUNT),
-    (COST[2][1], PER_COUNT),
-    (COST[3][0], PER_COUNT),
-    (COST[3][1], PER_COUNT),
-    (COST[4][0], PER_COUNT),
-    (COST[4][1], PER_COUNT),
-    (COST[5][0], PER_COUNT),
-    (COST[5][1], PER_COUNT),
-    (COST[6][0], PER_COUNT),
-    (COST[6][1], PER_COUNT),
-    (COST[7][0], PER_COUNT),
-    (COST[7][1], PER_COUNT),
+pub(super) const KEYS: &[Key] = &[
+    key(TIME_OF, Rule::Word(FirmwareTime::WORDS)),
+    key(CORES, integer(1, MOST_CORES)),
+    key(CLOCK, integer(10, 100_000)),
+    key(COMMAND, TIME),
+    key(COST_CORES, integer(1, MOST_CORES)),
+    key(COST_CLOCK, integer(10, 100_000)),
+    key(COST[0][0], PER_COUNT),
+    key(COST[0][1], PER_COUNT),
+    key(COST[1][0], PER_COUNT),
+    key(COST[1][1], PER_COUNT),
+    key(COST[2][0], PER_COUNT),
+    key(COST[2][1], PER_COUNT),
+    key(COST[3][0], PER_COUNT),
+    key(COST[3][1], PER_COUNT),
+    key(COST[4][0], PER_COUNT),
+    key(COST[4][1], PER_COUNT),
+    key(COST[5][0], PER_COUNT),
+    key(COST[5][1], PER_COUNT),
+    key(COST[6][0], PER_COUNT),
+    key(COST[6][1], PER_COUNT),
+    key(COST[7][0], PER_COUNT),
+    key(COST[7][1], PER_COUNT),
 ];
 
 /// The controller's cores, and what work takes of one of them.
@@ -181,14 +182,14 @@ fn check_used(keys: &Keys<'_>, time: FirmwareTime) -> Result<(), PresetError> {
         FirmwareTime::Fixed => "uses cores and command_ns",
         FirmwareTime::Counted => "uses cores, clock_mhz and the table cost",
     };
-    for (key, _) in KEYS {
-        let Some(entry) = keys.entry(key) else {
+    for row in KEYS {
+        let Some(entry) = keys.entry(row.name) else {
             continue;
         };
         let is_beside = entry.place.preset == said.place.preset || !keys.is_inherited(entry);
-        if *key != TIME_OF && is_beside && !uses(time, key) {
+        if row.name != TIME_OF && is_beside && !uses(time, row.name) {
             let allowed = format!("none, as {TIME_OF} = {:?} {used}", time.word());
-            return Err(wrong_value(key, entry, allowed));
+            return Err(wrong_value(row.name, entry, allowed));
         }
     }
     Ok(())
@@ -206,7 +207,7 @@ pub(super) fn firmware(keys: &Keys<'_>) -> Result<Option<Firmware>, PresetError>
     }
     let time = match time {
         None => {
-            let own = KEYS.iter().find(|(key, _)| keys.entry(key).is_some());
+            let own = KEYS.iter().find(|row| keys.entry(row.name).is_some());
             return match own {
                 Some(_) => Err(keys.missing(TIME_OF, Rule::Word(FirmwareTime::WORDS).allowed())),
                 None => Ok(None),

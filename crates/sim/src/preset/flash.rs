@@ -9,9 +9,6 @@ use super::document::Value;
 use super::error::PresetError;
 use super::schema;
 
-/// Operations that may overtake another where the preset does not say how many.
-const DEFAULT_STARVATION_LIMIT: u32 = 64;
-
 pub(super) fn timing(keys: &Keys<'_>) -> Result<Timing, PresetError> {
     let suspends = keys.optional_integer::<u32>("scheduling.suspends_per_operation")?;
     let of_suspends = |key: &str| match suspends {
@@ -62,22 +59,19 @@ fn cell_times(keys: &Keys<'_>, key: &str) -> Result<CellTimes, PresetError> {
 
 pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {
     let dispatch = keys.word("scheduling.dispatch", Dispatch::from_word)?;
-    let order = keys.optional_word("scheduling.order", Order::from_word)?;
-    let order = order.unwrap_or(Order::FirstCome);
-    let limit = keys.optional_integer("scheduling.starvation_limit")?;
-    let suspends = keys.optional_integer("scheduling.suspends_per_operation")?;
-    let multi_plane = keys.optional_word("scheduling.multi_plane", MultiPlane::from_word)?;
+    let order = keys.word_or_usual("scheduling.order", Order::from_word)?;
+    let limit = keys.integer_or_usual("scheduling.starvation_limit")?;
     let scheduling = Scheduling {
         dispatch,
         order,
         starvation_limit: match order {
             Order::FirstCome => None,
-            _ => Some(limit.unwrap_or(DEFAULT_STARVATION_LIMIT)),
+            _ => Some(limit),
         },
-        suspends_per_operation: suspends.unwrap_or(0),
+        suspends_per_operation: keys.integer_or_usual("scheduling.suspends_per_operation")?,
         copyback: keys.switch("scheduling.copyback")?,
         cache_operations: keys.switch("scheduling.cache_operations")?,
-        multi_plane: multi_plane.unwrap_or(MultiPlane::Off),
+        multi_plane: keys.word_or_usual("scheduling.multi_plane", MultiPlane::from_word)?,
     };
     let overtakes = order != Order::FirstCome;
     if overtakes && dispatch == Dispatch::InOrder {

@@ -8,9 +8,6 @@ use super::config::{Mapping, SsdConfig};
 use super::error::PresetError;
 use super::schema;
 
-/// Log blocks of each plane where the preset does not say it.
-const DEFAULT_LOG_BLOCKS_PER_PLANE: u32 = 8;
-
 const CACHED: &str = "mapping.cached_entries";
 const REPLACEMENT: &str = "mapping.cache_replacement";
 const LOG_BLOCKS: &str = "mapping.log_blocks_per_plane";
@@ -19,12 +16,10 @@ const LOG_BLOCKS: &str = "mapping.log_blocks_per_plane";
 const MAP_ENTRY_BYTES: u32 = 4;
 
 pub(super) fn mapping(keys: &Keys<'_>) -> Result<Mapping, PresetError> {
-    let usual = Mapping::default();
-    let scheme = keys.optional_word("mapping.scheme", MappingScheme::from_word)?;
-    let scheme = scheme.unwrap_or(usual.scheme);
-    let log_blocks = keys.optional_integer(LOG_BLOCKS)?;
+    let scheme = keys.word_or_usual("mapping.scheme", MappingScheme::from_word)?;
+    let log_blocks: u32 = keys.integer_or_usual(LOG_BLOCKS)?;
     let has_logs = matches!(scheme, MappingScheme::Bast | MappingScheme::Fast);
-    if log_blocks.is_some() && !has_logs {
+    if keys.entry(LOG_BLOCKS).is_some() && !has_logs {
         let allowed = format!(
             "none, as mapping.scheme = {:?} has no log blocks; or \"bast\" or \"fast\" there",
             scheme.word()
@@ -37,7 +32,7 @@ pub(super) fn mapping(keys: &Keys<'_>) -> Result<Mapping, PresetError> {
     }
     let is_cached = scheme == MappingScheme::DemandCachedPage;
     let cached_entries = keys.optional_integer(CACHED)?;
-    let replacement = keys.optional_word(REPLACEMENT, Replacement::from_word)?;
+    let replacement = keys.word_or_usual(REPLACEMENT, Replacement::from_word)?;
     for key in [CACHED, REPLACEMENT] {
         if let Some(entry) = keys.entry(key).filter(|_| !is_cached) {
             let allowed = format!(
@@ -51,15 +46,13 @@ pub(super) fn mapping(keys: &Keys<'_>) -> Result<Mapping, PresetError> {
     if is_cached {
         keys.need(CACHED)?;
     }
-    let order = keys.optional_word("mapping.order", StripingOrder::from_word)?;
-    let allocation = keys.optional_word("mapping.allocation", Allocation::from_word)?;
     Ok(Mapping {
         scheme,
-        log_blocks_per_plane: has_logs.then(|| log_blocks.unwrap_or(DEFAULT_LOG_BLOCKS_PER_PLANE)),
+        log_blocks_per_plane: has_logs.then_some(log_blocks),
         cached_entries,
-        cache_replacement: is_cached.then(|| replacement.unwrap_or(Replacement::SegmentedLru)),
-        order: order.unwrap_or(usual.order),
-        allocation: allocation.unwrap_or(usual.allocation),
+        cache_replacement: is_cached.then_some(replacement),
+        order: keys.word_or_usual("mapping.order", StripingOrder::from_word)?,
+        allocation: keys.word_or_usual("mapping.allocation", Allocation::from_word)?,
     })
 }
 

@@ -22,6 +22,7 @@ mod error;
 mod firmware;
 mod flash;
 mod host;
+mod key;
 mod mapping;
 mod published;
 mod raid;
@@ -45,6 +46,7 @@ pub use disk::{DiskCache, DiskGeometry, DiskScheduling, HddConfig, Mechanics};
 pub use drive::DriveConfig;
 pub use error::{Place, PresetError, SpareShortage};
 pub use firmware::{Firmware, Time, Work};
+pub use key::{Fit, KeyRow};
 pub use published::Published;
 pub use raid::{ArrayGeometry, MemberConfig, RaidConfig};
 pub use slc::Slc;
@@ -55,12 +57,10 @@ use crate::embedded::Embedded;
 /// Name and text of every preset of the package, ordered by name.
 static EMBEDDED: Embedded = Embedded(include!(concat!(env!("OUT_DIR"), "/presets.rs")));
 
-/// Every key that a preset of a kind of drive may have, with what it may hold in words; `*`
-/// stands for the name of a published figure.
+/// Every key that a preset of a kind of drive may have.
 #[must_use]
-pub fn keys(kind: DriveKind) -> Vec<(&'static str, String)> {
-    let of_key = |&(key, rule): &(&'static str, schema::Rule)| (key, rule.allowed());
-    schema::keys(kind).map(of_key).collect()
+pub fn keys(kind: DriveKind) -> Vec<KeyRow> {
+    schema::keys(kind).map(KeyRow::from).collect()
 }
 
 /// The names of the presets that the package contains, in alphabetical order.

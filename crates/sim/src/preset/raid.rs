@@ -11,16 +11,17 @@ use super::disk::{self, HddConfig};
 use super::document::{Entries, read_with_base};
 use super::drive::fingerprint;
 use super::error::PresetError;
+use super::key::{Key, key};
 use super::published::{Published, published};
 use super::schema::{self, Rule, integer};
 use super::variability::{Variability, variability};
 use crate::raid::Stripes;
 
 /// What an array has beside what every drive has.
-pub(super) const KEYS: &[(&str, Rule)] = &[
-    ("member", Rule::Text),
-    ("members", integer(1, 16)),
-    (
+pub(super) const KEYS: &[Key] = &[
+    key("member", Rule::Text),
+    key("members", integer(1, 16)),
+    key(
         "stripe_bytes",
         Rule::Sectors {
             least: 512,

@@ -1,5 +1,6 @@
 //! The keys of a preset with their types and ranges: the one list that checks and messages use.
 
+use drivelab_ftl::Policies;
 use drivelab_request::{Content, Direction, SECTOR_BYTES};
 use drivelab_workload::MAX_REQUEST_BYTES;
 
@@ -14,6 +15,7 @@ use super::disk;
 use super::document::{Entries, Entry, Value};
 use super::error::PresetError;
 use super::firmware;
+use super::key::{Key, key};
 use super::raid;
 
 /// One second; no step of a flash operation takes longer.
@@ -76,213 +78,213 @@ pub(super) const CELL_TIMES: Rule = Rule::OneOrSeveral {
 };
 
 /// What every kind of drive has before its own keys.
-const FIRST_KEYS: &[(&str, Rule)] = &[
-    ("base", Rule::Text),
-    ("name", Rule::Text),
-    ("kind", Rule::Word(DriveKind::WORDS)),
-    ("summary", Rule::Text),
+const FIRST_KEYS: &[Key] = &[
+    key("base", Rule::Text),
+    key("name", Rule::Text),
+    key("kind", Rule::Word(DriveKind::WORDS)),
+    key("summary", Rule::Text),
 ];
 
 /// What a drive of flash has beside what every drive has.
-const FLASH_KEYS: &[(&str, Rule)] = &[
-    ("condition", Rule::Word(Condition::WORDS)),
-    ("rated_endurance_bytes", integer(1, 1 << 60)),
-    ("geometry.channels", integer(1, 256)),
-    ("geometry.ways_per_channel", integer(1, 256)),
-    ("geometry.dies_per_way", integer(1, 64)),
-    ("geometry.planes_per_die", integer(1, 16)),
-    ("geometry.blocks_per_plane", integer(1, 1 << 20)),
-    ("geometry.pages_per_block", integer(1, 32_767)),
-    ("geometry.page_size_bytes", Rule::PageSize),
-    ("geometry.user_capacity_bytes", integer(512, 1 << 50)),
-    (
+const FLASH_KEYS: &[Key] = &[
+    key("condition", Rule::Word(Condition::WORDS)),
+    key("rated_endurance_bytes", integer(1, 1 << 60)),
+    key("geometry.channels", integer(1, 256)),
+    key("geometry.ways_per_channel", integer(1, 256)),
+    key("geometry.dies_per_way", integer(1, 64)),
+    key("geometry.planes_per_die", integer(1, 16)),
+    key("geometry.blocks_per_plane", integer(1, 1 << 20)),
+    key("geometry.pages_per_block", integer(1, 32_767)),
+    key("geometry.page_size_bytes", Rule::PageSize),
+    key("geometry.user_capacity_bytes", integer(512, 1 << 50)),
+    key(
         "geometry.over_provisioning_ratio",
         Rule::Ratio {
             least: 0.0,
             most: 1000.0,
         },
     ),
-    ("geometry.plane_mode", Rule::Boolean),
-    ("timing.read_dispatch_ns", TIME),
-    ("timing.write_dispatch_ns", TIME),
-    ("timing.erase_dispatch_ns", TIME),
-    ("timing.read_register_ns", TIME),
-    ("timing.write_register_ns", TIME),
-    ("timing.read_cell_ns", CELL_TIMES),
-    ("timing.program_cell_ns", CELL_TIMES),
-    ("timing.erase_cell_ns", TIME),
-    ("timing.suspend_ns", TIME),
-    ("timing.resume_ns", TIME),
-    ("timing.suspend_progress_ns", TIME),
-    ("energy.read_page_nj", integer(0, 1_000_000_000)),
-    ("energy.program_page_nj", integer(0, 1_000_000_000)),
-    ("energy.erase_block_nj", integer(0, 1_000_000_000)),
-    ("energy.transfer_byte_pj", integer(0, 1_000_000)),
-    ("energy.idle_power_mw", integer(0, 1_000_000)),
-    ("scheduling.dispatch", Rule::Word(Dispatch::WORDS)),
-    ("scheduling.order", Rule::Word(Order::WORDS)),
-    ("scheduling.starvation_limit", integer(1, 65_536)),
-    ("scheduling.suspends_per_operation", integer(0, 1000)),
-    ("scheduling.copyback", Rule::Boolean),
-    ("scheduling.cache_operations", Rule::Boolean),
-    ("scheduling.multi_plane", Rule::Word(MultiPlane::WORDS)),
-    ("slc.blocks_per_plane", integer(2, 1 << 20)),
-    ("slc.pages_per_block", integer(1, 32_767)),
-    ("slc.read_cell_ns", TIME),
-    ("slc.program_cell_ns", TIME),
-    ("slc.idle_ns", integer(1_000, LONGEST_NS)),
-    (compression::SLOT, Rule::PageSize),
-    (compression::ZEROS, Rule::Boolean),
-    (compression::FILLED, Rule::Word(Content::NAMES)),
-    ("mapping.scheme", Rule::Word(MappingScheme::WORDS)),
-    ("mapping.cached_entries", integer(1, u32::MAX as u64)),
-    ("mapping.cache_replacement", Rule::Word(Replacement::WORDS)),
-    ("mapping.log_blocks_per_plane", integer(1, 1 << 20)),
-    ("mapping.order", Rule::Word(StripingOrder::WORDS)),
-    ("mapping.allocation", Rule::Word(Allocation::WORDS)),
-    ("collection.policy", Rule::Word(VictimPolicy::WORDS)),
-    ("collection.pace", Rule::Word(Pace::WORDS)),
-    ("collection.victim_choices", integer(1, 1 << 10)),
-    ("collection.reserve_blocks_per_plane", integer(2, 1 << 20)),
-    ("collection.stop_blocks_per_plane", integer(3, 1 << 20)),
-    ("collection.hot_blocks_per_plane", integer(1, 1 << 20)),
-    (
+    key("geometry.plane_mode", Rule::Boolean).needed(),
+    key("timing.read_dispatch_ns", TIME).fitted(6, 1),
+    key("timing.write_dispatch_ns", TIME).fitted(7, 1),
+    key("timing.erase_dispatch_ns", TIME),
+    key("timing.read_register_ns", TIME).fitted(4, 1),
+    key("timing.write_register_ns", TIME).fitted(5, 1),
+    key("timing.read_cell_ns", CELL_TIMES).fitted(1, 1),
+    key("timing.program_cell_ns", CELL_TIMES).fitted(2, 1),
+    key("timing.erase_cell_ns", TIME).fitted(3, 1),
+    key("timing.suspend_ns", TIME),
+    key("timing.resume_ns", TIME),
+    key("timing.suspend_progress_ns", TIME),
+    key("energy.read_page_nj", integer(0, 1_000_000_000)),
+    key("energy.program_page_nj", integer(0, 1_000_000_000)),
+    key("energy.erase_block_nj", integer(0, 1_000_000_000)),
+    key("energy.transfer_byte_pj", integer(0, 1_000_000)),
+    key("energy.idle_power_mw", integer(0, 1_000_000)),
+    key("scheduling.dispatch", Rule::Word(Dispatch::WORDS)),
+    key("scheduling.order", Rule::Word(Order::WORDS)).usual_word(Order::FirstCome.word()),
+    key("scheduling.starvation_limit", integer(1, 65_536)).usually(64),
+    key("scheduling.suspends_per_operation", integer(0, 1000)).usually(0),
+    key("scheduling.copyback", Rule::Boolean),
+    key("scheduling.cache_operations", Rule::Boolean),
+    key("scheduling.multi_plane", Rule::Word(MultiPlane::WORDS)).usual_word(MultiPlane::Off.word()),
+    key("slc.blocks_per_plane", integer(2, 1 << 20)),
+    key("slc.pages_per_block", integer(1, 32_767)),
+    key("slc.read_cell_ns", TIME).fitted(8, 1),
+    key("slc.program_cell_ns", TIME).fitted(9, 1),
+    key("slc.idle_ns", integer(1_000, LONGEST_NS)).usually(1_000_000),
+    key(compression::SLOT, Rule::PageSize),
+    key(compression::ZEROS, Rule::Boolean),
+    key(compression::FILLED, Rule::Word(Content::NAMES)),
+    key("mapping.scheme", Rule::Word(MappingScheme::WORDS)).usual_word(MappingScheme::Page.word()),
+    key("mapping.cached_entries", integer(1, u32::MAX as u64)),
+    key("mapping.cache_replacement", Rule::Word(Replacement::WORDS)).usual_word(Replacement::SegmentedLru.word()),
+    key("mapping.log_blocks_per_plane", integer(1, 1 << 20)).usually(8),
+    key("mapping.order", Rule::Word(StripingOrder::WORDS)).usual_word(Policies::USUAL.order.word()),
+    key("mapping.allocation", Rule::Word(Allocation::WORDS)).usual_word(Policies::USUAL.allocation.word()),
+    key("collection.policy", Rule::Word(VictimPolicy::WORDS)),
+    key("collection.pace", Rule::Word(Pace::WORDS)),
+    key("collection.victim_choices", integer(1, 1 << 10)),
+    key("collection.reserve_blocks_per_plane", integer(2, 1 << 20)).usually(4),
+    key("collection.stop_blocks_per_plane", integer(3, 1 << 20)),
+    key("collection.hot_blocks_per_plane", integer(1, 1 << 20)),
+    key(
         "collection.background_blocks_per_plane",
         integer(3, 1 << 20),
     ),
-    ("collection.background_idle_ns", integer(1_000, LONGEST_NS)),
-    ("wear.least_worn_first", Rule::Boolean),
-    ("wear.static_spread", integer(0, 1 << 30)),
-    ("wear.worn_erase_count", integer(0, 1 << 30)),
-    ("wear.worn_erase_spread", integer(0, 1 << 30)),
-    ("host.interface", Rule::Word(HostInterface::WORDS)),
-    (
+    key("collection.background_idle_ns", integer(1_000, LONGEST_NS)).usually(1_000_000),
+    key("wear.least_worn_first", Rule::Boolean),
+    key("wear.static_spread", integer(0, 1 << 30)),
+    key("wear.worn_erase_count", integer(0, 1 << 30)),
+    key("wear.worn_erase_spread", integer(0, 1 << 30)),
+    key("host.interface", Rule::Word(HostInterface::WORDS)),
+    key(
         "host.link_bytes_per_second",
         integer(1_000_000, 1_000_000_000_000),
-    ),
-    ("host.commands", integer(1, 65_536)),
-    ("host.read_command_ns", TIME),
-    ("host.write_command_ns", TIME),
-    ("host.write_acknowledge_ns", TIME),
-    (
+    ).fitted(10, 1),
+    key("host.commands", integer(1, 65_536)),
+    key("host.read_command_ns", TIME).fitted(11, 1),
+    key("host.write_command_ns", TIME).fitted(12, 1),
+    key("host.write_acknowledge_ns", TIME).fitted(13, 1),
+    key(
         "host.link_gigabits_per_second",
         Rule::Ratio {
             least: 1.5,
             most: 12.0,
         },
     ),
-    ("host.pcie_generation", integer(1, 6)),
-    ("host.pcie_lanes", integer(1, 16)),
-    ("host.trim_command_ns", TIME),
-    ("host.flush_command_ns", TIME),
-    (
+    key("host.pcie_generation", integer(1, 6)),
+    key("host.pcie_lanes", integer(1, 16)),
+    key("host.trim_command_ns", TIME),
+    key("host.flush_command_ns", TIME),
+    key(
         "host.queue_pair_weights",
         Rule::Integers {
             least: 1,
             most: 256,
         },
     ),
-    ("host.queue_pair_depth", integer(1, 65_536)),
-    ("host.interrupt_ns", TIME),
-    ("host.interrupt_completions", integer(1, 256)),
-    ("host.interrupt_wait_ns", TIME),
-    ("buffer.write_buffer_bytes", integer(0, 1 << 32)),
-    ("buffer.flush_start_bytes", integer(0, 1 << 32)),
-    ("buffer.flush_stop_bytes", integer(0, 1 << 32)),
-    ("buffer.read_cache_bytes", integer(0, 1 << 32)),
-    ("buffer.read_ahead_bytes", integer(0, 1 << 32)),
-    ("buffer.memory_ns", TIME),
-    (
+    key("host.queue_pair_depth", integer(1, 65_536)),
+    key("host.interrupt_ns", TIME).usually(0),
+    key("host.interrupt_completions", integer(1, 256)).usually(1),
+    key("host.interrupt_wait_ns", TIME),
+    key("buffer.write_buffer_bytes", integer(0, 1 << 32)).fitted(14, 4096),
+    key("buffer.flush_start_bytes", integer(0, 1 << 32)).usually(0),
+    key("buffer.flush_stop_bytes", integer(0, 1 << 32)).usually(0),
+    key("buffer.read_cache_bytes", integer(0, 1 << 32)).usually(0).fitted(15, 4096),
+    key("buffer.read_ahead_bytes", integer(0, 1 << 32)).usually(0),
+    key("buffer.memory_ns", TIME).usually(0).fitted(16, 1),
+    key(
         "buffer.memory_bytes_per_second",
         integer(1_000_000, 1_000_000_000_000),
-    ),
-    ("buffer.memory_takes_writes", Rule::Boolean),
-    ("buffer.policy", Rule::Word(BufferPolicy::WORDS)),
-    ("buffer.survives_power_loss", Rule::Boolean),
-    ("closed_form.rho", integer(1, 1 << 32)),
+    ).fitted(17, 1),
+    key("buffer.memory_takes_writes", Rule::Boolean),
+    key("buffer.policy", Rule::Word(BufferPolicy::WORDS)).usual_word(BufferPolicy::WriteBack.word()),
+    key("buffer.survives_power_loss", Rule::Boolean),
+    key("closed_form.rho", integer(1, 1 << 32)),
 ];
 
 /// What every kind of drive has behind its own keys; `*` stands for the name of a published
 /// figure.
-const LAST_KEYS: &[(&str, Rule)] = &[
-    (
+const LAST_KEYS: &[Key] = &[
+    key(
         "variability.sigma",
         Rule::Ratio {
             least: 0.0,
             most: 1.0,
         },
     ),
-    (
+    key(
         "variability.outlier_probability",
         Rule::Ratio {
             least: 0.0,
             most: 0.5,
         },
-    ),
-    (
+    ).usually_ratio(0.0),
+    key(
         "variability.outlier_factor",
         Rule::Ratio {
             least: 1.0,
             most: 100.0,
         },
     ),
-    (
+    key(
         "variability.correlated_sigma",
         Rule::Ratio {
             least: 0.0,
             most: 1.0,
         },
-    ),
-    (
+    ).usually_ratio(0.0),
+    key(
         "variability.correlation_time_ns",
         integer(LONGEST_NS / 10, 3_600 * LONGEST_NS),
     ),
-    ("published.*.latency_ns", integer(1, 1_000 * LONGEST_NS)),
-    ("published.*.throughput_iops", integer(1, 1_000_000_000)),
-    (
+    key("published.*.latency_ns", integer(1, 1_000 * LONGEST_NS)),
+    key("published.*.throughput_iops", integer(1, 1_000_000_000)),
+    key(
         "published.*.bandwidth_bytes_per_second",
         integer(1, 1_000_000_000_000),
     ),
-    (
+    key(
         "published.*.rotational_latency_ns",
         integer(1, 1_000 * LONGEST_NS),
     ),
-    (
+    key(
         "published.*.sequential_to_random_ratio",
         Rule::Ratio {
             least: 0.01,
             most: 1000.0,
         },
     ),
-    ("published.*.condition", Rule::Text),
-    (
+    key("published.*.condition", Rule::Text),
+    key(
         "published.*.tolerance_ratio",
         Rule::Ratio {
             least: 0.0,
             most: 1.0,
         },
     ),
-    ("published.*.direction", Rule::Word(DIRECTIONS)),
-    ("published.*.queue_depth", integer(1, 65_536)),
-    (
+    key("published.*.direction", Rule::Word(DIRECTIONS)),
+    key("published.*.queue_depth", integer(1, 65_536)),
+    key(
         "published.*.size_bytes",
         Rule::Sectors {
             least: SECTOR_BYTES as u64,
             most: MAX_REQUEST_BYTES as u64,
         },
     ),
-    (
+    key(
         "published.*.random_ratio",
         Rule::Ratio {
             least: 0.0,
             most: 1.0,
         },
     ),
-    ("published.*.range_bytes", integer(512, 1 << 50)),
+    key("published.*.range_bytes", integer(512, 1 << 50)),
 ];
 
 /// Every key of a kind of drive.
-pub(super) fn keys(kind: DriveKind) -> impl Iterator<Item = &'static (&'static str, Rule)> {
+pub(super) fn keys(kind: DriveKind) -> impl Iterator<Item = &'static Key> {
     let own = match kind {
         DriveKind::Ssd => [FLASH_KEYS, firmware::KEYS, ageing::KEYS],
         DriveKind::Hdd => [disk::KEYS, &[], &[]],
@@ -311,11 +313,14 @@ pub(super) fn kind(entries: &Entries) -> Result<DriveKind, PresetError> {
     kind.ok_or_else(|| wrong_value("kind", entry, Rule::Word(DriveKind::WORDS).allowed()))
 }
 
-/// The rule for a key, or nothing for a key that such drives do not have.
+/// The row of a key, or nothing for a key that such drives do not have.
+pub(super) fn row(key: &str, kind: DriveKind) -> Option<&'static Key> {
+    keys(kind).find(|row| matches(row.name, key))
+}
+
+/// The rule for it.
 pub(super) fn rule(key: &str, kind: DriveKind) -> Option<Rule> {
-    keys(kind)
-        .find(|(pattern, _)| matches(pattern, key))
-        .map(|&(_, rule)| rule)
+    row(key, kind).map(|row| row.rule)
 }
 
 fn matches(pattern: &str, key: &str) -> bool {
@@ -332,8 +337,8 @@ fn matches(pattern: &str, key: &str) -> bool {
 }
 
 fn is_table(key: &str, kind: DriveKind) -> bool {
-    keys(kind).any(|(pattern, _)| {
-        pattern
+    keys(kind).any(|row| {
+        row.name
             .split_once('.')
             .is_some_and(|(table, _)| table == key)
     })
@@ -509,7 +514,7 @@ fn valid_beside(key: &str, kind: DriveKind) -> String {
     let table = key.split_once('.').map(|(table, _)| table);
     let inside = |table: &str| {
         keys(kind)
-            .filter_map(|(pattern, _)| pattern.strip_prefix(table)?.strip_prefix('.'))
+            .filter_map(|row| row.name.strip_prefix(table)?.strip_prefix('.'))
             .map(|last| last.replace("*.", "NAME."))
             .collect::<Vec<_>>()
     };
@@ -517,10 +522,10 @@ fn valid_beside(key: &str, kind: DriveKind) -> String {
         Some(keys) if !keys.is_empty() => keys.join(", "),
         _ => {
             let mut names: Vec<String> = Vec::new();
-            for (pattern, _) in keys(kind) {
-                let name = match pattern.split_once('.') {
+            for row in keys(kind) {
+                let name = match row.name.split_once('.') {
                     Some((table, _)) => format!("[{table}]"),
-                    None => (*pattern).to_owned(),
+                    None => row.name.to_owned(),
                 };
                 if !names.contains(&name) {
                     names.push(name);

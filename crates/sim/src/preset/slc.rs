@@ -9,9 +9,6 @@ use super::config::SsdConfig;
 use super::error::PresetError;
 use super::schema;
 
-/// Idle time after which blocks are folded, where the preset does not say it.
-const DEFAULT_IDLE_NS: u64 = 1_000_000;
-
 const BLOCKS: &str = "slc.blocks_per_plane";
 const PAGES: &str = "slc.pages_per_block";
 const READ: &str = "slc.read_cell_ns";
@@ -45,7 +42,7 @@ pub(super) fn slc(keys: &Keys<'_>) -> Result<Option<Slc>, PresetError> {
         pages_per_block: keys.integer(PAGES)?,
         read_cell_ns: keys.integer(READ)?,
         program_cell_ns: keys.integer(PROGRAM)?,
-        idle_ns: keys.optional_integer(IDLE)?.unwrap_or(DEFAULT_IDLE_NS),
+        idle_ns: keys.integer_or_usual(IDLE)?,
     };
     if slc.pages_per_block > pages {
         let allowed = format!("at most geometry.pages_per_block, {pages}");

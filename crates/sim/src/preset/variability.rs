@@ -42,12 +42,8 @@ impl Variability {
 
 /// Reads the table; what has no effect leaves no trace.
 pub(super) fn variability(keys: &Keys<'_>) -> Result<Variability, PresetError> {
-    let share = |key: &str| -> Result<f64, PresetError> {
-        let given = keys.entry(key).map(|_| keys.ratio(key)).transpose()?;
-        Ok(given.unwrap_or(0.0))
-    };
-    let outlier_probability = share("variability.outlier_probability")?;
-    let correlated_sigma = share("variability.correlated_sigma")?;
+    let outlier_probability = keys.ratio_or_usual("variability.outlier_probability")?;
+    let correlated_sigma = keys.ratio_or_usual("variability.correlated_sigma")?;
     let has_outliers = outlier_probability > 0.0;
     let is_correlated = correlated_sigma > 0.0;
     needs(keys, "outlier_probability", has_outliers, "outlier_factor")?;

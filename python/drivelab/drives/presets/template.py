@@ -6,7 +6,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab._core import preset_keys
+from drivelab.drives.presets.keys import preset_keys
 from drivelab.drives.presets.values import PresetValue, preset_values
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def preset_template(source: PresetSource, name: str, file: str) -> str:
     lines = [_INTRODUCTION.format(**words, document=_DOCUMENTS[kind])]
     table = ""
     tables = {_table_of(key) for key in values}
-    for key, allowed in preset_keys(kind):
+    for row in preset_keys(kind):
+        key, allowed = row.name, row.allowed
         if key in _HEAD or "*" in key:
             continue
         if _table_of(key) != table:

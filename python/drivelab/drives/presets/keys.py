@@ -1,0 +1,67 @@
+"""The keys that presets may have, as the core's one table of them says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from drivelab import _core
+
+
+@dataclass(frozen=True)
+class KeyFit:
+    """How a value is fitted to measurements.
+
+    Attributes
+    ----------
+    place
+        Parameters are looked for in this order.
+    step
+        Values are multiples of it.
+    parameter
+        The name of several keys that keep their ratio; of one alone its own.
+    """
+
+    place: int
+    step: int
+    parameter: str
+
+
+@dataclass(frozen=True)
+class PresetKey:
+    """A key of a preset.
+
+    Attributes
+    ----------
+    name
+        With its table; ``*`` stands for the name of a published figure.
+    allowed
+        What it may hold, in words.
+    unit
+        In what it is measured, if in anything.
+    usual
+        What holds where a preset does not say it, as it would be written.
+    fit
+        How it is fitted, if it is.
+    """
+
+    name: str
+    allowed: str
+    unit: str | None
+    usual: str | None
+    fit: KeyFit | None
+
+
+def preset_keys(kind: str) -> tuple[PresetKey, ...]:
+    """Return every key that a preset of a kind of drive may have, in the order of the table.
+
+    Parameters
+    ----------
+    kind
+        ``ssd``, ``hdd`` or ``raid0``.
+    """
+    return tuple(
+        PresetKey(
+            name, allowed, unit, usual, KeyFit(fit[0], fit[1], fit[2] or name) if fit else None
+        )
+        for name, allowed, unit, usual, fit in _core.preset_keys(kind)
+    )

@@ -1,0 +1,31 @@
+"""docs/preset-keys.md has the keys of presets as they are."""
+
+from __future__ import annotations
+
+import pytest
+from validation.preset_keys_table import TARGET, with_tables
+
+from drivelab.drives.presets.keys import preset_keys
+
+AGAIN = "write docs/preset-keys.md again: .venv/bin/python -m validation.preset_keys_table"
+
+
+def test_the_document_has_the_tables_as_they_are() -> None:
+    text = TARGET.read_text(encoding="utf-8")
+    assert with_tables(text) == text, AGAIN
+    older = text.replace("| `buffer.policy` |", "| `buffer.way` |")
+    assert older != text
+    assert with_tables(older) == text
+    with pytest.raises(ValueError, match="no tables of keys"):
+        with_tables("# A page without one\n")
+
+
+@pytest.mark.parametrize("kind", ["ssd", "hdd", "raid0"])
+def test_a_row_says_what_its_key_is(kind: str) -> None:
+    keys = preset_keys(kind)
+    assert len({key.name for key in keys}) == len(keys)
+    assert all(key.allowed for key in keys)
+    assert all(key.unit == "ns" for key in keys if key.name.endswith("_ns"))
+    # A switch is off unless it must be said.
+    switches = {key.usual for key in keys if key.allowed == "true or false"}
+    assert switches <= {"false", None}

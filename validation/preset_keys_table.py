@@ -1,0 +1,51 @@
+"""The keys of presets in docs/preset-keys.md: a table for each kind of drive between two marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from drivelab.drives.presets.keys import PresetKey, preset_keys
+
+TARGET: Final = Path(__file__).parent.parent / "docs" / "preset-keys.md"
+_BEGIN: Final = "<!-- keys: written by `.venv/bin/python -m validation.preset_keys_table` -->\n"
+_END: Final = "<!-- end of the keys -->\n"
+_KINDS: Final = {"ssd": "Solid-state drives", "hdd": "Hard disks", "raid0": "Arrays"}
+_COLUMNS: Final = ("key", "what it may hold", "unit", "if not said", "fitted as")
+
+
+def tables_text() -> str:
+    """Write the tables of keys."""
+    parts = []
+    for kind, title in _KINDS.items():
+        rows = "\n".join(_row(*_cells(key)) for key in preset_keys(kind))
+        parts.append(f"## {title}\n\n{_row(*_COLUMNS)}\n|---|---|---|---|---|\n{rows}\n")
+    return "\n".join(parts)
+
+
+def with_tables(text: str) -> str:
+    """Return a document with its tables of keys as they are now."""
+    before, begin, rest = text.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not (begin and end):
+        raise ValueError(f"no tables of keys in the text; they stand between {_BEGIN}{_END}")
+    return f"{before}{begin}\n{tables_text()}\n{end}{after}"
+
+
+def write() -> None:
+    """Write the tables into docs/preset-keys.md."""
+    TARGET.write_text(with_tables(TARGET.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def _cells(key: PresetKey) -> tuple[str, str, str, str, str]:
+    usual = f"`{key.usual}`" if key.usual else ""
+    fitted = f"`{key.fit.parameter}`" if key.fit else ""
+    return f"`{key.name}`", key.allowed.replace("|", "\\|"), key.unit or "", usual, fitted
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+if __name__ == "__main__":
+    write()
