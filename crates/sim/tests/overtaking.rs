@@ -52,26 +52,38 @@ fn a_read_through_the_cache_overtakes_and_what_is_read_ahead_does_not() {
 
 #[test]
 fn a_read_of_the_map_that_a_read_waits_for_overtakes_too() {
-    // The entries of pages 448 to 511 are in memory, as these were written last.
-    let map = "mapping.scheme = \"demand_cached_page\"\nmapping.cached_entries = 64\n";
-    let requests = [write(0, 508), write(0, 509), write(0, 510), read(1, 2)];
+    // Reads before it leave 64 entries in memory, those of the pages written among them, and none
+    // that must be written when the next one takes its place.
+    let map = "mapping.scheme = \"demand_cached_page\"\nmapping.cached_entries = 64\n\
+               mapping.cache_replacement = \"lru\"\n";
+    let pages = (100..161).chain(508..511);
+    let mut requests: Vec<Command> = (0..)
+        .zip(pages)
+        .map(|(n, page)| read(n * 5_000, page))
+        .collect();
+    let before = requests.len() as u64;
+    let at = 1_000_000;
+    requests.extend([
+        write(at, 508),
+        write(at, 509),
+        write(at, 510),
+        read(at + 1, 2),
+    ]);
+    let outcome = |order: &str| {
+        let streams = timed(requests.iter().copied());
+        let drive = drive(&[ONE_DIE, map, order]);
+        let plan = Plan::counting(before, 4);
+        let outcome = drive.worker().run(&streams, plan, 0, 0).unwrap();
+        assert_eq!(flash(&outcome).map_page_reads, 1, "{order}");
+        let latencies = [&outcome.read, &outcome.write].map(|each| each.latency.max_ns());
+        latencies.map(Option::unwrap)
+    };
     // Three writes end at 310, 620 and 930; then comes the read of the map, then the page's.
-    let outcome = one_stream(map, &requests);
-    assert_eq!(flash(&outcome).map_page_reads, 1);
-    assert_eq!(outcome.read.latency.max_ns(), Some(929_000 + 120_000));
-    assert_eq!(outcome.write.latency.max_ns(), Some(930_000));
+    assert_eq!(outcome(""), [929_000 + 120_000, 930_000]);
     // The map is read at 310; the second write is in hand when that ends, and the third comes
     // after the page.
-    for order in ["reads_first", "priority"] {
-        let settings = format!("{map}scheduling.order = \"{order}\"\n");
-        let outcome = one_stream(&settings, &requests);
-        assert_eq!(flash(&outcome).map_page_reads, 1, "{order}");
-        assert_eq!(
-            outcome.read.latency.max_ns(),
-            Some(679_000 + 60_000),
-            "{order}"
-        );
-        assert_eq!(outcome.write.latency.max_ns(), Some(1_050_000), "{order}");
+    for order in [READS_FIRST, "scheduling.order = \"priority\"\n"] {
+        assert_eq!(outcome(order), [679_000 + 60_000, 1_050_000]);
     }
 }
 

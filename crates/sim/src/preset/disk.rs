@@ -43,7 +43,8 @@ pub(super) const KEYS: &[Key] = &[
             least: 1,
             most: 1 << 16,
         },
-    ).fitted_with("media_rate", 4),
+    )
+    .fitted_with("media_rate", 4),
     key(
         "geometry.user_capacity_bytes",
         Rule::Sectors {
@@ -76,14 +77,15 @@ pub(super) const KEYS: &[Key] = &[
             least: 0,
             most: MOST_CACHE_BYTES,
         },
-    ).fitted(5, 512),
-    key("cache.policy", Rule::Word(BufferPolicy::WORDS))
-        .usual_word(BufferPolicy::WriteBack.word()),
+    )
+    .fitted(5, 512),
+    key("cache.policy", Rule::Word(BufferPolicy::WORDS)).usual_word(BufferPolicy::WriteBack.word()),
     key("host.interface", Rule::Word(INTERFACES)),
     key(
         "host.link_bytes_per_second",
         integer(1_000_000, 1_000_000_000_000),
-    ).fitted(6, 1),
+    )
+    .fitted(6, 1),
     key(
         "host.link_gigabits_per_second",
         Rule::Ratio {

@@ -47,7 +47,9 @@ pub(super) fn host(keys: &Keys<'_>) -> Result<Host, PresetError> {
     let weights = weights.filter(|_| has_pairs).unwrap_or_else(|| vec![1]);
     let depth: Option<u32> = keys.optional_integer("host.queue_pair_depth")?;
     // A disk has none of these keys.
-    let interrupt_completions = keys.optional_integer("host.interrupt_completions")?.unwrap_or(1);
+    let interrupt_completions = keys
+        .optional_integer("host.interrupt_completions")?
+        .unwrap_or(1);
     let wait: Option<u64> = keys.optional_integer("host.interrupt_wait_ns")?;
     let gathers = interrupt_completions > 1;
     if gathers && wait.is_none() {

@@ -138,10 +138,12 @@ const FLASH_KEYS: &[Key] = &[
     key(compression::FILLED, Rule::Word(Content::NAMES)),
     key("mapping.scheme", Rule::Word(MappingScheme::WORDS)).usual_word(MappingScheme::Page.word()),
     key("mapping.cached_entries", integer(1, u32::MAX as u64)),
-    key("mapping.cache_replacement", Rule::Word(Replacement::WORDS)).usual_word(Replacement::SegmentedLru.word()),
+    key("mapping.cache_replacement", Rule::Word(Replacement::WORDS))
+        .usual_word(Replacement::SegmentedLru.word()),
     key("mapping.log_blocks_per_plane", integer(1, 1 << 20)).usually(8),
     key("mapping.order", Rule::Word(StripingOrder::WORDS)).usual_word(Policies::USUAL.order.word()),
-    key("mapping.allocation", Rule::Word(Allocation::WORDS)).usual_word(Policies::USUAL.allocation.word()),
+    key("mapping.allocation", Rule::Word(Allocation::WORDS))
+        .usual_word(Policies::USUAL.allocation.word()),
     key("collection.policy", Rule::Word(VictimPolicy::WORDS)),
     key("collection.pace", Rule::Word(Pace::WORDS)),
     key("collection.victim_choices", integer(1, 1 << 10)),
@@ -161,7 +163,8 @@ const FLASH_KEYS: &[Key] = &[
     key(
         "host.link_bytes_per_second",
         integer(1_000_000, 1_000_000_000_000),
-    ).fitted(10, 1),
+    )
+    .fitted(10, 1),
     key("host.commands", integer(1, 65_536)),
     key("host.read_command_ns", TIME).fitted(11, 1),
     key("host.write_command_ns", TIME).fitted(12, 1),
@@ -191,15 +194,19 @@ const FLASH_KEYS: &[Key] = &[
     key("buffer.write_buffer_bytes", integer(0, 1 << 32)).fitted(14, 4096),
     key("buffer.flush_start_bytes", integer(0, 1 << 32)).usually(0),
     key("buffer.flush_stop_bytes", integer(0, 1 << 32)).usually(0),
-    key("buffer.read_cache_bytes", integer(0, 1 << 32)).usually(0).fitted(15, 4096),
+    key("buffer.read_cache_bytes", integer(0, 1 << 32))
+        .usually(0)
+        .fitted(15, 4096),
     key("buffer.read_ahead_bytes", integer(0, 1 << 32)).usually(0),
     key("buffer.memory_ns", TIME).usually(0).fitted(16, 1),
     key(
         "buffer.memory_bytes_per_second",
         integer(1_000_000, 1_000_000_000_000),
-    ).fitted(17, 1),
+    )
+    .fitted(17, 1),
     key("buffer.memory_takes_writes", Rule::Boolean),
-    key("buffer.policy", Rule::Word(BufferPolicy::WORDS)).usual_word(BufferPolicy::WriteBack.word()),
+    key("buffer.policy", Rule::Word(BufferPolicy::WORDS))
+        .usual_word(BufferPolicy::WriteBack.word()),
     key("buffer.survives_power_loss", Rule::Boolean),
     key("closed_form.rho", integer(1, 1 << 32)),
 ];
@@ -220,7 +227,8 @@ const LAST_KEYS: &[Key] = &[
             least: 0.0,
             most: 0.5,
         },
-    ).usually_ratio(0.0),
+    )
+    .usually_ratio(0.0),
     key(
         "variability.outlier_factor",
         Rule::Ratio {
@@ -234,7 +242,8 @@ const LAST_KEYS: &[Key] = &[
             least: 0.0,
             most: 1.0,
         },
-    ).usually_ratio(0.0),
+    )
+    .usually_ratio(0.0),
     key(
         "variability.correlation_time_ns",
         integer(LONGEST_NS / 10, 3_600 * LONGEST_NS),

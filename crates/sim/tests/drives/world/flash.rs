@@ -198,15 +198,15 @@ impl World {
         if task.operation.cause != Cause::Host {
             state.collecting.push((state.since, self.now));
         }
-        // As if it had begun later and never paused.
-        let began = state.since - state.worked;
+        // As if it had begun later and never paused; what was collected in its pauses counts.
+        let (since, began) = (state.since, state.since - state.worked);
         state.forget_pauses();
         state.stage = Stage::Idle;
         let cell = self.cell_time(&task.operation);
         self.count_erase(&task.operation);
         self.take_next(unit);
         self.dispatch_head();
-        self.told(unit, task, (began, cell, self.now - began - cell));
+        self.told(unit, task, (since, cell, self.now - began - cell));
     }
 
     /// What comes after an erase finds its block worn once more.
@@ -264,11 +264,11 @@ impl World {
         index: usize,
         unit: usize,
         task: &Task,
-        (began, cell, channel): (u64, u64, u64),
+        (since, cell, channel): (u64, u64, u64),
     ) {
         let dispatch = self.dispatch_time(task.operation.kind);
         let emitted = task.emitted;
-        let overlap = |&(from, to): &(u64, u64)| to.min(began).saturating_sub(from.max(emitted));
+        let overlap = |&(from, to): &(u64, u64)| to.min(since).saturating_sub(from.max(emitted));
         let collecting: u64 = self.units[unit].collecting.iter().map(overlap).sum();
         let pending = &mut self.requests[index];
         let mut left = self.now - pending.told;
