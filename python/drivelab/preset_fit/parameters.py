@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.candidate import FloatArray
 
 
-
 @dataclass(frozen=True)
 class Parameter:
     """A value of a preset that is fitted, or several that keep their ratio.
@@ -74,7 +73,9 @@ def parameters_of(kind: str, values: Mapping[str, Any]) -> tuple[Parameter, ...]
         Of the base preset, by key.
     """
     return tuple(
-        one for one in fitted_parameters(kind) if all(_is_there(values.get(key)) for key in one.keys)
+        one
+        for one in fitted_parameters(kind)
+        if all(_is_there(values.get(key)) for key in one.keys)
     )
 
 

@@ -316,7 +316,8 @@ class _Conversion:
             self._assume(f"host.{key}", 0, "commands take no time of their own in MQSim")
         # Without data a command would take no time at all, and a loop of them never end.
         for key in ("trim_command_ns", "flush_command_ns"):
-            entries = max(1, round(_QUEUE_ENTRY_BYTES / max(rate, 1.0) * 1e9))
+            # A link without a rate is refused for that.
+            entries = max(1, round(_QUEUE_ENTRY_BYTES / max(rate, 1e6) * 1e9))
             self._assume(f"host.{key}", entries, "MQSim has none: its queue entries on the link")
         page = self._integer("Page_Capacity")
         buffer = self._integer("Data_Cache_Capacity") // max(page, 1) * page
