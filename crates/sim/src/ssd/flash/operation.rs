@@ -313,10 +313,9 @@ impl Flash {
             let unit = key.leaf();
             let state = &mut units[unit];
             let transfer = state.take_channel(channel, times, key.time());
-            if state.task.account == Account::MOVE {
-                if !state.follow(unit, channel, times, tally, latest) {
-                    continue;
-                }
+            let is_move = state.task.account == Account::MOVE;
+            if is_move && !state.follow(unit, channel, times, tally, latest) {
+                continue;
             }
             timeline.events.postpone(unit, state.end);
             if !is_plain {
