@@ -8,10 +8,11 @@ becomes negative. A value of 0 says that the drive does without, and stays.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.drives.presets.keys import PresetKey, preset_keys
+from drivelab.drives.write_pattern import BURST
 from drivelab.errors import UsageError
 from drivelab.near_names import meant
 
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
 
     from drivelab.preset_fit.candidate import FloatArray
 
+#: Fitted are those that hold neither what the user sees nor what collection keeps free.
+BLOCKS: Final = "geometry.blocks_per_plane"
+# Blocks of a plane that are written to, by the host and by collection.
+_OPEN: Final = 2
+_PAGE: Final = "geometry.page_size_bytes"
+# Buffers of whole pages.
+_OF_PAGES: Final = ("buffer.write_buffer_bytes", "buffer.read_cache_bytes")
 
 @dataclass(frozen=True)
 class Parameter:
@@ -33,11 +41,14 @@ class Parameter:
         Of the preset.
     step
         Values are multiples of it.
+    fixed
+        So much of a value is never changed; the factor is on what lies above.
     """
 
     name: str
     keys: tuple[str, ...]
     step: int = 1
+    fixed: int = 0
 
 
 def fitted_parameters(kind: str) -> tuple[Parameter, ...]:
@@ -62,7 +73,9 @@ def fitted_parameters(kind: str) -> tuple[Parameter, ...]:
     return tuple(parameter for _, parameter in sorted(found, key=lambda one: one[0]))
 
 
-def parameters_of(kind: str, values: Mapping[str, Any]) -> tuple[Parameter, ...]:
+def parameters_of(
+    kind: str, values: Mapping[str, Any], writes: str = BURST
+) -> tuple[Parameter, ...]:
     """Return the parameters of a preset: those whose values are above 0.
 
     Parameters
@@ -71,12 +84,26 @@ def parameters_of(kind: str, values: Mapping[str, Any]) -> tuple[Parameter, ...]
         ``ssd`` or ``hdd``.
     values
         Of the base preset, by key.
+    writes
+        ``burst`` or ``sustained``: only what lasts shows how many blocks are spare.
     """
-    return tuple(
-        one
+    spare = () if kind != "ssd" or writes == BURST else _spare(values)
+    return spare + tuple(
+        replace(one, step=values[_PAGE]) if one.name in _OF_PAGES else one
         for one in fitted_parameters(kind)
         if all(_is_there(values.get(key)) for key in one.keys)
     )
+
+
+def _spare(values: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    planes = math.prod(
+        values[f"geometry.{name}"]
+        for name in ("channels", "ways_per_channel", "dies_per_way", "planes_per_die")
+    )
+    row_bytes = planes * values["geometry.pages_per_block"] * values[_PAGE]
+    of_user = -(-values["geometry.user_capacity_bytes"] // row_bytes)
+    fixed = of_user + (values.get("collection.reserve_blocks_per_plane") or 0) + _OPEN
+    return (Parameter(BLOCKS, (BLOCKS,), fixed=fixed),) if values[BLOCKS] > fixed else ()
 
 
 def chosen_parameters(
@@ -121,7 +148,7 @@ def fitted_values(
     found: dict[str, int | list[int]] = {}
     for one, logarithm in zip(parameters, logarithms.tolist(), strict=True):
         for key in one.keys:
-            found[key] = _multiplied(values[key], math.exp(logarithm), one.step)
+            found[key] = _multiplied(values[key], math.exp(logarithm), one)
     return found
 
 
@@ -131,7 +158,8 @@ def _is_there(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-def _multiplied(value: int | list[int], factor: float, step: int) -> int | list[int]:
+def _multiplied(value: int | list[int], factor: float, of: Parameter) -> int | list[int]:
     if isinstance(value, list):
-        return [max(step, round(one * factor / step) * step) for one in value]
-    return max(step, round(value * factor / step) * step)
+        return [max(of.step, round(one * factor / of.step) * of.step) for one in value]
+    above = value - of.fixed
+    return of.fixed + max(of.step, round(above * factor / of.step) * of.step)

@@ -28,8 +28,32 @@ def test_factors_keep_steps_lists_and_ratios() -> None:
     assert doubled["buffer.write_buffer_bytes"] == 2 * base.values["buffer.write_buffer_bytes"]
     tiny = fitted_values(parameters, np.full(len(parameters), -30.0), base.values)
     # Nothing becomes 0: a drive would do without.
-    assert tiny["buffer.write_buffer_bytes"] == 4096
+    assert tiny["buffer.write_buffer_bytes"] == base.values["geometry.page_size_bytes"] == 16384
     assert tiny["timing.program_cell_ns"] == 1
+
+
+def test_buffers_stay_whole_pages_of_any_size() -> None:
+    # 8 KiB, and buffers of odd numbers of 4 KiB are no drive.
+    base = base_of(read_preset("micron-c400"))
+    parameters = parameters_of(base.kind, base.values)
+    for factor in (0.87, 1.16, 1.31):
+        logarithms = np.full(len(parameters), np.log(factor))
+        base.changed(fitted_values(parameters, logarithms, base.values)).resolved()
+
+
+def test_spare_blocks_are_fitted_where_writes_last() -> None:
+    base = base_of(read_preset("x25m"))
+    assert "geometry.blocks_per_plane" not in [
+        one.name for one in parameters_of(base.kind, base.values)
+    ]
+    blocks = parameters_of(base.kind, base.values, "sustained")[0]
+    assert blocks.name == "geometry.blocks_per_plane"
+    # What the user sees, 70 that collection keeps free, and two that are written to.
+    held = -(-base.values["geometry.user_capacity_bytes"] // (40 * 256 * 4096)) + 70 + 2
+    for factor, above in ((0.001, 1), (1.0, 2048 - held), (2.0, 2 * (2048 - held))):
+        values = fitted_values([blocks], np.array([np.log(factor)]), base.values)
+        assert values == {"geometry.blocks_per_plane": held + above}
+        base.changed(values).resolved()
 
 
 def test_seeks_change_together() -> None:
