@@ -303,14 +303,14 @@ impl SimulatedDrive {
             return Ok(Arc::clone(states));
         }
         let shared = self.like.as_ref();
-        let prepared = match shared.and_then(|like| like.prepared().timed(&self.config)) {
-            Some(prepared) => prepared,
+        let states = match shared.and_then(|like| like.timed(&self.config)) {
+            Some(states) => states,
             None => {
                 let config = self.config.clone();
-                interruptible(py, |stop| Prepared::stoppable(config, stop))?
+                DriveStates::of(interruptible(py, |stop| Prepared::stoppable(config, stop))?)
             }
         };
-        let states = Arc::new(DriveStates::of(prepared));
+        let states = Arc::new(states);
         Ok(Arc::clone(self.states.get_or_init(|| states)))
     }
 }

@@ -1,6 +1,6 @@
 """Fit a simulated drive to what was measured of a drive, and write it as a preset.
 
-RUN is a run of `drivelab model` or another campaign, of a burst of writes. The preset of --base
+RUN is a run of `drivelab model` or another campaign of a single drive. The preset of --base
 says how the drive is built; without it every preset of the same kind is compared, and with several
 those. Times, rates and buffers are searched until the simulated drive has the latencies that were
 measured. Where that does not come near, geometry and policies are changed one at a time, and what

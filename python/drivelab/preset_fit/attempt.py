@@ -10,12 +10,11 @@ from drivelab.preset_fit.choosing import choose_builds
 from drivelab.preset_fit.search import how_far, near_enough, search_down, search_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from drivelab.preset_fit.candidate import Base
     from drivelab.preset_fit.choosing import Choose, Compared
     from drivelab.preset_fit.observed import Run
     from drivelab.preset_fit.search import Found
+    from drivelab.preset_fit.watch import Watch
 
 # With a root mean square of what is left above this, the drive may be built otherwise.
 _OTHERWISE: Final = 0.10
@@ -60,7 +59,7 @@ class Attempt:
     builds: list[Compared] = field(default_factory=list)
 
 
-def attempt(run: Run, base: Base, choose: Choose, how: How, say: Callable[[str], None]) -> Attempt:
+def attempt(run: Run, base: Base, choose: Choose, how: How, watch: Watch) -> Attempt:
     """Fit one preset; the caller closes its bench.
 
     Parameters
@@ -73,18 +72,21 @@ def attempt(run: Run, base: Base, choose: Choose, how: How, say: Callable[[str],
         Says what is fitted of a preset.
     how
         How much is searched.
-    say
-        Is given what goes on.
+    watch
+        Shows what goes on.
     """
+    say = watch.say
     builds: list[Compared] = []
-    bench = Bench(base, choose(base), run.fitted, run.plan)
+    bench = Bench(base, choose(base), run.fitted, run.plan, watch=watch)
     try:
         here = search_down(bench, how.seed, say)
         if how.builds and how_far(bench.left(here)) > near_enough(bench, _OTHERWISE):
+            # How often it goes on with another change is not known.
+            watch.expect(0, 0)
             built, builds = choose_builds(run, base, choose, say)
             if built.built != base.built:
                 bench.close()
-                bench = Bench(built, choose(built), run.fitted, run.plan)
+                bench = Bench(built, choose(built), run.fitted, run.plan, watch=watch)
                 here = search_down(bench, how.seed, say)
         found = search_on(bench, here, generations=how.generations, seed=how.seed, say=say)
     except BaseException:

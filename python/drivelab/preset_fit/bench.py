@@ -11,22 +11,24 @@ workload's requests.
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from drivelab.errors import UsageError
 from drivelab.preset_fit.candidate import Base, Behaviour, Simulator, brief
-from drivelab.preset_fit.parameters import fitted_values
+from drivelab.preset_fit.parameters import BLOCKS, fitted_values
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.preset_fit.candidate import FloatArray
     from drivelab.preset_fit.observed import Observed
     from drivelab.preset_fit.parameters import Parameter
+    from drivelab.preset_fit.watch import Watch
 
 #: Requests of brief simulations, after half as many: the fewest that say about the same as whole
 #: ones are enough.
@@ -60,6 +62,8 @@ class Bench:
         How that was measured.
     plans
         Brief ones, of each workload; without them they are chosen.
+    watch
+        Counts simulations, where somebody waits for them.
 
     Attributes
     ----------
@@ -74,12 +78,15 @@ class Bench:
         observed: Observed,
         plan: MeasurementPlan,
         plans: Sequence[MeasurementPlan] = (),
+        *,
+        watch: Watch | None = None,
     ) -> None:
         self.base = base
         self.parameters = parameters
         self.observed = observed
         self.plan = plan
         self.active = list(range(len(parameters)))
+        self._watch = watch
         self._simulator = Simulator()
         self._weights = _weights(observed)
         self._beyond: FloatArray = np.zeros(len(self._weights))
@@ -108,6 +115,11 @@ class Bench:
         """Requests of all brief simulations of one candidate."""
         return sum(plan.warmup_requests + (plan.requests or 0) for plan in self._plans)
 
+    def expect(self, own: int, after: int) -> None:
+        """Say how many simulations what begins now usually takes, and what comes after it."""
+        if self._watch is not None:
+            self._watch.expect(own, after)
+
     def close(self) -> None:
         """Let go of the simulated drive's state."""
         self._simulator.close()
@@ -118,9 +130,17 @@ class Bench:
 
     def whole(self, logarithms: FloatArray, observed: Observed) -> Behaviour:
         """Simulate workloads as they were measured."""
-        source = self.base.changed(self.values(logarithms))
+        values = self.values(logarithms)
         plans = [self.plan] * len(observed.workloads)
-        return self._simulator.behaviour(source, list(enumerate(observed.workloads)), plans)
+        work = list(enumerate(observed.workloads))
+        return self._simulator.behaviour(
+            self.base.changed(values), work, plans, self._blocks(values)
+        )
+
+    def _blocks(self, values: Mapping[str, Any]) -> int | None:
+        """Return the blocks of a plane, where they are others than the base preset's."""
+        blocks: int | None = values.get(BLOCKS)
+        return None if blocks == self.base.values.get(BLOCKS) else blocks
 
     def left(
         self, logarithms: FloatArray, places: Sequence[int] | None = None
@@ -137,15 +157,19 @@ class Bench:
             Of the workloads that are asked; all without.
         """
         every = range(len(self.observed.workloads))
+        started = time.monotonic()
         try:
-            source = self.base.changed(self.values(logarithms))
+            values = self.values(logarithms)
             found = self._simulator.behaviour(
-                source,
+                self.base.changed(values),
                 [(place, self.observed.workloads[place]) for place in places or every],
                 [self._plans[place] for place in places or every],
+                self._blocks(values),
             )
         except UsageError:
             return None
+        if self._watch is not None:
+            self._watch.simulated(time.monotonic() - started)
         asked = np.array(places or every)
         asked = np.concatenate([asked, len(every) + asked])
         return self._above(_parts(found), asked)

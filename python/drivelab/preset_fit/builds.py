@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.drives.presets.keys import preset_keys
+from drivelab.drives.write_pattern import BURST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 #: Keys that are words or yes and no, by the kind of drive. What bursts do not show is left out.
 _WORDS: Final = {
@@ -31,6 +32,8 @@ _WORDS: Final = {
     ),
     "hdd": ("scheduling.order", "cache.read_ahead", "cache.policy", "host.interface"),
 }
+# Only what lasts shows how blocks are collected.
+_OF_COLLECTION: Final = ("collection.policy", "collection.pace")
 # Nothing in a campaign has a class of its own, and no link is free.
 _NEVER: Final = frozenset({"priority", "free"})
 #: Counts, each with the one that becomes less as it becomes more, so that the capacity stays.
@@ -100,7 +103,7 @@ class Build:
         return f"{self.key} = {value:,}" if isinstance(value, int) else f"{self.key} = {value}"
 
 
-def builds_of(kind: str, values: Mapping[str, Any]) -> list[Build]:
+def builds_of(kind: str, values: Mapping[str, Any], writes: str = BURST) -> list[Build]:
     """Return every change of one thing that is tried; some may be impossible.
 
     Parameters
@@ -109,8 +112,12 @@ def builds_of(kind: str, values: Mapping[str, Any]) -> list[Build]:
         ``ssd`` or ``hdd``.
     values
         Of the preset, by key.
+    writes
+        ``burst`` or ``sustained``.
     """
-    return [*_words(kind, values), *_counts(kind, values), *_parts(kind, values)]
+    more = _OF_COLLECTION if kind == "ssd" and writes != BURST else ()
+    words = _words(kind, (*_WORDS[kind], *more), values)
+    return [*words, *_counts(kind, values), *_parts(kind, values)]
 
 
 def as_probed(
@@ -181,9 +188,9 @@ def _blocks(values: Mapping[str, Any], more: int, less: int) -> dict[str, int]:
     return found
 
 
-def _words(kind: str, values: Mapping[str, Any]) -> Iterator[Build]:
+def _words(kind: str, keys: Sequence[str], values: Mapping[str, Any]) -> Iterator[Build]:
     allowed = {key.name: key.allowed for key in preset_keys(kind)}
-    for key in _WORDS[kind]:
+    for key in keys:
         text = allowed[key]
         words: list[Any] = re.findall(r'"(\w+)"', text)
         if text == "true or false":

@@ -13,7 +13,7 @@ from drivelab.drives.presets.source import PresetSource
 from drivelab.drives.simulated.drive import PREFIX, SimulatedDrive
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from drivelab.drives.measurement import Measurement
     from drivelab.drives.operation_result import OperationResult
@@ -132,18 +132,23 @@ def _logarithm(part: OperationResult | None) -> float:
 
 
 class Simulator:
-    """Runs workloads on presets that differ in little, each begun in the state of the first."""
+    """Runs workloads on presets that differ in little, each begun in the state of one before.
+
+    Kept are the states of the first preset, and of the last one that has other blocks.
+    """
 
     def __init__(self) -> None:
         #: Drives simulated so far.
         self.runs = 0
-        self._like: SimulatedDrive | None = None
+        self._first: tuple[Any, SimulatedDrive] | None = None
+        self._last: tuple[Any, SimulatedDrive] | None = None
 
     def behaviour(
         self,
         source: PresetSource,
         work: Sequence[tuple[int, Characteristics]],
         plans: Sequence[MeasurementPlan],
+        blocks: int | None = None,
     ) -> Behaviour:
         """Run workloads on a simulated drive without variability.
 
@@ -155,13 +160,17 @@ class Simulator:
             What is asked, each with the number that is part of the key of its random numbers.
         plans
             How long each is.
+        blocks
+            Of a plane, where the preset has others than its base: only drives with as many begin in
+            the same state.
 
         Raises
         ------
         UsageError
             When the values are impossible together.
         """
-        drive = SimulatedDrive(PREFIX + NAME, source, varies=False, like=self._like)
+        like = next((one for key, one in self._kept() if key == blocks), None)
+        drive = SimulatedDrive(PREFIX + NAME, source, varies=False, like=like)
         self.runs += 1
         found: dict[int, Measurement] = {}
         alike: dict[MeasurementPlan, list[tuple[int, Workload]]] = {}
@@ -170,15 +179,21 @@ class Simulator:
             alike.setdefault(plan, []).append((number, workload))
         for plan, same in alike.items():
             found |= {one.index: one for one in drive.measure(same, plan)}
-        if self._like is None:
-            self._like = drive
+        if self._first is None:
+            self._first = blocks, drive
+        elif like is None:
+            # Before another is made: each holds the whole drive.
+            self._last = blocks, drive
         return behaviour_of([found[number] for number, _ in work])
 
+    def _kept(self) -> Iterator[tuple[Any, SimulatedDrive]]:
+        yield from (one for one in (self._first, self._last) if one is not None)
+
     def close(self) -> None:
-        """Let go of the state."""
-        if self._like is not None:
-            self._like.close()
-            self._like = None
+        """Let go of the states."""
+        for _, drive in self._kept():
+            drive.close()
+        self._first = self._last = None
 
 
 def brief(plan: MeasurementPlan, requests: int) -> MeasurementPlan:

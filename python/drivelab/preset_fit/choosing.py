@@ -160,7 +160,7 @@ def choose_builds(
         return base, []
     tried: dict[str, Compared] = {}
     probed = [Build(_PROBED, other.built) for other in _probed(run, base)]
-    left = [*probed, *builds_of(base.kind, base.values)]
+    left = [*probed, *builds_of(base.kind, base.values, run.plan.writes)]
     for _ in range(MOST_CHANGES):
         results = []
         for place, build in enumerate(left):
@@ -182,7 +182,7 @@ def choose_builds(
             if each.key != build.key and other < _STILL * best.loss
         }
         # Beginning at what is kept now: halves and doubles keep its capacity.
-        again = [*probed, *builds_of(base.kind, state.base.values)]
+        again = [*probed, *builds_of(base.kind, state.base.values, run.plan.writes)]
         left = [each for each in again if each.key in promising]
         best = _begun(run, state.base, choose, state) or state
     ordered = sorted(tried.values(), key=lambda one: (one.off is None, one.off or 0.0))

@@ -23,6 +23,7 @@ from drivelab.preset_fit.parameters import (
     fitted_values,
     parameters_of,
 )
+from drivelab.preset_fit.watch import FOR_AN_INTERVAL, Watch
 from drivelab.runs.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -242,24 +243,27 @@ def fit_nearest(
     """
 
     def choose(base: Base) -> tuple[Parameter, ...]:
-        return chosen_parameters(parameters_of(base.kind, base.values), only, fixed)
+        known = parameters_of(base.kind, base.values, run.plan.writes)
+        return chosen_parameters(known, only, fixed)
 
     how = How(generations, seed, builds and not only)
     bases = _possible(run, bases, choose)
     if how.builds:
         bases = [as_measured(run, base) for base in bases]
     line = StatusLine()
+    watch = Watch(line)
     compared: list[tuple[Base, Compared]] = []
     if len(bases) > 1:
-        compared = compare_bases(run, bases, choose, line.show)
+        compared = compare_bases(run, bases, choose, watch.say)
         bases = [base for base, one in compared if one.off is not None][:_FITTED_FURTHER]
         if not bases:
             raise UsageError("none of the presets can be simulated with these workloads")
     attempts = []
     with ExitStack() as open_benches:
-        for base in bases:
+        for number, base in enumerate(bases):
+            watch.others = len(bases) - number - 1
             try:
-                attempts.append(attempt(run, base, choose, how, line.show))
+                attempts.append(attempt(run, base, choose, how, watch))
             except UsageError:
                 # Another one may do: only where none does it is worth a word.
                 if not attempts and base is bases[-1]:
@@ -268,7 +272,7 @@ def fit_nearest(
             open_benches.callback(attempts[-1].bench.close)
         best = min(attempts, key=lambda one: _off(run, one)) if len(attempts) > 1 else attempts[0]
         simulations = sum(one.bench.simulations for one in attempts)
-        fitted = _judged(run, best, line)
+        fitted = _judged(run, best, watch)
         line.clear()
         kept = [
             replace(one, is_kept=base.reference == best.base.reference) for base, one in compared
@@ -311,11 +315,12 @@ def _refuse(run: Run, base: Base, parameters: Sequence[Parameter]) -> None:
         )
 
 
-def _judged(run: Run, best: Attempt, line: StatusLine) -> Fitted:
+def _judged(run: Run, best: Attempt, watch: Watch) -> Fitted:
     """Say how sure each value is, and how good the whole is on what was held out."""
     bench, found, base = best.bench, best.found, best.bench.base
     observed = run.held_out.behaviour
-    line.show("how sure each value is")
+    bench.expect(FOR_AN_INTERVAL * len(bench.active), 0)
+    watch.say("how sure each value is")
     told = intervals(bench, found)
     held_out = bench.whole(found.logarithms, run.held_out)
     # As it was: without what was changed of how it is built.

@@ -10,7 +10,6 @@ import numpy as np
 from drivelab.campaign.header import stored_header
 from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.write_pattern import BURST
 from drivelab.errors import UsageError
 from drivelab.preset_fit.candidate import Behaviour, behaviour_of
 from drivelab.store import RunStore
@@ -107,7 +106,7 @@ def read_run(path: Path) -> Run:
     Raises
     ------
     UsageError
-        When it is no campaign, has too few workloads, or writes of it were sustained.
+        When it is no campaign, has too few workloads, or measured an array.
     RunError
         When it is damaged.
     """
@@ -115,10 +114,12 @@ def read_run(path: Path) -> Run:
         header = stored_header(store)
         measurements = stored_measurements(store)
     plan = _plan_of(header["plan"])
-    if plan.writes != BURST:
+    drive = header["drive"]
+    kind = (drive["identity"].get("preset") or {}).get("kind")
+    if kind == "raid0":
         raise UsageError(
-            f"{path} measured sustained writes: what they find depends on hours of writing before, "
-            "which is not fitted; measure a burst, as `drivelab model DRIVE --writes burst`"
+            f"{path} measured an array, {drive['name']}, and only single drives are fitted: fit a "
+            "run of one member, and write an array with `member` = the fitted preset"
         )
     parts = Parts.from_json(header["design"]["parts"])
     own = [one for one in measurements if parts.part_of(one.index) in FITTED]
@@ -134,8 +135,6 @@ def read_run(path: Path) -> Run:
             f"a fit needs at least {FEWEST_FITTED} and {FEWEST_HELD_OUT}: measure more, as "
             "`drivelab model DRIVE --measurements 300`"
         )
-    drive = header["drive"]
-    kind = (drive["identity"].get("preset") or {}).get("kind")
     return Run(
         drive["name"],
         path,

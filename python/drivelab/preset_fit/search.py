@@ -25,6 +25,7 @@ from drivelab.preset_fit.bench import PULL, SOFT, USUALLY_AWAY, loss_of
 from drivelab.preset_fit.descent import REACH, descend, solved_within
 from drivelab.preset_fit.screening import screen
 from drivelab.preset_fit.surface import Lines, lines_around
+from drivelab.preset_fit.watch import FOR_AN_INTERVAL, STEPS, after_search, for_lines
 
 if TYPE_CHECKING:
     from drivelab.preset_fit.bench import Bench
@@ -89,8 +90,11 @@ def search_down(bench: Bench, seed: int, say: Callable[[str], None]) -> FloatArr
     say
         Is given what goes on.
     """
+    count = len(bench.active)
+    bench.expect(2 * count, STEPS + after_search(count))
     say("what changes nothing")
     slopes = screen(bench, seed)
+    bench.expect(STEPS, after_search(len(bench.active)))
     return descend(bench, np.zeros(len(bench.parameters)), say, slopes=slopes)
 
 
@@ -120,9 +124,12 @@ def search_on(
     if generations and how_far(bench.left(here)) > near_enough(bench, _NEAR_ENOUGH):
         other = descend(bench, _scattered(bench, here, generations, seed, say), say)
         here = min(here, other, key=lambda one: _loss(bench, one))
-    for look in _LOOKS:
+    count = len(bench.active)
+    for number, look in enumerate(_LOOKS):
+        bench.expect(count + STEPS, after_search(count) - (number + 1) * (count + STEPS))
         bench.correct(here)
         here = descend(bench, here, say, look=look)
+    bench.expect(for_lines(count), FOR_AN_INTERVAL * count)
     say("lines around the ground")
     return _smoothed(bench, here, seed)
 
@@ -221,6 +228,7 @@ def _scattered(
         "maxiter": generations,
     }
     strategy = cma.CMAEvolutionStrategy(np.zeros(len(active)), _AFAR, options)
+    bench.expect(generations * strategy.popsize, STEPS + after_search(len(active)))
     while not strategy.stop():
         candidates = strategy.ask()
         strategy.tell(candidates, [loss(np.asarray(one)) for one in candidates])

@@ -42,6 +42,16 @@ def test_words_are_those_of_the_table_of_keys() -> None:
     assert "scheduling.order = priority" not in words
 
 
+def test_how_blocks_are_collected_is_tried_where_writes_last() -> None:
+    base = preset("x25m")
+    words = {one.describe() for one in builds_of(base.kind, base.values, "sustained")}
+    more = words - {one.describe() for one in builds_of(base.kind, base.values)}
+    assert {"collection.policy = fifo", "collection.pace = whole_block"} <= more
+    assert all(one.startswith("collection.") for one in more)
+    disk = preset("sas-15k")
+    assert builds_of("hdd", disk.values, "sustained") == builds_of("hdd", disk.values)
+
+
 def test_counts_keep_the_capacity() -> None:
     base = preset("x25m")
     doubled = {one.key: one.values for one in builds_of(base.kind, base.values)}

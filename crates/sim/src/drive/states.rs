@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use drivelab_workload::{Requests, Source, Stream};
 
-use super::Prepared;
+use super::{DriveConfig, Prepared};
 use crate::host::{Settling, SimError};
 
 /// A write cache is full, and stays so, when it could have been filled so often.
@@ -34,6 +34,22 @@ impl States {
             prepared,
             settled: Mutex::new(BTreeMap::new()),
         }
+    }
+
+    /// Those of a drive of another configuration, where it differs in times alone: also the states
+    /// that were settled so far.
+    #[must_use]
+    pub fn timed(&self, config: &DriveConfig) -> Option<Self> {
+        let prepared = self.prepared.timed(config)?;
+        let settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        let settled = settled
+            .iter()
+            .filter_map(|(&settling, state)| Some((settling, state.timed(config)?)))
+            .collect();
+        Some(Self {
+            prepared,
+            settled: Mutex::new(settled),
+        })
     }
 
     /// As the preset says.

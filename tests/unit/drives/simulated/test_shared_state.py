@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from drivelab.drives.in_order import measured_in_order
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.presets.source import PresetSource, preset_at
 from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.drives.write_pattern import WRITES, Writes
 from drivelab.workloads.characteristics import Characteristics
 
 SMALL = Path(__file__).parents[3] / "small_drive.toml"
@@ -24,8 +26,9 @@ def changed(name: str, values: str) -> PresetSource:
     return preset_at(str(SMALL.with_name(f"{name}.toml")), text)
 
 
-def told(drive: SimulatedDrive) -> str:
-    measured = [one.to_json() for one in measured_in_order(drive, WORKLOADS, PLAN)]
+def told(drive: SimulatedDrive, writes: Writes = "burst") -> str:
+    plan = replace(PLAN, writes=writes)
+    measured = [one.to_json() for one in measured_in_order(drive, WORKLOADS, plan)]
     return json.dumps(measured, sort_keys=True)
 
 
@@ -38,10 +41,14 @@ def told(drive: SimulatedDrive) -> str:
         "[geometry]\nuser_capacity_bytes = 1_073_741_824\n",
     ],
 )
-def test_what_was_made_for_another_drive_changes_nothing(values: str) -> None:
+@pytest.mark.parametrize("writes", WRITES)
+def test_what_was_made_for_another_drive_changes_nothing(values: str, writes: Writes) -> None:
     first = SimulatedDrive("sim:first", changed("first", ""), varies=False)
-    told(first)
-    alone = told(SimulatedDrive("sim:other", changed("other", values), varies=False))
-    beside = told(SimulatedDrive("sim:other", changed("other", values), varies=False, like=first))
+    before = told(first, writes)
+    other = changed("other", values)
+    alone = told(SimulatedDrive("sim:other", other, varies=False), writes)
+    beside = told(SimulatedDrive("sim:other", other, varies=False, like=first), writes)
     assert beside == alone
-    assert beside != told(first)
+    assert beside != before
+    # What the other did left nothing in the first.
+    assert told(first, writes) == before
