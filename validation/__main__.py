@@ -17,6 +17,7 @@ from validation.collection import collection
 from validation.counters_table import write as write_counters
 from validation.coverage import simulated_coverage
 from validation.few_measurements import few_measurements
+from validation.fitted import hidden_drives
 from validation.fuzzing import fuzzing
 from validation.huang2011 import huang2011
 from validation.lee2021 import lee2021
@@ -61,6 +62,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "models": simulated_accuracy,
     "coverage": simulated_coverage,
     "few": few_measurements,
+    "fitted": hidden_drives,
     "placement": placement,
     "minutes": learned_minutes,
     "forecasts": forecast_minutes,
