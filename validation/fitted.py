@@ -32,8 +32,8 @@ def section_of(drives: Sequence[Found], figures: Sequence[Predicted]) -> Section
         f"factor between 0.55 and 1.8. {FITTED} workloads of the hidden drive are fitted to, "
         f"beginning at the preset as it is; {HELD_OUT} others judge. Told: values that the fit "
         "says the measurements tell. Sharp: those of them whose interval ends within a tenth on "
-        "either side. Itself: the hidden drive, measured again with other random numbers. What was found "
-        "is kept in target/fitted; remove that to fit anew."
+        "either side. Itself: the hidden drive, measured again with other random numbers. What was "
+        "found is kept in target/fitted; remove that to fit anew."
     )
     rows = [_row(one) for one in drives]
     section.tabulate(

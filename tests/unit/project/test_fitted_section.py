@@ -20,7 +20,7 @@ def test_what_is_missed_is_named_and_by_how_much() -> None:
         [drive("one", (good, far, untold), 0.01), drive("two", (good,), 0.06)], figures
     )
     text = section.markdown()
-    assert "| one | 2 of 3 | 1 of 2 | 1 of 2 | 1 of 1 | 30 % | 1.0 % |" in text
+    assert "| one | 2 of 3 | 1 of 2 | 1 of 2 | 1 of 2 | 30 % | 1.0 % |" in text
     assert "one b +30 %, not in its interval." in text
     assert "2 of 3 are" in text
     assert "missed on 1: two 6.0 %" in text
