@@ -29,6 +29,7 @@ _PAGE: Final = "geometry.page_size_bytes"
 # Buffers of whole pages.
 _OF_PAGES: Final = ("buffer.write_buffer_bytes", "buffer.read_cache_bytes")
 
+
 @dataclass(frozen=True)
 class Parameter:
     """A value of a preset that is fitted, or several that keep their ratio.
