@@ -79,7 +79,7 @@ _ORDERS: Final = {
 
 #: What 6 Gb/s of the line carry, a tenth of the bits.
 _SATA_BYTES_PER_SECOND: Final = 600e6
-#: Of a command, with that of its completion.
+#: Assumed of every link, as NVMe's entries: of a command, with that of its completion.
 _QUEUE_ENTRY_BYTES: Final = 64 + 16
 
 
@@ -318,7 +318,7 @@ class _Conversion:
         for key in ("trim_command_ns", "flush_command_ns"):
             # A link without a rate is refused for that.
             entries = max(1, round(_QUEUE_ENTRY_BYTES / max(rate, 1e6) * 1e9))
-            self._assume(f"host.{key}", entries, "MQSim has none: its queue entries on the link")
+            self._assume(f"host.{key}", entries, "MQSim has none: 80 bytes, as NVMe's entries")
         page = self._integer("Page_Capacity")
         buffer = self._integer("Data_Cache_Capacity") // max(page, 1) * page
         self._set("buffer.write_buffer_bytes", buffer, "Data_Cache_Capacity")
