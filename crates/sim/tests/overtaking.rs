@@ -88,6 +88,37 @@ fn a_read_of_the_map_that_a_read_waits_for_overtakes_too() {
 }
 
 #[test]
+fn a_read_of_the_map_that_writes_it_anew_keeps_its_place() {
+    // The oldest of 64 entries in memory is that of page 100, which was written.
+    let map = "mapping.scheme = \"demand_cached_page\"\nmapping.cached_entries = 64\n\
+               mapping.cache_replacement = \"lru\"\n";
+    let mut requests = vec![write(0, 100)];
+    let pages = (101..161).chain(508..511);
+    requests.extend((1..).zip(pages).map(|(n, page)| read(n * 5_000, page)));
+    let before = requests.len() as u64;
+    let at = 1_000_000;
+    requests.extend([
+        write(at, 508),
+        write(at, 509),
+        write(at, 510),
+        read(at + 1, 2),
+    ]);
+    for order in ["", READS_FIRST, "scheduling.order = \"priority\"\n"] {
+        let streams = timed(requests.iter().copied());
+        let drive = drive(&[ONE_DIE, map, order]);
+        let plan = Plan::counting(before, 4);
+        let outcome = drive.worker().run(&streams, plan, 0, 0).unwrap();
+        let flash = flash(&outcome);
+        assert_eq!((flash.map_page_reads, flash.map_page_programs), (2, 1));
+        // Behind three writes the old page of the map is read and the new one programmed. Only
+        // that has the entry of page 2.
+        let latencies = [&outcome.read, &outcome.write].map(|each| each.latency.max_ns());
+        let expected = [929_000 + 60_000 + 310_000 + 2 * 60_000, 930_000];
+        assert_eq!(latencies.map(Option::unwrap), expected, "{order}");
+    }
+}
+
+#[test]
 fn a_read_of_a_page_whose_program_waits_comes_after_it() {
     let requests = [write(0, 0), write(0, 1), read(1, 1)];
     let outcome = one_stream(READS_FIRST, &requests);

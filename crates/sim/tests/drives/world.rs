@@ -531,7 +531,7 @@ impl World {
         };
         let whose = |place| match is_awaited(place) {
             true => Beneficiary::Request(index),
-            false if dependents::is_lookup(&all[place]) => Beneficiary::Lookup(index),
+            false if dependents::is_looked_up(all, place) => Beneficiary::Lookup(index),
             false => Beneficiary::Nobody,
         };
         let of: Vec<_> = (0..all.len()).map(whose).collect();

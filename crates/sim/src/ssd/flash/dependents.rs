@@ -6,10 +6,14 @@
 //!                └ yes ─> line of its unit ─ its read complete ──────^
 //! ```
 //!
-//! A read of the map is as urgent as the read of the host's that waits for it: it overtakes as that
-//! one may ([`super::overtaking`]). A read that waits lets others by. Programs, erases and what collection reads keep their
-//! order: behind one that waits they wait too; an erase also for every read before it, and
-//! nothing passes an operation on the same page. Drives without such a map have no lines.
+//! A read of the map that a read of the host waits for is as urgent as that read: it may overtake
+//! what that read may overtake ([`super::overtaking`]). A page of the map that is read only to be
+//! written anew is urgent to nobody, and keeps its place.
+//!
+//! Reads of the host and of the map pass what waits, and what comes later passes them. Programs,
+//! erases and what collection reads keep their order: behind one of them that waits they wait too.
+//! An erase waits for every read before it as well. Nothing passes an operation on the same page.
+//! Drives without such a map have no lines.
 
 use drivelab_ftl::{Cause, NOTHING, Operation, OperationKind};
 
@@ -91,6 +95,16 @@ impl Line {
     }
 }
 
+/// Who waits for an operation, among those emitted with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Follower {
+    Nobody,
+    /// The firmware: it writes a page of the map anew.
+    Firmware,
+    /// The host's operations, by this ticket; [`NOTHING`] until it is taken.
+    Host(u32),
+}
+
 /// The lines of all units.
 #[derive(Clone, Debug)]
 pub(super) struct Dependents {
@@ -101,8 +115,8 @@ pub(super) struct Dependents {
     emitted: u64,
     /// Empty, for its memory.
     leaving: Vec<Held>,
-    /// Likewise: of each operation that is emitted the ticket, if others wait for it.
-    awaited: Vec<Option<u32>>,
+    /// Likewise: of each operation that is emitted.
+    followers: Vec<Follower>,
 }
 
 impl Dependents {
@@ -113,7 +127,7 @@ impl Dependents {
             vacant: Vec::new(),
             emitted: 0,
             leaving: Vec::new(),
-            awaited: Vec::new(),
+            followers: Vec::new(),
         })
     }
 
@@ -165,17 +179,22 @@ impl Dependents {
         leaving
     }
 
-    /// No ticket yet, for those of `operations` that others wait for.
-    fn look_through(&mut self, operations: &[Operation]) -> Vec<Option<u32>> {
-        let mut awaited = std::mem::take(&mut self.awaited);
-        awaited.clear();
-        awaited.resize(operations.len(), None);
+    /// Who waits for each of `operations`; no tickets are taken yet.
+    fn look_through(&mut self, operations: &[Operation]) -> Vec<Follower> {
+        let mut followers = std::mem::take(&mut self.followers);
+        followers.clear();
+        followers.resize(operations.len(), Follower::Nobody);
         for operation in operations {
-            if let Some(has) = awaited.get_mut(operation.after as usize) {
-                *has = Some(NOTHING);
+            let Some(follower) = followers.get_mut(operation.after as usize) else {
+                continue;
+            };
+            if operation.cause == Cause::Host {
+                *follower = Follower::Host(NOTHING);
+            } else if *follower == Follower::Nobody {
+                *follower = Follower::Firmware;
             }
         }
-        awaited
+        followers
     }
 }
 
@@ -198,7 +217,7 @@ impl Flash {
         let Some(dependents) = &mut self.dependents else {
             return 0;
         };
-        let mut awaited = dependents.look_through(operations);
+        let mut followers = dependents.look_through(operations);
         let whose_lookup = match waits {
             Waits::All => owner.1,
             Waits::Host | Waits::Programs => Whose::NOBODYS,
@@ -218,7 +237,9 @@ impl Flash {
             let is_of_host = operation.cause == Cause::Host;
             let is_awaited = match waits {
                 // What a read finds in the map may be that there is nothing to read.
-                Waits::All => is_of_host || (is_lookup(operation) && awaited[index].is_none()),
+                Waits::All => {
+                    is_of_host || (reads_map(operation) && followers[index] == Follower::Nobody)
+                }
                 Waits::Host => is_of_host,
                 Waits::Programs => is_of_host && operation.kind == OperationKind::Program,
             };
@@ -231,14 +252,15 @@ impl Flash {
             } else {
                 (Account::NOBODY, Whose::NOBODYS)
             };
-            let ticket = match operations.get(operation.after as usize) {
-                Some(source) if is_of_host && is_lookup(source) => {
-                    awaited[operation.after as usize].unwrap_or(NOTHING)
+            let source = operation.after as usize;
+            let ticket = match (operations.get(source), followers.get(source)) {
+                (Some(read), Some(&Follower::Host(taken))) if is_of_host && reads_map(read) => {
+                    taken
                 }
                 _ => NOTHING,
             };
-            if is_lookup(operation)
-                && let Some(taken) = &mut awaited[index]
+            if reads_map(operation)
+                && let Follower::Host(taken) = &mut followers[index]
                 && let Some(dependents) = &mut self.dependents
             {
                 *taken = dependents.take_ticket();
@@ -252,7 +274,7 @@ impl Flash {
             }
         }
         if let Some(dependents) = &mut self.dependents {
-            dependents.awaited = awaited;
+            dependents.followers = followers;
         }
         pending
     }
@@ -281,7 +303,7 @@ impl Flash {
     }
 }
 
-/// Whether an operation reads a page of the map for its entries, and not to write it anew.
-fn is_lookup(operation: &Operation) -> bool {
+/// Whether an operation reads a page of the map.
+fn reads_map(operation: &Operation) -> bool {
     operation.cause == Cause::Map && operation.kind == OperationKind::Read
 }

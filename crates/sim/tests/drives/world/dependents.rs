@@ -22,8 +22,14 @@ impl Held {
 }
 
 /// Whether an operation reads a page of the map.
-pub(super) fn is_lookup(operation: &Operation) -> bool {
+fn is_lookup(operation: &Operation) -> bool {
     operation.kind == OperationKind::Read && operation.cause == Cause::Map
+}
+
+/// Whether an operation of the host in `all` waits for the one at `index`, which reads the map.
+pub(super) fn is_looked_up(all: &[Operation], index: usize) -> bool {
+    let waits = |other: &Operation| other.cause == Cause::Host && other.after as usize == index;
+    is_lookup(&all[index]) && all.iter().any(waits)
 }
 
 /// Whether nothing in `all` waits for the operation at `index`, which reads the map.
