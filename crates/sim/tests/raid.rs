@@ -438,8 +438,9 @@ fn a_wrong_array_is_one_line_that_says_what_is_allowed() {
         (
             "members = 2",
             "geometry.channels = 2",
-            "unknown key geometry.channels",
+            "an array has no table [geometry], its members have it",
         ),
+        ("members = 2", "channels = 2", "unknown key channels"),
     ] {
         let error = array_config(&TWO.replace(from, to)).unwrap_err();
         assert!(error.contains(said), "{error}");
