@@ -148,3 +148,16 @@ fn a_write_into_the_buffer_passes_the_controllers_memory_where_it_takes_them() {
     assert_eq!(flash(&outcome).buffer_hit_pages, 1);
     assert_eq!(outcome.read.latency.max_ns(), Some(83_000 - 35_000));
 }
+
+#[test]
+fn a_memory_that_takes_no_time_leaves_no_trace_of_who_passes_it() {
+    let hash = |lines: &str| small_drive::config(&[LINK, BUFFERED, lines]).hash();
+    let takes_writes = "buffer.memory_takes_writes = true\n";
+    assert_eq!(hash(takes_writes), hash(""));
+    for time in [
+        "buffer.memory_ns = 500\n",
+        "buffer.memory_bytes_per_second = 204_800_000\n",
+    ] {
+        assert_ne!(hash(&format!("{time}{takes_writes}")), hash(time));
+    }
+}

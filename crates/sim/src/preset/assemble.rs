@@ -331,6 +331,11 @@ fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
         let bytes = keys.integer_or_usual(key)?;
         Ok(if gathers { bytes } else { 0 })
     };
+    let memory_ns: u64 = keys.integer_or_usual("buffer.memory_ns")?;
+    let memory_bytes_per_second = keys.optional_integer("buffer.memory_bytes_per_second")?;
+    // A memory that takes no time may be passed by anybody.
+    let takes_time = memory_ns > 0 || memory_bytes_per_second.is_some();
+    let takes_writes = keys.switch("buffer.memory_takes_writes")?;
     Ok(Buffer {
         write_buffer_bytes,
         policy,
@@ -339,9 +344,9 @@ fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
         flush_stop_bytes: mark("buffer.flush_stop_bytes")?,
         read_cache_bytes: keys.integer_or_usual("buffer.read_cache_bytes")?,
         read_ahead_bytes: keys.integer_or_usual("buffer.read_ahead_bytes")?,
-        memory_ns: keys.integer_or_usual("buffer.memory_ns")?,
-        memory_bytes_per_second: keys.optional_integer("buffer.memory_bytes_per_second")?,
-        memory_takes_writes: write_buffer_bytes > 0 && keys.switch("buffer.memory_takes_writes")?,
+        memory_ns,
+        memory_bytes_per_second,
+        memory_takes_writes: write_buffer_bytes > 0 && takes_time && takes_writes,
     })
 }
 
