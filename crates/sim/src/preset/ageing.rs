@@ -35,9 +35,9 @@ pub(super) const KEYS: &[Key] = &[
     key(RETRY, PROBABILITY).usually_ratio(0.0),
     key(RETRIES, integer(1, 64)).usually(8),
     key(RETRY_TIME, integer(0, LONGEST_NS)),
-    key(FACTORY_BAD, PROBABILITY),
-    key(PROGRAM_FAILS, PROBABILITY),
-    key(ERASE_FAILS, PROBABILITY),
+    key(FACTORY_BAD, PROBABILITY).usually_ratio(0.0),
+    key(PROGRAM_FAILS, PROBABILITY).usually_ratio(0.0),
+    key(ERASE_FAILS, PROBABILITY).usually_ratio(0.0),
 ];
 
 /// How the flash changes with the erases of its blocks. At `rated_erases` of a block its
@@ -114,11 +114,7 @@ pub(super) fn ageing(keys: &Keys<'_>) -> Result<Option<Ageing>, PresetError> {
         let rule = keys.rule(RATED).map_or_else(String::new, Rule::allowed);
         return Err(keys.missing(RATED, format!("{rule}, as {} is given", given.name)));
     }
-    let ratio = |key: &str, usual: f64| -> Result<f64, PresetError> {
-        let given = keys.entry(key).map(|_| keys.ratio(key)).transpose()?;
-        Ok(given.unwrap_or(usual))
-    };
-    let read_retry_probability = ratio(RETRY, 0.0)?;
+    let read_retry_probability = keys.ratio_or_usual(RETRY)?;
     let retries = read_retry_probability > 0.0;
     for key in [RETRIES, RETRY_TIME] {
         if let Some(entry) = keys.entry(key).filter(|_| !retries) {
@@ -130,14 +126,14 @@ pub(super) fn ageing(keys: &Keys<'_>) -> Result<Option<Ageing>, PresetError> {
     let mut ageing = Ageing {
         rated_erases: keys.integer(RATED)?,
         seed: 0,
-        program_time_ratio: ratio("ageing.program_time_ratio", 1.0)?,
-        erase_time_ratio: ratio("ageing.erase_time_ratio", 1.0)?,
+        program_time_ratio: keys.ratio_or_usual("ageing.program_time_ratio")?,
+        erase_time_ratio: keys.ratio_or_usual("ageing.erase_time_ratio")?,
         read_retry_probability,
         read_retries: retries.then_some(most),
         read_retry_ns: keys.optional_integer(RETRY_TIME)?,
-        factory_bad_ratio: ratio(FACTORY_BAD, 0.0)?,
-        program_failure_probability: ratio(PROGRAM_FAILS, 0.0)?,
-        erase_failure_probability: ratio(ERASE_FAILS, 0.0)?,
+        factory_bad_ratio: keys.ratio_or_usual(FACTORY_BAD)?,
+        program_failure_probability: keys.ratio_or_usual(PROGRAM_FAILS)?,
+        erase_failure_probability: keys.ratio_or_usual(ERASE_FAILS)?,
     };
     if !ageing.changes_times() && !ageing.has_bad_blocks() {
         return Ok(None);

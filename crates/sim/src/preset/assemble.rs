@@ -178,9 +178,12 @@ impl Keys<'_> {
         schema::row(key, self.kind).map(|row| row.usual)
     }
 
-    /// A boolean that is false if not given.
+    /// The same of a switch, which nobody turned on.
     pub(super) fn switch(&self, key: &str) -> Result<bool, PresetError> {
-        Ok(self.entry(key).is_some() && self.boolean(key)?)
+        match (self.entry(key), self.usual(key)) {
+            (None, Some(Usual::Off)) => Ok(false),
+            _ => self.boolean(key),
+        }
     }
 
     pub(super) fn integer<T: TryFrom<i64>>(&self, key: &str) -> Result<T, PresetError> {
@@ -199,16 +202,21 @@ impl Keys<'_> {
         self.entry(key).map(|_| self.integer(key)).transpose()
     }
 
-    pub(super) fn optional_integers(&self, key: &str) -> Result<Option<Vec<u32>>, PresetError> {
-        let Some(entry) = self.entry(key) else {
-            return Ok(None);
-        };
+    pub(super) fn integers(&self, key: &str) -> Result<Vec<u32>, PresetError> {
+        let entry = self.need(key)?;
         let numbers = match &entry.value {
             Value::Integers(numbers) => numbers.iter().map(|&n| u32::try_from(n).ok()).collect(),
             _ => None,
         };
-        let wrong = || schema::wrong_value(key, entry, "an array of integers".to_owned());
-        numbers.map(Some).ok_or_else(wrong)
+        numbers.ok_or_else(|| schema::wrong_value(key, entry, "an array of integers".to_owned()))
+    }
+
+    /// An array of them, or what its row says where it is not given.
+    pub(super) fn integers_or_usual(&self, key: &str) -> Result<Vec<u32>, PresetError> {
+        match (self.entry(key), self.usual(key)) {
+            (None, Some(Usual::Integers(usual))) => Ok(usual.to_vec()),
+            _ => self.integers(key),
+        }
     }
 
     pub(super) fn ratio(&self, key: &str) -> Result<f64, PresetError> {

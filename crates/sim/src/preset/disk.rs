@@ -10,7 +10,7 @@ use super::choices::{BufferPolicy, DriveKind, HostInterface, SeekOrder};
 use super::config::Host;
 use super::document::Entries;
 use super::error::PresetError;
-use super::host::host;
+use super::host::link;
 use super::key::{Key, key};
 use super::published::{Published, published};
 use super::schema::{self, LONGEST_NS, Rule, TIME, integer};
@@ -230,7 +230,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<HddConfig, PresetError> {
             destage_window: keeps_writes.then_some(window),
         },
         cache,
-        host: host(&keys)?,
+        host: link(&keys)?,
         variability: variability(&keys)?,
         published: published(&keys)?,
     };
@@ -238,18 +238,11 @@ pub(super) fn assemble(entries: &Entries) -> Result<HddConfig, PresetError> {
 }
 
 fn geometry(keys: &Keys<'_>) -> Result<DiskGeometry, PresetError> {
-    let list = |key: &str| {
-        let numbers = keys.optional_integers(key)?;
-        match numbers {
-            Some(numbers) => Ok(numbers),
-            None => keys.need(key).map(|_| Vec::new()),
-        }
-    };
     let (cylinders_key, sectors_key) =
         ("geometry.zone_cylinders", "geometry.zone_sectors_per_track");
     let heads: u32 = keys.integer("geometry.heads")?;
-    let zone_cylinders = list(cylinders_key)?;
-    let zone_sectors_per_track = list(sectors_key)?;
+    let zone_cylinders = keys.integers(cylinders_key)?;
+    let zone_sectors_per_track = keys.integers(sectors_key)?;
     let (zones, given) = (zone_cylinders.len(), zone_sectors_per_track.len());
     if zones != given {
         let allowed = format!("as many entries as zone_cylinders has zones, {zones}, not {given}");

@@ -31,25 +31,16 @@ const NVME_COMMANDS: u32 = 1024;
 
 const GIGA: u64 = 1_000_000_000;
 
-/// The host's side of a preset.
+/// The host's side of a solid-state drive: the link, its queue pairs and its interrupts.
 pub(super) fn host(keys: &Keys<'_>) -> Result<Host, PresetError> {
-    let interface = keys.word("host.interface", HostInterface::from_word)?;
-    let usual_commands = match interface {
-        // Whatever a base said about its link has no effect, so it leaves no trace either.
-        HostInterface::Free => return Ok(free()),
-        HostInterface::Sata => SATA_COMMANDS,
-        HostInterface::Sas => SAS_COMMANDS,
-        HostInterface::Nvme => NVME_COMMANDS,
-    };
-    let commands = keys.optional_integer("host.commands")?;
-    let has_pairs = interface == HostInterface::Nvme;
-    let weights = keys.optional_integers("host.queue_pair_weights")?;
-    let weights = weights.filter(|_| has_pairs).unwrap_or_else(|| vec![1]);
+    let link = link(keys)?;
+    if link.interface == HostInterface::Free {
+        return Ok(link);
+    }
+    let has_pairs = link.interface == HostInterface::Nvme;
+    let weights = keys.integers_or_usual("host.queue_pair_weights")?;
     let depth: Option<u32> = keys.optional_integer("host.queue_pair_depth")?;
-    // A disk has none of these keys.
-    let interrupt_completions = keys
-        .optional_integer("host.interrupt_completions")?
-        .unwrap_or(1);
+    let interrupt_completions = keys.integer_or_usual("host.interrupt_completions")?;
     let wait: Option<u64> = keys.optional_integer("host.interrupt_wait_ns")?;
     let gathers = interrupt_completions > 1;
     if gathers && wait.is_none() {
@@ -58,29 +49,54 @@ pub(super) fn host(keys: &Keys<'_>) -> Result<Host, PresetError> {
         return Err(keys.missing("host.interrupt_wait_ns", allowed.to_owned()));
     }
     Ok(Host {
+        trim_command_ns: keys.optional_integer("host.trim_command_ns")?,
+        queue_pair_weights: match has_pairs {
+            true => weights,
+            false => link.queue_pair_weights,
+        },
+        queue_pair_depth: depth.filter(|_| has_pairs),
+        interrupt_ns: keys.integer_or_usual("host.interrupt_ns")?,
+        interrupt_completions,
+        interrupt_wait_ns: wait.filter(|_| gathers).unwrap_or_default(),
+        ..link
+    })
+}
+
+/// What a disk has of it: the link and its commands.
+pub(super) fn link(keys: &Keys<'_>) -> Result<Host, PresetError> {
+    let interface = keys.word("host.interface", HostInterface::from_word)?;
+    if interface == HostInterface::Free {
+        // Whatever a base said about its link has no effect, so it leaves no trace either.
+        return Ok(free());
+    }
+    let commands = keys.optional_integer("host.commands")?;
+    Ok(Host {
         interface,
         link_bytes_per_second: link_rate(keys, interface)?,
-        commands: commands.unwrap_or(usual_commands),
+        commands: commands.unwrap_or(usual_commands(interface)),
         read_command_ns: keys.integer("host.read_command_ns")?,
         write_command_ns: keys.integer("host.write_command_ns")?,
         write_acknowledge_ns: keys.integer("host.write_acknowledge_ns")?,
-        trim_command_ns: keys.optional_integer("host.trim_command_ns")?,
         flush_command_ns: keys.optional_integer("host.flush_command_ns")?,
-        queue_pair_weights: weights,
-        queue_pair_depth: depth.filter(|_| has_pairs),
-        interrupt_ns: keys
-            .optional_integer("host.interrupt_ns")?
-            .unwrap_or_default(),
-        interrupt_completions,
-        interrupt_wait_ns: wait.filter(|_| gathers).unwrap_or_default(),
+        ..free()
     })
+}
+
+/// Commands at once where a preset does not say how many.
+const fn usual_commands(interface: HostInterface) -> u32 {
+    match interface {
+        HostInterface::Free => UNLIMITED_COMMANDS,
+        HostInterface::Sata => SATA_COMMANDS,
+        HostInterface::Sas => SAS_COMMANDS,
+        HostInterface::Nvme => NVME_COMMANDS,
+    }
 }
 
 fn free() -> Host {
     Host {
         interface: HostInterface::Free,
         link_bytes_per_second: 0,
-        commands: UNLIMITED_COMMANDS,
+        commands: usual_commands(HostInterface::Free),
         read_command_ns: 0,
         write_command_ns: 0,
         write_acknowledge_ns: 0,

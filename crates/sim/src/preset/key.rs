@@ -16,6 +16,7 @@ pub(crate) enum Usual {
     Nothing,
     Integer(u64),
     Ratio(f64),
+    Integers(&'static [u32]),
     Word(&'static str),
     /// `false`.
     Off,
@@ -28,6 +29,7 @@ impl Usual {
             Self::Nothing => None,
             Self::Integer(number) => Some(number.to_string()),
             Self::Ratio(number) => Some(format!("{number:?}")),
+            Self::Integers(numbers) => Some(format!("{numbers:?}")),
             Self::Word(word) => Some(format!("{word:?}")),
             Self::Off => Some("false".to_owned()),
         }
@@ -78,6 +80,12 @@ impl Key {
     /// Likewise of a number that need not be whole.
     pub const fn usually_ratio(mut self, number: f64) -> Self {
         self.usual = Usual::Ratio(number);
+        self
+    }
+
+    /// Likewise of an array.
+    pub const fn usually_integers(mut self, numbers: &'static [u32]) -> Self {
+        self.usual = Usual::Integers(numbers);
         self
     }
 

@@ -186,7 +186,8 @@ const FLASH_KEYS: &[Key] = &[
             least: 1,
             most: 256,
         },
-    ),
+    )
+    .usually_integers(&[1]),
     key("host.queue_pair_depth", integer(1, 65_536)),
     key("host.interrupt_ns", TIME).usually(0),
     key("host.interrupt_completions", integer(1, 256)).usually(1),
