@@ -1,9 +1,11 @@
 //! The simulated solid-state drive.
 //!
 //! ```text
-//!   Streams ─> host (commands, link, write buffer) ─> firmware ─> dispatch ─> units ─> Outcome
+//!   Streams ─> front ──────────> buffer ──────────> firmware ─> flash ──────────> account ─> Outcome
+//!              commands, link    space, memory      cores       dispatch, units   counts
 //! ```
 //!
+//! `engine` has the firmware itself, and takes requests from one room to the next.
 //! The simulator never reads a clock: it jumps from event to event.
 
 mod account;

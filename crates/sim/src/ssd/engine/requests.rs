@@ -1,4 +1,4 @@
-//! The host side: commands, the link, admission to the write buffer.
+//! From the host to the firmware or the write buffer, and back: commands and the link.
 //!
 //! ```text
 //!   submitted ─> [command slots] ─> link: command ─> firmware (reads)

@@ -1,12 +1,14 @@
 //! What a write does between command and completion, and what trim and flush do.
 //!
 //! ```text
-//!   buffer off   link: data ─> firmware ─> flash ─> complete
-//!   write back   space ─> link: data ─> (memory) ─> buffer ─> acknowledged, complete
-//!                                          └> firmware ─> flash ─> space free
-//!   forced, or   space ─> link: data ─> buffer ─> firmware ─> flash ─> complete
+//!   buffer off     link: data ─> firmware ─> flash ─> complete
+//!   write back     space ─> link: data ─> (memory) ─> buffer ─> acknowledged, complete
+//!                                                       └> firmware ─> flash ─> space free
+//!   forced, or     space ─> link: data ─> (memory) ─> buffer ─> firmware ─> flash ─> complete
 //!   write through
 //! ```
+//!
+//! The controller's memory is in the way where the preset says so.
 //!
 //! A trim is complete when the firmware has given its pages up; pages that it covers
 //! in part keep their data. A flush is complete when every page that had been

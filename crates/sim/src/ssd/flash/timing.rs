@@ -4,6 +4,7 @@ use drivelab_ftl::{OperationKind, Ppn};
 
 use super::ageing::Ageing;
 use crate::preset::{CellTimes, MOST_PAGE_TYPES, SsdConfig};
+use crate::ssd::times::scaled;
 
 /// One time for each type of page.
 ///
@@ -49,7 +50,7 @@ impl Timing {
     /// Resolves a configuration, every time multiplied by `factor`.
     pub fn new(config: &SsdConfig, factor: f64) -> Self {
         let timing = &config.timing;
-        let scale = |nanos: u64| (nanos as f64 * factor).round() as u64;
+        let scale = |nanos| scaled(nanos, factor);
         let by_type = |times: &CellTimes, slc: Option<u64>| -> ByPageType {
             let dense = |page_type| times.of_page(page_type as u32);
             std::array::from_fn(|page_type| match slc {
