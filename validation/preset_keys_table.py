@@ -11,7 +11,7 @@ TARGET: Final = Path(__file__).parent.parent / "docs" / "preset-keys.md"
 _BEGIN: Final = "<!-- keys: written by `.venv/bin/python -m validation.preset_keys_table` -->\n"
 _END: Final = "<!-- end of the keys -->\n"
 _KINDS: Final = {"ssd": "Solid-state drives", "hdd": "Hard disks", "raid0": "Arrays"}
-_COLUMNS: Final = ("key", "what it may hold", "unit", "if not said", "fitted as")
+_COLUMNS: Final = ("key", "what it may hold", "unit", "default", "fitted as")
 
 
 def tables_text() -> str:
@@ -38,9 +38,8 @@ def write() -> None:
 
 
 def _cells(key: PresetKey) -> tuple[str, str, str, str, str]:
-    usual = f"`{key.usual}`" if key.usual else ""
     fitted = f"`{key.fit.parameter}`" if key.fit else ""
-    return f"`{key.name}`", key.allowed.replace("|", "\\|"), key.unit or "", usual, fitted
+    return f"`{key.name}`", key.allowed.replace("|", "\\|"), key.unit or "", key.usual or "", fitted
 
 
 def _row(*cells: str) -> str:

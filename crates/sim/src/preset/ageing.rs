@@ -34,7 +34,7 @@ pub(super) const KEYS: &[Key] = &[
     key("ageing.erase_time_ratio", TIME_RATIO).usually_ratio(1.0),
     key(RETRY, PROBABILITY).usually_ratio(0.0),
     key(RETRIES, integer(1, 64)).usually(8),
-    key(RETRY_TIME, integer(0, LONGEST_NS)),
+    key(RETRY_TIME, integer(0, LONGEST_NS)).usually_as("as the page's first read"),
     key(FACTORY_BAD, PROBABILITY).usually_ratio(0.0),
     key(PROGRAM_FAILS, PROBABILITY).usually_ratio(0.0),
     key(ERASE_FAILS, PROBABILITY).usually_ratio(0.0),

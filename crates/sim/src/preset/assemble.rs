@@ -1,7 +1,5 @@
 //! Checked keys become an [`SsdConfig`]; the checks that need several keys are here.
 
-use drivelab_ftl::Policies;
-
 use super::ageing::{self, ageing};
 use super::choices::{BufferPolicy, Condition, DriveKind, Pace, VictimPolicy};
 use super::compression;
@@ -289,12 +287,12 @@ fn collection(keys: &Keys<'_>) -> Result<Collection, PresetError> {
         keys.integer_or_usual("collection.reserve_blocks_per_plane")?;
     // What has no effect, or the usual one, leaves no trace.
     let draws = policy == VictimPolicy::DChoices;
-    let choices = keys.optional_integer("collection.victim_choices")?;
+    let choices = keys.integer_or_usual("collection.victim_choices")?;
     let stop = keys.optional_integer("collection.stop_blocks_per_plane")?;
     let background = keys.optional_integer("collection.background_blocks_per_plane")?;
     Ok(Collection {
         policy,
-        victim_choices: draws.then(|| choices.unwrap_or(Policies::default().victim_choices)),
+        victim_choices: draws.then_some(choices),
         pace: keys.word("collection.pace", Pace::from_word)?,
         reserve_blocks_per_plane,
         stop_blocks_per_plane: stop.filter(|&stop: &u32| stop != reserve_blocks_per_plane + 1),
@@ -315,13 +313,13 @@ fn wear(keys: &Keys<'_>) -> Result<Wear, PresetError> {
     if keys.word("condition", Condition::from_word)? == Condition::Worn {
         let mean: u32 = keys.integer("wear.worn_erase_count")?;
         let key = "wear.worn_erase_spread";
-        let spread = keys.optional_integer(key)?;
-        if spread.is_some_and(|spread: u32| spread > mean) {
+        let spread: u32 = keys.integer_or_usual(key)?;
+        if spread > mean {
             let allowed = format!("at most worn_erase_count, {mean}");
             return Err(schema::wrong_value(key, keys.need(key)?, allowed));
         }
         wear.worn_erase_count = Some(mean);
-        wear.worn_erase_spread = spread.filter(|&spread| spread > 0);
+        wear.worn_erase_spread = (spread > 0).then_some(spread);
     }
     Ok(wear)
 }

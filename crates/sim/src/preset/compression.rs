@@ -53,9 +53,7 @@ pub(super) fn compression(keys: &Keys<'_>) -> Result<Option<Compression>, Preset
     Ok(Some(Compression {
         slot_size_bytes: slot,
         deduplicates_zeros: keys.switch(ZEROS)?,
-        condition_content: keys
-            .optional_word(FILLED, Content::from_name)?
-            .unwrap_or_default(),
+        condition_content: keys.word_or_usual(FILLED, Content::from_name)?,
     }))
 }
 

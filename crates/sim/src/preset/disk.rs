@@ -10,7 +10,7 @@ use super::choices::{BufferPolicy, DriveKind, HostInterface, SeekOrder};
 use super::config::Host;
 use super::document::Entries;
 use super::error::PresetError;
-use super::host::link;
+use super::host::{COMMANDS_OF_DISKS, link};
 use super::key::{Key, key};
 use super::published::{Published, published};
 use super::schema::{self, LONGEST_NS, Rule, TIME, integer};
@@ -51,15 +51,16 @@ pub(super) const KEYS: &[Key] = &[
             least: 512,
             most: 1 << 50,
         },
-    ),
+    )
+    .usually_as("all that the zones hold"),
     key("mechanics.rotation_rpm", integer(1000, 50_000)).fitted(2, 1),
     key("mechanics.single_cylinder_seek_ns", integer(0, LONGEST_NS)).fitted_with("seeks", 1),
     key("mechanics.average_seek_ns", integer(0, LONGEST_NS)).fitted_with("seeks", 1),
     key("mechanics.full_stroke_seek_ns", integer(0, LONGEST_NS)).fitted_with("seeks", 1),
     key("mechanics.head_switch_ns", TIME).fitted(3, 1),
     key("mechanics.write_settle_ns", TIME).usually(0),
-    key("mechanics.track_skew_ns", TIME),
-    key("mechanics.cylinder_skew_ns", TIME),
+    key("mechanics.track_skew_ns", TIME).usually_as("`mechanics.head_switch_ns`"),
+    key("mechanics.cylinder_skew_ns", TIME).usually_as("`mechanics.single_cylinder_seek_ns`"),
     key("scheduling.order", Rule::Word(SeekOrder::WORDS)),
     key("scheduling.destage_window", integer(1, 1024)).usually(32),
     key("cache.read_segments", integer(0, 256)),
@@ -93,11 +94,11 @@ pub(super) const KEYS: &[Key] = &[
             most: 12.0,
         },
     ),
-    key("host.commands", integer(1, 65_536)),
+    key("host.commands", integer(1, 65_536)).usually_as(COMMANDS_OF_DISKS),
     key("host.read_command_ns", TIME).fitted(7, 1),
     key("host.write_command_ns", TIME).fitted(8, 1),
     key("host.write_acknowledge_ns", TIME).fitted(9, 1),
-    key("host.flush_command_ns", TIME),
+    key("host.flush_command_ns", TIME).usually_as("`host.write_command_ns`"),
 ];
 
 /// One hard disk, checked: every number is possible with the others.

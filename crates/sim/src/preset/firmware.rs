@@ -102,9 +102,10 @@ const PER_COUNT: Rule = Rule::Ratio {
 
 /// Its keys.
 pub(super) const KEYS: &[Key] = &[
-    key(TIME_OF, Rule::Word(FirmwareTime::WORDS)),
-    key(CORES, integer(1, MOST_CORES)),
-    key(CLOCK, integer(10, 100_000)),
+    key(TIME_OF, Rule::Word(FirmwareTime::WORDS))
+        .usually_as("`\"free\"` where no other key of `firmware` is said"),
+    key(CORES, integer(1, MOST_CORES)).usually_as("`firmware.cost.cores`"),
+    key(CLOCK, integer(10, 100_000)).usually_as("`firmware.cost.clock_mhz`"),
     key(COMMAND, TIME),
     key(COST_CORES, integer(1, MOST_CORES)),
     key(COST_CLOCK, integer(10, 100_000)),

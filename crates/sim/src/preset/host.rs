@@ -29,6 +29,12 @@ const SAS_COMMANDS: u32 = 256;
 /// What NVMe controllers usually have in hand at once.
 const NVME_COMMANDS: u32 = 1024;
 
+/// The same in words, of the links that disks have, and of all.
+pub(super) const COMMANDS_OF_DISKS: &str =
+    "`65536` with `\"free\"`, `32` with `\"sata\"`, `256` with `\"sas\"`";
+pub(super) const COMMANDS_OF_LINKS: &str =
+    "`65536` with `\"free\"`, `32` with `\"sata\"`, `256` with `\"sas\"`, `1024` with `\"nvme\"`";
+
 const GIGA: u64 = 1_000_000_000;
 
 /// The host's side of a solid-state drive: the link, its queue pairs and its interrupts.
@@ -183,7 +189,21 @@ fn pcie_bytes_per_second(generation: u64, lanes: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::pcie_bytes_per_second;
+    use super::{COMMANDS_OF_DISKS, COMMANDS_OF_LINKS, pcie_bytes_per_second, usual_commands};
+    use crate::preset::HostInterface;
+
+    #[test]
+    fn the_rows_of_commands_say_what_links_have() {
+        let said = |interface: &&str| {
+            let commands = HostInterface::from_word(interface).map(usual_commands);
+            commands.map(|commands| format!("`{commands}` with `{interface:?}`"))
+        };
+        let all: Vec<String> = HostInterface::WORDS.iter().filter_map(said).collect();
+        assert_eq!(all.join(", "), COMMANDS_OF_LINKS);
+        let of_disks = all.iter().filter(|said| !said.contains("nvme"));
+        let of_disks: Vec<&str> = of_disks.map(String::as_str).collect();
+        assert_eq!(of_disks.join(", "), COMMANDS_OF_DISKS);
+    }
 
     /// A lane in MB/s: 2500 / 10, 5000 / 10, 8000 / 8 x 128 / 130 and twice and four
     /// times that, 64000 / 8 x 236 / 256.

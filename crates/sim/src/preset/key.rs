@@ -4,7 +4,7 @@
 //! |---|---|
 //! | name, type and range | what is refused, and the words of errors, templates and docs/preset-keys.md |
 //! | unit | the last word of the name, which says it |
-//! | usual value | what holds where a preset does not say it, in parsing and in docs |
+//! | usual value | what holds where a preset does not say it, in parsing and in docs; where that follows from other keys, the words for it |
 //! | fit | whether `drivelab fit` looks for it, with which others and in what steps |
 
 use super::schema::Rule;
@@ -20,19 +20,23 @@ pub(crate) enum Usual {
     Word(&'static str),
     /// `false`.
     Off,
+    /// What follows from something else, in the words of docs/preset-keys.md.
+    As(&'static str),
 }
 
 impl Usual {
-    /// It as it would be written.
-    pub fn written(self) -> Option<String> {
-        match self {
-            Self::Nothing => None,
-            Self::Integer(number) => Some(number.to_string()),
-            Self::Ratio(number) => Some(format!("{number:?}")),
-            Self::Integers(numbers) => Some(format!("{numbers:?}")),
-            Self::Word(word) => Some(format!("{word:?}")),
-            Self::Off => Some("false".to_owned()),
-        }
+    /// It in Markdown: as it would be written, or in words.
+    pub fn told(self) -> Option<String> {
+        let written = match self {
+            Self::Nothing => return None,
+            Self::As(words) => return Some(words.to_owned()),
+            Self::Integer(number) => number.to_string(),
+            Self::Ratio(number) => format!("{number:?}"),
+            Self::Integers(numbers) => format!("{numbers:?}"),
+            Self::Word(word) => format!("{word:?}"),
+            Self::Off => "false".to_owned(),
+        };
+        Some(format!("`{written}`"))
     }
 }
 
@@ -95,6 +99,12 @@ impl Key {
         self
     }
 
+    /// Where it is not said it follows from something else, which `words` name.
+    pub const fn usually_as(mut self, words: &'static str) -> Self {
+        self.usual = Usual::As(words);
+        self
+    }
+
     /// It must be said.
     pub const fn needed(mut self) -> Self {
         self.usual = Usual::Nothing;
@@ -153,7 +163,8 @@ pub struct KeyRow {
     pub allowed: String,
     /// In what it is measured, if in anything.
     pub unit: Option<&'static str>,
-    /// What holds where a preset does not say it, as it would be written.
+    /// What holds where a preset does not say it, in Markdown: a value as it would be written, or
+    /// words.
     pub usual: Option<String>,
     /// How it is fitted to measurements, if it is.
     pub fit: Option<Fit>,
@@ -165,7 +176,7 @@ impl From<&Key> for KeyRow {
             name: key.name,
             allowed: key.rule.allowed(),
             unit: key.unit(),
-            usual: key.usual.written(),
+            usual: key.usual.told(),
             fit: key.fit,
         }
     }

@@ -15,6 +15,7 @@ use super::disk;
 use super::document::{Entries, Entry, Value};
 use super::error::PresetError;
 use super::firmware;
+use super::host::COMMANDS_OF_LINKS;
 use super::key::{Key, key};
 use super::raid;
 
@@ -135,7 +136,7 @@ const FLASH_KEYS: &[Key] = &[
     key("slc.idle_ns", integer(1_000, LONGEST_NS)).usually(1_000_000),
     key(compression::SLOT, Rule::PageSize),
     key(compression::ZEROS, Rule::Boolean),
-    key(compression::FILLED, Rule::Word(Content::NAMES)),
+    key(compression::FILLED, Rule::Word(Content::NAMES)).usual_word(Content::Random.name()),
     key("mapping.scheme", Rule::Word(MappingScheme::WORDS)).usual_word(MappingScheme::Page.word()),
     key("mapping.cached_entries", integer(1, u32::MAX as u64)),
     key("mapping.cache_replacement", Rule::Word(Replacement::WORDS))
@@ -146,9 +147,11 @@ const FLASH_KEYS: &[Key] = &[
         .usual_word(Policies::USUAL.allocation.word()),
     key("collection.policy", Rule::Word(VictimPolicy::WORDS)),
     key("collection.pace", Rule::Word(Pace::WORDS)),
-    key("collection.victim_choices", integer(1, 1 << 10)),
+    key("collection.victim_choices", integer(1, 1 << 10))
+        .usually(Policies::USUAL.victim_choices as u64),
     key("collection.reserve_blocks_per_plane", integer(2, 1 << 20)).usually(4),
-    key("collection.stop_blocks_per_plane", integer(3, 1 << 20)),
+    key("collection.stop_blocks_per_plane", integer(3, 1 << 20))
+        .usually_as("`collection.reserve_blocks_per_plane` + 1"),
     key("collection.hot_blocks_per_plane", integer(1, 1 << 20)),
     key(
         "collection.background_blocks_per_plane",
@@ -158,14 +161,14 @@ const FLASH_KEYS: &[Key] = &[
     key("wear.least_worn_first", Rule::Boolean),
     key("wear.static_spread", integer(0, 1 << 30)),
     key("wear.worn_erase_count", integer(0, 1 << 30)),
-    key("wear.worn_erase_spread", integer(0, 1 << 30)),
+    key("wear.worn_erase_spread", integer(0, 1 << 30)).usually(0),
     key("host.interface", Rule::Word(HostInterface::WORDS)),
     key(
         "host.link_bytes_per_second",
         integer(1_000_000, 1_000_000_000_000),
     )
     .fitted(10, 1),
-    key("host.commands", integer(1, 65_536)),
+    key("host.commands", integer(1, 65_536)).usually_as(COMMANDS_OF_LINKS),
     key("host.read_command_ns", TIME).fitted(11, 1),
     key("host.write_command_ns", TIME).fitted(12, 1),
     key("host.write_acknowledge_ns", TIME).fitted(13, 1),
@@ -178,8 +181,8 @@ const FLASH_KEYS: &[Key] = &[
     ),
     key("host.pcie_generation", integer(1, 6)),
     key("host.pcie_lanes", integer(1, 16)),
-    key("host.trim_command_ns", TIME),
-    key("host.flush_command_ns", TIME),
+    key("host.trim_command_ns", TIME).usually_as("`host.write_command_ns`"),
+    key("host.flush_command_ns", TIME).usually_as("`host.write_command_ns`"),
     key(
         "host.queue_pair_weights",
         Rule::Integers {

@@ -39,7 +39,8 @@ class PresetKey:
     unit
         In what it is measured, if in anything.
     usual
-        What holds where a preset does not say it, as it would be written.
+        What holds where a preset does not say it, in Markdown: a value as it would be written,
+        or words.
     fit
         How it is fitted, if it is.
     """
