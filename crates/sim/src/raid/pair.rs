@@ -139,13 +139,13 @@ impl<F: Restorable> Pair<'_, F> {
         now: u64,
     ) -> Result<Option<Unlike>, SimError> {
         let entry = self.mine.slot(slot);
-        if entry.number != WHOLE || !self.mine.goes_on() {
+        if entry.number() != WHOLE || !self.mine.goes_on() {
             self.mine.completed().push(slot);
             return Ok(Some(Unlike::Told));
         }
-        let stream = entry.stream;
-        let of = (stream, &entry.command);
-        let edge = users.count(of, now - entry.submitted, &entry.parts, now);
+        let stream = entry.stream();
+        let of = (stream, entry.command());
+        let edge = users.count(of, now - entry.submitted(), entry.parts(), now);
         self.mine.vacate(slot);
         if edge.is_some() || !users.goes_on(stream) {
             return Ok(Some(Unlike::Counted(edge, stream)));

@@ -26,7 +26,7 @@ use crate::host::load::{self, Host, Running, SECTOR_SHIFT, Tables};
 use crate::host::users::{Edge, Users};
 use crate::host::{Device, Energy, Media, Outcome, Plan, SimError, Watch, plan};
 use crate::snapshot::SnapshotError;
-use crate::ssd::{Slot, Worker};
+use crate::ssd::Worker;
 
 /// When something happens where nothing does.
 const NEVER: u64 = END_OF_TIME;
@@ -407,14 +407,14 @@ impl<F: Restorable> Striped<F> {
     fn take(&mut self, turn: usize, slot: u32) -> Option<u16> {
         let worker = &mut self.members[turn];
         let entry = worker.slot(slot);
-        let (stream, number, now) = (entry.stream, entry.number, self.now);
-        let latency = now - entry.submitted;
+        let (stream, number, now) = (entry.stream(), entry.number(), self.now);
+        let latency = now - entry.submitted();
         let edge = if number == WHOLE && !self.users.counting.is_observed() {
-            let of = (stream, &entry.command);
-            self.users.count(of, latency, &entry.parts, now)
+            let of = (stream, entry.command());
+            self.users.count(of, latency, entry.parts(), now)
         } else {
             let command = self.whole_of(turn, slot)?;
-            let parts = &self.members[turn].slot(slot).parts;
+            let parts = self.members[turn].slot(slot).parts();
             self.users.count((stream, &command), latency, parts, now)
         };
         self.members[turn].vacate(slot);
@@ -432,9 +432,8 @@ impl<F: Restorable> Striped<F> {
     /// The command of which a part is complete, as it came to the array, if no other part is left.
     #[inline(never)]
     fn whole_of(&mut self, turn: usize, slot: u32) -> Option<Command> {
-        let Slot {
-            number, command, ..
-        } = *self.members[turn].slot(slot);
+        let entry = self.members[turn].slot(slot);
+        let (number, command) = (entry.number(), *entry.command());
         if number == WHOLE {
             let offset_bytes = self.stripes.offset(turn as u32, command.offset_bytes);
             return Some(Command {

@@ -33,6 +33,5 @@ pub use account::split::{FLASH_PARTS, Part};
 pub use external::ExternalSsd;
 pub use firmware::cores::RecordedWork;
 pub use flash::{Recorded, RecordedOperation};
-pub(crate) use front::Slot;
 pub use prepare::{Prepared, Ssd};
 pub(crate) use prepare::{Worker, Workers};

@@ -57,7 +57,7 @@ impl<F: Firmware> Engine<F> {
     pub(in crate::ssd) fn done_for(&self, slot: u32, pages: u32, is_first: bool) -> Done {
         let entry = self.front.slot(slot);
         let pages = u64::from(pages);
-        let (read_pages, written_pages) = match entry.command.kind {
+        let (read_pages, written_pages) = match entry.command().kind {
             CommandKind::Read => (pages, 0),
             CommandKind::Write => (0, pages),
             CommandKind::Trim | CommandKind::Flush => (0, 0),
@@ -68,7 +68,7 @@ impl<F: Firmware> Engine<F> {
             written_pages,
             bytes: match read_pages + written_pages {
                 0 => 0,
-                _ => entry.command.size_bytes.into(),
+                _ => entry.command().size_bytes.into(),
             },
             ..Done::default()
         }
@@ -85,7 +85,7 @@ impl<F: Firmware> Engine<F> {
     ) {
         let unit = self.flash.unit_of(operation.plane);
         let is_write = operation.kind == OperationKind::Program;
-        let bytes = self.front.slot(slot).command.size_bytes;
+        let bytes = self.front.slot(slot).command().size_bytes;
         let at = match self.cores.work_on_page(bytes, is_write, now) {
             Some(at) => at,
             None => {
@@ -255,8 +255,8 @@ impl<F: Firmware> Engine<F> {
     /// The command in `slot` has waited for the firmware since it was `asked`.
     fn count_firmware(&mut self, slot: u32, asked: u64, now: u64) {
         let entry = self.front.slot_mut(slot);
-        entry.parts[Part::Firmware as usize] += now - asked;
-        entry.since = now;
+        entry.add_part(Part::Firmware, now - asked);
+        entry.begin_stage(now);
     }
 
     fn carry_out(&mut self, due: Due, now: u64) {

@@ -73,8 +73,8 @@ impl<F: Firmware> Engine<F> {
         }
         if let Beneficiary::Request(slot) = account.beneficiary() {
             let entry = self.front.slot_mut(slot);
-            entry.pending = pending;
-            entry.since = now;
+            entry.await_all(pending);
+            entry.begin_stage(now);
         }
         pending
     }

@@ -110,7 +110,7 @@ impl<F: Firmware> Engine<F> {
             completions.push(Completion {
                 tag: slot,
                 at: self.timeline.now(),
-                parts: self.front.slot(slot).parts,
+                parts: *self.front.slot(slot).parts(),
             });
             self.front.vacate(slot);
         }

@@ -258,8 +258,8 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     pub fn count_completion(&mut self, slot: u32, stream: u16, latency: u64, now: u64) {
         let entry = self.front.slot(slot);
-        let of = (stream, &entry.command);
-        let edge = self.users.count(of, latency, &entry.parts, now);
+        let of = (stream, entry.command());
+        let edge = self.users.count(of, latency, entry.parts(), now);
         if let Some(edge) = edge {
             self.window_decided(edge, now, self.timeline.current);
         }

@@ -19,9 +19,9 @@ impl<F: Firmware> Engine<F> {
     pub(in crate::ssd) fn read_through_memory(&mut self, slot: u32, run: PageRun, now: u64) {
         self.record_for(Some(slot));
         let entry = self.front.slot_mut(slot);
-        entry.since = now;
-        let start = entry.command.offset_bytes;
-        let end = start + u64::from(entry.command.size_bytes);
+        entry.begin_stage(now);
+        let start = entry.command().offset_bytes;
+        let end = start + u64::from(entry.command().size_bytes);
         let (mut pending, mut in_memory) = (0, 0);
         for page in run.first.0..run.first.0 + run.pages {
             if self.buffer.holds(page) {
@@ -45,7 +45,7 @@ impl<F: Firmware> Engine<F> {
             return;
         }
         // One more until its pages are looked for in memory.
-        self.front.slot_mut(slot).pending = pending + 1;
+        self.front.slot_mut(slot).await_all(pending + 1);
         if self.cores.is_on() {
             let done = self.done_for(slot, run.pages, true);
             let what = What::ThroughMemory(in_memory);
@@ -67,9 +67,7 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     pub(in crate::ssd) fn look_into_memory(&mut self, slot: u32, pages: u32, now: u64) {
         let takes_time = pages > 0 && self.wait_for_memory(slot, pages, now);
-        let entry = self.front.slot_mut(slot);
-        entry.pending -= u32::from(!takes_time);
-        if entry.pending == 0 {
+        if !takes_time && self.front.slot_mut(slot).has_all() {
             self.send_data(slot, now);
         }
     }
@@ -136,7 +134,7 @@ impl<F: Firmware> Engine<F> {
         let slot = passage.slot;
         let entry = self.front.slot_mut(slot);
         if entry.has_all() {
-            entry.parts[Part::Buffer as usize] += now - entry.since;
+            entry.end_stage(Part::Buffer, now);
             self.send_data(slot, now);
         }
     }
@@ -147,9 +145,7 @@ impl<F: Firmware> Engine<F> {
         for slot in self.cache.come(page) {
             let entry = self.front.slot_mut(slot);
             if entry.has_all() {
-                let firmware = entry.parts[Part::Firmware as usize];
-                entry.parts = parts.of_time(entry.since, now);
-                entry.parts[Part::Firmware as usize] = firmware;
+                entry.add_flash(&parts, now);
                 self.send_data(slot, now);
             }
         }

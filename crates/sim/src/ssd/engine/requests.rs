@@ -15,7 +15,7 @@ use drivelab_request::{Command, CommandKind};
 
 use super::Engine;
 use crate::ssd::SimError;
-use crate::ssd::account::split::{Part, Parts};
+use crate::ssd::account::split::Parts;
 use crate::ssd::firmware::cores::What;
 use crate::ssd::flash::{Account, Waits};
 use crate::ssd::front::Job;
@@ -129,7 +129,7 @@ impl<F: Firmware> Engine<F> {
                 self.put_on_link(slot, Job::ReadCommand, self.front.times.command[0], now)
             }
             Action::Write if self.buffer.is_on() => {
-                self.front.slot_mut(slot).since = now;
+                self.front.slot_mut(slot).begin_stage(now);
                 if self.buffer.wait(slot) {
                     self.admit_blocked(now);
                 }
@@ -137,12 +137,12 @@ impl<F: Firmware> Engine<F> {
             Action::Write if !self.front.times.has_link() => self.start_write(slot, run, now),
             Action::Write => {
                 let entry = self.front.slot(slot);
-                let (pages, bytes) = (entry.pages.count, u64::from(entry.command.size_bytes));
+                let (pages, bytes) = (entry.pages(), u64::from(entry.command().size_bytes));
                 let time = self.front.times.command[1] + self.front.times.link_transfer(bytes);
                 self.put_on_link(slot, Job::WriteData { first: 0, pages }, time, now);
             }
             Action::Trim => {
-                let kind = self.front.slot(slot).command.kind;
+                let kind = self.front.slot(slot).command().kind;
                 let time = self.front.times.command[kind.index()];
                 self.put_on_link(slot, Job::Command, time, now);
             }
@@ -194,8 +194,8 @@ impl<F: Firmware> Engine<F> {
             && let Some(operation) = self.ask_for_page(Action::Read, run.first)
         {
             let entry = self.front.slot_mut(slot);
-            entry.pending = 1;
-            entry.since = now;
+            entry.await_all(1);
+            entry.begin_stage(now);
             let account = Account::request(slot);
             if self.cores.is_on() {
                 return self.hand_over_page(slot, (&operation, account), false, now);
@@ -223,7 +223,7 @@ impl<F: Firmware> Engine<F> {
         }
         if self.out.counts.unmapped_reads > 0 && !self.answers_unwritten {
             self.failure = Some(SimError::Unmapped {
-                offset_bytes: self.front.slot(slot).command.offset_bytes,
+                offset_bytes: self.front.slot(slot).command().offset_bytes,
             });
             return;
         }
@@ -275,8 +275,8 @@ impl<F: Firmware> Engine<F> {
         let has_link = self.front.times.has_link();
         let entry = self.front.slot_mut(slot);
         if entry.has_all() {
-            parts.put_latency(entry.since, &mut entry.parts);
-            if has_link && entry.command.kind == CommandKind::Read {
+            entry.end_in_flash(&parts);
+            if has_link && entry.command().kind == CommandKind::Read {
                 self.send_data(slot, now);
             } else if self.front.times.has_interrupts {
                 self.post(slot, now);
@@ -288,7 +288,7 @@ impl<F: Firmware> Engine<F> {
 
     #[inline(always)]
     pub(in crate::ssd) fn send_data(&mut self, slot: u32, now: u64) {
-        let bytes = u64::from(self.front.slot(slot).command.size_bytes);
+        let bytes = u64::from(self.front.slot(slot).command().size_bytes);
         self.put_on_link(
             slot,
             Job::ReadData,
@@ -347,16 +347,15 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     fn end_request(&mut self, slot: u32, now: u64) -> (u64, u16) {
         let entry = self.front.slot_mut(slot);
-        let latency = now - entry.submitted;
-        entry.parts[Part::Host as usize] = latency - entry.parts.iter().sum::<u64>();
+        let (latency, pair) = (entry.end(now), entry.pair());
         self.background.complete(now);
-        (latency, entry.pair)
+        (latency, pair)
     }
 
     /// A request of the drive's own users is complete.
     #[inline(never)]
     fn complete_own(&mut self, slot: u32, now: u64) {
-        let stream = self.front.slot(slot).stream;
+        let stream = self.front.slot(slot).stream();
         let (latency, pair) = self.end_request(slot, now);
         self.front.vacate(slot);
         self.count_completion(slot, stream, latency, now);

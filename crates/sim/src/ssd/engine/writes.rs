@@ -31,21 +31,20 @@ impl<F: Firmware> Engine<F> {
         while let Some(slot) = self.buffer.first_blocked() {
             let write_command = self.front.times.command[1];
             let entry = self.front.slot_mut(slot);
-            let missing = entry.pages.count - entry.reserved;
+            let missing = entry.without_space();
             let pages = self.buffer.reserve(missing);
             if pages == 0 {
                 self.make_space(now);
                 return;
             }
-            let first = entry.reserved;
-            entry.reserved += pages;
+            let first = entry.reserve(pages);
             // The link carries the request's bytes, page by page of its run.
             let bytes = entry.bytes_of(first, pages);
             let command = if first == 0 { write_command } else { 0 };
-            let start = (entry.command.offset_bytes >> self.page_shift) as u32;
+            let start = (entry.command().offset_bytes >> self.page_shift) as u32;
             self.buffer.prefetch(start + first);
             if pages == missing {
-                entry.parts[Part::Buffer as usize] = now - entry.since;
+                entry.end_stage(Part::Buffer, now);
                 if let Some(next) = self.buffer.admit() {
                     self.front.prefetch_slot(next);
                 }
@@ -63,8 +62,8 @@ impl<F: Firmware> Engine<F> {
             && let Some(program) = self.ask_for_page(Action::Write, run.first)
         {
             let entry = self.front.slot_mut(slot);
-            entry.pending = 1;
-            entry.since = now;
+            entry.await_all(1);
+            entry.begin_stage(now);
             let account = Account::request(slot);
             if self.cores.is_on() {
                 return self.hand_over_page(slot, (&program, account), false, now);
@@ -110,8 +109,8 @@ impl<F: Firmware> Engine<F> {
         now: u64,
     ) {
         let entry = self.front.slot_mut(slot);
-        if first + pages == entry.pages.count {
-            entry.parts[Part::Buffer as usize] += now - since;
+        if first + pages == entry.pages() {
+            entry.add_part(Part::Buffer, now - since);
         }
         self.fill_buffer(slot, first, pages, now);
     }
@@ -124,7 +123,7 @@ impl<F: Firmware> Engine<F> {
         self.record_for(Some(slot));
         if run.is_one_whole_page()
             && self.buffer.passes_on()
-            && !self.front.slot(slot).command.is_forced
+            && !self.front.slot(slot).command().is_forced
             && let Some(program) = self.ask_for_page(Action::Write, run.first)
         {
             self.buffer.insert(run.first.0);
@@ -151,7 +150,7 @@ impl<F: Firmware> Engine<F> {
             last_partial: run.last_partial && last,
             ..run
         };
-        let is_forced = self.buffer.writes_through() || self.front.slot(slot).command.is_forced;
+        let is_forced = self.buffer.writes_through() || self.front.slot(slot).command().is_forced;
         if self.buffer.gathers() {
             if !is_forced {
                 if self.cores.is_on() {
@@ -205,8 +204,8 @@ impl<F: Firmware> Engine<F> {
         now: u64,
     ) {
         let entry = self.front.slot(slot);
-        let last = first + pages == entry.pages.count;
-        let is_forced = self.buffer.writes_through() || entry.command.is_forced;
+        let last = first + pages == entry.pages();
+        let is_forced = self.buffer.writes_through() || entry.command().is_forced;
         if is_forced {
             self.force(slot, now);
             self.force_packed(slot, packed, now);
@@ -364,7 +363,7 @@ impl<F: Firmware> Engine<F> {
         self.admit_blocked(now);
         while let Some(flush) = self.buffer.next_flushed() {
             let entry = self.front.slot_mut(flush);
-            entry.parts[Part::Buffer as usize] = now - entry.since;
+            entry.end_stage(Part::Buffer, now);
             self.complete_at_host(flush, now);
         }
     }
@@ -375,9 +374,9 @@ impl<F: Firmware> Engine<F> {
         let entry = self.front.slot_mut(slot);
         // One more as long as pieces are missing, and one until its programs are counted, so
         // that it cannot be complete.
-        entry.pending += 1 + u32::from(first == 0) - u32::from(is_last);
+        entry.await_more(1 + u32::from(first == 0) - u32::from(is_last));
         if is_last {
-            entry.since = now;
+            entry.begin_stage(now);
         }
     }
 
@@ -385,7 +384,9 @@ impl<F: Firmware> Engine<F> {
     fn force(&mut self, slot: u32, now: u64) {
         let programs = self.emit(Account::forced(slot), Waits::Programs, now);
         let entry = self.front.slot_mut(slot);
-        entry.pending = entry.pending + programs - 1;
+        entry.await_more(programs);
+        // They are counted.
+        entry.has_all();
     }
 
     /// Pages of a forced write are packed in the controller, which outlives a loss of power;
@@ -398,7 +399,7 @@ impl<F: Firmware> Engine<F> {
             self.buffer.remove(page);
         }
         // As long as pieces of it are missing it waits for one more.
-        if self.front.slot(slot).pending == 0 {
+        if !self.front.slot(slot).is_waiting() {
             self.acknowledge(slot, now);
         }
         self.admit_blocked(now);
@@ -417,10 +418,7 @@ impl<F: Firmware> Engine<F> {
         self.admit_blocked(now);
         let entry = self.front.slot_mut(slot);
         if entry.has_all() {
-            let in_flash = parts.of_time(entry.since, now);
-            for (part, nanos) in in_flash.into_iter().enumerate() {
-                entry.parts[part] += nanos;
-            }
+            entry.add_flash(&parts, now);
             self.complete_at_host(slot, now);
         }
     }
@@ -428,7 +426,7 @@ impl<F: Firmware> Engine<F> {
     /// A command without data has arrived.
     #[inline(never)]
     pub(in crate::ssd) fn start_command(&mut self, slot: u32, now: u64) {
-        self.front.slot_mut(slot).since = now;
+        self.front.slot_mut(slot).begin_stage(now);
         if self.cores.is_on() {
             let done = self.done_for(slot, 0, true);
             return self.hand_over_command(slot, &done, now);
@@ -438,7 +436,7 @@ impl<F: Firmware> Engine<F> {
 
     /// It is carried out.
     pub(in crate::ssd) fn begin_command(&mut self, slot: u32, now: u64) {
-        if self.front.slot(slot).command.kind == CommandKind::Flush {
+        if self.front.slot(slot).command().kind == CommandKind::Flush {
             if self.buffer.has_gathered() {
                 self.push_gathered(0, now);
             }

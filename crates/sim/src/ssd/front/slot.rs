@@ -3,29 +3,29 @@
 use drivelab_ftl::{Action, Lpn, PageRun};
 use drivelab_request::{Command, Content, Nanos};
 
-use crate::ssd::account::split::PARTS;
+use crate::ssd::account::split::{PARTS, Part, Parts};
 
 /// A request between submission and completion; two lines of the cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Slot {
-    pub command: Command,
+    pub(super) command: Command,
     /// Its pages, but for the first: that follows from the command.
-    pub pages: Pages,
+    pub(super) pages: Pages,
     /// Whose it is, and through which queue pair it came.
-    pub stream: u16,
-    pub pair: u16,
+    pub(super) stream: u16,
+    pub(super) pair: u16,
     /// What the owner of the drive knows it by, if it has one.
-    pub number: u32,
-    pub submitted: u64,
+    pub(super) number: u32,
+    pub(super) submitted: u64,
     /// When it came as far as it is: into the drive, into the flash.
-    pub since: u64,
+    pub(super) since: u64,
     /// Where its latency went so far; the host's part is what the others leave.
-    pub parts: [u64; PARTS],
-    /// Flash operations it still waits for.
-    pub pending: u32,
+    pub(super) parts: [u64; PARTS],
+    /// What it still waits for: flash operations, pages from memory, pieces.
+    pub(super) pending: u32,
     /// Pages of a buffered write that have space in the buffer already.
-    pub reserved: u32,
+    pub(super) reserved: u32,
 }
 
 const _: () = assert!(size_of::<Slot>() == 128);
@@ -50,6 +50,41 @@ impl Slot {
         reserved: 0,
     };
 
+    /// What the host wants.
+    #[inline(always)]
+    pub fn command(&self) -> &Command {
+        &self.command
+    }
+
+    /// Whose it is.
+    #[inline(always)]
+    pub fn stream(&self) -> u16 {
+        self.stream
+    }
+
+    /// Through which queue pair it came.
+    #[inline(always)]
+    pub fn pair(&self) -> u16 {
+        self.pair
+    }
+
+    /// What the owner of the drive knows it by, if it has one.
+    #[inline(always)]
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    #[inline(always)]
+    pub fn submitted(&self) -> u64 {
+        self.submitted
+    }
+
+    /// How many pages it has.
+    #[inline(always)]
+    pub fn pages(&self) -> u32 {
+        self.pages.count
+    }
+
     /// Its pages, of so many bytes each.
     #[inline(always)]
     pub fn run(&self, page_shift: u32) -> PageRun {
@@ -64,11 +99,90 @@ impl Slot {
         }
     }
 
+    /// It has come to another stage of its way.
+    #[inline(always)]
+    pub fn begin_stage(&mut self, now: u64) {
+        self.since = now;
+    }
+
+    /// It waits for so much, and for nothing else.
+    #[inline(always)]
+    pub fn await_all(&mut self, count: u32) {
+        self.pending = count;
+    }
+
+    /// It waits for so much more.
+    #[inline(always)]
+    pub fn await_more(&mut self, count: u32) {
+        self.pending += count;
+    }
+
     /// Something that it waited for is there; answers whether that was the last.
     #[inline(always)]
     pub fn has_all(&mut self) -> bool {
         self.pending -= 1;
         self.pending == 0
+    }
+
+    /// Whether it waits for anything.
+    #[inline(always)]
+    pub fn is_waiting(&self) -> bool {
+        self.pending > 0
+    }
+
+    /// Pages of a buffered write that have no space in the buffer yet.
+    #[inline(always)]
+    pub fn without_space(&self) -> u32 {
+        self.pages.count - self.reserved
+    }
+
+    /// The next so many of them have space; answers the first.
+    #[inline(always)]
+    pub fn reserve(&mut self, pages: u32) -> u32 {
+        let first = self.reserved;
+        self.reserved += pages;
+        first
+    }
+
+    /// Where its latency went so far.
+    #[inline(always)]
+    pub fn parts(&self) -> &[u64; PARTS] {
+        &self.parts
+    }
+
+    /// So much of its latency went there.
+    #[inline(always)]
+    pub fn add_part(&mut self, part: Part, nanos: u64) {
+        self.parts[part as usize] += nanos;
+    }
+
+    /// The stage in which it is went there.
+    #[inline(always)]
+    pub fn end_stage(&mut self, part: Part, now: u64) {
+        self.add_part(part, now - self.since);
+    }
+
+    /// The stage in which it is was that operation of the flash, and nothing came before it.
+    #[inline(always)]
+    pub fn end_in_flash(&mut self, last: &Parts) {
+        last.put_latency(self.since, &mut self.parts);
+    }
+
+    /// The same, where other parts of its latency stay.
+    #[inline(always)]
+    pub fn add_flash(&mut self, last: &Parts, now: u64) {
+        let in_flash = last.of_time(self.since, now);
+        for (part, nanos) in self.parts.iter_mut().zip(in_flash) {
+            *part += nanos;
+        }
+    }
+
+    /// It is complete: what is left of its latency is the host's. Answers its latency.
+    #[inline(always)]
+    pub fn end(&mut self, now: u64) -> u64 {
+        let latency = now - self.submitted;
+        self.parts[Part::Host as usize] = latency - self.parts.iter().sum::<u64>();
+        latency
     }
 
     /// Bytes of so many of its pages from `first` on: it is taken page by page of its run.
