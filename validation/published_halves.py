@@ -7,11 +7,11 @@ are dealt out to two halves by chance; to each half the values are fitted, and p
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import sys
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -27,7 +27,7 @@ from drivelab.preset_fit.candidate import Base
 from drivelab.preset_fit.descent import step
 from drivelab.preset_fit.fitting import base_of
 from drivelab.preset_fit.parameters import Parameter, fitted_values, parameters_of
-from validation.hidden_drives import KEPT
+from validation.hidden_drives import kept_or_found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -71,25 +71,24 @@ class Predicted:
 
 def every_figure() -> list[Predicted]:
     """Predict every figure of the presets that have two or more; what was found before is kept."""
-    KEPT.mkdir(parents=True, exist_ok=True)
     found: list[Predicted] = []
     for name in presets_with_several():
-        kept = KEPT / f"published-{name}.json"
-        if not kept.exists():
-            part = kept.with_suffix(".part")
-            part.write_text(json.dumps([asdict(one) for one in predicted(name)], indent=1) + "\n")
-            part.replace(kept)
-        for one in json.loads(kept.read_text()):
+        figures = kept_or_found(f"published-{name}", [name], partial(_as_json, name))
+        for one in figures:
             found.append(Predicted(**{**one, "fitted_to": tuple(one["fitted_to"])}))
             sys.stderr.write(f"{name} {found[-1].name}: {found[-1].after:+.3f}\n")
     return found
 
 
+def _as_json(name: str) -> list[dict[str, Any]]:
+    return [asdict(each) for each in predicted(name)]
+
+
 def presets_with_several() -> list[str]:
     """Return the single drives with two published figures or more.
 
-    Left out is a preset whose times all stand in the paper that its figures are of: nothing of it
-    is fitted.
+    Left out are a preset whose times all stand in the paper that its figures are of, as nothing of
+    it is fitted, and presets that took from published figures what cannot be forgotten.
     """
     texts = {name: parse_toml(preset_text(name)) for name in preset_names()}
     several = [
@@ -97,7 +96,18 @@ def presets_with_several() -> list[str]:
         for name, read in texts.items()
         if len(read.get("published", {})) > 1 and "member" not in read
     ]
-    return [name for name in several if name not in _OF_THE_PAPER]
+    return [name for name in several if name not in _OF_THE_PAPER and _can_forget(name)]
+
+
+def _can_forget(name: str) -> bool:
+    """Tell whether everything that a preset took from published figures grows smoothly."""
+    grown = _grown(base_of(read_preset(name)))
+    return all(
+        one.key in grown
+        for one in preset_values(read_preset(name))
+        # Figures are simulated without variability, and what a drive does without says nothing.
+        if one.grade == "fitted" and one.value and not one.key.startswith("variability.")
+    )
 
 
 def predicted(name: str) -> Iterator[Predicted]:

@@ -38,9 +38,9 @@ impl Program {
     const fn after_contradiction(self) -> &'static str {
         match self {
             Self::PageMap => {
-                "the snapshot is damaged inside: make another with drivelab-firmware snapshot"
+                "if the snapshot is damaged inside, make another with drivelab-firmware snapshot"
             }
-            Self::Own => "your firmware breaks its contract: --check says what it did",
+            Self::Own => "if your firmware breaks its contract, --check says what it did",
         }
     }
 }

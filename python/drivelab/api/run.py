@@ -98,7 +98,7 @@ def run(
         What workloads that write find: ``"sustained"``, usual on simulated drives, the drive after
         so much writing of their own kind that more would change nothing; ``"burst"``, usual on
         others, the drive as it is. On a real drive with a budget they are sustained where settling
-        the drive takes at most half of it.
+        the drive takes at most a fifth of it.
     progress
         Show on standard error how far it is and how long it still takes.
 

@@ -248,7 +248,7 @@ def _writes_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
     both = f"both: two runs of {answer['workloads']:,} workloads, sustained and burst"
     found = both if answer["writes"] == BOTH else answer["writes"]
     if answer["may_settle"]:
-        found += ", or sustained where settling the drive takes at most half of the budget"
+        found += ", or sustained where settling the drive takes at most a fifth of the budget"
     return [("writes", found)]
 
 

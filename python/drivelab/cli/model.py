@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         (*WRITES, BOTH),
         "simulated drives: sustained; real ones: burst, or sustained where settling the drive "
-        "takes at most half of --budget; both: a run of each",
+        "takes at most a fifth of --budget; both: a run of each",
     )
     add_own_options(parser)
     parser.add_argument(

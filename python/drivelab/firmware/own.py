@@ -139,7 +139,7 @@ def build_own(source: Path, folder: Path, programs: Path = FOLDER) -> OwnFirmwar
 
 
 def build_whole(source: Path, folder: Path) -> OwnFirmware:
-    """Build a firmware into a folder of its own, which then holds all of it or what it held.
+    """Build a firmware into a folder of its own, which keeps what it holds until all is built.
 
     Raises
     ------
@@ -147,7 +147,8 @@ def build_whole(source: Path, folder: Path) -> OwnFirmware:
         As `build_own`, or when the folder cannot be written.
     """
     folder = folder.absolute()
-    there = next(each for each in folder.parents if each.is_dir())
+    # In the folder itself where it exists: another may be of another file system, or not writable.
+    there = next(each for each in (folder, *folder.parents) if each.is_dir())
     try:
         with tempfile.TemporaryDirectory(prefix=".drivelab-firmware-", dir=there) as beside:
             # The one beside is nobody else's to read.
@@ -155,7 +156,9 @@ def build_whole(source: Path, folder: Path) -> OwnFirmware:
             draft.mkdir()
             built = build_own(source, draft)
             folder.mkdir(parents=True, exist_ok=True)
-            # Last comes the file by which the folder is known.
+            # The file by which the folder is known goes first and comes last: what a stop between
+            # leaves is no firmware, rather than the programs of two.
+            (folder / _TOLD).unlink(missing_ok=True)
             for file in sorted(draft.iterdir(), key=lambda each: each.name == _TOLD):
                 file.replace(folder / file.name)
     except OSError as error:

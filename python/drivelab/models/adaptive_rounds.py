@@ -302,11 +302,15 @@ def _growth(plan: MeasurementPlan, *, is_real: bool) -> int:
 
 
 def most_rounds(goal: Goal, plan: MeasurementPlan, *, is_real: bool, has_check: bool) -> int:
-    """Return in how many rounds a run asks for its workloads, where no budget makes them small."""
-    rounds = 1 + 2 * goal.has_probes + has_check
-    count = min(START, goal.most)
+    """Return in how many rounds a run asks for its workloads, where a budget does not end it."""
+    has_budget = goal.budget_seconds is not None
+    # With a budget the first round is short, and the workloads for curves come by themselves.
+    rounds = 1 + 2 * goal.has_probes + has_check + has_budget
+    count = min(FEWEST_MEASUREMENTS if has_budget else START, goal.most)
     while count < goal.most:
-        count += min(max(_LEAST_ROUND, count // _growth(plan, is_real=is_real)), goal.most - count)
+        least = START - count if count < START else _LEAST_ROUND
+        size = min(max(least, count // _growth(plan, is_real=is_real)), goal.most - count)
+        count += min(size, 2 * count) if has_budget else size
         rounds += 1
     return rounds
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.drives.presets.keys import preset_keys
 from drivelab.drives.write_pattern import BURST
+from drivelab.preset_fit.parameters import CAPACITY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -69,7 +70,6 @@ _PARTS: Final[dict[str, tuple[tuple[str, int], ...]]] = {
         ("host.write_acknowledge_ns", 20_000),
     ),
 }
-CAPACITY: Final = "geometry.user_capacity_bytes"
 _CYLINDERS: Final = "geometry.zone_cylinders"
 _BLOCKS: Final = "geometry.blocks_per_plane"
 _RESERVE: Final = "collection.reserve_blocks_per_plane"

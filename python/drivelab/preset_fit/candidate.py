@@ -170,6 +170,9 @@ class Simulator:
             When the values are impossible together.
         """
         like = next((one for key, one in self._kept() if key == blocks), None)
+        if like is None and self._last is not None:
+            # Before another is made: each holds the whole drive.
+            self._last = None
         drive = SimulatedDrive(PREFIX + NAME, source, varies=False, like=like)
         self.runs += 1
         found: dict[int, Measurement] = {}
@@ -182,7 +185,6 @@ class Simulator:
         if self._first is None:
             self._first = blocks, drive
         elif like is None:
-            # Before another is made: each holds the whole drive.
             self._last = blocks, drive
         return behaviour_of([found[number] for number, _ in work])
 

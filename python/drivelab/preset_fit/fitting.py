@@ -12,12 +12,12 @@ from drivelab.drives.presets.values import preset_values
 from drivelab.errors import UsageError
 from drivelab.plain_text import escaped
 from drivelab.preset_fit.attempt import Attempt, How, attempt
-from drivelab.preset_fit.builds import CAPACITY
 from drivelab.preset_fit.candidate import Base, Simulator, preset_text
 from drivelab.preset_fit.choosing import Compared, as_measured, compare_bases
 from drivelab.preset_fit.descent import REACH
 from drivelab.preset_fit.likelihood import LEVEL, intervals
 from drivelab.preset_fit.parameters import (
+    CAPACITY,
     Parameter,
     chosen_parameters,
     fitted_values,

@@ -26,6 +26,14 @@ BLOCKS: Final = "geometry.blocks_per_plane"
 # Blocks of a plane that are written to, by the host and by collection.
 _OPEN: Final = 2
 _PAGE: Final = "geometry.page_size_bytes"
+#: What the user sees.
+CAPACITY: Final = "geometry.user_capacity_bytes"
+# Blocks of a plane that are kept for something else.
+_HELD_BACK: Final = (
+    "collection.reserve_blocks_per_plane",
+    "collection.hot_blocks_per_plane",
+    "slc.blocks_per_plane",
+)
 # Buffers of whole pages.
 _OF_PAGES: Final = ("buffer.write_buffer_bytes", "buffer.read_cache_bytes")
 
@@ -102,8 +110,9 @@ def _spare(values: Mapping[str, Any]) -> tuple[Parameter, ...]:
         for name in ("channels", "ways_per_channel", "dies_per_way", "planes_per_die")
     )
     row_bytes = planes * values["geometry.pages_per_block"] * values[_PAGE]
-    of_user = -(-values["geometry.user_capacity_bytes"] // row_bytes)
-    fixed = of_user + (values.get("collection.reserve_blocks_per_plane") or 0) + _OPEN
+    of_user = -(-values[CAPACITY] // row_bytes)
+    held_back = sum(values.get(key) or 0 for key in _HELD_BACK)
+    fixed = of_user + held_back + _OPEN
     return (Parameter(BLOCKS, (BLOCKS,), fixed=fixed),) if values[BLOCKS] > fixed else ()
 
 
@@ -150,6 +159,9 @@ def fitted_values(
     for one, logarithm in zip(parameters, logarithms.tolist(), strict=True):
         for key in one.keys:
             found[key] = _multiplied(values[key], math.exp(logarithm), one)
+    if BLOCKS in found:
+        # Where the preset states a share for spare blocks, the user would see another drive.
+        found[CAPACITY] = values[CAPACITY]
     return found
 
 

@@ -52,8 +52,23 @@ def test_spare_blocks_are_fitted_where_writes_last() -> None:
     held = -(-base.values["geometry.user_capacity_bytes"] // (40 * 256 * 4096)) + 70 + 2
     for factor, above in ((0.001, 1), (1.0, 2048 - held), (2.0, 2 * (2048 - held))):
         values = fitted_values([blocks], np.array([np.log(factor)]), base.values)
-        assert values == {"geometry.blocks_per_plane": held + above}
+        assert values["geometry.blocks_per_plane"] == held + above
         base.changed(values).resolved()
+
+
+@pytest.mark.parametrize("name", ["bench-64gib", "consumer-qlc"])
+def test_spare_blocks_leave_what_the_user_sees_and_what_is_kept_for_else(name: str) -> None:
+    # One states a share for spare blocks, the other has a region of 31 pseudo-SLC blocks a plane.
+    base = base_of(read_preset(name))
+    blocks = parameters_of(base.kind, base.values, "sustained")[0]
+    assert blocks.name == "geometry.blocks_per_plane"
+    for factor in (0.001, 0.5, 2.0):
+        values = fitted_values([blocks], np.array([np.log(factor)]), base.values)
+        base.changed(values).resolved()
+        again = base_of(base.changed(values))
+        key = "geometry.user_capacity_bytes"
+        assert again.values[key] == base.values[key]
+        assert again.values["geometry.blocks_per_plane"] == values["geometry.blocks_per_plane"]
 
 
 def test_seeks_change_together() -> None:

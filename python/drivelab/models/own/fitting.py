@@ -24,7 +24,14 @@ from drivelab.models.evaluate import FEWEST_WORKLOADS, FOLDS, fold_numbers
 from drivelab.models.features import FeatureSet, FloatArray
 from drivelab.models.intervals import LEVELS, grouped_half_width
 from drivelab.models.own.columns import Column, feature_set
-from drivelab.models.own.laws import Follower, Law, find_law, followed
+from drivelab.models.own.laws import (
+    FEWEST_GROUPS,
+    Follower,
+    Law,
+    find_law,
+    followed,
+    may_follow,
+)
 from drivelab.models.own.target_model import (
     Importance,
     TargetModel,
@@ -161,14 +168,14 @@ def law_of(
         Of the same rows.
     """
     kept = np.flatnonzero(~np.isnan(values))
-    if not (values[kept] > 0).all():
+    if not (values[kept] > 0).all() or len(np.unique(settings.groups[kept])) < FEWEST_GROUPS:
         return None
     for name, one in fitted.items():
         model = one.model
         if (
-            model.law is None
+            may_follow(name)
+            and model.law is None
             and model.logarithm
-            and model.low < model.high
             and np.array_equal(one.kept, kept)
         ):
             rows = settings.table[kept]

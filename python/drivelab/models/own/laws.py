@@ -6,7 +6,8 @@ them by any name, in any unit. So what is looked for is a product that holds in 
 is a constant times another target, or times its inverse, times or over at most two columns that
 models see.
 
-Percentiles are left alone: a tail that is like the mean in these rows need not be in others.
+Percentiles and extremes are left alone, on either side: a tail that is like the mean in these rows
+need not be in others.
 """
 
 from __future__ import annotations
@@ -31,11 +32,18 @@ MEAN_SIZE: Final = "mean_size"
 #: requests at the ends of a measurement count in one and not in the other.
 CLOSE: Final = 0.02
 _BUT_ONE_IN: Final = 20
-#: So many rows tell a law from chance.
-FEWEST_ROWS: Final = 10
+#: A law holds so many columns at most.
+MOST_COLUMNS: Final = 2
+#: So many groups of rows tell a law from chance.
+FEWEST_GROUPS: Final = 10
+# Of what varies less than this, the largest over the smallest on the logarithm, any law would hold.
+_VARIES: Final = 10 * CLOSE
 # So many rows are looked at first.
 _LOOKED_AT: Final = 200
-_PERCENTILE: Final = re.compile(r"(?:^|_)(?:p[0-9]{1,2}(?:_?[0-9]+)?|percentile)(?:_|$)")
+_NO_MEAN: Final = re.compile(
+    r"(?:^|_)(?:p[0-9]{1,2}(?:_?[0-9]+)?|[0-9]{1,2}(?:th)?|percentile|median|max(?:imum)?|"
+    r"min(?:imum)?|stddev|deviation)(?:_|$)"
+)
 _TINY: Final = 1e-300
 
 
@@ -123,8 +131,8 @@ def factor_names(columns: Sequence[Column]) -> tuple[str, ...]:
 
 
 def may_follow(name: str) -> bool:
-    """Tell whether a target is one that may follow from others."""
-    return _PERCENTILE.search(plain(name)) is None
+    """Tell whether a target is one that may follow from others, or others from it."""
+    return _NO_MEAN.search(plain(name)) is None
 
 
 def times_first(names: Sequence[str]) -> list[str]:
@@ -141,6 +149,8 @@ def find_law(
 ) -> Law | None:
     """Find how another target follows from one; None where it does not.
 
+    Of several laws with as few columns the one counts that leaves the least.
+
     Parameters
     ----------
     target
@@ -152,7 +162,7 @@ def find_law(
     columns, table
         What models see of these rows, shape (n, columns).
     """
-    if len(other) < FEWEST_ROWS:
+    if min(np.ptp(other), np.ptp(logarithms)) < _VARIES:
         return None
     factors = {
         name: values
@@ -162,35 +172,39 @@ def find_law(
     }
     some = np.linspace(0, len(other) - 1, min(len(other), _LOOKED_AT)).astype(np.int64)
     first = {name: values[some] for name, values in factors.items()}
-    for sign, powers in _laws(tuple(factors)):
-        if _holds(other[some] - sign * logarithms[some] - _product(first, powers)):
-            left = other - sign * logarithms - _product(factors, powers)
-            if _holds(left):
-                return Law(target, sign, powers, float(np.median(left)))
+    for count in range(MOST_COLUMNS + 1):
+        found: list[tuple[float, Law]] = []
+        for sign, powers in _laws(tuple(factors), count):
+            if _apart(other[some] - sign * logarithms[some] - _product(first, powers)) <= CLOSE:
+                left = other - sign * logarithms - _product(factors, powers)
+                law = Law(target, sign, powers, float(np.median(left)))
+                found.append((_apart(left), law))
+        best = min(found, key=lambda one: one[0], default=None)
+        if best is not None and best[0] <= CLOSE:
+            return best[1]
     return None
 
 
-def _laws(names: Sequence[str]) -> Iterator[tuple[int, tuple[tuple[str, int], ...]]]:
-    """Give every form of a law, with few columns before those with more."""
-    for count in range(3):
-        for held in itertools.combinations(names, count):
-            for powers in itertools.product((1, -1), repeat=count):
-                for sign in (-1, 1):
-                    yield sign, tuple(zip(held, powers, strict=True))
+def _laws(names: Sequence[str], count: int) -> Iterator[tuple[int, tuple[tuple[str, int], ...]]]:
+    """Give every form of a law with so many columns."""
+    for held in itertools.combinations(names, count):
+        for powers in itertools.product((1, -1), repeat=count):
+            for sign in (-1, 1):
+                yield sign, tuple(zip(held, powers, strict=True))
 
 
 def _product(factors: Mapping[str, FloatArray], powers: Sequence[tuple[str, int]]) -> Any:
     return sum(power * factors[name] for name, power in powers)
 
 
-def _holds(left: FloatArray) -> bool:
-    """Tell whether what a law leaves of the logarithms is the same in nearly all rows."""
+def _apart(left: FloatArray) -> float:
+    """Return how far what a law leaves of the logarithms is from the same in nearly all rows."""
     apart = np.sort(np.abs(left - np.median(left)))
-    return bool(apart[len(apart) - 1 - len(apart) // _BUT_ONE_IN] <= CLOSE)
+    return float(apart[len(apart) - 1 - len(apart) // _BUT_ONE_IN])
 
 
 def _factors(columns: Sequence[Column], table: FloatArray) -> dict[str, FloatArray]:
-    """Return logarithms of what a law may hold, by name; of what is asked below 0, as of 0."""
+    """Return logarithms of what a law may hold, by name; all are above 0, or asking is refused."""
     places = {column.name: place for place, column in enumerate(columns)}
     values = {
         name: mean_size(table[:, : len(FIELDS)]) if name == MEAN_SIZE else table[:, places[name]]

@@ -201,6 +201,23 @@ class OwnModel:
                     f"{place(int(missing[0]))}: {column.name} is missing; no row that the model "
                     "was fitted to lacks it"
                 )
+        self._refuse_not_positive(table, place)
+
+    def _refuse_not_positive(self, table: FloatArray, place: Callable[[int], str]) -> None:
+        """Refuse settings not above 0 that a result is multiplied or divided by."""
+        follows = {
+            name: target.name
+            for target in self.targets.values()
+            if target.law is not None
+            for name, _ in target.law.powers
+        }
+        for number, column in enumerate(self.columns):
+            below = np.flatnonzero(table[:, number] <= 0)
+            if column.name in follows and below.size:
+                raise UsageError(
+                    f"{place(int(below[0]))}: {column.name} is {table[below[0], number]:g}; "
+                    f"{follows[column.name]} follows from it, so give a value above 0"
+                )
 
 
 def _fill_defaults(table: FloatArray) -> None:

@@ -16,7 +16,7 @@ from drivelab.models.features import FeatureSet
 from drivelab.models.intervals import LEVELS
 from drivelab.models.own.columns import Column, Scale, feature_set
 from drivelab.models.own.fitting import OWN_ESTIMATORS
-from drivelab.models.own.laws import Follower, Law, factor_names
+from drivelab.models.own.laws import MOST_COLUMNS, Follower, Law, factor_names
 from drivelab.models.own.model import OwnModel
 from drivelab.models.own.target_model import Importance, TargetModel, best_of
 from drivelab.models.predictor import Predictor
@@ -207,6 +207,8 @@ def _law(node: Node, own: Mapping[str, TargetModel], columns: tuple[Column, ...]
         if not power:
             one.of("power").refuse("1 or -1")
         powers.append((one.of("column").choice(factor_names(columns)), power))
+    if len({name for name, _ in powers}) != len(powers) or len(powers) > MOST_COLUMNS:
+        node.of("powers").refuse(f"{MOST_COLUMNS} different columns at most")
     sign = node.of("sign").integer(-1, 1)
     if not sign:
         node.of("sign").refuse("1 or -1")
