@@ -88,7 +88,7 @@ fn tell_panics(program: Program) {
     }));
 }
 
-/// Prints help; who closes standard output does not want it.
+/// Prints help.
 ///
 /// # Errors
 /// [`RunError::File`] where it cannot be written.

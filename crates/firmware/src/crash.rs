@@ -1,11 +1,11 @@
-//! A crash gets a line, as every other end: a program that is ended by a signal says nothing.
+//! A crash gets a line: a program that is ended by a signal says nothing by itself.
 
 use std::sync::OnceLock;
 
 use crate::command_line::Program;
 
 /// What ends a program that does what no program may, and what it means.
-const SIGNALS: [(libc::c_int, &str); 4] = [
+const SIGNALS: [(libc::c_int, &str); 5] = [
     (libc::SIGSEGV, "SIGSEGV, a wrong address"),
     (
         libc::SIGBUS,
@@ -13,6 +13,7 @@ const SIGNALS: [(libc::c_int, &str); 4] = [
     ),
     (libc::SIGILL, "SIGILL, no instruction"),
     (libc::SIGFPE, "SIGFPE, a division by zero"),
+    (libc::SIGABRT, "SIGABRT, a check that failed"),
 ];
 
 /// Room for the handler where the stack is what is at its end.
@@ -21,8 +22,9 @@ const STACK_BYTES: usize = 64 << 10;
 /// The lines of the signals, ready to be written: a handler may not make them.
 static LINES: OnceLock<Vec<(libc::c_int, String)>> = OnceLock::new();
 
-/// From now on a crash writes a line, and ends the program as it would have without. A pipe that
-/// nobody reads is an error where it is written to, not the end.
+/// From now on a crash writes a line, and ends the program as it would have without; only a stack
+/// that is full in another thread has none. A pipe that nobody reads is an error where it is written
+/// to, not the end.
 pub fn tell_crashes(program: Program) {
     LINES.get_or_init(|| {
         let line = |what: &str| {
