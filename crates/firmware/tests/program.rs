@@ -365,7 +365,8 @@ fn a_snapshot_that_is_damaged_inside_is_one_line_without_words_of_the_inside() {
         let said = String::from_utf8(run.stderr).unwrap();
         let last = said.lines().last().unwrap();
         assert_eq!(run.status.code(), Some(1), "{said}");
-        let remedy = "if the snapshot is damaged inside, make another with drivelab-firmware snapshot";
+        let remedy =
+            "if the snapshot is damaged inside, make another with drivelab-firmware snapshot";
         assert!(last.contains(remedy), "{said}");
     }
 }
