@@ -56,7 +56,7 @@ fn place(plane: u32) -> [u32; 4] {
 /// What is told of completions is nobody's business where the load of planes is not counted.
 #[test]
 fn a_checked_firmware_heeds_completions_as_it_does_unchecked() {
-    for (allocation, heeds) in [(Allocation::Static, false), (Allocation::Dynamic, true)] {
+    for (allocation, heeds) in [(Allocation::Static, false), (Allocation::LeastLoaded, true)] {
         let drive = drive(policies(allocation, StripingOrder::ALL[0]));
         assert_eq!(drive.firmware().heeds_completions(), heeds);
         assert_eq!(drive.heeds_completions(), heeds);
