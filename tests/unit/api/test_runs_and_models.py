@@ -271,7 +271,7 @@ def test_a_file_is_measured_and_removed(drive_folder: Path) -> None:
     path = drive_folder / "bench.bin"
     with dl.drive(path, size="64MiB") as drive:
         assert path.is_file()
-        one = drive.measure(dl.Characteristics(), seconds=0.1, warmup_seconds=0)
+        one = drive.measure(dl.Characteristics(), requests=50, warmup_seconds=0)
         assert one.drive_kind == "real"
         assert "<th>measured</th>" in one._repr_html_()
         with pytest.raises(dl.DrivelabError, match="workers has no effect on"):
