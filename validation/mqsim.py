@@ -72,7 +72,9 @@ def beside_mqsim() -> Section:
     section.say(
         "wsrch-small is light: both differ by how much of a page of the map crosses the channel. "
         "tpcc-small asks for 51,000 requests a second for 0.14 s, more than one command a chip "
-        "can do: MQSim lies between the two imports. The traces are too short to say who is right."
+        "can do. In the imports reads of the map that a read waits for overtake programs as that "
+        "read does; before they did, MQSim lay between the two. Why it takes so much longer is not "
+        "found out, and the traces are too short to say who is right."
     )
     mean, expected = ours["wsrch-small", "imported"][0], found["wsrch-small"][0]
     section.claim(
@@ -84,6 +86,7 @@ def beside_mqsim() -> Section:
     section.claim(
         "tpcc-small: MQSim's mean lies between those of the two imports",
         holds=low <= found["tpcc-small"][0] <= high,
+        target=True,
     )
     return section
 
