@@ -41,6 +41,9 @@ PIECE_BYTES: Final[dict[WritePattern, int]] = {
 }
 #: A real drive's capacity is written so often before the first workload of a pattern.
 SETTLING_CAPACITIES: Final = 2
+#: Pieces that follow each other are of this size then, and so many requests are in flight.
+IN_ORDER_BYTES: Final = 128 << 10
+SETTLING_DEPTH: Final = 32
 #: From this size on writes at random are a kind of their own.
 LARGE_BYTES: Final = 64 << 10
 

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Final
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.write_pattern import (
     BURST,
+    IN_ORDER_BYTES,
     PIECE_BYTES,
     SETTLING_CAPACITIES,
+    SETTLING_DEPTH,
     WritePattern,
     Writes,
     settled_patterns,
@@ -37,9 +39,6 @@ if TYPE_CHECKING:
     from drivelab.drives.protocol import Drive
     from drivelab.models.goal import Goal
 
-# As the drive is settled: pieces in order are of this size.
-_IN_ORDER_BYTES: Final = 128 << 10
-_QUEUE_DEPTH: Final = 32
 _TRIED_SECONDS: Final = 1.0
 # What is tried is the fastest; the rest is for writes that become slower, and for measurements.
 _SHARE: Final = 0.2
@@ -69,8 +68,8 @@ def settling_seconds(
         writes = Characteristics(
             write_ratio=1.0,
             write_random=1.0 if piece_bytes else 0.0,
-            write_size=max(piece_bytes or _IN_ORDER_BYTES, drive.block_bytes),
-            queue_depth=_QUEUE_DEPTH,
+            write_size=max(piece_bytes or IN_ORDER_BYTES, drive.block_bytes),
+            queue_depth=SETTLING_DEPTH,
         )
         [one] = drive.measure([(0, writes)], trial)
         written = SETTLING_CAPACITIES * drive.capacity_bytes

@@ -15,13 +15,15 @@ one after anything else has written to the drive: a pass, or a burst.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from drivelab.drives.session import StepPlan
 from drivelab.drives.write_pattern import (
     BURST,
+    IN_ORDER_BYTES,
     PIECE_BYTES,
     SETTLING_CAPACITIES,
+    SETTLING_DEPTH,
     WritePattern,
     write_pattern,
 )
@@ -34,9 +36,6 @@ if TYPE_CHECKING:
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.drives.real.fio.session import FioSession
     from drivelab.workloads.workload import Workload
-
-_IN_ORDER_BYTES: Final = 128 << 10
-_QUEUE_DEPTH: Final = 32
 
 
 class Settling:
@@ -85,13 +84,13 @@ class Settling:
     def _settle(self, pattern: WritePattern, content: str) -> None:
         session = self._session
         is_random = PIECE_BYTES[pattern] > 0
-        piece_bytes = PIECE_BYTES[pattern] if is_random else _IN_ORDER_BYTES
+        piece_bytes = PIECE_BYTES[pattern] if is_random else IN_ORDER_BYTES
         stimulus = Stimulus(
             read_ratio=0.0,
             sizes=((max(piece_bytes, session.block_bytes), 1.0),),
             range_bytes=session.capacity_bytes,
             is_random=is_random,
-            queue_depth=_QUEUE_DEPTH,
+            queue_depth=SETTLING_DEPTH,
             content=content,
         )
         total_bytes = SETTLING_CAPACITIES * session.capacity_bytes
