@@ -123,7 +123,7 @@ def observe_counters(
     Parameters
     ----------
     run
-        Runs the firmware with words.
+        Runs the firmware with words, in the folder.
     words
         How it is run.
     folder
@@ -140,7 +140,7 @@ def observe_counters(
     for group in GROUPS:
         path = folder / f"events-{group}.jsonl"
         path.unlink(missing_ok=True)
-        run([*words, "--events", group, "--records", str(path)])
+        run([*words, "--events", group, "--records", path.name])
         counted, readings = read_with_events(path)
         found = corrected(group, readings)
         values |= found.values

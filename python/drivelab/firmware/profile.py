@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +25,7 @@ from drivelab.errors import RunError, UsageError
 from drivelab.firmware.counters import observe_counters
 from drivelab.firmware.kind import FIRMWARE_PROFILE, observed_of
 from drivelab.firmware.own import identity
+from drivelab.firmware.placed import placed
 from drivelab.firmware.profiled import Observed, Profiled
 from drivelab.firmware.record_logs import RecordLog, read_counted, read_observed
 from drivelab.firmware.requests import RECORD_REQUESTS, request_chunks, write_requests
@@ -273,9 +274,10 @@ def observe(label: str, workload: Workload, bench: Bench, folder: Path) -> Obser
             f"{label} has {count:,} requests here, and a record has {needed:,}: run more of it "
             "with --part 1, or another workload"
         )
-    words = ["--requests", str(asked), *_drive_words(bench, folder), *_run_words(bench)]
+    # Names in the folder: a program keeps its words, and longer paths would move what it has.
+    words = ["--requests", asked.name, *_drive_words(bench, folder), *_run_words(bench)]
     if bench.own is not None:
-        check_contract(label, bench.own.name, [str(bench.native), *words, "--check"])
+        check_contract(label, bench.own.name, [_native(bench), *words, "--check"], folder)
     outs: dict[str, tuple[Path, Path]] = {}
     commands = {}
     emulated = [(bench.target, bench.target_parameters)]
@@ -288,9 +290,10 @@ def observe(label: str, workload: Workload, bench: Bench, folder: Path) -> Obser
         for file in (observed, counted):
             file.unlink(missing_ok=True)
         outs[observer.name] = observed, counted
-        recorded = [*words, "--records", str(counted)]
-        commands[observer.name] = observer.command(observed, parameters, recorded)
-    run_together(list(commands.values()))
+        recorded = [*words, "--records", counted.name]
+        moved = replace(observer, program=placed(observer.program, observer.name, folder))
+        commands[observer.name] = moved.command(observed, parameters, recorded)
+    run_together(list(commands.values()), folder)
     counts = {name: read_counted(own) for name, (_, own) in outs.items()}
     host = _host(bench, words, folder, outs)
     if bench.board is not None:
@@ -312,7 +315,7 @@ def _host(
         return read_counted(counted), read_observed(observed)
 
     def run(words: Sequence[str]) -> None:
-        run_together([[str(bench.native), *words]])
+        run_together([[_native(bench), *words]], folder)
 
     return observe_counters(run, words, folder)
 
@@ -344,15 +347,19 @@ def _drive_words(bench: Bench, folder: Path) -> list[str]:
     snapshot = folder / "snapshot"
     if not snapshot.exists():
         _make_snapshot(bench, snapshot)
-    return ["--snapshot", str(snapshot)]
+    return ["--snapshot", snapshot.name]
 
 
 def _make_snapshot(bench: Bench, snapshot: Path) -> None:
     command = [
-        *(str(bench.native), "snapshot", "--out", str(snapshot)),
+        *(_native(bench), "snapshot", "--out", snapshot.name),
         *("--geometry", bench.settings.geometry, "--seed", str(bench.settings.seed)),
     ]
-    run_together([command])
+    run_together([command], snapshot.parent)
+
+
+def _native(bench: Bench) -> str:
+    return str(bench.native.absolute())
 
 
 def _check_same(label: str, host: RecordLog, target: RecordLog) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drivelab.errors import RunError, UsageError
+from drivelab.firmware.placed import filled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,8 @@ class Observer:
         """Return the command line that runs the firmware and writes records to `out`."""
         named = {"file": self.plugin, "out": out, "parameters": parameters}
         plugin = ",".join(f"{key}={_escaped(path)}" for key, path in named.items() if path)
-        return [str(self.qemu), *self.cpu, "-plugin", plugin, str(self.program), *words]
+        fill = filled(self.program, words)
+        return [str(self.qemu), *self.cpu, "-plugin", plugin, *fill, str(self.program), *words]
 
 
 def firmware_program(folder: Path = FOLDER, processor: str = "x86_64") -> Path:
@@ -105,7 +107,7 @@ def observer(name: str, folder: Path = FOLDER, own: Path | None = None) -> Obser
     program = firmware_program(own or folder, processor)
     qemu = _qemu(f"qemu-{processor}")
     _check_plugins(qemu, plugin)
-    return Observer(name, qemu, program, plugin, _CPU[name])
+    return Observer(name, qemu, program.absolute(), plugin.absolute(), _CPU[name])
 
 
 def check_parameters(target: Observer, parameters: Path) -> None:
@@ -179,7 +181,7 @@ def _qemu(name: str) -> Path:
     found = shutil.which(name)
     if found is None:
         raise UsageError(f"{name} is not installed: {_QEMU}")
-    return Path(found)
+    return Path(found).absolute()
 
 
 def _check_plugins(qemu: Path, plugin: Path) -> None:

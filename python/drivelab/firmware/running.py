@@ -13,14 +13,17 @@ from drivelab.firmware.programs import check_ran, why_failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 _LOOK_SECONDS: Final = 0.1
 
 
-def run_together(commands: Sequence[Sequence[str]]) -> None:
-    """Run programs side by side; end the others when one fails or the caller is stopped."""
+def run_together(commands: Sequence[Sequence[str]], folder: Path) -> None:
+    """Run programs side by side in a folder; end the others when one fails or all are stopped."""
     with ExitStack() as stack:
-        running = [(command, *stack.enter_context(_started(command))) for command in commands]
+        running = [
+            (command, *stack.enter_context(_started(command, folder))) for command in commands
+        ]
         while running:
             for one in list(running):
                 command, process, said = one
@@ -33,19 +36,22 @@ def run_together(commands: Sequence[Sequence[str]]) -> None:
 
 
 @contextmanager
-def _started(command: Sequence[str]) -> Iterator[tuple[subprocess.Popen[str], TextIO]]:
+def _started(
+    command: Sequence[str], folder: Path
+) -> Iterator[tuple[subprocess.Popen[str], TextIO]]:
     """Start a program; give it and what it says. It does not outlive the caller's interest."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         try:
             process = subprocess.Popen(
                 command,
+                cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=said,
                 text=True,
                 # Of its own, so that Ctrl-C reaches Drivelab alone, which then ends it.
                 start_new_session=True,
-                # It lies on the program's stack, and moves what is below.
+                # It would be the program's, too.
                 env={},
             )
         except OSError as error:
@@ -58,9 +64,9 @@ def _started(command: Sequence[str]) -> Iterator[tuple[subprocess.Popen[str], Te
             process.wait()
 
 
-def check_contract(label: str, name: str, command: Sequence[str]) -> None:
+def check_contract(label: str, name: str, command: Sequence[str], folder: Path) -> None:
     """Run a firmware of one's own on this machine, each of its operations checked."""
-    with _started(command) as (process, said):
+    with _started(command, folder) as (process, said):
         while process.poll() is None:
             time.sleep(_LOOK_SECONDS)
         if process.returncode == 0:

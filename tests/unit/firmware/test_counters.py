@@ -63,7 +63,7 @@ def test_a_run_a_group_makes_a_row_a_record(tmp_path: Path) -> None:
 
     def run(words: Sequence[str]) -> None:
         assert words[:2] == ["--requests", "list"]
-        group, path = words[3], Path(words[5])
+        group, path = words[3], tmp_path / words[5]
         asked.append(group)
         lines = [
             {
