@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.drives.protocol import Drive
+    from drivelab.runs.executor import Executor
     from drivelab.workloads.workload import Workload
 
 #: Of each drive.
@@ -145,6 +146,7 @@ def candidate_of(
     path: Path | None = None,
     *,
     command: str | None = None,
+    executor: Executor | None = None,
     progress: bool = True,
 ) -> Candidate:
     """Measure a drive's repetitions, as `measured_repetitions` does; give what it did."""
@@ -158,6 +160,7 @@ def candidate_of(
         path,
         name=asked.name,
         command=command,
+        executor=executor,
         progress=progress,
     )
     return Candidate(

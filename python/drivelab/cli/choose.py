@@ -23,6 +23,7 @@ from drivelab.cli.drive_options import (
     plan_of,
     refuse_options_without_effect,
 )
+from drivelab.cli.executor_options import add_executor_options, check_executor
 from drivelab.cli.outputs import add_force
 from drivelab.cli.several_drives import allowed, separate
 from drivelab.cli.terminal import in_lines, show
@@ -94,6 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_trace(parser)
     add_drive_options(parser, several=True)
     add_writes(parser, WRITES, "sustained on simulated drives, else burst")
+    add_executor_options(parser)
     add_force(parser)
     add_json(parser)
 
@@ -119,6 +121,7 @@ def run(args: argparse.Namespace) -> int:
     alone = [_alone(args, name, workload) for name in args.drives]
     for one in alone:
         refuse_options_without_effect(one)
+        check_executor(one)
     prices = None if args.prices is None else read_prices(args.prices, args.drives)
     folder = None if args.out is None else _folder(args, workload)
     if folder is not None:
@@ -277,7 +280,15 @@ def _measured(args: argparse.Namespace, workload: Workload, asked: Asked) -> Can
 
     intended: list[Any] = [workload] if isinstance(workload, Characteristics) else []
     with open_named(args, intended) as drive, found_file_stays(drive.leave):
-        return candidate_of(drive, workload, plan_of(args), asked, args.out, command=args.command)
+        return candidate_of(
+            drive,
+            workload,
+            plan_of(args),
+            asked,
+            args.out,
+            command=args.command,
+            executor=check_executor(args)(drive),
+        )
 
 
 def _word(name: str) -> str:

@@ -206,15 +206,16 @@ def _board(
             raise UsageError("--ssh-config is for --board: name a board, or leave it out")
         _check_same(args, None)
         return None
-    from drivelab.firmware.board import BoardPlace, look_at
+    from drivelab.firmware.board import look_at
     from drivelab.firmware.board_runs import Board, check_cores
     from drivelab.firmware.programs import FOLDER, firmware_program
+    from drivelab.ssh import SshPlace
 
     if args.target is not None:
         raise UsageError("--target is of the emulated target, which --board takes the place of")
     if args.ssh_config is not None and not args.ssh_config.is_file():
         raise UsageError(f"there is no file {args.ssh_config} with a configuration of ssh")
-    place = BoardPlace.parse(args.board, _absolute(args.ssh_config))
+    place = SshPlace.parse(args.board, _absolute(args.ssh_config))
     identity = look_at(place)
     check_cores(identity, place, settings.workers)
     words = ["--geometry", settings.geometry, "--seed", str(settings.seed)]

@@ -193,6 +193,10 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
     ),
 }
 COMMANDS: Final = {command.name: command for group in GROUPS.values() for command in group}
+#: What Drivelab starts, and nobody types.
+WORKER: Final = Command(
+    "worker", "measure for a run elsewhere", "worker --stdio", libraries="numbers"
+)
 
 _INTRODUCTION: Final = """\
 How fast will this drive be under my workload?
@@ -316,6 +320,8 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(f"drivelab {version('drivelab')}")
         return 0
+    if name == WORKER.name:
+        return _run(WORKER, rest)
     if name not in COMMANDS:
         kind = "option" if name.startswith("-") else "command"
         raise UsageError(

@@ -32,6 +32,7 @@ from drivelab.cli.drive_options import (
     plan_of,
 )
 from drivelab.cli.dry_run import dry_run
+from drivelab.cli.executor_options import add_executor_options, check_executor
 from drivelab.cli.models import accuracy_text
 from drivelab.cli.own_model import add_own_options, fit_own, refuse_measuring, refuse_without_files
 from drivelab.cli.terminal import in_lines, show
@@ -67,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "simulated drives: sustained; real ones: burst, or sustained where settling the drive "
         "takes at most a fifth of --budget; both: a run of each",
     )
+    add_executor_options(parser)
     add_own_options(parser)
     parser.add_argument(
         "--on-failure",
@@ -193,6 +195,7 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
     from drivelab.workloads.design import parse_design
 
     design = parse_design(args.design)
+    executors = check_executor(args)
     return run_model_campaign(
         args.drive,
         lambda: open_named(args),
@@ -206,6 +209,7 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
         may_settle=args.may_settle,
         on_failure=args.on_failure or "stop",
         command=args.command,
+        executors=executors,
     )
 
 

@@ -17,15 +17,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import re
 import shlex
-import shutil
 import subprocess
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final, Self
 
 from drivelab.errors import RunError, UsageError
-from drivelab.firmware.board_errors import ssh_error
+from drivelab.ssh import CONNECTION_FAILED, SshPlace, ssh_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,18 +32,7 @@ if TYPE_CHECKING:
 
 #: Processors of boards, as `uname -m` calls them.
 PROCESSORS: Final = ("aarch64", "x86_64")
-_OPTIONS: Final = (
-    *("-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", "-o", "ConnectTimeout=10"),
-    *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-o", "ForwardX11=no"),
-    *("-o", "ControlPath=none", "-T"),
-)
-_PLACE: Final = re.compile(
-    r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?"
-    r"(?P<host>[A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+(?:%[A-Za-z0-9._-]+)?\])(?::(?P<port>[0-9]{1,5}))?"
-)
-_MOST_PORT: Final = 65535
 _END_SECONDS: Final = 20
-_CONNECTION_FAILED: Final = 255
 # What is told before the first line is read: the folder, or why there is none.
 _SESSION: Final = """
 d=$(mktemp -d "${TMPDIR:-/tmp}/drivelab-firmware.XXXXXX") || exit 1
@@ -81,58 +68,6 @@ _LOOK: Final = (
 
 
 @dataclass(frozen=True)
-class BoardPlace:
-    """Where a board is.
-
-    Attributes
-    ----------
-    user, host, port
-        As they were named; ``None`` is what ssh's configuration says.
-    config
-        ssh's configuration, ``None`` for the usual one.
-    """
-
-    user: str | None
-    host: str
-    port: int | None
-    config: Path | None = None
-
-    @classmethod
-    def parse(cls, text: str, config: Path | None = None) -> BoardPlace:
-        """Read USER@HOST:PORT.
-
-        Raises
-        ------
-        UsageError
-            When it is something else.
-        """
-        found = _PLACE.fullmatch(text)
-        port = None if found is None or found["port"] is None else int(found["port"])
-        if found is None or (port is not None and not 1 <= port <= _MOST_PORT):
-            raise UsageError(
-                f"{text!r} names no board: write USER@HOST or USER@HOST:PORT, as root@192.0.2.7:22"
-            )
-        return cls(found["user"], found["host"].strip("[]"), port, config)
-
-    def __str__(self) -> str:
-        return self.host if self.user is None else f"{self.user}@{self.host}"
-
-    def command(self, remote: str) -> list[str]:
-        """Return the command line that has the board's shell do something."""
-        ssh = shutil.which("ssh")
-        if ssh is None:
-            raise UsageError("a board needs OpenSSH's ssh: apt-get install openssh-client")
-        words = [ssh, *_OPTIONS]
-        if self.config is not None:
-            words += ["-F", str(self.config)]
-        if self.port is not None:
-            words += ["-p", str(self.port)]
-        if self.user is not None:
-            words += ["-l", self.user]
-        return [*words, "--", self.host, f"exec sh -c {shlex.quote(remote)}"]
-
-
-@dataclass(frozen=True)
 class BoardIdentity:
     """What a board is.
 
@@ -157,7 +92,7 @@ class BoardIdentity:
     model: str
 
 
-def look_at(place: BoardPlace) -> BoardIdentity:
+def look_at(place: SshPlace) -> BoardIdentity:
     """Ask a board what it is.
 
     Raises
@@ -178,7 +113,7 @@ def look_at(place: BoardPlace) -> BoardIdentity:
     return BoardIdentity(processor, name, int(cores), hashed, " ".join(model))
 
 
-def asked(place: BoardPlace, remote: str, *, given: IO[bytes] | None = None) -> bytes:
+def asked(place: SshPlace, remote: str, *, given: IO[bytes] | None = None) -> bytes:
     """Have a board do something in a connection of its own; return what it wrote.
 
     Raises
@@ -196,7 +131,7 @@ def asked(place: BoardPlace, remote: str, *, given: IO[bytes] | None = None) -> 
     if done.returncode == 0:
         return done.stdout
     said = done.stderr.decode(errors="replace")
-    if done.returncode == _CONNECTION_FAILED:
+    if done.returncode == CONNECTION_FAILED:
         raise ssh_error(str(place), place.host, place.port, said)
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     raise RunError(f"{place} failed: {lines[-1] if lines else f'exit code {done.returncode}'}")
@@ -213,7 +148,7 @@ class BoardSession:
         When it has no room for a folder, or the connection is lost.
     """
 
-    def __init__(self, place: BoardPlace) -> None:
+    def __init__(self, place: SshPlace) -> None:
         self.place = place
         self._process = subprocess.Popen(
             place.command(_SESSION),
@@ -305,7 +240,7 @@ class BoardSession:
         said = b"" if process.stderr is None else process.stderr.read()
         text = said.decode(errors="replace")
         code = process.wait()
-        if code == _CONNECTION_FAILED and not self.folder:
+        if code == CONNECTION_FAILED and not self.folder:
             return ssh_error(str(self.place), self.place.host, self.place.port, text)
         if not self.folder:
             lines = text.strip().splitlines()

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from drivelab.firmware.board import BoardIdentity, BoardPlace
+    from drivelab.firmware.board import BoardIdentity
+    from drivelab.ssh import SshPlace
 
 _PROGRAM: Final = "drivelab-firmware"
 _COLUMNS: Final = (
@@ -44,7 +45,7 @@ class Board:
         it anew each time.
     """
 
-    place: BoardPlace
+    place: SshPlace
     identity: BoardIdentity
     program: Path
     snapshot_words: Sequence[str] | None
@@ -112,7 +113,7 @@ class Board:
             raise RunError(f"the firmware failed on {self.place}: {why}")
 
 
-def check_cores(identity: BoardIdentity, place: BoardPlace, workers: int) -> None:
+def check_cores(identity: BoardIdentity, place: SshPlace, workers: int) -> None:
     """Refuse a board on which workers would have to share cores.
 
     Raises

@@ -19,6 +19,7 @@ from drivelab.models.adaptive_rounds import AdaptiveRounds
 from drivelab.models.evaluate import refuse_too_few
 from drivelab.models.goal import FEWEST_MEASUREMENTS, Goal
 from drivelab.models.settling_time import affordable_writes, refuse_budget_of_settling
+from drivelab.runs.executor import Executor
 from drivelab.runs.failures import OnFailure
 from drivelab.runs.stopping import found_file_stays
 from drivelab.store import RunStore, is_run
@@ -45,6 +46,7 @@ def run_model_campaign(
     may_settle: bool = False,
     on_failure: OnFailure = "stop",
     command: str | None = None,
+    executors: Callable[[Drive], Executor | None] = lambda _: None,
     progress: bool = True,
 ) -> RunStore:
     """Measure what the run in `path` lacks, with the parts that models need.
@@ -66,6 +68,8 @@ def run_model_campaign(
     may_settle
         Nobody said what writes find: those of a real drive are sustained where the budget has
         room, whatever the plan says.
+    executors
+        Gives who measures on the open drive; ``None`` is the drive itself.
 
     Returns
     -------
@@ -115,6 +119,7 @@ def run_model_campaign(
                 left_out=pools.left_out,
                 on_failure=on_failure,
                 command=command,
+                executor=executors(drive),
                 progress=progress,
             )
         selection = campaign_selection(design, drive, seed=plan.seed, check=check, sweeps=sweeps)
@@ -129,6 +134,7 @@ def run_model_campaign(
             left_out=selection.left_out,
             on_failure=on_failure,
             command=command,
+            executor=executors(drive),
             progress=progress,
         )
 

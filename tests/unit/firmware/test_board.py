@@ -9,17 +9,16 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from ssh_server import Server, serving, wait_until
 
 from drivelab.cli.main import main
 from drivelab.errors import RunError, UsageError
-from drivelab.firmware.board import BoardPlace, BoardSession, look_at
-from drivelab.firmware.board_errors import ssh_error
+from drivelab.firmware.board import BoardSession, look_at
+from drivelab.ssh import SshPlace, ssh_error
 from drivelab.store import RunStore
 
 SCENARIO = """summary = "anywhere on a small drive"
@@ -35,83 +34,15 @@ write_size_bytes = 8_192
 PROFILE = ("firmware", "profile", "--geometry", "2x2x1x64x64", "--part", "1", "--cores", "2")
 
 
-@dataclass
-class Server:
-    """An ssh server on this machine."""
-
-    folder: Path
-    port: int
-
-    @property
-    def name(self) -> str:
-        return f"127.0.0.1:{self.port}"
-
-    @property
-    def config(self) -> Path:
-        return self.folder / "config"
-
-    @property
-    def place(self) -> BoardPlace:
-        return BoardPlace.parse(self.name, self.config)
-
-    @property
-    def words(self) -> list[str]:
-        return ["--board", self.name, "--ssh-config", str(self.config)]
-
-    def left(self) -> list[str]:
-        return sorted(each.name for each in (self.folder / "tmp").iterdir())
-
-    def knows(self, key: str = "host.pub") -> None:
-        text = (self.folder / key).read_text()
-        (self.folder / "known").write_text(f"[127.0.0.1]:{self.port} {text}")
-
-
 @pytest.fixture
 def server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, require_tool: Callable[[str], Path]
 ) -> Iterator[Server]:
-    sshd = require_tool("sshd")
-    folder = tmp_path / "ssh"
-    (folder / "tmp").mkdir(parents=True)
-    for name in ("host", "user", "other"):
-        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
-        subprocess.run(command, check=True)
-    (folder / "keys").write_bytes((folder / "user.pub").read_bytes())
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    temporary = folder / "tmp"
-    (folder / "sshd_config").write_text(
-        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\n"
-        f"AuthorizedKeysFile {folder}/keys\nStrictModes no\nUsePAM no\nPidFile none\n"
-        f"PasswordAuthentication no\nSetEnv TMPDIR={temporary}\n"
-    )
-    (folder / "config").write_text(
-        f"Host *\n  IdentityFile {folder}/user\n  IdentitiesOnly yes\n"
-        f"  UserKnownHostsFile {folder}/known\n  GlobalKnownHostsFile none\n"
-    )
-    if os.geteuid() == 0:
-        # Where the server of a system puts it.
-        Path("/run/sshd").mkdir(exist_ok=True)
-    command = [str(sshd), "-D", "-e", "-f", str(folder / "sshd_config")]
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(command, stderr=log, stdin=subprocess.DEVNULL)
-    found = Server(folder, port)
-    found.knows()
-    _wait(lambda: "Server listening" in (folder / "log").read_text())
     monkeypatch.chdir(tmp_path)
     for name, writes in (("reads", 0.0), ("mixed", 0.4), ("writes", 1.0)):
         Path(f"{name}.toml").write_text(SCENARIO.format(requests=2000, writes=writes))
-    yield found
-    process.terminate()
-    process.wait()
-
-
-def _wait(is_so: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    with serving(tmp_path / "ssh", require_tool("sshd")) as found:
+        yield found
 
 
 def test_a_board_is_profiled_evaluated_and_left_as_it_was(
@@ -227,13 +158,13 @@ def test_keys_are_checked(server: Server) -> None:
 def test_a_board_that_is_not_there_is_named(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        place = BoardPlace.parse(f"127.0.0.1:{taken.getsockname()[1]}")
+        place = SshPlace.parse(f"127.0.0.1:{taken.getsockname()[1]}")
         with pytest.raises(UsageError, match=r"127.0.0.1 cannot be reached: .*Connection refused"):
             look_at(place)
     for text in ("", "-oProxyCommand=x", "a b", "host:99999", "a@b@c", "host:"):
         with pytest.raises(UsageError, match="names no board: write USER@HOST"):
-            BoardPlace.parse(text)
-    named = BoardPlace.parse("pi@[fe80::1%eth0]:2222")
+            SshPlace.parse(text)
+    named = SshPlace.parse("pi@[fe80::1%eth0]:2222")
     assert (named.user, named.host, named.port) == ("pi", "fe80::1%eth0", 2222)
     assert "cannot be reached: ssh gave no reason" in str(ssh_error("box", "box", None, ""))
 
@@ -248,7 +179,7 @@ def test_a_program_ends_with_the_session(server: Server) -> None:
     assert session._process.stdin is not None
     session._process.stdin.write(f"exec sh -c 'echo $$ >{mark}; exec sleep 600'\n".encode())
     session._process.stdin.flush()
-    _wait(lambda: mark.exists() and mark.read_text().endswith("\n"))
+    wait_until(lambda: mark.exists() and mark.read_text().endswith("\n"))
     assert Path(f"/proc/{mark.read_text().strip()}").exists()
     session.close()
     assert server.left() == []
@@ -261,7 +192,7 @@ def test_a_lost_connection_leaves_nothing(server: Server) -> None:
         session._process.kill()
         with pytest.raises(RunError, match=r"connection to 127.0.0.1 is lost; the board removes"):
             session.run(["true"])
-    _wait(lambda: server.left() == [])
+    wait_until(lambda: server.left() == [])
 
 
 def test_ctrl_c_leaves_nothing_on_the_board(server: Server) -> None:
@@ -273,8 +204,8 @@ def test_ctrl_c_leaves_nothing_on_the_board(server: Server) -> None:
             [sys.executable, "-c", code, *words], stderr=subprocess.PIPE, text=True
         )
         # The folder is there, and the program on its way.
-        _wait(lambda: server.left() != [])
+        wait_until(lambda: server.left() != [])
         started.send_signal(signal.SIGINT)
         _, said = started.communicate(timeout=60)
     assert started.returncode == 130, said
-    _wait(lambda: server.left() == [])
+    wait_until(lambda: server.left() == [])

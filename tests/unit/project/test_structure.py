@@ -19,7 +19,7 @@ PYTHON_ORDER: list[set[str]] = [
     {"errors"},
     {
         *("units", "whole_file", "closed_on_exit", "told", "signals_later", "plain_text"),
-        *("csv_text", "near_names", "student"),
+        *("csv_text", "near_names", "student", "ssh"),
     },
     {"bounded_json", "bounded_toml", "core_panic"},
     {"memory", "sealed_json", "checked_json", "one_thread"},

@@ -49,6 +49,8 @@ class AnalyticDrive(ClosedOnExit):
 
     def __init__(self, source: PresetSource) -> None:
         self.name = f"{PREFIX}{source.reference}"
+        #: The preset that it is made of.
+        self.source = source
         with source.named():
             self.closed_form = ClosedForm(source.toml_text, source.base_texts)
         self.capacity_bytes = self.closed_form.capacity_bytes

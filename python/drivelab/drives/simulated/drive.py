@@ -92,7 +92,8 @@ class SimulatedDrive(ClosedOnExit):
         like: SimulatedDrive | None = None,
     ) -> None:
         self.name = name
-        self._modelled_time = source.modelled_time
+        #: The preset that it is made of.
+        self.source = source
         with source.named():
             self._core: _core.SimulatedDrive = _core.SimulatedDrive(
                 source.toml_text,
@@ -279,7 +280,7 @@ class SimulatedDrive(ClosedOnExit):
         if firmware is not None and firmware.exists():
             # The native core reads it whole, and a pipe would be waited for.
             check_file(firmware, "a firmware library", _MOST_LIBRARY_BYTES, "name FILE.so")
-            refuse_other_firmware(self._modelled_time, firmware)
+            refuse_other_firmware(self.source.modelled_time, firmware)
         state = self._state(from_state)
         started = time.perf_counter()
         if firmware is None:

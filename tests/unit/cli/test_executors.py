@@ -1,0 +1,184 @@
+"""Who measures on a simulated drive: threads, processes, other machines; workers are killed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from brief_models import PROGRAM
+from ssh_server import Server, serving, wait_until
+
+from drivelab.cli.main import main
+from drivelab.errors import UsageError
+from drivelab.pages import fitted
+
+SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
+MODEL = (
+    *("model", SMALL, "--design", "huang2011:60", "--check", "0", "--no-sweeps", "--json"),
+    *("--requests", "2000"),
+)
+COMMAND = [sys.executable, "-c", PROGRAM]
+HERE = "import sys; from drivelab.cli.main import main; sys.exit(main())"
+
+
+@pytest.fixture
+def unfitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End once everything is measured: nothing here is about models."""
+
+    def measured(store: object) -> None:
+        raise UsageError("all is measured")
+
+    monkeypatch.setattr(fitted, "fit_and_report", measured)
+
+
+@pytest.fixture
+def server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, require_tool: Callable[[str], Path]
+) -> Iterator[Server]:
+    monkeypatch.chdir(tmp_path)
+    with serving(tmp_path / "ssh", require_tool("sshd")) as found:
+        yield found
+
+
+def cluster(server: Server, *hosts: str) -> str:
+    """Write a list of machines: the server's, under each of some names."""
+    drivelab = server.folder / "drivelab"
+    path = os.environ.get("PYTHONPATH", "")
+    drivelab.write_text(f'#!/bin/sh\nPYTHONPATH="{path}" exec {sys.executable} -c "{HERE}" "$@"\n')
+    drivelab.chmod(0o755)
+    lines = [f'ssh_config = "{server.config}"']
+    for host in hosts:
+        lines += ["[[host]]", f'name = "{host}"', f'drivelab = "{drivelab}"', "threads = 2"]
+    Path("cluster.toml").write_text("\n".join(lines))
+    return "cluster.toml"
+
+
+def measurements(run: str) -> bytes:
+    return Path(run, "measurements.csv").read_bytes()
+
+
+def measure(*words: str, said: str = "all is measured") -> str:
+    """Measure what models need, and give what was said."""
+    with contextlib.redirect_stderr(io.StringIO()) as error:
+        assert main([*MODEL, *words]) in (1, 2)
+    assert said in error.getvalue()
+    return error.getvalue()
+
+
+@pytest.mark.usefixtures("unfitted")
+def test_results_do_not_depend_on_who_measures(server: Server) -> None:
+    with (server.folder / "config").open("a") as config:
+        config.write(f"Host node1 node2\n  HostName 127.0.0.1\n  Port {server.port}\n")
+        config.write(f"  HostKeyAlias [127.0.0.1]:{server.port}\n")
+    measure("--out", "threads")
+    measure("--out", "processes", "--executor", "processes", "--workers", "2")
+    measure("--out", "machines", "--on", cluster(server, "node1", "node2"))
+    assert measurements("threads") == measurements("processes") == measurements("machines")
+
+
+@pytest.mark.faults
+def test_a_killed_worker_is_not_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [*MODEL, "--executor", "processes", "--workers", "2", "--out", "killed"]
+    drawn = random.Random(5)
+    # Long enough that workers are met at work.
+    words += ["--requests", "20000"]
+    with subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE) as process:
+        killed = 0
+        while killed < 3 and process.poll() is None:
+            time.sleep(drawn.uniform(0.1, 0.4))
+            workers = children(process.pid)
+            if workers:
+                os.kill(drawn.choice(workers), signal.SIGKILL)
+                killed += 1
+        told, _ = process.communicate(timeout=300)
+    assert process.returncode == 0
+    assert killed == 3
+    assert json.loads(told)["failed_workloads"] == 0
+    assert not children(process.pid)
+    assert main([*MODEL, "--requests", "20000", "--out", "alone"]) == 0
+    assert measurements("killed") == measurements("alone")
+
+
+def test_a_killed_run_leaves_no_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [*MODEL, "--executor", "processes", "--workers", "2", "--out", "killed"]
+    words += ["--requests", "1000000"]
+    with subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE) as process:
+        wait_until(lambda: len(children(process.pid)) == 2)
+        workers = children(process.pid)
+        process.kill()
+    wait_until(lambda: not any(Path(f"/proc/{each}/exe").exists() for each in workers))
+
+
+def children(process: int) -> list[int]:
+    path = Path(f"/proc/{process}/task/{process}/children")
+    return [int(each) for each in path.read_text().split()] if path.exists() else []
+
+
+def test_a_choice_may_be_made_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["choose", "--drives", f"{SMALL},analytic:x25m-yoo2014", "--json", "--repetitions", "2"]
+    words += ["--requests", "2000"]
+    assert main(words) == 0
+    alone = capsys.readouterr().out
+    assert main([*words, "--executor", "processes", "--workers", "2"]) == 0
+    assert capsys.readouterr().out == alone
+
+
+@pytest.mark.usefixtures("unfitted")
+def test_a_machine_that_cannot_be_reached_is_named(server: Server) -> None:
+    on = ["--on", cluster(server, "127.0.0.1:1")]
+    said = measure("--out", "run", *on, said="no worker is left: 127.0.0.1:1 cannot be reached: ")
+    assert "Connection refused" in said
+    # The other one does it all.
+    on = ["--on", cluster(server, "127.0.0.1:1", server.name)]
+    assert "127.0.0.1:1 cannot be reached" in measure("--out", "run", *on)
+    (server.folder / "drivelab").unlink()
+    said = f"has no command {server.folder}/drivelab: install Drivelab"
+    measure("--out", "other", "--on", "cluster.toml", said=said)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--executor", "ssh"], "for --executor ssh name a file of machines with --on"),
+        (["--executor", "processes", "--on", "x.toml"], "--on is for --executor ssh, and not for"),
+        (["--on", "none.toml"], "none.toml"),
+        (["--executor", "cluster"], "--executor"),
+    ],
+)
+def test_mistakes_are_one_line(
+    words: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*MODEL, "--out", "run", *words]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert not Path("run").exists()
+
+
+def test_real_drives_are_measured_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["model", "./file.bin", "--out", "run", "--executor", "processes"]) == 2
+    assert "--executor processes is for simulated drives" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
