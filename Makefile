@@ -95,11 +95,13 @@ firmware-model: build firmware ## profile the fifteen workloads, and train the p
 	.venv/bin/drivelab firmware train runs/firmware-model --force \
 		--out python/drivelab/firmware_model/shipped/page-map.json
 
-wheel: $(UV) ## a wheel in dist/, installed and tried in an environment of its own
+wheel: build ## a wheel in dist/, installed and tried in an environment of its own
 	@rm -rf dist .tools/wheel
+	.venv/bin/python -m validation.man_pages --commands
 	@$(UV) build --quiet --wheel --out-dir dist
 	@$(UV) venv --quiet .tools/wheel
 	@$(UV) pip install --quiet --python .tools/wheel/bin/python dist/*.whl
+	@ls .tools/wheel/share/man/man1/drivelab.1
 	@cd .tools/wheel && bin/drivelab --version && bin/drivelab measure sim:x25m --json >/dev/null \
 		&& bin/drivelab model sim:x25m --design huang2011:30 --check 0 --no-sweeps --out run >/dev/null \
 		&& bin/drivelab report run >/dev/null && bin/python -c 'import drivelab as dl; dl.fit(dl.Run("run"))'

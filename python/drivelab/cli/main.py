@@ -4,10 +4,7 @@ A command is a module of this package with ``add_arguments(parser)`` and ``run(a
 the module of the command that was asked for is imported, so that the tour (`drivelab
 --help`) answers at once.
 
-Exit codes: 0 done; 1 failed while running; 2 a mistake in what was asked for; 3 a served drive
-was late more often than allowed; 130 stopped
-by Ctrl-C, 143 by SIGTERM and 129 by SIGHUP, unless we were started with that signal ignored;
-141 the reader of our output went away.
+`EXIT_CODES` says how a command can end. A signal that we were started with ignored stays ignored.
 """
 
 from __future__ import annotations
@@ -34,6 +31,18 @@ EXIT_FAILED: Final = 1
 EXIT_MISTAKE: Final = 2
 EXIT_INTERRUPTED: Final = 130
 EXIT_READER_GONE: Final = 141
+#: How a command can end, for people.
+EXIT_CODES: Final = {
+    0: "done",
+    1: "something failed on the way: a drive, a disk, a measurement, a claim; what was measured "
+    "is kept, and the same command goes on",
+    2: "a mistake in what was asked for: nothing was done, and the line says what to write instead",
+    3: "a served drive was late more often than allowed (serve)",
+    129: "stopped by SIGHUP",
+    130: "stopped by Ctrl-C; what was measured is kept",
+    141: "whoever read the output went away, as `head` does",
+    143: "stopped by SIGTERM; what was measured is kept",
+}
 # As a shell says it; the number of the signal is added.
 EXIT_SIGNAL: Final = 128
 # Of a command that is told; file names may be thousands.
@@ -193,10 +202,14 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
     ),
 }
 COMMANDS: Final = {command.name: command for group in GROUPS.values() for command in group}
-#: What Drivelab starts, and nobody types.
-WORKER: Final = Command(
-    "worker", "measure for a run elsewhere", "worker --stdio", libraries="numbers"
-)
+#: What programs ask for, and people do not read.
+FOR_PROGRAMS: Final = {
+    command.name: command
+    for command in (
+        Command("worker", "measure for a run elsewhere", "worker --stdio", libraries="numbers"),
+        Command("completion", "what a shell needs to complete commands", "completion bash"),
+    )
+}
 
 _INTRODUCTION: Final = """\
 How fast will this drive be under my workload?
@@ -218,6 +231,7 @@ Durations: 90s, 5m, 2h, 200ms; a plain number counts seconds.
 
 Every command that prints a result takes --json.
 `drivelab COMMAND --help` explains one command; `drivelab --version` says which this is.
+`drivelab completion --help` has Tab complete commands and options in your shell.
 """
 
 
@@ -320,8 +334,8 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(f"drivelab {version('drivelab')}")
         return 0
-    if name == WORKER.name:
-        return _run(WORKER, rest)
+    if name in FOR_PROGRAMS:
+        return _run(FOR_PROGRAMS[name], rest)
     if name not in COMMANDS:
         kind = "option" if name.startswith("-") else "command"
         raise UsageError(

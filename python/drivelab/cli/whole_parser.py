@@ -1,0 +1,54 @@
+"""Every command in one parser, for what describes the whole command line."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+from typing import Any, Final
+
+from drivelab.cli.main import COMMANDS
+
+#: Words and options whose values are files, or may be: a drive's name may be a path.
+_PATHS: Final = {"drive", "drives", "allow_destructive", "trace"}
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """Return a parser that holds every command; it is there to be looked at."""
+    parser = argparse.ArgumentParser(prog="drivelab", allow_abbrev=False)
+    parser.add_argument("--version", action="store_true", help="say which version this is")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        added = commands.add_parser(name, help=command.summary, allow_abbrev=False)
+        _module(name).add_arguments(added)
+    return parser
+
+
+def command_parser(name: str) -> argparse.ArgumentParser:
+    """Return the parser of one command, with its description."""
+    module = _module(name)
+    parser = argparse.ArgumentParser(
+        prog=f"drivelab {name}", description=module.__doc__, allow_abbrev=False
+    )
+    module.add_arguments(parser)
+    return parser
+
+
+def takes_a_path(action: argparse.Action) -> bool:
+    """Tell whether a file may be meant."""
+    return action.type is Path or action.dest in _PATHS
+
+
+def every_action(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Give the options and words of a parser and of those below it."""
+    found = []
+    for action in parser._actions:
+        found.append(action)
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                found += every_action(below)
+    return found
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"drivelab.cli.{name}")
