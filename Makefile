@@ -27,7 +27,7 @@ endef
 
 .PHONY: help prerequisites build demo firmware firmware-model test check lint rust-check python-check rust-test \
 	python-test test-faults \
-	validate reference-results bench wheel system-packages clean
+	validate reference-results bench docs wheel system-packages clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -97,7 +97,7 @@ firmware-model: build firmware ## profile the fifteen workloads, and train the p
 
 wheel: build ## a wheel in dist/, installed and tried in an environment of its own
 	@rm -rf dist .tools/wheel
-	.venv/bin/python -m validation.man_pages --commands
+	.venv/bin/python -m manual.man_pages --commands
 	@$(UV) build --quiet --wheel --out-dir dist
 	@$(UV) venv --quiet .tools/wheel
 	@$(UV) pip install --quiet --python .tools/wheel/bin/python dist/*.whl
@@ -142,6 +142,9 @@ python-test: build firmware ## the Python tests
 test-faults: build ## kills, full disks, five minutes of fuzzing and other long fault tests
 	@$(UV) sync --locked --quiet --group fuzz
 	.venv/bin/pytest -q -m faults
+
+docs: build ## the documentation as a site, to be opened at target/site/html/index.html
+	.venv/bin/python -m manual.site
 
 validate: build ## run what Drivelab claims and write VALIDATION.md
 	@$(UV) sync --locked --quiet --group fuzz

@@ -271,7 +271,7 @@ def test_every_command_module_is_in_the_tour() -> None:
         for path in Path(cli.__file__).parent.glob("*.py")
         if "def run(args" in path.read_text()
     }
-    assert modules == set(cli.COMMANDS)
+    assert modules == {*cli.COMMANDS, *cli.FOR_PROGRAMS}
 
 
 def test_measure_writes_ratios_with_two_decimals(capsys) -> None:

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from validation import man_pages
+from manual import man_pages
 
 from drivelab.cli import main as cli
 from drivelab.cli.main import main
@@ -55,7 +55,7 @@ def test_another_shell_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_manual_page_is_of_these_commands() -> None:
     page = (man_pages.FOLDER / "drivelab.1").read_text()
-    assert page == man_pages.tour_page(), "python -m validation.man_pages writes it anew"
+    assert page == man_pages.tour_page(), "python -m manual.man_pages writes it anew"
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)

@@ -1,4 +1,4 @@
-"""Write the manual pages: ``python -m validation.man_pages`` into what a wheel installs.
+"""Write the manual pages: ``python -m manual.man_pages`` into what a wheel installs.
 
 ``drivelab(1)`` is the tour, the exit codes and what the environment says; it is in the repository.
 ``drivelab-COMMAND(1)``, from each command's own help, is made for wheels alone (``make wheel``).
