@@ -20,7 +20,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from drivelab.core_panic import panic_error
 from drivelab.errors import DrivelabError, PanicError, TerminatedError, UsageError
@@ -344,6 +344,11 @@ def _dispatch(arguments: list[str]) -> int:
     return _run(COMMANDS[name], rest)
 
 
+def module_of(command: str) -> Any:
+    """Import the module of a command."""
+    return importlib.import_module(f"drivelab.cli.{command}")
+
+
 def _run(command: Command, arguments: list[str]) -> int:
     import argparse
 
@@ -356,7 +361,7 @@ def _run(command: Command, arguments: list[str]) -> int:
     require(f"drivelab {command.name}", Need(touched, addresses))
     if command.libraries == "models":
         _draw_to_files()
-    module = importlib.import_module(f"drivelab.cli.{command.name}")
+    module = module_of(command.name)
     parser = CommandParser(
         prog=f"drivelab {command.name}",
         description=_paragraph(module.__doc__ or command.summary),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from drivelab.cli.main import COMMANDS
+from drivelab.cli.main import COMMANDS, module_of
 
 #: Words and options whose values are files, or may be: a drive's name may be a path.
 _PATHS: Final = {"drive", "drives", "allow_destructive", "trace"}
@@ -20,13 +19,13 @@ def whole_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name, command in COMMANDS.items():
         added = commands.add_parser(name, help=command.summary, allow_abbrev=False)
-        _module(name).add_arguments(added)
+        module_of(name).add_arguments(added)
     return parser
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:
     """Return the parser of one command, with its description."""
-    module = _module(name)
+    module = module_of(name)
     parser = argparse.ArgumentParser(
         prog=f"drivelab {name}", description=module.__doc__, allow_abbrev=False
     )
@@ -48,7 +47,3 @@ def every_action(parser: argparse.ArgumentParser) -> list[argparse.Action]:
             for below in action.choices.values():
                 found += every_action(below)
     return found
-
-
-def _module(name: str) -> Any:
-    return importlib.import_module(f"drivelab.cli.{name}")
