@@ -107,6 +107,11 @@ impl SimulatedDrive {
         self.prepared(py).map(drop)
     }
 
+    /// Which pages hold data in its condition, in words, where the preset says it.
+    fn filled_words(&self) -> Option<String> {
+        self.config.filled_words()
+    }
+
     fn resolved_json(&self) -> String {
         self.config.resolved_json()
     }

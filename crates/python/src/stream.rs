@@ -246,6 +246,7 @@ impl PyStream {
         dict.set_item("source", source)?;
         dict.set_item("rate_iops", rate)?;
         dict.set_item("workload", characteristics)?;
+        dict.set_item("mixture", mixture_of(py, requests)?)?;
         dict.set_item("range", stream.range)?;
         let writes_as = match stream.writes {
             WriteMode::Plain => "write",
@@ -263,6 +264,24 @@ impl PyStream {
         dict.set_item("content", stream.content.name())?;
         Ok(dict)
     }
+}
+
+/// Of an access pattern: the share of reads, whether places are random, sizes and zones with their
+/// shares, and how many requests are outstanding.
+fn mixture_of<'py>(
+    py: Python<'py>,
+    requests: Option<&Requests>,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(Requests::Stimulus(stimulus)) = requests else {
+        return Ok(None);
+    };
+    let dict = PyDict::new(py);
+    dict.set_item("read_ratio", stimulus.read_ratio)?;
+    dict.set_item("is_random", stimulus.is_random)?;
+    dict.set_item("sizes", stimulus.sizes.clone())?;
+    dict.set_item("zones", stimulus.zones.clone())?;
+    dict.set_item("queue_depth", stimulus.queue_depth)?;
+    Ok(Some(dict))
 }
 
 impl From<Stream> for PyStream {

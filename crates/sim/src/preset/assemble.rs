@@ -1,7 +1,7 @@
 //! Checked keys become an [`SsdConfig`]; the checks that need several keys are here.
 
 use super::ageing::{self, ageing};
-use super::choices::{BufferPolicy, Condition, DriveKind, Pace, VictimPolicy};
+use super::choices::{BufferPolicy, Condition, DriveKind, Pace, VictimPolicy, WorkUnit};
 use super::compression;
 use super::config::{Buffer, ClosedFormSettings, Collection, Geometry, SsdConfig, Wear};
 use super::document::{CAPACITY_KEYS, Entries, Entry, Value};
@@ -11,6 +11,7 @@ use super::flash;
 use super::host::host;
 use super::key::Usual;
 use super::mapping;
+use super::occupancy::occupancy;
 use super::published::published;
 use super::schema;
 use super::slc;
@@ -24,6 +25,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         kind: keys.word("kind", DriveKind::from_word)?,
         summary: keys.text("summary")?,
         condition: keys.word("condition", Condition::from_word)?,
+        occupancy: occupancy(&keys)?,
         rated_endurance_bytes: keys.optional_integer("rated_endurance_bytes")?,
         geometry: geometry(&keys)?,
         timing: flash::timing(&keys)?,
@@ -491,6 +493,8 @@ fn check_rho(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
             let key = "closed_form.rho";
             let factors = if config.geometry.plane_mode {
                 "channels x ways x dies x planes, as plane_mode is on"
+            } else if config.scheduling.unit == WorkUnit::Chip {
+                "channels x ways, as scheduling.unit is \"chip\""
             } else {
                 "channels x ways x dies, as plane_mode is off"
             };

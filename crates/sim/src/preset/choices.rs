@@ -71,6 +71,16 @@ choices! {
 }
 
 choices! {
+    /// Which pages of a drive hold data, and in what order they were written.
+    FillOrder {
+        /// The first ones, one after the other.
+        InOrder = "in_order",
+        /// Any, in a random order; the same for every run.
+        Random = "random",
+    }
+}
+
+choices! {
     /// What the firmware maps, and where the map is.
     MappingScheme {
         /// Every page may lie anywhere; the whole map is in the controller's memory.
@@ -141,6 +151,26 @@ choices! {
         SamePage = "same_page",
         /// Those on different planes, whatever their pages.
         AnyPage = "any_page",
+    }
+}
+
+choices! {
+    /// What takes one operation at a time.
+    WorkUnit {
+        /// A die.
+        Die = "die",
+        /// A chip: its dies wait for each other.
+        Chip = "chip",
+    }
+}
+
+choices! {
+    /// What goes first on a channel.
+    ChannelOrder {
+        /// A free die begins whenever something waits for it; transfers go as they were asked for.
+        CommandsFirst = "commands_first",
+        /// A die begins only when its channel is free and nothing that was read waits for it.
+        DataOutFirst = "data_out_first",
     }
 }
 

@@ -9,15 +9,16 @@ use super::ageing::Ageing;
 use super::assemble::assemble;
 use super::cell_times::CellTimes;
 use super::choices::{
-    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
-    MultiPlane, Order, Pace, Replacement, StripingOrder, VictimPolicy, allocation_word, order_word,
-    pace_word, replacement_word, victim_word,
+    Allocation, BufferPolicy, ChannelOrder, Condition, Dispatch, DriveKind, HostInterface,
+    MappingScheme, MultiPlane, Order, Pace, Replacement, StripingOrder, VictimPolicy, WorkUnit,
+    allocation_word, order_word, pace_word, replacement_word, victim_word,
 };
 use super::compression::Compression;
 use super::document::read_with_base;
 use super::drive::fingerprint;
 use super::error::PresetError;
 use super::firmware::Firmware;
+use super::occupancy::Occupancy;
 use super::published::Published;
 use super::schema;
 use super::slc::Slc;
@@ -38,6 +39,9 @@ pub struct SsdConfig {
     /// source says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rated_endurance_bytes: Option<u64>,
+    /// Which pages hold data in that state; absent where all do, written in order, or none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub occupancy: Option<Occupancy>,
     /// The flash array.
     pub geometry: Geometry,
     /// The duration of each step.
@@ -161,6 +165,15 @@ pub struct Scheduling {
     /// Which operations are executed together on several planes of a die.
     #[serde(skip_serializing_if = "is_single_plane")]
     pub multi_plane: MultiPlane,
+    /// What takes one operation at a time.
+    #[serde(skip_serializing_if = "is_die")]
+    pub unit: WorkUnit,
+    /// Reads of the map go before everything else at a unit, whatever of the host's waits for them.
+    #[serde(skip_serializing_if = "is_off")]
+    pub map_reads_first: bool,
+    /// What goes first on a channel.
+    #[serde(skip_serializing_if = "is_commands_first")]
+    pub channel: ChannelOrder,
 }
 
 /// What operations take of the power supply.
@@ -382,6 +395,14 @@ fn is_single_plane(multi_plane: &MultiPlane) -> bool {
     *multi_plane == MultiPlane::Off
 }
 
+fn is_die(unit: &WorkUnit) -> bool {
+    *unit == WorkUnit::Die
+}
+
+fn is_commands_first(channel: &ChannelOrder) -> bool {
+    *channel == ChannelOrder::CommandsFirst
+}
+
 fn is_none_at_all(value: &u32) -> bool {
     *value == 0
 }
@@ -459,13 +480,13 @@ impl SsdConfig {
         product(&[self.dies(), self.geometry.planes_per_die])
     }
 
-    /// What works on a page of its own: a plane with plane mode on, else a die.
+    /// What takes one operation at a time: a plane with plane mode on, else a die or a chip.
     #[must_use]
     pub fn units(&self) -> u32 {
-        if self.geometry.plane_mode {
-            self.planes()
-        } else {
-            self.dies()
+        match self.scheduling.unit {
+            _ if self.geometry.plane_mode => self.planes(),
+            WorkUnit::Die => self.dies(),
+            WorkUnit::Chip => self.dies() / self.geometry.dies_per_way,
         }
     }
 

@@ -121,6 +121,23 @@ impl DriveConfig {
         self
     }
 
+    /// Which pages hold data before the first measured request, in words; nothing of a drive whose
+    /// preset does not say it.
+    #[must_use]
+    pub fn filled_words(&self) -> Option<String> {
+        let of = |config: &SsdConfig| config.occupancy.map(|_| config.filled_words());
+        match self {
+            Self::Ssd(config) => of(config),
+            Self::Hdd(_) => None,
+            Self::Raid0(config) => match &config.member_preset {
+                MemberConfig::Ssd(member) => {
+                    of(member).map(|words| format!("{words} on each member"))
+                }
+                MemberConfig::Hdd(_) => None,
+            },
+        }
+    }
+
     /// The whole description as JSON in a fixed order of keys.
     #[must_use]
     pub fn resolved_json(&self) -> String {

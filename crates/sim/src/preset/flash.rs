@@ -3,7 +3,7 @@
 
 use super::assemble::Keys;
 use super::cell_times::CellTimes;
-use super::choices::{Dispatch, MultiPlane, Order};
+use super::choices::{ChannelOrder, Dispatch, MultiPlane, Order, WorkUnit};
 use super::config::{Energy, Scheduling, Timing};
 use super::document::Value;
 use super::error::PresetError;
@@ -72,11 +72,19 @@ pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {
         copyback: keys.switch("scheduling.copyback")?,
         cache_operations: keys.switch("scheduling.cache_operations")?,
         multi_plane: keys.word_or_usual("scheduling.multi_plane", MultiPlane::from_word)?,
+        unit: keys.word_or_usual("scheduling.unit", WorkUnit::from_word)?,
+        map_reads_first: keys.switch("scheduling.map_reads_first")?,
+        channel: keys.word_or_usual("scheduling.channel", ChannelOrder::from_word)?,
     };
     let overtakes = order != Order::FirstCome;
     if overtakes && dispatch == Dispatch::InOrder {
         let allowed = "\"first_come\", as scheduling.dispatch is \"in_order\"".to_owned();
         let key = "scheduling.order";
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
+    if scheduling.map_reads_first && !overtakes {
+        let allowed = "false, as scheduling.order is \"first_come\"".to_owned();
+        let key = "scheduling.map_reads_first";
         return Err(schema::wrong_value(key, keys.need(key)?, allowed));
     }
     if scheduling.suspends_per_operation > 0 && !overtakes {
@@ -92,7 +100,8 @@ pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {
     Ok(scheduling)
 }
 
-/// Refuses cache and multi-plane operations where nothing would come of them, or too much.
+/// Refuses cache operations, multi-plane operations, chips and data out first where nothing would
+/// come of them, or too much.
 fn check_registers(scheduling: &Scheduling, keys: &Keys<'_>) -> Result<(), PresetError> {
     let refuse = |key: &str, allowed: &str| {
         Err(schema::wrong_value(
@@ -113,8 +122,14 @@ fn check_registers(scheduling: &Scheduling, keys: &Keys<'_>) -> Result<(), Prese
             return refuse(key, "\"off\", as geometry.planes_per_die is 1");
         }
     }
+    if scheduling.unit == WorkUnit::Chip && keys.boolean("geometry.plane_mode")? {
+        let reason = "as geometry.plane_mode lets planes work on their own";
+        return refuse("scheduling.unit", &format!("\"die\", {reason}"));
+    }
+    let data_first = scheduling.channel == ChannelOrder::DataOutFirst;
     let (key, off) = match (scheduling.cache_operations, scheduling.multi_plane) {
         (true, _) => ("scheduling.cache_operations", "false"),
+        (false, MultiPlane::Off) if data_first => ("scheduling.channel", "\"commands_first\""),
         (false, MultiPlane::Off) => return Ok(()),
         (false, _) => (key, "\"off\""),
     };
@@ -124,7 +139,7 @@ fn check_registers(scheduling: &Scheduling, keys: &Keys<'_>) -> Result<(), Prese
     }
     if scheduling.suspends_per_operation > 0 {
         let reason = "or scheduling.suspends_per_operation = 0: a die pauses for reads only where \
-                      it takes one operation at a time";
+                      it takes one operation at a time and need not wait for its channel to begin";
         return refuse(key, &format!("{off}, {reason}"));
     }
     Ok(())

@@ -24,6 +24,7 @@ mod flash;
 mod host;
 mod key;
 mod mapping;
+mod occupancy;
 mod published;
 mod raid;
 pub(crate) mod schema;
@@ -34,8 +35,9 @@ pub use ageing::Ageing;
 pub use cell_times::CellTimes;
 pub(crate) use cell_times::MOST_PAGE_TYPES;
 pub use choices::{
-    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
-    MultiPlane, Order, Pace, Replacement, SeekOrder, StripingOrder, VictimPolicy,
+    Allocation, BufferPolicy, ChannelOrder, Condition, Dispatch, DriveKind, FillOrder,
+    HostInterface, MappingScheme, MultiPlane, Order, Pace, Replacement, SeekOrder, StripingOrder,
+    VictimPolicy, WorkUnit,
 };
 pub use compression::Compression;
 pub use config::{
@@ -47,6 +49,7 @@ pub use drive::DriveConfig;
 pub use error::{Place, PresetError, SpareShortage};
 pub use firmware::{Firmware, Time, Work};
 pub use key::{Fit, KeyRow};
+pub use occupancy::Occupancy;
 pub use published::Published;
 pub use raid::{ArrayGeometry, MemberConfig, RaidConfig};
 pub use slc::Slc;

@@ -7,8 +7,9 @@ use drivelab_workload::MAX_REQUEST_BYTES;
 use super::ageing;
 use super::cell_times::MOST_PAGE_TYPES;
 use super::choices::{
-    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
-    MultiPlane, Order, Pace, Replacement, StripingOrder, VictimPolicy,
+    Allocation, BufferPolicy, ChannelOrder, Condition, Dispatch, DriveKind, FillOrder,
+    HostInterface, MappingScheme, MultiPlane, Order, Pace, Replacement, StripingOrder,
+    VictimPolicy, WorkUnit,
 };
 use super::compression;
 use super::disk;
@@ -17,6 +18,7 @@ use super::error::PresetError;
 use super::firmware;
 use super::host::COMMANDS_OF_LINKS;
 use super::key::{Key, key};
+use super::occupancy;
 use super::raid;
 
 /// One second; no step of a flash operation takes longer.
@@ -89,6 +91,16 @@ const FIRST_KEYS: &[Key] = &[
 /// What a drive of flash has beside what every drive has.
 const FLASH_KEYS: &[Key] = &[
     key("condition", Rule::Word(Condition::WORDS)),
+    key(
+        occupancy::FILLED,
+        Rule::Ratio {
+            least: 1e-6,
+            most: 1.0,
+        },
+    )
+    .usually_ratio(1.0),
+    key(occupancy::ORDER, Rule::Word(FillOrder::WORDS)).usual_word(FillOrder::InOrder.word()),
+    key(occupancy::STEADY, Rule::Boolean),
     key("rated_endurance_bytes", integer(1, 1 << 60)),
     key("geometry.channels", integer(1, 256)),
     key("geometry.ways_per_channel", integer(1, 256)),
@@ -129,6 +141,10 @@ const FLASH_KEYS: &[Key] = &[
     key("scheduling.copyback", Rule::Boolean),
     key("scheduling.cache_operations", Rule::Boolean),
     key("scheduling.multi_plane", Rule::Word(MultiPlane::WORDS)).usual_word(MultiPlane::Off.word()),
+    key("scheduling.unit", Rule::Word(WorkUnit::WORDS)).usual_word(WorkUnit::Die.word()),
+    key("scheduling.map_reads_first", Rule::Boolean),
+    key("scheduling.channel", Rule::Word(ChannelOrder::WORDS))
+        .usual_word(ChannelOrder::CommandsFirst.word()),
     key("slc.blocks_per_plane", integer(2, 1 << 20)),
     key("slc.pages_per_block", integer(1, 32_767)),
     key("slc.read_cell_ns", TIME).fitted(8, 1),

@@ -26,6 +26,7 @@
 //! Unknown keys and impossible values are errors that name the line, the key and what is allowed.
 
 mod error;
+mod mixed;
 mod read;
 mod table;
 mod timed;

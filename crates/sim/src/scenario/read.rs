@@ -6,6 +6,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::Scenario;
 use super::error::{ScenarioError, Spot};
+use super::mixed::{self, mixture_of};
 use super::table::{REQUEST, SCENARIO, STREAM, Table, array};
 use super::timed::{command_of, commands_of_csv, out_of_order};
 use super::windowed::{TABLES, windows_of};
@@ -13,7 +14,7 @@ use crate::host::MOST_STREAMS;
 use crate::preset::document::line_at;
 
 /// Keys that say what generated requests are.
-const GENERATED: [&str; 10] = [
+const GENERATED: [&str; 13] = [
     "write_ratio",
     "read_size_bytes",
     "write_size_bytes",
@@ -24,6 +25,9 @@ const GENERATED: [&str; 10] = [
     "each_place_once",
     "writes_as",
     "writes_per_flush",
+    mixed::SIZES,
+    mixed::HOT_RANGE,
+    mixed::HOT_ACCESSES,
 ];
 /// A stream's requests come from one of these.
 const SOURCES: [&str; 5] = [
@@ -204,6 +208,9 @@ fn source_of(
 /// Requests by their characteristics, of random ones each place once where the stream says so.
 fn requests_of(table: &Table<'_>) -> Result<Requests, ScenarioError> {
     let characteristics = characteristics_of(table);
+    if let Some(mixture) = mixture_of(table, &characteristics)? {
+        return Ok(mixture.into());
+    }
     if !table.is_set("each_place_once") {
         return Ok(characteristics.into());
     }

@@ -10,6 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{ScenarioError, Spot};
+use super::mixed;
 use super::timed::ACTIONS;
 use crate::preset::document::{Value, line_at};
 use crate::preset::schema::{Rule, integer};
@@ -76,6 +77,16 @@ pub(super) const STREAM: &[(&str, Rule)] = &[
             most: LARGEST_BYTES,
         },
     ),
+    (
+        mixed::SIZES,
+        Rule::Several {
+            most_entries: mixed::MOST_SIZES,
+            least: SECTOR_BYTES as u64,
+            most: MAX_REQUEST_BYTES as u64,
+        },
+    ),
+    (mixed::HOT_RANGE, mixed::SHARE),
+    (mixed::HOT_ACCESSES, mixed::SHARE),
     ("priority", integer(0, u8::MAX as u64)),
     ("queue_pair", integer(0, u16::MAX as u64)),
     ("content", Rule::Word(Content::NAMES)),

@@ -12,7 +12,8 @@ use super::{Plan, SimError, Watch};
 use crate::host::outcome::Outcome;
 use crate::preset::{Condition, SsdConfig};
 use crate::ssd::engine::Engine;
-use crate::ssd::prepare::{passes, write_in_order};
+use crate::ssd::fill::{fill, passes};
+use crate::ssd::settle::overwrite_until_steady;
 
 /// A drive whose firmware is a shared library (`drivelab_firmware.h`), always under
 /// the checker of the firmware contract. It has no way back to its prepared state:
@@ -52,7 +53,10 @@ impl ExternalSsd {
         let mut firmware =
             Checked::fresh(External::load(library, layout, policies.background_blocks)?);
         for _ in 0..passes(config.condition) {
-            write_in_order(&mut firmware, &config, stop)?;
+            fill(&mut firmware, &config, stop)?;
+        }
+        if config.occupancy.is_some_and(|occupancy| occupancy.steady) {
+            overwrite_until_steady(&mut firmware, &config, stop)?;
         }
         let mut engine = Engine::new(&config, firmware);
         engine.users.stop = Arc::clone(stop);

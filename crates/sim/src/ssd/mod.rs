@@ -12,6 +12,7 @@ mod account;
 mod buffer;
 mod engine;
 mod external;
+mod fill;
 mod firmware;
 mod flash;
 mod front;

@@ -1,12 +1,11 @@
 //! A drive brought into its preset's condition, and measured from there.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{
-    Action, AnyMap, BlockMap, CachedMap, CompressedMap, Firmware, Lpn, OperationBuffer, PageMap,
-    PageRun, Restorable, SlcMap, Undo,
+    AnyMap, BlockMap, CachedMap, CompressedMap, Firmware, PageMap, Restorable, SlcMap, Undo,
 };
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_workload::Stream;
@@ -16,18 +15,16 @@ use super::{Plan, SimError, SnapshotError, Watch, snapshot};
 use crate::host::load::Running;
 use crate::host::outcome::Outcome;
 use crate::host::{Device, HostTime, Settling};
-use crate::preset::{Condition, SsdConfig};
+use crate::preset::SsdConfig;
 use crate::ssd::engine::Engine;
+use crate::ssd::fill::{fill, passes};
 use crate::ssd::firmware::cores::RecordedWork;
 use crate::ssd::flash::{Recorded, RecordedOperation};
-use crate::ssd::settle::settle;
+use crate::ssd::settle::{overwrite_until_steady, settle};
 
 /// A prepared state gives up a reverse map of more bytes: what workers return to then
 /// takes half the memory, and returning twice the time.
 const LARGE_REVERSE_MAP_BYTES: u64 = 256 << 20;
-
-/// Bytes of one preconditioning write.
-const PRECONDITIONING_BYTES: u64 = 128 << 10;
 
 /// A drive's state in its preset's condition, shared by every worker and clone.
 #[derive(Clone)]
@@ -61,7 +58,10 @@ fn conditioned<F: Restorable>(
         passes(config.condition)
     };
     for _ in 0..passes {
-        write_in_order(&mut firmware, config, stop)?;
+        fill(&mut firmware, config, stop)?;
+    }
+    if passes > 0 && config.occupancy.is_some_and(|occupancy| occupancy.steady) {
+        overwrite_until_steady(&mut firmware, config, stop)?;
     }
     if let Some(erases) = config.wear.worn_erase_count {
         firmware.set_worn(erases, config.wear.worn_erase_spread.unwrap_or(0));
@@ -80,7 +80,8 @@ impl Prepared {
     /// Brings a drive into its condition, without simulating time: `fresh`
     /// holds nothing, `filled` was written once in order, `preconditioned` was
     /// written in order with 128 KiB requests, twice the capacity, and `worn` is
-    /// that with blocks erased as often as the preset says.
+    /// that with blocks erased as often as the preset says. Where the preset says what part of
+    /// the drive is filled, that part alone was written so.
     ///
     /// # Errors
     /// [`SimError`] when the geometry leaves no space to work in.
@@ -304,42 +305,6 @@ impl Prepared {
             work: drive.recorded_work(0),
         })
     }
-}
-
-/// How often a drive in `condition` was written in order.
-pub(super) const fn passes(condition: Condition) -> u32 {
-    match condition {
-        Condition::Fresh => 0,
-        Condition::Filled => 1,
-        Condition::Preconditioned | Condition::Worn => 2,
-    }
-}
-
-/// One pass of sequential writes over the whole drive.
-pub(super) fn write_in_order(
-    firmware: &mut impl Firmware,
-    config: &SsdConfig,
-    stop: &AtomicBool,
-) -> Result<(), SimError> {
-    let page_bytes = config.geometry.page_size_bytes;
-    let pages_per_write = (PRECONDITIONING_BYTES / u64::from(page_bytes)).max(1) as u32;
-    let logical_pages = firmware.layout().logical_pages;
-    let mut out = OperationBuffer::with_capacity(1024);
-    let mut first = 0;
-    while first < logical_pages {
-        if stop.load(Ordering::Relaxed) {
-            return Err(SimError::Stopped);
-        }
-        let pages = pages_per_write.min(logical_pages - first);
-        out.clear();
-        let run = PageRun {
-            content: config.condition_content(),
-            ..PageRun::whole(Action::Write, Lpn(first), pages)
-        };
-        firmware.submit(&[run], &mut out)?;
-        first += pages;
-    }
-    Ok(())
 }
 
 /// One worker's drive with a firmware of a given type.

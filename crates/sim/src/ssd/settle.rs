@@ -18,14 +18,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drivelab_ftl::{Action, Firmware, Lpn, OperationBuffer, OperationKind, PageRun};
+use drivelab_ftl::{Action, Firmware, OperationBuffer, OperationKind, PageRun};
 use drivelab_request::Content;
 use drivelab_workload::{keyed_rng, uniform_below};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::host::{Settling, SimError, Writing};
 use crate::preset::SsdConfig;
-use crate::ssd::prepare::{passes, write_in_order};
+use crate::ssd::fill::{Filled, fill, passes, write_in_order};
 
 /// Passes in order, at least, after which the next one finds the drive as this one did.
 const LEAST_PASSES: u32 = 2;
@@ -64,7 +64,11 @@ pub(super) fn settle(
     let flash_pages = layout.physical_pages() as f64;
     let wanted = (flash_pages / f64::from(all)).ceil() as u32;
     for _ in done..wanted.max(LEAST_PASSES) {
-        write_in_order(firmware, config, stop)?;
+        match settling.writing {
+            // What no write goes to stays as the preset says that it is.
+            Writing::AtRandom { .. } => fill(firmware, config, stop)?,
+            Writing::InOrder => write_in_order(firmware, config, all, stop)?,
+        }
     }
     let Writing::AtRandom { piece_bytes } = settling.writing else {
         return Ok(());
@@ -74,9 +78,33 @@ pub(super) fn settle(
         bytes.div_ceil(page_bytes).min(all.into()) as u32
     });
     let piece = (u64::from(piece_bytes) / page_bytes).clamp(1, pages.into()) as u32;
-    let mut writes = RandomWrites::new(config, pages / piece, piece);
-    let pieces = (pages / piece).div_ceil(ROUND_PART);
-    let pages_of_round = f64::from(pieces) * f64::from(piece);
+    let writes = RandomWrites::new(config, Filled::First, pages / piece, piece);
+    until_steady(firmware, writes, stop)
+}
+
+/// Overwrites single pages of what `config` says that its drive holds, which was written before,
+/// until more of it changes nothing.
+///
+/// # Errors
+/// As [`settle`].
+pub(super) fn overwrite_until_steady(
+    firmware: &mut impl Firmware,
+    config: &SsdConfig,
+    stop: &AtomicBool,
+) -> Result<(), SimError> {
+    let pages = config.filled_pages().0;
+    let writes = RandomWrites::new(config, Filled::of(config), pages, 1);
+    until_steady(firmware, writes, stop)
+}
+
+fn until_steady(
+    firmware: &mut impl Firmware,
+    mut writes: RandomWrites,
+    stop: &AtomicBool,
+) -> Result<(), SimError> {
+    let flash_pages = firmware.layout().physical_pages() as f64;
+    let pieces = writes.pieces.div_ceil(ROUND_PART);
+    let pages_of_round = f64::from(pieces) * f64::from(writes.pages);
     let mut programmed = 0.0;
     while programmed < flash_pages {
         let programs = writes.round(firmware, pieces, stop)?;
@@ -104,9 +132,11 @@ fn is_settled(programs: &[f64]) -> bool {
         .all(|each| (each / mean - 1.0).abs() <= TOLERANCE)
 }
 
-/// Pieces of some pages anywhere among the first of a drive.
+/// Pieces of some pages anywhere among the first of a drive, or pages anywhere among those that it
+/// holds.
 struct RandomWrites {
     content: Content,
+    among: Filled,
     pieces: u32,
     pages: u32,
     rng: Xoshiro256PlusPlus,
@@ -116,9 +146,10 @@ struct RandomWrites {
 
 impl RandomWrites {
     /// The same for every run of a drive, so that its states are the same.
-    fn new(config: &SsdConfig, pieces: u32, pages: u32) -> Self {
+    fn new(config: &SsdConfig, among: Filled, pieces: u32, pages: u32) -> Self {
         Self {
             content: config.condition_content(),
+            among,
             pieces,
             pages,
             rng: keyed_rng(0, 0, STREAM),
@@ -157,7 +188,7 @@ impl RandomWrites {
         self.batch.clear();
         for _ in 0..pieces {
             let piece = uniform_below(&mut self.rng, self.pieces.into()) as u32;
-            let page = Lpn(piece * self.pages);
+            let page = self.among.at(piece * self.pages);
             firmware.prefetch_map(page);
             self.batch.push(PageRun {
                 content: self.content,

@@ -178,7 +178,8 @@ fn firmware() -> impl Strategy<Value = String> {
 fn order() -> impl Strategy<Value = (String, String)> {
     let suspends = (0..4_u32, nanos(4_000), nanos(4_000), nanos(20_000));
     let order = prop::sample::select(Order::WORDS);
-    let overtaking = (order, 1..5_u32, suspends).prop_map(|(order, limit, suspends)| {
+    let overtaking = (order, 1..5_u32, suspends, any::<bool>());
+    let overtaking = overtaking.prop_map(|(order, limit, suspends, is_map_first)| {
         let (most, suspend, resume, progress) = suspends;
         let most = if order == Order::FirstCome.word() {
             0
@@ -188,7 +189,9 @@ fn order() -> impl Strategy<Value = (String, String)> {
         (
             format!(
                 "order = \"{order}\"\nstarvation_limit = {limit}\n\
-                 suspends_per_operation = {most}\n"
+                 suspends_per_operation = {most}\n\
+                 map_reads_first = {}\n",
+                is_map_first && order != Order::FirstCome.word()
             ),
             format!(
                 "suspend_ns = {suspend}\nresume_ns = {resume}\nsuspend_progress_ns = {progress}\n"
@@ -202,22 +205,34 @@ fn order() -> impl Strategy<Value = (String, String)> {
 /// operations with them: without pauses where a die takes more than one at a time.
 fn with_registers(
     order: String,
-    (copyback, has_cache, multi_plane): (bool, bool, usize),
+    (copyback, has_cache, multi_plane, is_chip, data_first): (bool, bool, usize, bool, bool),
     in_order: bool,
-    may_combine: bool,
+    (may_combine, plane_mode): (bool, bool),
 ) -> (String, String) {
-    let copyback = format!("copyback = {copyback}\n");
+    let unit = if is_chip && !plane_mode {
+        "chip"
+    } else {
+        "die"
+    };
+    let copyback = format!("copyback = {copyback}\nunit = \"{unit}\"\n");
     let words = MultiPlane::WORDS;
     let word = match words.get(multi_plane) {
         Some(word) if may_combine => word,
         _ => MultiPlane::Off.word(),
     };
-    if in_order || (!has_cache && word == MultiPlane::Off.word()) {
+    if in_order || (!has_cache && word == MultiPlane::Off.word() && !data_first) {
         return (order, copyback);
     }
     let no_pause = |line: &&str| !line.starts_with("suspends_per_operation");
     let order: Vec<&str> = order.lines().filter(no_pause).collect();
-    let registers = format!("cache_operations = {has_cache}\nmulti_plane = \"{word}\"\n");
+    let channel = if data_first {
+        "data_out_first"
+    } else {
+        "commands_first"
+    };
+    let registers = format!(
+        "cache_operations = {has_cache}\nmulti_plane = \"{word}\"\nchannel = \"{channel}\"\n"
+    );
     (order.join("\n") + "\n", copyback + &registers)
 }
 
@@ -240,7 +255,9 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
         any::<bool>(),
         prop_oneof![Just(0.0), Just(0.1)],
     );
+    let chips = (prop::bool::weighted(0.3), prop::bool::weighted(0.3));
     let registers = (any::<bool>(), prop::bool::weighted(0.4), 0..5_usize);
+    let registers = (registers, chips).prop_map(|(r, c)| (r.0, r.1, r.2, c.0, c.1));
     let rest = (
         rest,
         choices(),
@@ -260,7 +277,7 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
             let mapping = mapping.replace("HALF", &pages.div_ceil(2).to_string());
             let wear = if maps_blocks { String::new() } else { wear };
             let (order, suspends) = if in_order { Default::default() } else { order };
-            let may_combine = planes > 1 && !plane_mode;
+            let may_combine = (planes > 1 && !plane_mode, plane_mode);
             let (order, registers) = with_registers(order, registers, in_order, may_combine);
             // One more open block needs more spare.
             let (ratio, hot) = match (is_hot_apart, has_map) {

@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 
 use drivelab_ftl::{Action, Cause, Firmware, Lpn, Operation, OperationBuffer, PageRun};
 use drivelab_request::{Command, CommandKind, Content};
-use drivelab_sim::preset::{HostInterface, SsdConfig};
+use drivelab_sim::preset::{HostInterface, SsdConfig, WorkUnit};
 use drivelab_sim::ssd::{PARTS, Part, Plan};
 
 pub use arrivals::{Arrivals, Turns};
@@ -101,6 +101,8 @@ impl Unit {
 
 struct Channel {
     free_at: u64,
+    /// Who may begin first, where data goes out first.
+    turn: usize,
     busy: Vec<(u64, u64)>,
 }
 
@@ -171,6 +173,8 @@ pub struct World {
     /// Operations emitted so far, and those of them that wait for others.
     numbered: usize,
     held: Vec<dependents::Held>,
+    /// Those that go before everything else.
+    urgent: Vec<usize>,
     /// Of every block, as the flash has executed them.
     erases: Vec<u32>,
     cores: Cores,
@@ -204,10 +208,10 @@ impl World {
     pub fn new(config: &SsdConfig, firmware: Box<dyn Firmware>, factor: f64) -> Self {
         let geometry = &config.geometry;
         let dies = geometry.channels * geometry.ways_per_channel * geometry.dies_per_way;
-        let units = if geometry.plane_mode {
-            dies * geometry.planes_per_die
-        } else {
-            dies
+        let units = match config.scheduling.unit {
+            WorkUnit::Chip => geometry.channels * geometry.ways_per_channel,
+            WorkUnit::Die if geometry.plane_mode => dies * geometry.planes_per_die,
+            WorkUnit::Die => dies,
         };
         let erases = (0..firmware.layout().blocks())
             .map(|block| firmware.erase_count(block).unwrap_or(0))
@@ -237,8 +241,9 @@ impl World {
                 })
                 .collect(),
             channels: (0..geometry.channels)
-                .map(|_| Channel {
+                .map(|channel| Channel {
                     free_at: 0,
+                    turn: channel as usize,
                     busy: Vec::new(),
                 })
                 .collect(),
@@ -261,6 +266,7 @@ impl World {
             journal: Vec::new(),
             numbered: 0,
             held: Vec::new(),
+            urgent: Vec::new(),
             erases,
             cores: Cores::new(
                 config

@@ -103,7 +103,7 @@ impl<F: Firmware> Engine<F> {
             is_owned: false,
             completed: Vec::new(),
             background: Background::new(config.idle_ns()),
-            answers_unwritten: config.is_purged,
+            answers_unwritten: config.is_purged || config.is_partly_filled(),
             failure: None,
             outcome: Outcome::default(),
             page_shift: page_bytes.trailing_zeros(),

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A read of the map that a read of the host waits for is as urgent as that read: it may overtake
-//! what that read may overtake ([`super::overtaking`]). A page of the map that is read only to be
+//! what that read may overtake ([`super::overtaking`]); with `scheduling.map_reads_first` it goes
+//! before everything, even where a write waits for it. A page of the map that is read only to be
 //! written anew is urgent to nobody, and keeps its place.
 //!
 //! Reads of the host and of the map pass what waits, and what comes later passes them. Programs,
@@ -219,6 +220,10 @@ impl Flash {
         };
         let mut followers = dependents.look_through(operations);
         let whose_lookup = match waits {
+            _ if self.map_reads_first => Whose {
+                reader: Some(0),
+                ..owner.1
+            },
             Waits::All => owner.1,
             Waits::Host | Waits::Programs => Whose::NOBODYS,
         };

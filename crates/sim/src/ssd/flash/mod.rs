@@ -23,6 +23,7 @@ mod recording;
 mod registers;
 mod tally;
 mod timing;
+mod turns;
 mod unit;
 
 use std::ops::Range;
@@ -160,6 +161,8 @@ pub struct Flash {
     overtaking: Option<Box<Overtaking>>,
     /// Where operations wait for others: those that do.
     dependents: Option<Box<Dependents>>,
+    /// Reads of the map that operations wait for go before everything else.
+    map_reads_first: bool,
     /// Moves within a plane stay in its page register.
     has_copyback: bool,
     /// Where dies take more than one operation at a time: what is in them. No unit's own
@@ -198,6 +201,7 @@ impl Flash {
             moves: false,
             overtaking: Overtaking::new(config, pipelines.is_some()),
             dependents: None,
+            map_reads_first: config.scheduling.map_reads_first,
             has_copyback: config.scheduling.copyback,
             pipelines,
             over: Vec::new(),
@@ -267,8 +271,8 @@ impl Flash {
     /// The unit that works on the pages of a plane.
     #[inline(always)]
     pub fn unit_of(&self, plane: u32) -> u32 {
-        // Planes are numbered die first, so the die is the plane's number
-        // modulo the dies; in plane mode there are as many units as planes.
+        // Planes are numbered chip first, then die, so the die is the plane's number modulo the
+        // dies, and the chip modulo the chips; in plane mode there are as many units as planes.
         self.places.by_units.remainder(plane)
     }
 

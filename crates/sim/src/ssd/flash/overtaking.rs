@@ -36,6 +36,9 @@ const CLASSES: usize = 8;
 /// The last, of what must keep its order.
 const IN_ORDER: usize = CLASSES - 1;
 
+/// How far a chip looks along a queue for pages that go together.
+const LOOKED_AT: usize = 64;
+
 /// An operation that makes way for reads.
 #[derive(Clone, Copy, Debug)]
 struct Paused {
@@ -88,7 +91,15 @@ impl Lines {
 
     /// Takes the first of `class`; it passes those behind.
     fn take(&mut self, class: usize, pool: &mut Pool) -> Option<Task> {
-        let task = self.queues[class].pop(pool);
+        self.take_at(class, 0, pool)
+    }
+
+    /// The same of the one at `place`.
+    fn take_at(&mut self, class: usize, place: u32, pool: &mut Pool) -> Option<Task> {
+        let task = match place {
+            0 => self.queues[class].pop(pool),
+            place => self.queues[class].take_at(place, pool),
+        };
         self.holds_page = false;
         self.passed[class] = 0;
         for behind in class + 1..CLASSES {
@@ -225,6 +236,45 @@ impl Overtaking {
                 return;
             }
             batch.extend(self.units[unit as usize].take(class, pool));
+        }
+    }
+
+    /// As [`Overtaking::take_batch`], but looks past reads and programs that do not fit, as long
+    /// as what stands there is of the same kind and on another plane than those it passed.
+    pub fn take_scattered_batch(
+        &mut self,
+        unit: u32,
+        pool: &mut Pool,
+        fits: impl Fn(&[Task], &Task) -> bool,
+        plane_of: impl Fn(&Task) -> u32,
+        batch: &mut Vec<Task>,
+    ) {
+        let Some(class) = self.next_class(unit, pool) else {
+            return;
+        };
+        let lines = &mut self.units[unit as usize];
+        let Some(first) = lines.queues[class].front(pool).copied() else {
+            return;
+        };
+        if first.kind == OperationKind::Erase {
+            return self.take_batch(unit, pool, fits, batch);
+        }
+        let queue = lines.queues[class].tasks(pool).take(LOOKED_AT);
+        let waiting: Vec<Task> = queue
+            .take_while(|task| task.kind == first.kind && task.account != Account::COPYBACK)
+            .copied()
+            .collect();
+        let (mut place, mut passed) = (0, Vec::new());
+        for task in &waiting {
+            if !passed.contains(&plane_of(task)) && fits(batch, task) {
+                batch.extend(lines.take_at(class, place, pool));
+            } else {
+                passed.push(plane_of(task));
+                place += 1;
+            }
+        }
+        if batch.is_empty() {
+            batch.extend(lines.take(class, pool));
         }
     }
 

@@ -19,6 +19,10 @@
 //!                              |######## cell 1 #####|######## cell 2 #####|###
 //! ```
 //!
+//! Where a chip takes one operation at a time the same holds of it; the operations of a batch
+//! are of one of its dies, and need not stand next to each other. Where data goes out first
+//! ([`super::turns`]) a batch enters only when the channel is free.
+//!
 //! The die's time counts for the batch that has been in it longest. What a batch waits
 //! between front and back is queueing. What this leaves out: programs need not be of one
 //! block, as some chips ask of cache programs.
@@ -26,9 +30,10 @@
 use drivelab_ftl::{Cause, OperationKind};
 
 use super::queue::{Account, Task};
+use super::turns::Turns;
 use super::unit::Phase;
 use super::{Ended, Flash};
-use crate::preset::{MultiPlane, SsdConfig};
+use crate::preset::{ChannelOrder, MultiPlane, SsdConfig, WorkUnit};
 use crate::ssd::timeline::Timeline;
 
 /// Operations that go through the die together.
@@ -86,26 +91,36 @@ struct Stages {
     back: Batch,
 }
 
-/// The dies of a drive with cache or multi-plane operations.
+/// The dies of a drive with cache or multi-plane operations, or whose data goes out first.
 #[derive(Clone, Debug)]
 pub(super) struct Pipelines {
     has_cache: bool,
     multi_plane: MultiPlane,
     pages_per_block: u32,
+    /// Of chips that take one operation at a time, how many there are, and the dies of each.
+    chips: Option<(u32, u32)>,
     dies: Vec<Stages>,
+    /// Who enters next on each channel, where data goes out first.
+    pub turns: Option<Turns>,
 }
 
 impl Pipelines {
     /// Nothing where dies take one operation at a time.
     pub fn new(config: &SsdConfig) -> Option<Box<Self>> {
         let scheduling = &config.scheduling;
-        let is_on = scheduling.cache_operations || scheduling.multi_plane != MultiPlane::Off;
+        let data_first = scheduling.channel == ChannelOrder::DataOutFirst;
+        let is_on =
+            scheduling.cache_operations || scheduling.multi_plane != MultiPlane::Off || data_first;
+        let (geometry, units) = (&config.geometry, config.units());
         is_on.then(|| {
             Box::new(Self {
                 has_cache: scheduling.cache_operations,
                 multi_plane: scheduling.multi_plane,
-                pages_per_block: config.geometry.pages_per_block,
-                dies: vec![Stages::default(); config.units() as usize],
+                pages_per_block: geometry.pages_per_block,
+                chips: (scheduling.unit == WorkUnit::Chip)
+                    .then_some((units, geometry.dies_per_way)),
+                dies: vec![Stages::default(); units as usize],
+                turns: data_first.then(|| Turns::new(geometry.channels, units)),
             })
         })
     }
@@ -113,6 +128,9 @@ impl Pipelines {
     /// Nothing is in the dies any more.
     pub fn reset(&mut self) {
         self.dies.fill(Stages::default());
+        if let Some(turns) = &mut self.turns {
+            turns.reset();
+        }
     }
 
     /// Whether `task`, first in the queue, may enter the front.
@@ -134,8 +152,13 @@ impl Pipelines {
             MultiPlane::SamePage => page(first) == page(task),
             MultiPlane::AnyPage => true,
         };
+        let die = |task: &Task| {
+            let of_chip = |(units, dies): (u32, u32)| plane_of(task) / units % dies;
+            self.chips.map_or(0, of_chip)
+        };
         is_allowed
             && first.kind == task.kind
+            && die(first) == die(task)
             && first.account != Account::COPYBACK
             && task.account != Account::COPYBACK
             && batch.iter().all(|other| plane_of(other) != plane_of(task))
@@ -176,8 +199,12 @@ impl Flash {
         };
         self.end_back(&mut pipelines.dies[unit as usize], unit, now);
         self.go_on(&mut pipelines.dies[unit as usize], unit, now);
-        self.take_batch(&mut pipelines, unit, now);
-        self.set_die_event(&pipelines, unit, timeline, now);
+        if pipelines.turns.is_some() {
+            self.take_in_turn(&mut pipelines, unit, timeline, now);
+        } else {
+            self.take_batch(&mut pipelines, unit, now);
+            self.set_die_event(&pipelines, unit, timeline, now);
+        }
         self.pipelines = Some(pipelines);
     }
 
@@ -266,7 +293,7 @@ impl Flash {
     }
 
     /// The next batch enters, if there is one and it may.
-    fn take_batch(&mut self, pipelines: &mut Pipelines, unit: u32, now: u64) {
+    pub(super) fn take_batch(&mut self, pipelines: &mut Pipelines, unit: u32, now: u64) {
         let Some(first) = self.first_waiting(unit) else {
             return;
         };
@@ -280,7 +307,12 @@ impl Flash {
             let fits = |batch: &[Task], task: &Task| {
                 task.available <= now && pipelines.fits(batch, task, plane_of)
             };
-            overtaking.take_batch(unit, &mut self.pool, fits, &mut tasks);
+            if pipelines.chips.is_some() && pipelines.multi_plane != MultiPlane::Off {
+                let pool = &mut self.pool;
+                overtaking.take_scattered_batch(unit, pool, fits, plane_of, &mut tasks);
+            } else {
+                overtaking.take_batch(unit, &mut self.pool, fits, &mut tasks);
+            }
         }
         let cell = |task: &Task| self.times.cell(task.kind, task.ppn);
         let Stages { front, back } = &mut pipelines.dies[unit as usize];
@@ -309,7 +341,7 @@ impl Flash {
     }
 
     /// When something happens next in `unit`.
-    fn set_die_event(
+    pub(super) fn set_die_event(
         &mut self,
         pipelines: &Pipelines,
         unit: u32,
@@ -325,14 +357,16 @@ impl Flash {
             at(front.done);
         }
         if let Some(first) = self.first_waiting(unit) {
+            let from = self.enters_from(pipelines, unit).max(now);
+            let begins = first.available.max(from);
             if pipelines.may_enter(unit, &first) {
-                at(first.available.max(now));
+                at(begins);
             }
             if front.is_empty() && back.is_empty() {
                 let state = &mut self.units[unit as usize];
                 state.phase = Phase::Promised;
                 state.task = first;
-                state.began = first.available.max(now);
+                state.began = begins;
             }
         }
         match next {

@@ -289,6 +289,24 @@ impl Queue {
         })
     }
 
+    /// Takes the task at `place`, the first at 0, if there is one; those before it move up.
+    pub fn take_at(&mut self, place: u32, pool: &mut Pool) -> Option<Task> {
+        if place >= self.len {
+            return None;
+        }
+        let mut at = (self.head as usize, self.first as usize % CHUNK);
+        let mut carried = pool.chunks[at.0].0[at.1];
+        for _ in 0..place {
+            at = match at {
+                (chunk, slot) if slot + 1 == CHUNK => (pool.next[chunk] as usize, 0),
+                (chunk, slot) => (chunk, slot + 1),
+            };
+            std::mem::swap(&mut carried, &mut pool.chunks[at.0].0[at.1]);
+        }
+        self.pop(pool);
+        Some(carried)
+    }
+
     /// Takes the first task, if there is one.
     pub fn pop(&mut self, pool: &mut Pool) -> Option<Task> {
         let mut task = Task::NONE;
@@ -360,6 +378,15 @@ mod tests {
                 }
                 let waiting: usize = oracle.iter().map(VecDeque::len).sum();
                 prop_assert_eq!(pool.waiting as usize, waiting);
+            }
+            for (queue, expected) in queues.iter_mut().zip(&mut oracle) {
+                while let Some(task) = queue.take_at(expected.len() as u32 / 2, &mut pool) {
+                    let place = expected.len() / 2;
+                    prop_assert_eq!(Some(task.ppn.0), expected.remove(place));
+                    let tasks = queue.tasks(&pool).map(|task| task.ppn.0);
+                    prop_assert!(tasks.eq(expected.iter().copied()));
+                }
+                prop_assert!(expected.is_empty());
             }
             // Empty chunks were filled again: there are no more than all tasks and a
             // begun one at both ends of each queue need.

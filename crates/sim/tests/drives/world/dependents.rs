@@ -41,7 +41,10 @@ impl World {
     /// What the firmware emitted for one command, each with who waits for it.
     pub(super) fn emit_all(&mut self, operations: &[Operation], of: &[Beneficiary]) {
         let first = self.numbered;
-        for (operation, &beneficiary) in operations.iter().zip(of) {
+        for (index, (operation, &beneficiary)) in operations.iter().zip(of).enumerate() {
+            if self.config.scheduling.map_reads_first && is_looked_up(operations, index) {
+                self.urgent.push(self.numbered);
+            }
             let source = operations.get(operation.after as usize);
             let waits = operation.cause == Cause::Host && source.is_some_and(is_lookup);
             self.held.push(Held {

@@ -22,13 +22,14 @@ pub struct Paused {
 impl World {
     pub(super) fn class_of(&self, task: &Task, unit: usize) -> usize {
         let order = self.config.scheduling.order;
-        let (OperationKind::Read, Beneficiary::Request(index) | Beneficiary::Lookup(index)) =
-            (task.operation.kind, task.beneficiary)
-        else {
-            return IN_ORDER;
+        let is_urgent = self.urgent.contains(&task.number);
+        let of_read = match (task.operation.kind, task.beneficiary) {
+            (OperationKind::Read, Beneficiary::Request(index) | Beneficiary::Lookup(index)) => {
+                Some(&self.requests[index]).filter(|one| one.request.kind == CommandKind::Read)
+            }
+            _ => None,
         };
-        let pending = &self.requests[index];
-        if order == Order::FirstCome || pending.request.kind != CommandKind::Read {
+        if order == Order::FirstCome || (of_read.is_none() && !is_urgent) {
             return IN_ORDER;
         }
         let programs = |other: &Task| {
@@ -41,8 +42,8 @@ impl World {
         if state.queue.iter().chain(in_hand).any(programs) {
             return IN_ORDER;
         }
-        match order {
-            Order::Priority => pending.stream.min(IN_ORDER - 1),
+        match (order, of_read) {
+            (Order::Priority, Some(pending)) if !is_urgent => pending.stream.min(IN_ORDER - 1),
             _ => 0,
         }
     }

@@ -1,7 +1,7 @@
 //! The oracle's dies that take an operation while another is in hand, or several at once.
 
 use drivelab_ftl::{Cause, OperationKind};
-use drivelab_sim::preset::MultiPlane;
+use drivelab_sim::preset::{ChannelOrder, MultiPlane, WorkUnit};
 
 use super::overtaking::IN_ORDER;
 use super::{Task, World};
@@ -35,7 +35,38 @@ impl Die {
 impl World {
     pub(super) fn has_pipelines(&self) -> bool {
         let scheduling = &self.config.scheduling;
-        scheduling.cache_operations || scheduling.multi_plane != MultiPlane::Off
+        scheduling.cache_operations
+            || scheduling.multi_plane != MultiPlane::Off
+            || self.sends_data_first()
+    }
+
+    fn sends_data_first(&self) -> bool {
+        self.config.scheduling.channel == ChannelOrder::DataOutFirst
+    }
+
+    /// All units of the channel of `unit`, the one whose turn it is first.
+    fn in_turn(&self, unit: usize) -> Vec<usize> {
+        let channels = self.channels.len();
+        let channel = unit % channels;
+        let all = (0..self.units.len()).filter(|other| other % channels == channel);
+        let mut all: Vec<usize> = all.collect();
+        let first = all.iter().position(|&u| u == self.channels[channel].turn);
+        all.rotate_left(first.unwrap());
+        all
+    }
+
+    /// The units of the channel of `unit` begin what waits, until one of them sends data.
+    fn begin_in_turn(&mut self, unit: usize) {
+        let channel = unit % self.channels.len();
+        let order = self.in_turn(unit);
+        for (place, &next) in order.iter().enumerate() {
+            self.enter_die(next);
+            if self.channels[channel].free_at > self.now {
+                let behind = order[(place + 1) % order.len()];
+                self.channels[channel].turn = behind;
+                return;
+            }
+        }
     }
 
     fn kind(batch: &Batch) -> OperationKind {
@@ -59,7 +90,11 @@ impl World {
             }
             (Some(_), _) => false,
         };
-        may.then_some(task.handed_over.max(self.now))
+        let channel = match self.sends_data_first() {
+            true => self.channels[unit % self.channels.len()].free_at,
+            false => 0,
+        };
+        may.then_some(task.handed_over.max(self.now).max(channel))
     }
 
     /// When something happens in `unit`.
@@ -108,7 +143,11 @@ impl World {
             self.count_erase(&task.operation);
         }
         self.go_on(unit);
-        self.enter_die(unit);
+        if !self.sends_data_first() {
+            self.enter_die(unit);
+        } else if self.channels[unit % self.channels.len()].free_at <= now {
+            self.begin_in_turn(unit);
+        }
         for (task, channel, cell) in over {
             self.told(unit, task, (since, cell, channel));
         }
@@ -199,9 +238,38 @@ impl World {
 
     /// The place in the queue of the next that goes with `batch`.
     fn joins(&self, unit: usize, batch: &[Task]) -> Option<usize> {
+        let (queue, first) = (&self.units[unit].queue, &batch[0]);
+        let mut passed = Vec::new();
+        for place in 0..queue.len() {
+            if queue[place].class != first.class {
+                continue;
+            }
+            let plane = queue[place].operation.plane;
+            if !passed.contains(&plane) && self.fits(unit, batch, place) {
+                return Some(place);
+            }
+            passed.push(plane);
+            let kind = queue[place].operation.kind;
+            let may_pass = self.config.scheduling.unit == WorkUnit::Chip
+                && kind == Self::kind_of(first)
+                && kind != OperationKind::Erase
+                && !self.is_copied_back(&queue[place].operation)
+                && passed.len() + batch.len() < 64;
+            if !may_pass {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn kind_of(task: &Task) -> OperationKind {
+        task.operation.kind
+    }
+
+    /// Whether what waits at `place` goes with `batch`.
+    fn fits(&self, unit: usize, batch: &[Task], place: usize) -> bool {
         let pages = self.config.geometry.pages_per_block;
         let (queue, first) = (&self.units[unit].queue, &batch[0]);
-        let place = queue.iter().position(|task| task.class == first.class)?;
         let operation = &queue[place].operation;
         let same_page = operation.ppn.0 % pages == first.operation.ppn.0 % pages;
         let is_wanted = |other: &Task| {
@@ -214,13 +282,18 @@ impl World {
         };
         let on_its_plane = |task: &Task| task.operation.plane == operation.plane;
         let must_wait = operation.kind == OperationKind::Erase && queue.iter().any(is_wanted);
-        let goes = fits
-            && !must_wait
+        fits && !must_wait
             && queue[place].handed_over <= self.now
             && operation.kind == first.operation.kind
             && !self.is_copied_back(operation)
             && !self.is_copied_back(&first.operation)
-            && !batch.iter().any(on_its_plane);
-        goes.then_some(place)
+            && self.die_of(operation.plane) == self.die_of(first.operation.plane)
+            && !batch.iter().any(on_its_plane)
+    }
+
+    fn die_of(&self, plane: u32) -> u32 {
+        let geometry = &self.config.geometry;
+        let chips = geometry.channels * geometry.ways_per_channel;
+        plane / chips % geometry.dies_per_way
     }
 }

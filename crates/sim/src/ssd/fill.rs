@@ -1,0 +1,121 @@
+//! How a drive's data came there before the first measured request, without simulating time.
+//!
+//! ```text
+//!   in order:  |######################|            |   pages 0 to n - 1, 128 KiB a write
+//!   random:    |## # ### # ##  ### # ## # #### ### |   n pages, one a write, in a random order
+//! ```
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use drivelab_ftl::{Action, Firmware, Lpn, OperationBuffer, PageRun};
+use drivelab_workload::Permutation;
+
+use crate::host::SimError;
+use crate::preset::{Condition, FillOrder, SsdConfig};
+
+/// Bytes of one write in order.
+const WRITE_BYTES: u64 = 128 << 10;
+/// Pages written at random between two looks at whether to stop.
+const BATCH: u32 = 1024;
+
+/// How often what is filled of a drive in `condition` was written.
+pub(super) const fn passes(condition: Condition) -> u32 {
+    match condition {
+        Condition::Fresh => 0,
+        Condition::Filled => 1,
+        Condition::Preconditioned | Condition::Worn => 2,
+    }
+}
+
+/// The pages of a drive that hold data, by number.
+pub(super) enum Filled {
+    First,
+    /// So many of this order.
+    Drawn(Permutation),
+}
+
+impl Filled {
+    /// The same pages for every run of a drive, so that its states are the same.
+    pub fn of(config: &SsdConfig) -> Self {
+        match config.filled_pages().1 {
+            FillOrder::InOrder => Self::First,
+            FillOrder::Random => Self::Drawn(Permutation::new(config.logical_pages().into(), 0, 0)),
+        }
+    }
+
+    /// The page of a number.
+    #[inline]
+    pub fn at(&self, number: u32) -> Lpn {
+        Lpn(match self {
+            Self::First => number,
+            Self::Drawn(order) => order.at(number.into()) as u32,
+        })
+    }
+}
+
+/// Writes what the preset says that a drive holds, once.
+///
+/// # Errors
+/// What the firmware cannot do, and [`SimError::Stopped`] soon after `stop` is set.
+pub(super) fn fill(
+    firmware: &mut impl Firmware,
+    config: &SsdConfig,
+    stop: &AtomicBool,
+) -> Result<(), SimError> {
+    match (Filled::of(config), config.filled_pages()) {
+        (Filled::First, (0, _)) => write_in_order(firmware, config, u32::MAX, stop),
+        (Filled::First, (pages, _)) => write_in_order(firmware, config, pages, stop),
+        (drawn @ Filled::Drawn(_), (pages, _)) => {
+            write_drawn(firmware, config, (&drawn, pages), stop)
+        }
+    }
+}
+
+/// One pass of writes in order over the first `pages` of a drive, if it has so many.
+pub(super) fn write_in_order(
+    firmware: &mut impl Firmware,
+    config: &SsdConfig,
+    pages: u32,
+    stop: &AtomicBool,
+) -> Result<(), SimError> {
+    let page_bytes = config.geometry.page_size_bytes;
+    let pages_per_write = (WRITE_BYTES / u64::from(page_bytes)).max(1) as u32;
+    let end = firmware.layout().logical_pages.min(pages);
+    let mut out = OperationBuffer::with_capacity(1024);
+    let mut first = 0;
+    while first < end {
+        if stop.load(Ordering::Relaxed) {
+            return Err(SimError::Stopped);
+        }
+        let pages = pages_per_write.min(end - first);
+        out.clear();
+        let run = PageRun {
+            content: config.condition_content(),
+            ..PageRun::whole(Action::Write, Lpn(first), pages)
+        };
+        firmware.submit(&[run], &mut out)?;
+        first += pages;
+    }
+    Ok(())
+}
+
+fn write_drawn(
+    firmware: &mut impl Firmware,
+    config: &SsdConfig,
+    (drawn, pages): (&Filled, u32),
+    stop: &AtomicBool,
+) -> Result<(), SimError> {
+    let mut out = OperationBuffer::with_capacity(1024);
+    for number in 0..pages {
+        if number % BATCH == 0 && stop.load(Ordering::Relaxed) {
+            return Err(SimError::Stopped);
+        }
+        out.clear();
+        let run = PageRun {
+            content: config.condition_content(),
+            ..PageRun::whole(Action::Write, drawn.at(number), 1)
+        };
+        firmware.submit(&[run], &mut out)?;
+    }
+    Ok(())
+}
