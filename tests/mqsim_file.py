@@ -93,3 +93,58 @@ def ssdconfig(changes: dict[str, str | None] | None = None, *, before: str = "")
 \t</Device_Parameter_Set>
 </Execution_Parameter_Set>
 """
+
+
+SYNTHETIC = {
+    "Priority_Class": "HIGH",
+    "Device_Level_Data_Caching_Mode": "WRITE_CACHE",
+    "Channel_IDs": "0,1",
+    "Chip_IDs": "0,1,2",
+    "Die_IDs": "0,1",
+    "Plane_IDs": "0,1",
+    "Initial_Occupancy_Percentage": "70",
+    "Working_Set_Percentage": "50",
+    "Synthetic_Generator_Type": "QUEUE_DEPTH",
+    "Read_Percentage": "75",
+    "Address_Distribution": "RANDOM_UNIFORM",
+    "Percentage_of_Hot_Region": "0",
+    "Generated_Aligned_Addresses": "true",
+    "Address_Alignment_Unit": "16",
+    "Request_Size_Distribution": "FIXED",
+    "Average_Request_Size": "8",
+    "Variance_Request_Size": "0",
+    "Seed": "798",
+    "Average_No_of_Reqs_in_Queue": "16",
+    "Stop_Time": "0",
+    "Total_Requests_To_Generate": "300",
+}
+RECORDED = {
+    **{name: SYNTHETIC[name] for name in list(SYNTHETIC)[:7]},
+    "File_Path": "requests.trace",
+    "Percentage_To_Be_Executed": "100",
+    "Relay_Count": "1",
+    "Time_Unit": "NANOSECOND",
+}
+
+
+def workload(*scenarios: list[dict[str, str | None]]) -> str:
+    """Give a workload.xml; each flow is what differs from `SYNTHETIC`, or from `RECORDED`.
+
+    A flow with a `File_Path` is of a trace.
+    """
+    lines = ['<?xml version="1.0" encoding="us-ascii"?>', "<MQSim_IO_Scenarios>"]
+    for flows in scenarios:
+        lines.append("\t<IO_Scenario>")
+        for changes in flows:
+            usual = RECORDED if "File_Path" in changes else SYNTHETIC
+            kind = "Trace_Based" if usual is RECORDED else "Synthetic"
+            settings = {**usual, **changes}
+            lines.append(f"\t\t<IO_Flow_Parameter_Set_{kind}>")
+            lines += [
+                f"\t\t\t<{name}>{value}</{name}>"
+                for name, value in settings.items()
+                if value is not None
+            ]
+            lines.append(f"\t\t</IO_Flow_Parameter_Set_{kind}>")
+        lines.append("\t</IO_Scenario>")
+    return "\n".join([*lines, "</MQSim_IO_Scenarios>\n"])

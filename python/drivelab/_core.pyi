@@ -628,6 +628,9 @@ class SimulatedDrive:
         differ.
         """
 
+    def filled_words(self) -> str | None:
+        """Say which pages hold data in its condition, where the preset says it."""
+
     def resolved_json(self) -> str:
         """Return the resolved preset as JSON."""
 

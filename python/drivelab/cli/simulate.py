@@ -48,7 +48,17 @@ _KINDS: Final = {"csv": "time series", "log": "log of requests", "save_state": "
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab simulate`."""
     parser.add_argument(
-        "drive", metavar="DRIVE", help="a simulated drive: sim:PRESET or sim:FILE.toml"
+        "drive",
+        metavar="DRIVE",
+        nargs="?",
+        help="a simulated drive: sim:PRESET or sim:FILE.toml",
+    )
+    parser.add_argument(
+        "--mqsim",
+        nargs=2,
+        type=Path,
+        metavar=("SSDCONFIG.xml", "WORKLOAD.xml"),
+        help="drive and workloads from MQSim's own files (docs/coming-from-mqsim.md)",
     )
     add_characteristics(parser)
     add_scenario(parser)
@@ -126,6 +136,12 @@ def run(args: argparse.Namespace) -> int:
     from drivelab.workloads.scenario import Scenario
     from drivelab.workloads.trace import Trace
 
+    if args.mqsim is not None:
+        from drivelab.cli import simulate_mqsim
+
+        return simulate_mqsim.run(args)
+    if args.drive is None:
+        raise UsageError("no drive is named; give sim:PRESET, which `drivelab drives` lists")
     _check(args)
     workload = workload_of(args)
     scenario = workload if isinstance(workload, Scenario) else None
@@ -157,7 +173,7 @@ def run(args: argparse.Namespace) -> int:
         )
     values = dict(simulation.values)
     for stream, plan in zip(values["streams"], simulation.asked, strict=True):
-        stream.update(_asked(plan, trace))
+        stream.update(asked_of(plan, trace))
     written, failure = _write(args, simulation, values)
     if trace is not None:
         values["trace"] = trace.to_json()
@@ -254,7 +270,7 @@ def _saved_text(path: Path, simulation: Simulation) -> str:
     return f"wrote {path}, {size} that differ from the prepared drive"
 
 
-def _asked(plan: Mapping[str, Any], trace: Trace | None) -> dict[str, Any]:
+def asked_of(plan: Mapping[str, Any], trace: Trace | None = None) -> dict[str, Any]:
     """Say what a stream asks for: in words, and the characteristics where it has any."""
     if trace is not None:
         return {"description": trace.describe()}

@@ -85,6 +85,8 @@ def stream_text(plan: Values) -> str:
     """
     if plan["source"] == "windows":
         said = "requests drawn window by window"
+    elif plan["mixture"] is not None:
+        said = _mixture_text(plan["mixture"], plan)
     elif plan["workload"] is None:
         counts = {name: count for name, count in plan["listed"].items() if count}
         kinds = [PLURALS[name] if count > 1 else name for name, count in counts.items()]
@@ -107,6 +109,25 @@ def stream_text(plan: Values) -> str:
     if plan["content"] != "random":
         said += f", content {plan['content']}"
     return said + _turns_text(plan)
+
+
+def _mixture_text(mixture: Values, plan: Values) -> str:
+    """Say what a stream with sizes or places by shares asks for."""
+    reads = mixture["read_ratio"]
+    kinds = {0.0: "writes", 1.0: "reads"}
+    what = kinds.get(reads, f"{100 * reads:.4g} % reads, else writes")
+    sizes = sorted(size for size, _ in mixture["sizes"])
+    size = format_size(sizes[0])
+    if len(sizes) > 1:
+        size += f" to {format_size(sizes[-1])}"
+    said = f"{what} of {size} {'at random' if mixture['is_random'] else 'in order'}"
+    if len(mixture["zones"]) > 1:
+        accesses, part = mixture["zones"][0]
+        said += f", {100 * accesses:.4g} % of them to the first {100 * part:.4g} %"
+    if plan["source"] == "closed":
+        return f"{said}, queue depth {mixture['queue_depth']}"
+    arrive = "at random" if plan["source"] == "poisson" else "evenly"
+    return f"{said}, {plan['rate_iops']:,.12g} a second arriving {arrive}"
 
 
 def _turns_text(plan: Values) -> str:

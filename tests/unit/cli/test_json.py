@@ -18,6 +18,7 @@ from made_profile import profiled
 from made_table import own_rows, own_words, written
 from made_trace import blkparse_file
 from mqsim_file import ssdconfig
+from mqsim_file import workload as mqsim_workload
 from nbd_client import READ, when_served
 from swept_drive import SMALL
 
@@ -59,7 +60,7 @@ OPEN_OBJECTS = (
     *("operations", "latency_parts", "weights", "limited_ratio", "settings", "windows"),
 )
 # Objects that a drive or a trace says about itself, which are documented as one.
-WHOLE_OBJECTS = ("identity", "trace", "lateness", "trim", "flush")
+WHOLE_OBJECTS = ("identity", "trace", "lateness", "trim", "flush", "simulation")
 
 SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 COMMAND_LINES: dict[str, list[str]] = {
@@ -75,6 +76,7 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("simulate", "sim:metered.toml", "--write-ratio", "0.5", "--requests", "50"),
         *("--interval", "1ms", "--save-state", "a.state"),
     ],
+    "simulate --mqsim": ["simulate", "--mqsim", "ssdconfig.xml", "workload.xml"],
     "analytic": [
         *("analytic", "analytic:x25m-yoo2014", "--op", "read"),
         *("--record", "64KiB", "--file-size", "1MiB"),
@@ -384,6 +386,7 @@ def finished_run(tmp_path_factory) -> Path:
     for name, share in (("reads", 0.0), ("mixed", 0.4), ("writes", 1.0)):
         (folder / f"{name}.toml").write_text(FIRMWARE_REQUESTS.format(share=share))
     (folder / "ssdconfig.xml").write_text(ssdconfig())
+    (folder / "workload.xml").write_text(mqsim_workload([{"Intensity": "7"}]))
     # A column that is left out, or the list of remarks would be empty.
     rows = [{"empty": "", **one} for one in own_rows(20)]
     assert cli.main(own_words(written(folder / "rows.csv", rows), folder / "own")) == 0

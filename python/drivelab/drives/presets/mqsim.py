@@ -10,8 +10,15 @@ import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
-from xml.parsers import expat
 
+from drivelab.drives.presets.mqsim_words import (
+    BITS,
+    FORMULAS,
+    ORDERS,
+    VICTIMS,
+    WITHOUT_COUNTERPART,
+)
+from drivelab.drives.presets.mqsim_xml import Element, read_elements
 from drivelab.drives.presets.source import PresetSource
 from drivelab.drives.presets.template import toml_value
 from drivelab.errors import ImpossibleValueError, UsageError
@@ -21,66 +28,37 @@ if TYPE_CHECKING:
 
 _ROOT: Final = "Execution_Parameter_Set"
 _SETS: Final = ("Host_Parameter_Set", "Device_Parameter_Set", "Flash_Parameter_Set")
-_MOST_SETTINGS: Final = 1000
 _MOST_TEXT: Final = 200
 
-# How many entries a capacity in bytes holds is MQSim's own matter.
-_CACHED_MAP: Final = (
-    "not taken over, the whole map is in memory: "
-    'set mapping.scheme = "demand_cached_page" and mapping.cached_entries'
-)
-
-#: Settings that become no key of the preset, with the reason.
-WITHOUT_COUNTERPART: Final = {
-    "Enable_ResponseTime_Logging": "what is told is an option of the command",
-    "ResponseTime_Logging_Period_Length": "an option of the command (--interval)",
-    "SATA_Processing_Delay": "commands take the time of host.read_command_ns, set to 0",
-    "Seed": "an option of the command (--seed)",
-    "Queue_Fetch_Size": "the drive takes commands one by one",
-    "Caching_Mechanism": "there is one kind of write buffer",
-    "Data_Cache_Sharing_Mode": "streams share the write buffer",
-    "Data_Cache_DRAM_Row_Size": "memory has no rows",
-    "Data_Cache_DRAM_tRP": "memory has no rows",
-    "Ideal_Mapping_Table": _CACHED_MAP,
-    "CMT_Capacity": _CACHED_MAP,
-    "CMT_Sharing_Mode": "streams share the map, and its cached entries if it has them",
-    "Preemptible_GC_Enabled": "a collection that began is not put off",
-    "GC_Hard_Threshold": "a collection that began is not put off",
-    "Preferred_suspend_erase_time_for_read": "imported drives pause nothing",
-    "Preferred_suspend_erase_time_for_write": "imported drives pause nothing",
-    "Preferred_suspend_write_time_for_read": "imported drives pause nothing",
-    "CMD_Suspension_Support": "imported drives pause nothing",
-    "Suspend_Erase_Time": "imported drives pause nothing",
-    "Suspend_Program_Time": "imported drives pause nothing",
-    "Flash_Comm_Protocol": "a transfer takes what rate and width of the channel say",
-    "Block_PE_Cycles_Limit": "blocks do not wear out",
-    "Page_Metadat_Capacity": "only user data crosses the channel",
-}
-_REGISTER: Final = "Page_Capacity x 1000 / (Channel_Transfer_Rate x Flash_Channel_Width)"
-_BITS: Final = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
-#: Of keys that are no setting's own number what they are made of.
-_FORMULAS: Final = {
-    "geometry.over_provisioning_ratio": "Overprovisioning_Ratio / (1 - Overprovisioning_Ratio)",
-    "timing.read_register_ns": _REGISTER,
-    "timing.write_register_ns": _REGISTER,
-    "collection.reserve_blocks_per_plane": "GC_Exec_Threshold x Block_No_Per_Plane",
-    "host.link_bytes_per_second": "PCIe_Lane_Bandwidth x PCIe_Lane_Count x 10^9",
-    "buffer.memory_bytes_per_second": (
-        "Data_Cache_DRAM_Data_Rate x Data_Cache_DRAM_Data_Busrt_Size x 10^6"
-    ),
-}
 _KEY: Final = re.compile(r"[a-z_]+\.[a-z_]+")
-_VICTIMS: Final = {"GREEDY": "greedy", "RGA": "d_choices", "RANDOM": "random", "FIFO": "fifo"}
-_ORDERS: Final = {
-    "OUT_OF_ORDER": "reads_first",
-    "PRIORITY_OUT_OF_ORDER": "priority",
-}
-
-
 #: What 6 Gb/s of the line carry, a tenth of the bits.
 _SATA_BYTES_PER_SECOND: Final = 600e6
+#: MQSim collects when fewer blocks are free than it may collect at once.
+_LEAST_RESERVE: Final = 10
+_SECTOR_BYTES: Final = 512
+#: Their product is the planes of a drive.
+_PLANES: Final = ("channels", "ways_per_channel", "dies_per_way", "planes_per_die")
 #: Assumed of every link, as NVMe's entries: of a command, with that of its completion.
 _QUEUE_ENTRY_BYTES: Final = 64 + 16
+
+
+@dataclass(frozen=True)
+class FlowsCondition:
+    """What flows say of a drive's state before their first request.
+
+    Attributes
+    ----------
+    filled
+        The share of the pages that hold data where the drive is preconditioned.
+    is_first
+        Whether these are the first ones, which the flows go to.
+    reads
+        Whether the flows read.
+    """
+
+    filled: float
+    is_first: bool
+    reads: bool
 
 
 @dataclass
@@ -97,15 +75,18 @@ class Imported:
         By setting why it became none.
     assumed
         By key why it has the value that no setting says.
+    is_written
+        Whether MQSim fills the drive before the first request.
     """
 
     toml_text: str
     used: dict[str, list[str]]
     unused: dict[str, str]
     assumed: dict[str, str]
+    is_written: bool
 
 
-def import_ssdconfig(content: bytes, name: str) -> Imported:
+def import_ssdconfig(content: bytes, name: str, flows: FlowsCondition | None = None) -> Imported:
     """Make a preset of the bytes of an ssdconfig.xml.
 
     Parameters
@@ -114,13 +95,15 @@ def import_ssdconfig(content: bytes, name: str) -> Imported:
         The file.
     name
         What the preset is called.
+    flows
+        What a scenario of a workload.xml says of the drive's state, if one is known.
 
     Raises
     ------
     UsageError
         When it is no such file, a setting is missing or impossible.
     """
-    made = _Conversion(_settings(content))
+    made = _Conversion(_settings(content), flows)
     made.geometry()
     made.timing()
     made.mapping()
@@ -134,41 +117,20 @@ def import_ssdconfig(content: bytes, name: str) -> Imported:
 def _settings(content: bytes) -> dict[str, str]:
     """Read the settings by name, whichever set they stand in."""
     found: dict[str, str] = {}
-    path: list[str] = []
-    text: list[str] = []
 
-    def start(name: str, attributes: dict[str, str]) -> None:
-        if not path and name != _ROOT:
-            raise UsageError(f"its outermost element is {name!r:.60}, not {_ROOT}")
-        inside_set = not path[1:] or path[-1] in _SETS
-        if not inside_set or attributes or len(found) > _MOST_SETTINGS:
-            raise UsageError(f"line {parser.CurrentLineNumber}: {name!r:.60} is no setting")
-        path.append(name)
-        text.clear()
+    def take(element: Element) -> None:
+        for child in element.children:
+            if child.name in _SETS:
+                take(child)
+            elif child.children:
+                inner = child.children[0]
+                raise UsageError(f"line {inner.line}: {inner.name!r:.60} is no setting")
+            elif child.name in found:
+                raise UsageError(f"line {child.line}: {child.name!r:.60} stands there twice")
+            else:
+                found[child.name] = child.text[:_MOST_TEXT]
 
-    def end(name: str) -> None:
-        path.pop()
-        if name in (_ROOT, *_SETS):
-            return
-        if name in found:
-            raise UsageError(f"line {parser.CurrentLineNumber}: {name!r:.60} stands there twice")
-        found[name] = "".join(text).strip()[:_MOST_TEXT]
-
-    def refuse_doctype(*_: object) -> None:
-        raise UsageError("it declares a document type, which no ssdconfig.xml does")
-
-    parser = expat.ParserCreate()
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.CharacterDataHandler = text.append
-    # Entities could be declared there, to be expanded without end or read from other files.
-    parser.StartDoctypeDeclHandler = refuse_doctype
-    try:
-        parser.Parse(content, True)
-    except expat.ExpatError as error:
-        raise UsageError(f"line {error.lineno}: it is not XML: {error}") from error
-    except (LookupError, ValueError) as error:
-        raise UsageError(f"it is not XML in an encoding that can be read: {error}") from error
+    take(read_elements(content, _ROOT, "ssdconfig.xml"))
     return found
 
 
@@ -177,6 +139,7 @@ class _Conversion:
     """Settings on their way into a preset."""
 
     settings: dict[str, str]
+    flows: FlowsCondition | None = None
     values: dict[str, tuple[Any, str]] = field(default_factory=dict)
     used: dict[str, list[str]] = field(default_factory=dict)
     unused: dict[str, str] = field(default_factory=dict)
@@ -217,20 +180,20 @@ class _Conversion:
             key = f"timing.{kind}_register_ns"
             rated = ("Channel_Transfer_Rate", "Flash_Channel_Width", "Page_Capacity")
             self._set(key, register, *rated)
-        technology = self._word("Flash_Technology", {each: each for each in _BITS})
+        technology = self._word("Flash_Technology", {each: each for each in BITS})
         for key, kind in (("read", "Read"), ("program", "Program")):
-            names = [f"Page_{kind}_Latency_{bit}" for bit in _BITS[technology]]
+            names = [f"Page_{kind}_Latency_{bit}" for bit in BITS[technology]]
             times = [self._integer(name) for name in names]
             value = times[0] if len(set(times)) == 1 else times
             self._set(f"timing.{key}_cell_ns", value, "Flash_Technology", *names)
-            for bit in {"LSB", "CSB", "MSB"} - set(_BITS[technology]):
+            for bit in {"LSB", "CSB", "MSB"} - set(BITS[technology]):
                 self.unused[f"Page_{kind}_Latency_{bit}"] = f"{technology} has no such page"
         erase = self._integer("Block_Erase_Latency")
         self._set("timing.erase_cell_ns", erase, "Block_Erase_Latency")
         # One kind of page for one operation needs one for the other.
         kinds = [self.values[f"timing.{key}_cell_ns"][0] for key in ("read", "program")]
         if isinstance(kinds[0], list) != isinstance(kinds[1], list):
-            count = len(_BITS[technology])
+            count = len(BITS[technology])
             for key, value in zip(("read", "program"), kinds, strict=True):
                 if not isinstance(value, list):
                     full = f"timing.{key}_cell_ns"
@@ -243,6 +206,7 @@ class _Conversion:
         else:
             self.unused["Address_Mapping"] = "MQSim's HYBRID is not described: pages are mapped"
             self._assume("mapping.scheme", "page", "the usual scheme")
+        self._cached_map()
         order = self.settings.get("Plane_Allocation_Scheme", "").lower()
         if sorted(order) == sorted("cwdp"):
             self._set("mapping.order", order, "Plane_Allocation_Scheme")
@@ -251,22 +215,69 @@ class _Conversion:
                 "allocation that is not in one order of channel, way, die and plane"
             )
             self._assume("mapping.order", "cwdp", "the usual order: channels first, planes last")
-        condition = "preconditioned" if self._boolean("Enabled_Preconditioning") else "fresh"
-        self._set("condition", condition, "Enabled_Preconditioning")
+        self._condition()
+
+    def _condition(self) -> None:
+        """Convert the state of the drive at the start; a workload says how much of it is filled."""
+        is_preconditioned = self._boolean("Enabled_Preconditioning")
+        flows = self.flows
+        if flows is None or (flows.filled == 0 and not flows.reads):
+            condition = "preconditioned" if is_preconditioned and flows is None else "fresh"
+            self._set("condition", condition, "Enabled_Preconditioning")
+            return
+        if not is_preconditioned:
+            if flows.reads:
+                reason = "MQSim answers reads of pages that were never written"
+                self._assume("condition", "filled", reason)
+                self.used["Enabled_Preconditioning"] = ["condition"]
+            else:
+                self._set("condition", "fresh", "Enabled_Preconditioning")
+            return
+        self._set("condition", "filled", "Enabled_Preconditioning")
+        occupied = "Initial_Occupancy_Percentage of the workload"
+        self.values["occupancy.filled"] = (max(flows.filled, 1e-6), f"imported: {occupied}")
+        order = "in_order" if flows.is_first else "random"
+        reason = "pages that the workload goes to hold data first"
+        self._assume("occupancy.order", order, reason)
+        reason = "MQSim's blocks begin with as many valid pages as in the long run"
+        self._assume("occupancy.steady", True, reason)
+
+    def _cached_map(self) -> None:
+        """Convert where the map is, and how many of its entries are in memory."""
+        if self._boolean("Ideal_Mapping_Table"):
+            self.used["Ideal_Mapping_Table"] = ["mapping"]
+            self.unused["CMT_Capacity"] = "the whole map is in memory, as Ideal_Mapping_Table says"
+            return
+        self.used.setdefault("Address_Mapping", []).append("mapping.scheme")
+        scheme = ("demand_cached_page", "imported: Ideal_Mapping_Table")
+        self.values["mapping.scheme"] = scheme
+        self.assumed.pop("mapping.scheme", None)
+        self.used["Ideal_Mapping_Table"] = ["mapping.scheme"]
+        capacity = self._integer("CMT_Capacity")
+        entries = max(1, capacity // self._entry_bytes())
+        self._set("mapping.cached_entries", entries, "CMT_Capacity")
+
+    def _entry_bytes(self) -> int:
+        """Give the size of a cached map entry: two page numbers and a bit for each sector."""
+        shape = (*_PLANES, "blocks_per_plane", "pages_per_block")
+        pages = math.prod(self.values[f"geometry.{key}"][0] for key in shape)
+        sectors = self._integer("Page_Capacity") // _SECTOR_BYTES
+        return max(1, math.ceil((2 * math.log2(max(pages, 2)) + sectors) / 8))
 
     def collection(self) -> None:
         """Convert when and where blocks are collected."""
         blocks = self._integer("Block_No_Per_Plane")
         victims = self.settings.get("GC_Block_Selection_Policy", "").upper()
-        if victims in _VICTIMS:
-            self._set("collection.policy", _VICTIMS[victims], "GC_Block_Selection_Policy")
+        if victims in VICTIMS:
+            self._set("collection.policy", VICTIMS[victims], "GC_Block_Selection_Policy")
             if victims == "RGA":
                 choices = max(1, int(math.log2(max(blocks, 2))))
                 self._set("collection.victim_choices", choices, "GC_Block_Selection_Policy")
         else:
             self.unused["GC_Block_Selection_Policy"] = f"no rule is like {victims[:40]!r}"
             self._assume("collection.policy", "greedy", "the usual first choice")
-        reserve = max(2, math.ceil(self._number("GC_Exec_Threshold", 0.0, 1.0) * blocks))
+        share_free = self._number("GC_Exec_Threshold", 0.0, 1.0)
+        reserve = max(_LEAST_RESERVE, int(share_free * blocks))
         share = ("GC_Exec_Threshold", "Block_No_Per_Plane")
         self._set("collection.reserve_blocks_per_plane", reserve, *share)
         self._assume("collection.pace", "whole_block", "a victim is emptied at once")
@@ -288,12 +299,31 @@ class _Conversion:
         self._set(
             "scheduling.copyback", self._boolean("Use_Copyback_for_GC"), "Use_Copyback_for_GC"
         )
+        reason = "MQSim gives a chip one command at a time, whatever its dies"
+        self._assume("scheduling.unit", "chip", reason)
+        reason = "MQSim begins nothing on a channel for which data that was read waits"
+        self._assume("scheduling.channel", "data_out_first", reason)
+        if self.values["geometry.planes_per_die"][0] > 1:
+            reason = "MQSim puts pages of one place in their blocks into one command"
+            self._assume("scheduling.multi_plane", "same_page", reason)
+        self._urgency()
         policy = self.settings.get("Transaction_Scheduling_Policy", "").upper()
-        if policy in _ORDERS:
-            self._set("scheduling.order", _ORDERS[policy], "Transaction_Scheduling_Policy")
+        if policy in ORDERS:
+            self._set("scheduling.order", ORDERS[policy], "Transaction_Scheduling_Policy")
         else:
             self.unused["Transaction_Scheduling_Policy"] = f"no order is like {policy[:40]!r}"
             self._assume("scheduling.order", "first_come", "nothing overtakes")
+
+    def _urgency(self) -> None:
+        """Say what overtakes what, and how often."""
+        overtakes = self.settings.get("Transaction_Scheduling_Policy", "").upper() in ORDERS
+        if not overtakes:
+            return
+        reason = "reads overtake any number of times in MQSim"
+        self._assume("scheduling.starvation_limit", 65_536, reason)
+        if self.values.get("mapping.scheme", ("", ""))[0] == "demand_cached_page":
+            reason = "MQSim reads its map before everything else"
+            self._assume("scheduling.map_reads_first", True, reason)
 
     def host(self) -> None:
         """Convert the link, the queues and the write buffer."""
@@ -319,16 +349,35 @@ class _Conversion:
             # A link without a rate is refused for that.
             entries = max(1, round(_QUEUE_ENTRY_BYTES / max(rate, 1e6) * 1e9))
             self._assume(f"host.{key}", entries, "MQSim has none: 80 bytes, as NVMe's entries")
-        page = self._integer("Page_Capacity")
-        buffer = self._integer("Data_Cache_Capacity") // max(page, 1) * page
-        self._set("buffer.write_buffer_bytes", buffer, "Data_Cache_Capacity")
-        latency = self._integer("Data_Cache_DRAM_tRCD") + self._integer("Data_Cache_DRAM_tCL")
-        dram = ("Data_Cache_DRAM_tRCD", "Data_Cache_DRAM_tCL")
-        self._set("buffer.memory_ns", latency, *dram)
-        burst = ("Data_Cache_DRAM_Data_Rate", "Data_Cache_DRAM_Data_Busrt_Size")
-        rate = self._integer(burst[0]) * self._integer(burst[1]) * 1_000_000
-        self._set("buffer.memory_bytes_per_second", rate, *burst)
+        self._buffer_bytes()
+        self._memory()
         self._assume("variability.sigma", 0.0, "the same drive in every run")
+
+    def _memory(self) -> None:
+        """Convert what the cache's memory costs."""
+        dram = ("Data_Cache_DRAM_tRCD", "Data_Cache_DRAM_tCL")
+        burst = ("Data_Cache_DRAM_Data_Rate", "Data_Cache_DRAM_Data_Busrt_Size")
+        if self.values.get("mapping.scheme", ("", ""))[0] == "demand_cached_page":
+            for setting in (*dram, *burst):
+                self._integer(setting)
+                reason = "a drive whose map is cached has no memory rate: the cache takes no time"
+                self.unused[setting] = reason
+            return
+        latency = self._integer(dram[0]) + self._integer(dram[1])
+        self._set("buffer.memory_ns", latency, *dram)
+        # Two bursts a cycle, as MQSim counts them.
+        rate = 2 * self._integer(burst[0]) * self._integer(burst[1]) * 1_000_000
+        self._set("buffer.memory_bytes_per_second", rate, *burst)
+        self._assume("buffer.memory_takes_writes", True, "MQSim's writes pass the cache's memory")
+
+    def _buffer_bytes(self) -> None:
+        """Convert the cache: what of it may be on its way to the flash is a page of each plane."""
+        page = max(self._integer("Page_Capacity"), 1)
+        planes = math.prod(self.values[f"geometry.{key}"][0] for key in _PLANES)
+        pages = min(self._integer("Data_Cache_Capacity") // page, planes)
+        counts = ("Flash_Channel_Count", "Chip_No_Per_Channel", "Die_No_Per_Chip")
+        settings = ("Data_Cache_Capacity", *counts, "Plane_No_Per_Die", "Page_Capacity")
+        self._set("buffer.write_buffer_bytes", pages * page, *settings)
 
     def imported(self, name: str) -> Imported:
         """Give the preset, and what became of each setting."""
@@ -343,7 +392,8 @@ class _Conversion:
         except ImpossibleValueError as error:
             # Its lines are those of a preset that nobody has.
             raise UsageError(f"{error.reason}; {self._remedy(error)}") from error
-        return Imported(text, self.used, unused, self.assumed)
+        is_written = self._boolean("Enabled_Preconditioning")
+        return Imported(text, self.used, unused, self.assumed, is_written)
 
     def _remedy(self, error: ImpossibleValueError) -> str:
         """Say which settings the keys are made of that an error names."""
@@ -352,7 +402,7 @@ class _Conversion:
         settings = [name for key in keys for name in self.used if key in self.used[name]]
         if not settings:
             return f"no setting says it: {self.assumed.get(error.key, 'it is the usual')}"
-        made = "".join(f"{key} is {_FORMULAS[key]}: " for key in keys if key in _FORMULAS)
+        made = "".join(f"{key} is {FORMULAS[key]}: " for key in keys if key in FORMULAS)
         listed = dict.fromkeys(f"{name} ({self.settings[name][:40]!r})" for name in settings)
         return f"{made}change {' or '.join(listed)}"
 

@@ -1,0 +1,141 @@
+"""`drivelab simulate --mqsim`: MQSim's own ssdconfig.xml and workload.xml, a result a scenario."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.terminal import in_lines, show
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from drivelab.drives.presets.mqsim import Imported
+    from drivelab.drives.presets.mqsim_flows import Flow
+
+_MOST_BYTES: Final = 1 << 20
+#: Options of `simulate` that say something about one run, or that MQSim's files say themselves.
+_NOT_BESIDE: Final = (
+    "scenario",
+    "trace",
+    "content",
+    "csv",
+    "log",
+    "log_requests",
+    "firmware",
+    "from_state",
+    "save_state",
+)
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse what has no effect beside MQSim's files."""
+    from drivelab.workloads.characteristics import FIELDS
+
+    if args.drive is not None:
+        raise UsageError(f"ssdconfig.xml says the drive: leave out {args.drive} or --mqsim")
+    for name in (*FIELDS, *_NOT_BESIDE):
+        if getattr(args, name, None) is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"MQSim's files say what is simulated: leave out {option} or --mqsim")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Simulate each scenario from a drive of its own, and print."""
+    check(args)
+    config, workload = args.mqsim
+    flows, content = _read(config, workload)
+    results = [
+        _scenario(args, (config, content), place, each, len(flows))
+        for place, each in enumerate(flows)
+    ]
+    if args.json:
+        print(json.dumps({"scenarios": results}, indent=2))
+        return 0
+    from drivelab.cli.simulate_text import text
+
+    said = []
+    for each in results:
+        notes = [f"not as in MQSim: {note}" for note in each["notes"]]
+        title, values = in_lines(each["scenario"]), in_lines(each["simulation"])
+        said.append(text(values, title=title, notes=in_lines(notes)))
+    show("\n\n".join(said))
+    return 0
+
+
+def _read(config: Path, workload: Path) -> tuple[list[list[Flow]], bytes]:
+    from drivelab.drives.named_file import read_file
+    from drivelab.drives.presets.mqsim_flows import read_workload
+
+    content = read_file(config, "MQSim's ssdconfig.xml", _MOST_BYTES, "name MQSim's ssdconfig.xml")
+    asked = read_file(workload, "MQSim's workload.xml", _MOST_BYTES, "name MQSim's workload.xml")
+    try:
+        return read_workload(asked), content
+    except UsageError as error:
+        raise UsageError(f"{workload}: {error}") from error
+
+
+def _scenario(
+    args: argparse.Namespace,
+    config: tuple[Path, bytes],
+    place: int,
+    flows: list[Flow],
+    count: int,
+) -> dict[str, Any]:
+    from drivelab.cli.simulate import asked_of
+    from drivelab.cli.simulate_progress import SimulateProgress
+    from drivelab.drives.presets.mqsim_scenario import facts_of, translated
+    from drivelab.drives.presets.source import PresetSource
+    from drivelab.drives.simulated.drive import SimulatedDrive
+
+    path, workload = config[0], args.mqsim[1]
+    made = _imported(config, flows)
+    source = PresetSource(path.stem, made.toml_text)
+    title = f"{workload.name}, IO_Scenario {place + 1} of {count}"
+    try:
+        facts = facts_of(source.resolved()[0], is_written=made.is_written)
+        sent = translated(flows, facts, workload.parent, title)
+    except UsageError as error:
+        raise UsageError(f"{workload}: IO_Scenario {place + 1}: {error}") from error
+    varies = not args.no_variability
+    with (
+        SimulatedDrive(f"sim:{source.reference}", source, varies=varies) as drive,
+        SimulateProgress() as progress,
+    ):
+        simulation = drive.simulate(
+            sent.scenario,
+            seed=args.seed,
+            warmup_requests=args.warmup_requests,
+            requests=args.requests,
+            seconds=args.seconds,
+            interval_seconds=args.interval,
+            progress=progress,
+        )
+    values = dict(simulation.values)
+    for stream, plan in zip(values["streams"], simulation.asked, strict=True):
+        stream.update(asked_of(plan))
+    values["saved_state"] = None
+    notes = [*sent.notes, *_unexpected(made)]
+    return {"scenario": title, "notes": notes, "simulation": values}
+
+
+def _unexpected(made: Imported) -> list[str]:
+    """Say of the drive's settings which became nothing, where the importer's page does not."""
+    from drivelab.drives.presets.mqsim_words import WITHOUT_COUNTERPART
+
+    return [
+        f"{name}: {why}" for name, why in made.unused.items() if name not in WITHOUT_COUNTERPART
+    ]
+
+
+def _imported(config: tuple[Path, bytes], flows: list[Flow]) -> Imported:
+    from drivelab.drives.presets.mqsim import import_ssdconfig
+    from drivelab.drives.presets.mqsim_scenario import condition_of
+
+    path, content = config
+    try:
+        return import_ssdconfig(content, path.stem, condition_of(flows))
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error

@@ -1,0 +1,95 @@
+"""MQSim's two XML files as elements: bounded in depth and number, with the lines they stand in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+from xml.parsers import expat
+
+from drivelab.errors import UsageError
+
+MOST_ELEMENTS: Final = 20_000
+_DEEPEST: Final = 5
+_MOST_TEXT: Final = 2000
+
+
+@dataclass
+class Element:
+    """An element.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    line
+        Where it begins, from 1.
+    text
+        What stands in it, without spaces around it.
+    children
+        The elements in it, in their order.
+    """
+
+    name: str
+    line: int
+    text: str = ""
+    children: list[Element] = field(default_factory=list)
+
+
+def read_elements(content: bytes, root: str, file: str) -> Element:
+    """Read the outermost element.
+
+    Parameters
+    ----------
+    content
+        The file.
+    root
+        What its outermost element is called.
+    file
+        What such a file is called.
+
+    Raises
+    ------
+    UsageError
+        When it is no such file: says the line.
+    """
+    path: list[Element] = []
+    top: list[Element] = []
+    count = 0
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
+        if not path and name != root:
+            raise UsageError(f"its outermost element is {name!r:.60}, not {root}")
+        line = parser.CurrentLineNumber
+        if attributes or count > MOST_ELEMENTS or len(path) >= _DEEPEST:
+            raise UsageError(f"line {line}: {name!r:.60} is no setting")
+        element = Element(name, line)
+        (path[-1].children if path else top).append(element)
+        path.append(element)
+
+    def end(_: str) -> None:
+        element = path.pop()
+        element.text = element.text.strip()
+
+    def text(more: str) -> None:
+        if len(path[-1].text) < _MOST_TEXT:
+            path[-1].text += more
+
+    def refuse_doctype(*_: object) -> None:
+        raise UsageError(f"it declares a document type, which no {file} does")
+
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
+    # Entities could be declared there, to be expanded without end or read from other files.
+    parser.StartDoctypeDeclHandler = refuse_doctype
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        raise UsageError(f"line {error.lineno}: it is not XML: {error}") from error
+    except (LookupError, ValueError) as error:
+        raise UsageError(f"it is not XML in an encoding that can be read: {error}") from error
+    return top[0]
