@@ -1,10 +1,10 @@
 """MQSim beside Drivelab on the same two files: flash operations, latencies and speed.
 
 MQSim is built from a copy of the folder that is given. Each case is a pair of ssdconfig.xml and
-workload.xml, made of MQSim's own; MQSim reads it, and so does `drivelab simulate --mqsim`. Both must
-read and program as many flash pages (within 2 %: their random numbers differ), or the case is said
-to differ. Speed is told of the whole command, and of the loop alone: the difference of a long run
-and a short one.
+workload.xml, made of MQSim's own; MQSim reads it, and so does `drivelab simulate --mqsim`.
+Both must read and program as many flash pages (within 2 %: their random numbers differ), or the
+case is said to differ. Speed is told of the whole command, and of the loop alone: the difference
+of a long run and a short one.
 
     .venv/bin/python benches/against_mqsim.py SOURCE [--cases WORD] [--repeats N]
 """
@@ -142,7 +142,8 @@ def built(source: Path, folder: Path) -> Path:
     copy = folder / "mqsim"
     ignored = shutil.ignore_patterns("build", "MQSim", ".git")
     shutil.copytree(source, copy, ignore=ignored)
-    subprocess.run(["make", "-j2"], cwd=copy, check=True, capture_output=True)
+    make = shutil.which("make") or "make"
+    subprocess.run([make, "-j2"], cwd=copy, check=True, capture_output=True)
     return copy / "MQSim"
 
 
@@ -257,7 +258,8 @@ def compared(program: Path, source: Path, cases: tuple[Case, ...], repeats: int)
         whole = theirs.seconds / ours.seconds
         yield (
             f"| {case.name} | {theirs.mean_us:,.0f} | {ours.mean_us:,.1f} | "
-            f"{100 * (ours.mean_us / theirs.mean_us - 1):+.1f} % | {operations} | {loop} | {whole:.1f} |"
+            f"{100 * (ours.mean_us / theirs.mean_us - 1):+.1f} % | {operations} | {loop} "
+            f"| {whole:.1f} |"
         )
 
 
@@ -270,9 +272,8 @@ def main() -> None:
     cases = tuple(case for case in CASES if args.cases in case.name)
     with tempfile.TemporaryDirectory() as where:
         program = built(args.source.resolve(), Path(where))
-        print(
-            "| case | MQSim, mean us | Drivelab | | flash operations | loop, M requests/s | whole command |"
-        )
+        heads = ("case", "MQSim, mean us", "Drivelab", "", "flash operations")
+        print("|", " | ".join((*heads, "loop, M requests/s", "whole command")), "|")
         print("|---|---|---|---|---|---|---|")
         for line in compared(program, args.source.resolve(), cases, args.repeats):
             print(line, flush=True)

@@ -18,22 +18,25 @@ from validation.document import Section
 #: The environment variable that names a folder in which MQSim was built (`make` there).
 VARIABLE: Final = "DRIVELAB_MQSIM"
 _TRACES: Final = ("wsrch-small", "tpcc-small")
-# MQSim keeps 2 MiB of its map, 8 bytes an entry.
-_CACHED: Final = 262_144
 _SECONDS: Final = 600
 # Reads that miss the cached map wait for a page of it, of which MQSim transfers 512 bytes and the
 # imported drive all 8 KiB: 24 us of 181.
 _TOLERANCE: Final = 0.15
-# What the import says differently here, and what follows from the cached map.
-_CHANGED: Final = (
-    (r'^condition = "fresh"', 'condition = "filled"'),
-    (r"^(order = \"cwdp\")", rf'\1\nscheme = "demand_cached_page"\ncached_entries = {_CACHED}'),
-    (r"^memory_(ns|bytes_per_second) = .*\n", ""),
+_SECTOR: Final = 512
+#: Of MQSim's reads that fill the same flash: it answers those of pages never written.
+_FILLED: Final = ((r'^condition = "fresh"', 'condition = "filled"'),)
+#: As large as MQSim's cache, of which it lets no more than a page of each plane be on its way.
+_NO_LIMIT: Final = ((r"^write_buffer_bytes = .*", "write_buffer_bytes = 268_435_456"),)
+# Of the trace's 15,000 pages read nearly half are pages of the map, 512 bytes; a read of the host
+# takes 4.4 KB of a page in the mean, a program 4.7 KB. At 333 MB/s:
+_SHORT: Final = (
+    (r"^read_register_ns = .*", "read_register_ns = 7_900"),
+    (r"^write_register_ns = .*", "write_register_ns = 14_000"),
 )
-# MQSim runs one command a chip at a time, whatever its dies.
-_CHIP: Final = (
-    (r"^dies_per_way = 2", "dies_per_way = 1"),
-    (r"^planes_per_die = 2", "planes_per_die = 4"),
+#: Each die by itself, as real drives work.
+_DIES: Final = (
+    (r"^unit = .*", 'unit = "die"'),
+    (r"^channel = .*", 'channel = "commands_first"'),
 )
 
 
@@ -49,18 +52,18 @@ def beside_mqsim() -> Section:
     found = {name: _mqsim(Path(folder), name) for name in _TRACES}
     with tempfile.TemporaryDirectory() as where:
         drives = _imported(Path(folder), Path(where))
+        recorded = {name: Path(folder) / "traces" / f"{name}.trace" for name in _TRACES}
+        traces = {name: _whole_pages(path, Path(where)) for name, path in recorded.items()}
         ours = {
-            (name, drive): _replayed(path, Path(folder) / "traces" / f"{name}.trace")
+            (name, drive): _replayed(path, traces[name])
             for name in _TRACES
             for drive, path in drives.items()
         }
     section.say(
-        "`ssdconfig.xml` as MQSim ships it, imported by `drivelab drives import`, filled (MQSim "
-        "answers reads of pages that were never written) and with the cached map of MQSim's 2 MiB, "
-        "which the import leaves out and says so. One die a chip: the same flash, but one command "
-        "at a time for each chip, as MQSim runs them. Addresses beyond the drive begin again at 0; "
-        "MQSim leaves out the number of the device, here devices lie one after the other. Latency "
-        "in us, mean / longest."
+        "`ssdconfig.xml` as MQSim ships it, imported by `drivelab drives import`, and filled, as "
+        "MQSim answers reads of pages that were never written. Writes are of whole pages here: "
+        "MQSim's drive is fresh, and reads nothing before it writes a part of a page. Addresses "
+        "beyond the drive begin again at 0, devices do not count. Latency in us, mean / longest."
     )
     section.tabulate(
         ("trace", "MQSim", *drives),
@@ -70,11 +73,15 @@ def beside_mqsim() -> Section:
         ),
     )
     section.say(
-        "wsrch-small is light: both differ by how much of a page of the map crosses the channel. "
-        "tpcc-small asks for 51,000 requests a second for 0.14 s, more than one command a chip "
-        "can do. In the imports reads of the map that a read waits for overtake programs as that "
-        "read does; before they did, MQSim lay between the two. Why it takes so much longer is not "
-        "found out, and the traces are too short to say who is right."
+        "wsrch-small is light: what differs is how much of a page crosses the channel. MQSim moves "
+        "the sectors that are asked for, and 512 bytes of a page of the map; the imported drive "
+        "moves whole pages. tpcc-small asks for 51,000 requests a second for 0.14 s, a little more "
+        "than one command a chip can do, so that small differences grow. MQSim's writes wait, "
+        "because it lets no more than a page of each plane be on its way to the flash, however "
+        "large its cache is, and because each waits for a read of the map; its reads are served in "
+        "1.05 ms. Its mean is that of such writes. Without the limit both serve the trace in "
+        "0.8 ms, and with transfers as short as MQSim's reads agree within 1 % "
+        "(docs/coming-from-mqsim.md)."
     )
     mean, expected = ours["wsrch-small", "imported"][0], found["wsrch-small"][0]
     section.claim(
@@ -82,11 +89,11 @@ def beside_mqsim() -> Section:
         f"{100 * _TOLERANCE:.0f} % of MQSim's, {expected:.0f} us",
         holds=abs(mean / expected - 1) <= _TOLERANCE,
     )
-    low, high = (ours["tpcc-small", drive][0] for drive in drives)
+    low, high = (ours["tpcc-small", drive][0] for drive in ("writes never wait", "imported"))
     section.claim(
-        "tpcc-small: MQSim's mean lies between those of the two imports",
+        "tpcc-small: MQSim's mean lies between those of the import whose writes never wait and of "
+        "the import",
         holds=low <= found["tpcc-small"][0] <= high,
-        target=True,
     )
     return section
 
@@ -127,11 +134,34 @@ def _imported(folder: Path, where: Path) -> dict[str, Path]:
         code = command(["drives", "import", str(folder / "ssdconfig.xml"), "-o", str(path)])
     if code:
         raise RuntimeError("ssdconfig.xml could not be imported")
-    text = _changed(path.read_text(encoding="utf-8"), _CHANGED)
-    path.write_text(text, encoding="utf-8")
-    chip = where / "chip.toml"
-    chip.write_text(_changed(text, _CHIP), encoding="utf-8")
-    return {"imported": path, "one die a chip": chip}
+    imported = _changed(path.read_text(encoding="utf-8"), _FILLED)
+    drives = {
+        "imported": (),
+        "short transfers": _SHORT,
+        "writes never wait": _NO_LIMIT,
+        "both": (*_SHORT, *_NO_LIMIT),
+        "each die by itself": _DIES,
+    }
+    paths = {}
+    for place, (name, changes) in enumerate(drives.items()):
+        paths[name] = where / f"drive-{place}.toml"
+        paths[name].write_text(_changed(imported, changes), encoding="utf-8")
+    return paths
+
+
+def _whole_pages(trace: Path, where: Path) -> Path:
+    """Write a trace whose writes take whole pages of 8 KiB, of one device."""
+    page = 8192 // _SECTOR
+    lines = []
+    for line in trace.read_text(encoding="ascii").splitlines():
+        at_ns, _, first, sectors, is_read = (int(each) for each in line.split())
+        end = first + sectors
+        if not is_read:
+            first, end = first // page * page, -(-end // page) * page
+        lines.append(f"{at_ns} 0 {first} {end - first} {is_read}")
+    path = where / trace.name
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+    return path
 
 
 def _changed(text: str, changes: tuple[tuple[str, str], ...]) -> str:

@@ -22,6 +22,7 @@ NAMES: Final = (
     "prices",
     "placement_plan",
     "mqsim",
+    "mqsim_workload",
     "side_file",
     "state_file",
 )

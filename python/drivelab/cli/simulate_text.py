@@ -151,6 +151,8 @@ def _head(values: Values, title: str | None) -> Iterator[str]:
     variability = values["variability"]
     varies = "" if variability == "none" else f", variability {variability}"
     yield line("simulated", f"{drive}, seed {values['seed']}{varies}")
+    if values["occupancy"] is not None:
+        yield line("", values["occupancy"])
     if values["from_state"] is not None:
         yield line("", f"from the state in {values['from_state']}")
     warmup = values["warmup_requests"]

@@ -236,13 +236,20 @@ def test_an_imported_drive_is_the_one_described(capsys) -> None:
     # Four lanes of 0.5 GB/s.
     assert resolved["host"]["link_bytes_per_second"] == 2_000_000_000
     assert resolved["host"]["queue_pair_depth"] == 1024
-    # Whole pages of a million bytes; tRCD + tCL; 800 MT/s of 4 bytes.
-    assert resolved["buffer"]["write_buffer_bytes"] == 999_424
-    assert resolved["buffer"]["memory_ns"] == 27
-    assert resolved["buffer"]["memory_bytes_per_second"] == 3_200_000_000
-    # A twentieth of 128 blocks, and RGA looks at log2 of them.
+    # A page of each of 24 planes; a million bytes would be 122.
+    assert resolved["buffer"]["write_buffer_bytes"] == 24 * 8192
+    # A twentieth of 128 blocks would be 6, and RGA looks at log2 of them.
     collection = resolved["collection"]
-    assert (collection["reserve_blocks_per_plane"], collection["victim_choices"]) == (7, 7)
+    assert (collection["reserve_blocks_per_plane"], collection["victim_choices"]) == (10, 7)
+    # Two numbers of 18 bits and 16 sectors take 7 bytes.
+    mapping = resolved["mapping"]
+    assert mapping["scheme"] == "demand_cached_page"
+    assert mapping["cached_entries"] == 2_097_152 // 7
+    # One command a chip, what was read first on the channel, the map before everything.
+    scheduling = resolved["scheduling"]
+    assert (scheduling["unit"], scheduling["channel"]) == ("chip", "data_out_first")
+    assert (scheduling["multi_plane"], scheduling["map_reads_first"]) == ("same_page", True)
+    assert scheduling["starvation_limit"] == 65_536
     assert resolved["wear"] == {"least_worn_first": True, "static_spread": 100}
     assert resolved["scheduling"]["order"] == "priority"
     # Every setting is told once, taken over or not.
@@ -250,12 +257,28 @@ def test_an_imported_drive_is_the_one_described(capsys) -> None:
     unused = [each["setting"] for each in told["without_counterpart"]]
     assert sorted(used + unused) == sorted(HOST | DEVICE | FLASH)
     assert {"Page_Metadat_Capacity", "Page_Read_Latency_CSB"} <= set(unused)
-    # What Drivelab has, but is left to be said, is told as that.
-    reasons = {each["setting"]: each["reason"] for each in told["without_counterpart"]}
-    for setting in ("CMT_Capacity", "Ideal_Mapping_Table"):
-        assert "set mapping.scheme" in reasons[setting]
-        assert "mapping.cached_entries" in reasons[setting]
     assert cli.main(["measure", "sim:drive.toml", "--requests", "50"]) == 0
+
+
+def test_a_drive_with_its_whole_map_in_memory_has_times_of_the_cache(capsys) -> None:
+    told = imported(capsys, {"Ideal_Mapping_Table": "true"})
+    resolved, _ = read_preset("drive.toml").resolved()
+    assert "scheme" not in resolved.get("mapping", {})
+    # tRCD + tCL; 800 MT/s of 4 bytes, two a cycle.
+    assert resolved["buffer"]["memory_ns"] == 27
+    assert resolved["buffer"]["memory_bytes_per_second"] == 6_400_000_000
+    assert resolved["buffer"]["memory_takes_writes"] is True
+    assert "CMT_Capacity" in {each["setting"] for each in told["without_counterpart"]}
+    used = [each["setting"] for each in told["imported"]]
+    unused = [each["setting"] for each in told["without_counterpart"]]
+    assert sorted(used + unused) == sorted(HOST | DEVICE | FLASH)
+
+
+@pytest.mark.parametrize(("share", "blocks", "kept"), [("0.05", 2048, 102), ("0.005", 2048, 10)])
+def test_collection_begins_where_mqsim_s_does(share, blocks, kept, capsys) -> None:
+    imported(capsys, {"GC_Exec_Threshold": share, "Block_No_Per_Plane": str(blocks)})
+    resolved, _ = read_preset("drive.toml").resolved()
+    assert resolved["collection"]["reserve_blocks_per_plane"] == kept
 
 
 def test_other_words_of_mqsim_are_understood_or_told(capsys) -> None:
@@ -321,9 +344,10 @@ ENTITIES = '<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>
         ({"IO_Queue_Depth": "0"}, "queue_pair_depth = 0", "change IO_Queue_Depth ('0')"),
         (
             {"GC_Exec_Threshold": "1.0"},
-            "at least 131: 128 kept free by collection",
-            "collection.reserve_blocks_per_plane is GC_Exec_Threshold x Block_No_Per_Plane: "
-            "change Block_No_Per_Plane ('128') or GC_Exec_Threshold ('1.0')",
+            "at least 132: 128 kept free by collection",
+            "collection.reserve_blocks_per_plane is GC_Exec_Threshold x Block_No_Per_Plane, cut to "
+            "a whole number and at least 10: change Block_No_Per_Plane ('128') or "
+            "GC_Exec_Threshold ('1.0')",
         ),
         (
             {"Block_No_Per_Plane": "90000000"},

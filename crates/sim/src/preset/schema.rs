@@ -91,6 +91,7 @@ const FIRST_KEYS: &[Key] = &[
 /// What a drive of flash has beside what every drive has.
 const FLASH_KEYS: &[Key] = &[
     key("condition", Rule::Word(Condition::WORDS)),
+    key("rated_endurance_bytes", integer(1, 1 << 60)),
     key(
         occupancy::FILLED,
         Rule::Ratio {
@@ -101,7 +102,6 @@ const FLASH_KEYS: &[Key] = &[
     .usually_ratio(1.0),
     key(occupancy::ORDER, Rule::Word(FillOrder::WORDS)).usual_word(FillOrder::InOrder.word()),
     key(occupancy::STEADY, Rule::Boolean),
-    key("rated_endurance_bytes", integer(1, 1 << 60)),
     key("geometry.channels", integer(1, 256)),
     key("geometry.ways_per_channel", integer(1, 256)),
     key("geometry.dies_per_way", integer(1, 64)),

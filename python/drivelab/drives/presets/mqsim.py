@@ -203,10 +203,12 @@ class _Conversion:
         """Convert how pages are mapped, and the state of the drive at the start."""
         if self._word("Address_Mapping", {"PAGE_LEVEL": "page", "HYBRID": "hybrid"}) == "page":
             self.used["Address_Mapping"] = ["mapping"]
+            self._cached_map()
         else:
             self.unused["Address_Mapping"] = "MQSim's HYBRID is not described: pages are mapped"
             self._assume("mapping.scheme", "page", "the usual scheme")
-        self._cached_map()
+            for setting in ("Ideal_Mapping_Table", "CMT_Capacity"):
+                self.unused[setting] = "Address_Mapping is not PAGE_LEVEL: the map is in memory"
         order = self.settings.get("Plane_Allocation_Scheme", "").lower()
         if sorted(order) == sorted("cwdp"):
             self._set("mapping.order", order, "Plane_Allocation_Scheme")
@@ -248,11 +250,7 @@ class _Conversion:
             self.used["Ideal_Mapping_Table"] = ["mapping"]
             self.unused["CMT_Capacity"] = "the whole map is in memory, as Ideal_Mapping_Table says"
             return
-        self.used.setdefault("Address_Mapping", []).append("mapping.scheme")
-        scheme = ("demand_cached_page", "imported: Ideal_Mapping_Table")
-        self.values["mapping.scheme"] = scheme
-        self.assumed.pop("mapping.scheme", None)
-        self.used["Ideal_Mapping_Table"] = ["mapping.scheme"]
+        self._set("mapping.scheme", "demand_cached_page", "Address_Mapping", "Ideal_Mapping_Table")
         capacity = self._integer("CMT_Capacity")
         entries = max(1, capacity // self._entry_bytes())
         self._set("mapping.cached_entries", entries, "CMT_Capacity")

@@ -310,6 +310,7 @@ class SimulatedDrive(ClosedOnExit):
             "drive": self.name,
             "kind": self.kind,
             "condition": self.condition,
+            "occupancy": self._core.filled_words(),
             "from_state": None if from_state is None else str(from_state),
             "capacity_bytes": self.capacity_bytes,
             "config_hash": self._core.config_hash,

@@ -1,0 +1,108 @@
+"""`drivelab simulate --mqsim`: MQSim's own files, a result for each of its scenarios."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mqsim_file import ssdconfig, workload
+
+from drivelab.cli import main as cli
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def written(
+    *scenarios: list[dict[str, str | None]], drive: dict[str, str | None] | None = None
+) -> list[str]:
+    Path("ssdconfig.xml").write_text(ssdconfig({"Ideal_Mapping_Table": "true", **(drive or {})}))
+    Path("workload.xml").write_text(workload(*scenarios))
+    return ["simulate", "--mqsim", "ssdconfig.xml", "workload.xml"]
+
+
+def answers(capsys, words: list[str]) -> list[dict[str, Any]]:
+    assert cli.main([*words, "--json"]) == 0
+    told: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["scenarios"]
+    return told
+
+
+def test_every_scenario_is_run_from_a_drive_of_its_own(capsys) -> None:
+    words = written([{}], [{}, {"Read_Percentage": "0"}], [{}])
+    first, second, third = answers(capsys, words)
+    assert first["scenario"] == "workload.xml, IO_Scenario 1 of 3"
+    assert [each["simulation"]["counted_requests"] for each in (first, second)] == [300, 600]
+    assert [stream["name"] for stream in second["simulation"]["streams"]] == ["flow 1", "flow 2"]
+    for name in ("streams", "flash"):
+        assert first["simulation"][name] == third["simulation"][name]
+    operations = first["simulation"]["streams"][0]["operations"]
+    assert operations["read"]["requests"] + operations["write"]["requests"] == 300
+
+
+def test_a_preconditioned_drive_holds_what_the_flows_say(capsys) -> None:
+    (told,) = answers(
+        capsys, written([{"Read_Percentage": "100", "Working_Set_Percentage": "100"}])
+    )
+    simulation = told["simulation"]
+    assert simulation["condition"] == "filled"
+    words = "of 157286 pages, drawn at random, hold data"
+    assert simulation["occupancy"] == f"{round(157_286 * 0.7)} {words}"
+    # Of reads anywhere 70 % find data: four standard deviations of 300 are 10 %.
+    assert abs(simulation["flash"]["page_reads"] / 300 - 0.7) < 0.11
+
+
+def test_a_drive_that_was_never_written_answers_reads_as_mqsim_s(capsys) -> None:
+    (told,) = answers(capsys, written([{}], drive={"Enabled_Preconditioning": "false"}))
+    assert told["simulation"]["condition"] == "filled"
+    words = written([{"Read_Percentage": "0"}], drive={"Enabled_Preconditioning": "false"})
+    (told,) = answers(capsys, words)
+    assert told["simulation"]["condition"] == "fresh"
+
+
+def test_the_words_of_a_run_name_what_is_otherwise(capsys) -> None:
+    assert cli.main(written([{"Intensity": "7"}])) == 0
+    said = capsys.readouterr().out
+    assert "workload.xml, IO_Scenario 1 of 1" in said
+    assert "75 % reads, else writes of 4 KiB at random, queue depth 16" in said
+    assert "not as in MQSim: Intensity: MQSim does not read it either" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["sim:x25m"], "ssdconfig.xml says the drive: leave out sim:x25m or --mqsim"),
+        (["--scenario", "tpc-c"], "leave out --scenario or --mqsim"),
+        (["--queue-depth", "4"], "leave out --queue-depth or --mqsim"),
+        (["--save-state", "a.state"], "leave out --save-state or --mqsim"),
+    ],
+)
+def test_what_the_files_say_themselves_is_refused(words: list[str], said: str, capsys) -> None:
+    given = written([{}])
+    assert cli.main([given[0], *words[:1], *given[1:], *words[1:]][:1] + words + given[1:]) == 2
+    refused = capsys.readouterr().err
+    assert said in refused
+    assert refused.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("drive", "flow", "said"),
+    [
+        ({}, {"Seed": "<b>1</b>"}, "drivelab: workload.xml: line "),
+        ({}, {"Channel_IDs": "9"}, "drivelab: workload.xml: IO_Scenario 1: Channel_IDs of flow 1"),
+        ({"Page_Capacity": "8 KiB"}, {}, "drivelab: ssdconfig.xml: Page_Capacity is '8 KiB'"),
+    ],
+)
+def test_what_is_wrong_is_one_line_with_its_file(drive, flow, said: str, capsys) -> None:
+    assert cli.main(written([flow], drive=drive)) == 2
+    refused = capsys.readouterr().err
+    assert refused.startswith(said)
+    assert refused.count("\n") == 1
+
+
+def test_a_drive_has_to_be_named_without_the_files(capsys) -> None:
+    assert cli.main(["simulate"]) == 2
+    assert "no drive is named; give sim:PRESET" in capsys.readouterr().err
