@@ -22,6 +22,7 @@ mod interfaces;
 mod limits;
 mod loaders;
 mod mapping;
+mod mixed_streams;
 mod occupancy;
 mod oracle;
 mod overtaking;

@@ -6,7 +6,7 @@ use drivelab_request::{Command, CommandKind, Nanos};
 use drivelab_sim::ssd::Outcome;
 
 use crate::counted::flash;
-use crate::small_drive::{command, drive, read, run, write};
+use crate::small_drive::{command, drive, read, refused, run, write};
 
 const CHIP: &str = "scheduling.unit = \"chip\"\n";
 const DATA_FIRST: &str = "scheduling.channel = \"data_out_first\"\n";
@@ -111,4 +111,29 @@ fn planes_of_one_die_of_a_chip_go_together() {
     let outcome = on(&[FOUR_PLANES, CHIP, SAME_PAGE], &reads);
     // Pages 0 and 2 cross until 380, then page 4.
     assert_eq!(outcome.window, Nanos(440_000));
+}
+
+#[test]
+fn what_has_no_chips_is_refused() {
+    for (changes, said) in [
+        ("scheduling.unit = \"die_of_four\"", "\"die\" or \"chip\""),
+        (
+            "geometry.plane_mode = true\nscheduling.unit = \"chip\"",
+            "\"die\", as geometry.plane_mode",
+        ),
+        (
+            "scheduling.dispatch = \"in_order\"\nscheduling.channel = \"data_out_first\"",
+            "\"commands_first\", as scheduling.dispatch",
+        ),
+        (
+            "scheduling.map_reads_first = true",
+            "false, as scheduling.order is \"first_come\"",
+        ),
+    ] {
+        let message = refused(changes);
+        assert!(
+            message.contains(said) && !message.contains('\n'),
+            "{message}"
+        );
+    }
 }

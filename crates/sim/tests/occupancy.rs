@@ -6,7 +6,7 @@ use drivelab_sim::ssd::{Outcome, Plan, Prepared};
 use drivelab_workload::Characteristics;
 
 use crate::counted::flash;
-use crate::small_drive::{PAGE, closed, config, drive, read, run};
+use crate::small_drive::{PAGE, closed, config, drive, read, refused, run};
 
 /// Of the 1,536 pages of the small drive.
 const PAGES: u64 = 1536;
@@ -122,4 +122,21 @@ fn a_steady_part_amplifies_as_if_it_were_the_drive() {
     // Without it collection has hardly begun.
     let not_steady = amplification(&drive(&[LARGE, &filled(share, "")]), pages, (0, 5_000));
     assert!(not_steady < 1.2, "{not_steady}");
+}
+
+#[test]
+fn what_is_no_part_is_refused() {
+    for (changes, said) in [
+        ("occupancy.filled = 0.0", "a number from 0.000001 to 1"),
+        (
+            "occupancy.order = \"shuffled\"",
+            "\"in_order\" or \"random\"",
+        ),
+    ] {
+        let message = refused(changes);
+        assert!(
+            message.contains(said) && !message.contains('\n'),
+            "{message}"
+        );
+    }
 }

@@ -311,26 +311,6 @@ fn messages_name_key_value_line_and_what_is_allowed() {
             &["cache_operations = true", "false, as scheduling.dispatch"],
         ),
         (
-            "[scheduling]\nunit = \"die_of_four\"",
-            &["unit", "\"die\" or \"chip\""],
-        ),
-        (
-            "[geometry]\nplane_mode = true\n[scheduling]\nunit = \"chip\"",
-            &["\"die\", as geometry.plane_mode"],
-        ),
-        (
-            "[scheduling]\nchannel = \"data_out_first\"",
-            &["\"commands_first\", as scheduling.dispatch"],
-        ),
-        (
-            "[occupancy]\nfilled = 0.0",
-            &["occupancy.filled", "a number from 0.000001 to 1"],
-        ),
-        (
-            "[occupancy]\norder = \"shuffled\"",
-            &["\"in_order\" or \"random\""],
-        ),
-        (
             "[scheduling]\ndispatch = \"per_die\"\norder = \"reads_first\"\n\
              cache_operations = true\nsuspends_per_operation = 1\n\
              [timing]\nsuspend_ns = 1\nresume_ns = 1\nsuspend_progress_ns = 1",
@@ -499,7 +479,6 @@ fn what_is_usual_leaves_no_trace_in_the_hash() {
         "background_idle_ns = 5000",
         "[scheduling]\ncopyback = false\ncache_operations = false\nmulti_plane = \"off\"\n\
          unit = \"die\"\nchannel = \"commands_first\"",
-        "[occupancy]\nfilled = 1.0\norder = \"in_order\"\nsteady = false",
         "[wear]\nleast_worn_first = false\nworn_erase_count = 9",
     ] {
         assert_eq!(

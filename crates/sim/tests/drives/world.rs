@@ -101,7 +101,6 @@ impl Unit {
 
 struct Channel {
     free_at: u64,
-    /// Who may begin first, where data goes out first.
     turn: usize,
     busy: Vec<(u64, u64)>,
 }
@@ -170,10 +169,9 @@ pub struct World {
     /// Flushes, and the copies for which each waits.
     flushes: Vec<(usize, Vec<usize>)>,
     journal: Vec<Entry>,
-    /// Operations emitted so far, and those of them that wait for others.
+    /// Operations emitted so far, those that wait for others, and those that go first.
     numbered: usize,
     held: Vec<dependents::Held>,
-    /// Those that go before everything else.
     urgent: Vec<usize>,
     /// Of every block, as the flash has executed them.
     erases: Vec<u32>,
@@ -210,8 +208,7 @@ impl World {
         let dies = geometry.channels * geometry.ways_per_channel * geometry.dies_per_way;
         let units = match config.scheduling.unit {
             WorkUnit::Chip => geometry.channels * geometry.ways_per_channel,
-            WorkUnit::Die if geometry.plane_mode => dies * geometry.planes_per_die,
-            WorkUnit::Die => dies,
+            WorkUnit::Die => dies * [1, geometry.planes_per_die][usize::from(geometry.plane_mode)],
         };
         let erases = (0..firmware.layout().blocks())
             .map(|block| firmware.erase_count(block).unwrap_or(0))

@@ -65,6 +65,13 @@ pub fn config(changes: &[&str]) -> SsdConfig {
     SsdConfig::from_toml(&text, |name| (name == "base").then(|| BASE.to_owned())).unwrap()
 }
 
+/// What is said of a drive with these lines that cannot be.
+pub fn refused(changes: &str) -> String {
+    let text = format!("base = \"base\"\nname = \"small\"\n{changes}");
+    let made = SsdConfig::from_toml(&text, |name| (name == "base").then(|| BASE.to_owned()));
+    made.unwrap_err().to_string()
+}
+
 pub fn drive(changes: &[&str]) -> Prepared {
     Prepared::new(config(changes)).unwrap()
 }
