@@ -33,11 +33,6 @@ _SHORT: Final = (
     (r"^read_register_ns = .*", "read_register_ns = 7_900"),
     (r"^write_register_ns = .*", "write_register_ns = 14_000"),
 )
-#: Each die by itself, as real drives work.
-_DIES: Final = (
-    (r"^unit = .*", 'unit = "die"'),
-    (r"^channel = .*", 'channel = "commands_first"'),
-)
 
 
 def beside_mqsim() -> Section:
@@ -137,10 +132,8 @@ def _imported(folder: Path, where: Path) -> dict[str, Path]:
     imported = _changed(path.read_text(encoding="utf-8"), _FILLED)
     drives = {
         "imported": (),
-        "short transfers": _SHORT,
         "writes never wait": _NO_LIMIT,
-        "both": (*_SHORT, *_NO_LIMIT),
-        "each die by itself": _DIES,
+        "short transfers too": (*_SHORT, *_NO_LIMIT),
     }
     paths = {}
     for place, (name, changes) in enumerate(drives.items()):
