@@ -31,7 +31,7 @@ pub(super) const fn passes(condition: Condition) -> u32 {
 pub(super) enum Filled {
     First,
     /// So many of this order.
-    Drawn(Permutation),
+    Drawn(Box<Permutation>),
 }
 
 impl Filled {
@@ -39,7 +39,11 @@ impl Filled {
     pub fn of(config: &SsdConfig) -> Self {
         match config.filled_pages().1 {
             FillOrder::InOrder => Self::First,
-            FillOrder::Random => Self::Drawn(Permutation::new(config.logical_pages().into(), 0, 0)),
+            FillOrder::Random => Self::Drawn(Box::new(Permutation::new(
+                config.logical_pages().into(),
+                0,
+                0,
+            ))),
         }
     }
 
