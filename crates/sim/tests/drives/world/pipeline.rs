@@ -240,30 +240,26 @@ impl World {
     fn joins(&self, unit: usize, batch: &[Task]) -> Option<usize> {
         let (queue, first) = (&self.units[unit].queue, &batch[0]);
         let mut passed = Vec::new();
-        for place in 0..queue.len() {
-            if queue[place].class != first.class {
+        for (place, task) in queue.iter().enumerate() {
+            if task.class != first.class {
                 continue;
             }
-            let plane = queue[place].operation.plane;
+            let plane = task.operation.plane;
             if !passed.contains(&plane) && self.fits(unit, batch, place) {
                 return Some(place);
             }
             passed.push(plane);
-            let kind = queue[place].operation.kind;
+            let kind = task.operation.kind;
             let may_pass = self.config.scheduling.unit == WorkUnit::Chip
-                && kind == Self::kind_of(first)
+                && kind == first.operation.kind
                 && kind != OperationKind::Erase
-                && !self.is_copied_back(&queue[place].operation)
+                && !self.is_copied_back(&task.operation)
                 && passed.len() + batch.len() < 64;
             if !may_pass {
                 return None;
             }
         }
         None
-    }
-
-    fn kind_of(task: &Task) -> OperationKind {
-        task.operation.kind
     }
 
     /// Whether what waits at `place` goes with `batch`.
