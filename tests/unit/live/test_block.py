@@ -14,6 +14,8 @@ import pytest
 from block_drive import BlockDrive, is_gone, mounted, write
 from nbd_client import READ, NbdClient
 
+from drivelab.cli.main import main
+
 MIB = 2**20
 
 
@@ -175,3 +177,38 @@ def test_rocksdb_finds_what_it_wrote(
         )
         assert done.returncode == 0, done.stderr
         assert "readrandom" in done.stdout
+
+
+def test_a_performance_test_finds_what_the_simulator_does(
+    serve: Callable[..., BlockDrive], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # Written full in a second: a test preconditions the whole drive, and here in real time.
+    Path("tiny.toml").write_text(
+        'base = "x25m"\nname = "tiny"\nsummary = "little flash"\n'
+        "[geometry]\nblocks_per_plane = 16\nuser_capacity_bytes = 67_108_864\n"
+        "[collection]\nreserve_blocks_per_plane = 2\n"
+    )
+    # The client's write cache is on, and stays as it is on a loop device.
+    words = ["--client", "--scale", "0.0005", "--json"]
+    found = {}
+    drive = BlockDrive(tmp_path, drive="sim:tiny.toml")
+    try:
+        for path, more in (
+            ("sim:tiny.toml", []),
+            (drive.path, ["--allow-destructive", drive.path]),
+        ):
+            out = f"run-{len(found)}"
+            main(["pts", "run", "wsat", path, "--out", out, *words, *more])
+            found[path] = json.loads(Path(out, "result.json").read_text())
+    finally:
+        drive.kill()
+    assert found[drive.path]["header"]["interface"] == "loop device"
+    assert found[drive.path]["range_bytes"] == found["sim:tiny.toml"]["range_bytes"]
+    rates = {
+        path: each["sections"][0]["response_times"]["iops_mean"] for path, each in found.items()
+    }
+    live, simulated = rates[drive.path], rates["sim:tiny.toml"]
+    # Kernel and fio add to each request, and a busy machine more. Nothing makes it faster, but at
+    # the ends of a second 32 requests are counted, or not, of some thousands.
+    assert 0.2 * simulated < live < 1.05 * simulated
