@@ -1,13 +1,13 @@
 """Which shape of network predicts a workload best that nobody has seen: chosen without that one.
 
-For each workload k a shape is chosen by how it does on others of the remaining workloads, and then
-learns all of those. Leaving two workloads out, k and j, says something for both: how well k is
-predicted where j may not be looked at, and the other way round. So one fit serves two choices, and
-shapes race::
+A network that was trained without five workloads says how its shape does on each of them, and what
+it says of four of them may choose the shape for the fifth, which it has not seen either. So three
+networks, each without another third of the workloads, judge a shape for all, and shapes race::
 
-    round 1    every shape       a pair for each workload      short fits
-    round 2    the best 12       other pairs                   full fits
-    round 3    the best 4        other pairs again             full fits
+    round 1    every shape              without one third each     300 steps
+    round 2    the best 12 of each      other thirds              1000 steps
+    round 3    the best 4 of each       other thirds again        3000 steps
+    at last    the best one of each     without that workload     3000 steps
 
 A shape's score is the mean of its errors in all fits of the same length. Each fit is a
 step of a run, so a search that was stopped goes on with the next fit. The paper tries all 48 shapes
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 #: Of each round: how many shapes of each workload take part, and steps of a fit.
-ROUNDS: Final = ((len(NETWORK_SHAPES), 1000), (12, 3000), (4, 3000))
+ROUNDS: Final = ((len(NETWORK_SHAPES), 300), (12, 1000), (4, 3000))
+#: Parts into which workloads are dealt for a round.
+_PARTS: Final = 3
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,12 @@ class _Fit:
     @property
     def weight(self) -> float:
         """How long it takes beside others: about as many products as its layers have."""
-        return self.steps * (2000 + self.shape.layers * self.shape.neurons**2 / 100)
+        return self.steps * (20_000 + self.shape.layers * self.shape.neurons**2)
+
+    @property
+    def is_last(self) -> bool:
+        """It predicts a workload, and chooses nothing."""
+        return len(self.left_out) == 1
 
     def is_same(self, entry: Mapping[str, Any]) -> bool:
         return (entry.get("shape"), entry.get("left_out"), entry.get("steps")) == (
@@ -136,14 +143,17 @@ class _Fit:
         training = ~np.isin(data.groups, self.left_out)
         network = Network(self.shape, self.steps)
         predict = network.fit(rows[training], data.target_ns[training], seed)
-        predicted = {
-            str(place): predict(rows[data.groups == place]).tolist() for place in self.left_out
+        predicted = {place: predict(rows[data.groups == place]) for place in self.left_out}
+        # Of many only the mean says something for a choice.
+        answers: dict[str, Any] = {
+            str(place): found.tolist() if self.is_last else [float(found.mean())]
+            for place, found in predicted.items()
         }
         return {
             "shape": asdict(self.shape),
             "left_out": list(self.left_out),
             "steps": self.steps,
-            "predicted_ns": predicted,
+            "predicted_ns": answers,
         }
 
 
@@ -182,7 +192,7 @@ class _Bench:
         except (KeyError, TypeError, ValueError) as error:
             raise RunError(f"the journal holds a fit without its answers ({error})") from error
         for place, times in found.items():
-            if times.shape != (int((self.data.groups == place).sum()),):
+            if times.shape != (int((self.data.groups == place).sum()) if fit.is_last else 1,):
                 raise RunError("the journal holds a fit with too few answers")
         return found
 
@@ -214,23 +224,23 @@ def _race(asked: NetworkSearch, bench: _Bench, count: int) -> list[NetworkShape]
     going = [list(asked.shapes) for _ in range(count)]
     scores: list[dict[NetworkShape, list[float]]] = [{} for _ in range(count)]
     before = 0
-    all_pairs = pairs_by_round(count, len(asked.rounds))
-    for (keep, steps), pairs in zip(asked.rounds, all_pairs, strict=True):
+    all_parts = parts_by_round(count, len(asked.rounds))
+    for (keep, steps), parts in zip(asked.rounds, all_parts, strict=True):
         going = [of[:keep] for of in going]
         if steps != before:
             # How a short fit does is no score beside that of a full one.
             scores, before = [{} for _ in range(count)], steps
         fits = [
-            _Fit(shape, pair, steps)
-            for pair in pairs
+            _Fit(shape, part, steps)
+            for part in parts
             for shape in asked.shapes
-            if any(shape in going[place] for place in pair)
+            if any(shape in going[place] for place in part)
         ]
         for fit, predicted in zip(fits, bench.carry_out(fits), strict=True):
-            one, other = fit.left_out
-            for chooser, judged in ((one, other), (other, one)):
-                error = abs(predicted[judged].mean() / measured[judged] - 1)
-                scores[chooser].setdefault(fit.shape, []).append(float(error))
+            for judged, answer in predicted.items():
+                error = abs(float(answer[0] / measured[judged]) - 1)
+                for chooser in predicted.keys() - {judged}:
+                    scores[chooser].setdefault(fit.shape, []).append(error)
         going = [
             sorted(of, key=lambda shape, told=told: float(np.mean(told[shape])))  # type: ignore[misc]
             for of, told in zip(going, scores, strict=True)
@@ -238,23 +248,22 @@ def _race(asked: NetworkSearch, bench: _Bench, count: int) -> list[NetworkShape]
     return [of[0] for of in going]
 
 
-def pairs_by_round(count: int, rounds: int) -> list[list[tuple[int, int]]]:
-    """Give pairs of workloads that are left out together: in each round every workload is in one.
+def parts_by_round(count: int, rounds: int) -> list[list[tuple[int, ...]]]:
+    """Deal workloads into parts that are left out together, in each round into others.
 
     Parameters
     ----------
     count
-        Workloads, three or more.
+        Workloads, three or more. Up to five make pairs, of which each is in two.
     rounds
-        How many rounds; where there are too few pairs for all, the last have them again.
+        How many rounds.
     """
-    # Far ones first: neighbours in a list of workloads are often alike.
-    steps = range(count // 2, 0, -1)
+    if count < 2 * _PARTS:
+        around = [(at, (at + 1) % count) for at in range(count)]
+        return [sorted((min(pair), max(pair)) for pair in around)] * rounds
     found = []
     for number in range(rounds):
-        step = steps[number % len(steps)]
-        pairs = {
-            (min(at, (at + step) % count), max(at, (at + step) % count)) for at in range(count)
-        }
-        found.append(sorted(pairs))
+        dealt = np.random.default_rng(number).permutation(count)
+        parts = [tuple(sorted(map(int, dealt[first::_PARTS]))) for first in range(_PARTS)]
+        found.append(sorted(parts))
     return found
