@@ -106,21 +106,25 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     /// Puts `value` before all that are larger, the last of which it is seldom far from.
+    #[inline(always)]
     pub fn insert_in_order(&mut self, value: T)
     where
         T: Ord,
     {
-        self.push(value);
-        let mut index = self.len - 1;
+        if self.len == self.places.len() {
+            self.grow();
+        }
+        let mut index = self.len;
+        self.len += 1;
         while index > 0 {
-            let (place, before) = (self.place(index), self.place(index - 1));
-            if self.places[before] <= value {
+            let before = *self.at(index - 1);
+            if before <= value {
                 break;
             }
-            self.places[place] = self.places[before];
-            self.places[before] = value;
+            *self.at_mut(index) = before;
             index -= 1;
         }
+        *self.at_mut(index) = value;
     }
 
     pub fn clear(&mut self) {

@@ -17,7 +17,7 @@ use drivelab_request::CommandKind;
 
 use crate::ssd::account::split::Part;
 use crate::ssd::engine::Engine;
-use crate::ssd::firmware::cores::{Done, Due, What};
+use crate::ssd::firmware::cores::{Done, Due, Parked, What};
 use crate::ssd::flash::Account;
 use crate::ssd::flash::Waits;
 use crate::ssd::timeline::CORES;
@@ -123,40 +123,19 @@ impl<F: Firmware> Engine<F> {
         (mut done, packed): (Done, Vec<u32>),
         now: u64,
     ) {
+        let (place, mut parked) = self.cores.park();
         let emitted = self.out.take();
-        for operation in emitted.iter().filter(|each| each.cause == Cause::Host) {
+        self.out
+            .put_back(std::mem::replace(&mut parked.operations, emitted));
+        parked.packed = packed;
+        for operation in (parked.operations.iter()).filter(|each| each.cause == Cause::Host) {
             match operation.kind {
                 OperationKind::Read => done.flash_reads += 1,
                 OperationKind::Program => done.flash_programs += 1,
                 OperationKind::Erase => {}
             }
         }
-        let mut at = self.cores.work_for_host(&done, now);
-        for operation in &emitted {
-            at = self.cores.due_on(self.flash.unit_of(operation.plane), at);
-        }
-        if let (What::Piece(first, ..), Some(slot)) = (what, slot) {
-            at = self.cores.due_of_piece(slot, first == 0, at);
-            self.cores.hold_piece(slot, at);
-        }
-        for operation in &emitted {
-            self.cores
-                .hold_lane(self.flash.unit_of(operation.plane), at);
-        }
-        let place = self.cores.park();
-        if let Some(parked) = self.cores.parked(place) {
-            self.out
-                .put_back(std::mem::replace(&mut parked.operations, emitted));
-            parked.packed = packed;
-        }
-        let due = Due {
-            at,
-            asked: now,
-            slot: slot.unwrap_or(NO_SLOT),
-            parked: place,
-            what,
-        };
-        self.put_due(due, now);
+        self.promise_parked((slot, what), (place, parked), &done, now);
     }
 
     /// Operations of the read cache, each on its account.
@@ -167,23 +146,38 @@ impl<F: Firmware> Engine<F> {
         mut done: Done,
         now: u64,
     ) {
-        let fetched = std::mem::take(&mut self.fetched);
-        done.flash_reads += fetched.len() as u64;
-        let mut at = self.cores.work_for_host(&done, now);
-        for (operation, _) in &fetched {
-            at = self.cores.due_on(self.flash.unit_of(operation.plane), at);
+        let (place, mut parked) = self.cores.park();
+        for (operation, account) in self.fetched.drain(..) {
+            parked.operations.push(operation);
+            parked.accounts.push(account);
         }
-        let place = self.cores.park();
-        for (operation, account) in &fetched {
-            self.cores
-                .hold_lane(self.flash.unit_of(operation.plane), at);
-            if let Some(parked) = self.cores.parked(place) {
-                parked.operations.push(*operation);
-                parked.accounts.push(*account);
-            }
+        done.flash_reads += parked.operations.len() as u64;
+        self.promise_parked((slot, what), (place, parked), &done, now);
+    }
+
+    /// Operations wait in a place until a core has done what they came of.
+    fn promise_parked(
+        &mut self,
+        (slot, what): (Option<u32>, What),
+        (place, parked): (u32, Parked),
+        done: &Done,
+        now: u64,
+    ) {
+        // A collection's operations are many, of one plane.
+        let runs = || (parked.operations).chunk_by(|one, next| one.plane == next.plane);
+        let units = || runs().filter_map(|run| run.first().map(|of| of.plane));
+        let mut at = self.cores.work_for_host(done, now);
+        for plane in units() {
+            at = self.cores.due_on(self.flash.unit_of(plane), at);
         }
-        self.fetched = fetched;
-        self.fetched.clear();
+        if let (What::Piece(first, ..), Some(slot)) = (what, slot) {
+            at = self.cores.due_of_piece(slot, first == 0, at);
+            self.cores.hold_piece(slot, at);
+        }
+        for plane in units() {
+            self.cores.hold_lane(self.flash.unit_of(plane), at);
+        }
+        self.cores.keep(place, parked);
         let due = Due {
             at,
             asked: now,

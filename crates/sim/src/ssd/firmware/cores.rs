@@ -7,15 +7,17 @@
 //! ```
 //!
 //! The firmware is asked when a command comes to it, so it decides in the order of arrival.
-//! What that costs is known then, and a core is promised for it: the one that is free first.
-//! What it decided is due when that core is done, and no earlier than what was decided before
+//! What that costs is known then, and a core is promised for it: the one that is free first. Of a
+//! command of several pages each page has a core, the first page that of the command.
+//! What it decided is due when these cores are done, and no earlier than what was decided before
 //! for the same units, so that operations of a unit keep the order in which they were emitted,
 //! whatever core is done first. The same moment ends everything else that the command waits for.
 //!
 //! What collection and wear levelling do occupies a core when the flash has done it, one move
 //! or erase at a time: they take their share of the cores beside the host, and no request waits
 //! for a whole collection's work. In idle time nothing more is begun while all cores are busy.
-//! What this leaves out: that moves wait for a core themselves.
+//! What this leaves out: that moves wait for a core themselves, and that a page of a large command
+//! enters the flash while others are still worked on.
 //!
 //! A free firmware has no cores, and nothing here is ever called.
 
@@ -34,6 +36,9 @@ pub struct Costs {
     /// programs one.
     page: [u64; 2],
     page_bytes: u32,
+    /// Nanoseconds of what the flash has done for the drive itself: a read and a program of the
+    /// map, an erase, a move.
+    own: [u64; 4],
 }
 
 /// What the firmware did for a command, or a part of one.
@@ -58,6 +63,13 @@ impl Costs {
             picos: Work::ALL.map(picos),
             page: [0; 2],
             page_bytes,
+            own: [
+                Work::FlashRead,
+                Work::FlashProgram,
+                Work::FlashErase,
+                Work::PageMoved,
+            ]
+            .map(|work| nearest(picos(work))),
         };
         let read = Done {
             commands: 1,
@@ -77,34 +89,37 @@ impl Costs {
         Some(Box::new(costs))
     }
 
-    /// Of a piece of work, to the nearest nanosecond.
+    /// Of a piece of work: picoseconds of the command itself, and of its pages.
     #[inline]
-    fn nanos(&self, done: &Done) -> u64 {
+    fn picos_of(&self, done: &Done) -> (u64, u64) {
         let picos = |work: Work, count: u64| self.picos[work as usize].saturating_mul(count);
         let copied = picos(Work::CopiedKib, done.bytes) / 1024;
         let all = [
-            picos(Work::Command, done.commands),
             picos(Work::ReadPage, done.read_pages),
             picos(Work::WrittenPage, done.written_pages),
             picos(Work::FlashRead, done.flash_reads),
             picos(Work::FlashProgram, done.flash_programs),
         ];
-        nearest(all.into_iter().fold(copied, u64::saturating_add))
+        let of_pages = all.into_iter().fold(copied, u64::saturating_add);
+        (picos(Work::Command, done.commands), of_pages)
+    }
+
+    /// The same together, to the nearest nanosecond.
+    fn nanos(&self, done: &Done) -> u64 {
+        let (command, pages) = self.picos_of(done);
+        nearest(command.saturating_add(pages))
     }
 
     /// Of what the flash has done for the drive itself.
     fn nanos_of_own(&self, kind: OperationKind, cause: Cause) -> u64 {
-        let work = match (kind, cause) {
-            (OperationKind::Erase, _) => Work::FlashErase,
-            (OperationKind::Read, Cause::Map) => Work::FlashRead,
-            (OperationKind::Program, Cause::Map) => Work::FlashProgram,
-            (OperationKind::Program, Cause::Collection | Cause::Wear | Cause::Fold) => {
-                Work::PageMoved
-            }
+        match (kind, cause) {
+            (OperationKind::Read, Cause::Map) => self.own[0],
+            (OperationKind::Program, Cause::Map) => self.own[1],
+            (OperationKind::Erase, _) => self.own[2],
+            (OperationKind::Program, Cause::Collection | Cause::Wear | Cause::Fold) => self.own[3],
             // A move counts with its program, the host's with its command.
-            _ => return 0,
-        };
-        nearest(self.picos[work as usize])
+            _ => 0,
+        }
     }
 }
 
@@ -318,11 +333,27 @@ impl Cores {
         end
     }
 
-    /// The firmware has done this for the host.
+    /// The firmware has done this for the host: on the core that is free first the command and
+    /// its first page, each further page on the one that is free first then. Answers when all of
+    /// it is done.
     #[inline]
     pub fn work_for_host(&mut self, done: &Done, now: u64) -> u64 {
-        let nanos = self.costs.as_ref().map_or(0, |costs| costs.nanos(done));
-        self.work(nanos, true, now)
+        let costs = self.costs.as_ref();
+        let (command, of_pages) = costs.map_or((0, 0), |costs| costs.picos_of(done));
+        let pages = (done.read_pages + done.written_pages).max(1);
+        if pages == 1 {
+            return self.work(nearest(command.saturating_add(of_pages)), true, now);
+        }
+        let (share, more) = (of_pages / pages, of_pages % pages);
+        let (mut before, mut last) = (0, now);
+        for page in 1..=pages {
+            // Rounded at their ends, so that the pages' times add up.
+            let picos = command.saturating_add(share * page + more.min(page));
+            let until = nearest(picos);
+            last = last.max(self.work(until - before, true, now));
+            before = until;
+        }
+        last
     }
 
     /// The same of a command of one whole page of the flash, by whether it is written; nothing if
@@ -379,16 +410,20 @@ impl Cores {
         at <= now && self.due.of_front(|first| first.at > now, true)
     }
 
-    /// An empty place for operations that wait.
-    pub fn park(&mut self) -> u32 {
-        self.vacant.pop().unwrap_or_else(|| {
+    /// A place for operations that wait, and what is empty to hold them.
+    pub fn park(&mut self) -> (u32, Parked) {
+        let place = self.vacant.pop().unwrap_or_else(|| {
             self.parked.push(Parked::default());
             (self.parked.len() - 1) as u32
-        })
+        });
+        (place, self.unpark(place))
     }
 
-    pub fn parked(&mut self, place: u32) -> Option<&mut Parked> {
-        self.parked.get_mut(place as usize)
+    /// They wait there.
+    pub fn keep(&mut self, place: u32, parked: Parked) {
+        if let Some(empty) = self.parked.get_mut(place as usize) {
+            *empty = parked;
+        }
     }
 
     /// What waits there goes; it is given back for its memory.
@@ -398,13 +433,11 @@ impl Cores {
     }
 
     pub fn give_back(&mut self, place: u32, mut parked: Parked) {
-        if let Some(empty) = self.parked.get_mut(place as usize) {
-            parked.operations.clear();
-            parked.accounts.clear();
-            parked.packed.clear();
-            *empty = parked;
-            self.vacant.push(place);
-        }
+        parked.operations.clear();
+        parked.accounts.clear();
+        parked.packed.clear();
+        self.keep(place, parked);
+        self.vacant.push(place);
     }
 
     /// When a core is free for work that nobody waits for.

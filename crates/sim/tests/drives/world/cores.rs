@@ -54,12 +54,36 @@ impl Cores {
 }
 
 impl World {
-    fn nanos(&self, done: &Done) -> u64 {
+    /// Picoseconds of the command itself, and of its pages.
+    fn picos(&self, done: &Done) -> (u64, u64) {
         let time = self.config.firmware.unwrap().time;
         let picos = |work| (time.nanos(work) * 1_000.0 * self.factor).round() as u64;
-        let counted = done.counts.iter().map(|&(work, n)| picos(work) * n);
+        let sum = |of_command: bool| -> u64 {
+            let counts = done.counts.iter();
+            let asked = counts.filter(|(work, _)| (*work == Work::Command) == of_command);
+            asked.map(|&(work, n)| picos(work) * n).sum()
+        };
         let copied = picos(Work::CopiedKib) * done.copied_bytes / 1024;
-        (counted.sum::<u64>() + copied + 500) / 1_000
+        (sum(true), sum(false) + copied)
+    }
+
+    /// A core works on each page of a command, and the first of them on the command; answers when
+    /// all of them are done.
+    fn work(&mut self, done: &Done) -> u64 {
+        let (command, of_pages) = self.picos(done);
+        let of_pages_alone = |work| matches!(work, Work::ReadPage | Work::WrittenPage);
+        let counts = done.counts.iter().filter(|(work, _)| of_pages_alone(*work));
+        let pages = counts.map(|(_, n)| n).sum::<u64>().max(1);
+        // Of pages that cannot share a picosecond the first have it.
+        let until = |page: u64| {
+            let shared = of_pages / pages * page + page.min(of_pages % pages);
+            match page {
+                0 => 0,
+                _ => (command + shared + 500) / 1_000,
+            }
+        };
+        let ends = (0..pages).map(|page| self.cores.work(until(page + 1) - until(page), self.now));
+        ends.max().unwrap()
     }
 
     /// The work on so many pages of a request with so many bytes, the first of them or not.
@@ -104,8 +128,7 @@ impl World {
                 OperationKind::Erase => {}
             }
         }
-        let nanos = self.nanos(&done);
-        let mut at = self.cores.work(nanos, self.now);
+        let mut at = self.work(&done);
         let units = operations
             .iter()
             .map(|o| o.plane as usize % self.units.len());
@@ -150,6 +173,6 @@ impl World {
             counts: vec![(work, 1)],
             copied_bytes: 0,
         };
-        self.cores.work(self.nanos(&done), self.now);
+        self.work(&done);
     }
 }
