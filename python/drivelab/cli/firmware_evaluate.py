@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--models",
         metavar="NAME,...",
         help="static, ratio, linear, boosted, kriging, and network, whose shape is searched anew "
-        "for each workload and takes hours [all but network]",
+        "for each workload in a quarter of an hour [all but network]",
     )
     parser.add_argument(
         "--search",

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 STATIC: Final = "static"
 #: The host's time, times the mean ratio of the platforms under the other workloads.
 RATIO: Final = "ratio"
-#: What is evaluated unless asked otherwise: the search for a network takes hours.
+#: What is evaluated unless asked otherwise: the search for a network takes a quarter of an
+#: hour.
 USUAL: Final = (STATIC, RATIO, *LEARNERS)
 NETWORK: Final = "network"
 

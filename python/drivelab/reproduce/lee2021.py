@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drivelab.firmware.counted import count_requests
-from drivelab.firmware.evaluation import STATIC, evaluate
+from drivelab.firmware.evaluation import NETWORK, STATIC, USUAL, evaluate
 from drivelab.firmware.lee2021 import FIFTEEN, TOLERANCE, counted_values
+from drivelab.firmware.network_search import NetworkSearch
 from drivelab.firmware.profile import Bench, FirmwareSettings, profile_firmware
 from drivelab.firmware.programs import firmware_program, observers
 from drivelab.firmware.requests import RECORD_REQUESTS, RequestPlan, request_chunks
@@ -32,6 +33,7 @@ from drivelab.reproduce.lee2021_tables import (
     table_4,
     table_5,
 )
+from drivelab.store import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,6 +71,10 @@ QUOTED: Final = (
     "Figure 2a: the paper's host is 1.16 to 1.74 times as fast as its target, Z-NAND added to "
     "both. Requests that only read hardly wait for flash here, 12 us over 32 dies, so their ratio "
     "is that of the processors.",
+    "The paper's network is better than its linear regression, and that is not claimed here: on "
+    "these platforms a line in the events is already near, and a network knows little of requests "
+    "larger than all that it has learned (FS, WS). Its shape is chosen without the workload, where "
+    "the paper takes the best of all on the same workloads.",
     "Table 5: the paper does not say over which records its coefficients are. Over all records, "
     "long ones have more of every event. Inside a workload records hardly differ.",
 )
@@ -80,8 +86,8 @@ def reproduce(folder: Path | None = None, records: int = RECORDS) -> Reproductio
     Parameters
     ----------
     folder
-        Where the profile is kept, so that it goes on when it was stopped; without it it is
-        forgotten.
+        Where the profile and the search for networks are kept, so that they go on when they were
+        stopped; without it they are forgotten.
     records
         Of each workload.
     """
@@ -92,18 +98,24 @@ def reproduce(folder: Path | None = None, records: int = RECORDS) -> Reproductio
     )
     bench = Bench(host, target, firmware_program(), settings, requests)
     workloads = {each.label: each.workload() for each in FIFTEEN}
-    where = nullcontext(folder) if folder is not None else tempfile.TemporaryDirectory()
-    with where as place:
-        profiles = profile_firmware(workloads, bench, Path(place) / "profile")
     counted = {
         each.label: count_requests(request_chunks(each.workload(), RequestPlan(_SEED)))
         for each in FIFTEEN
     }
-    return reproduction_of(profiles, counted)
+    where = nullcontext(folder) if folder is not None else tempfile.TemporaryDirectory()
+    with where as place:
+        profile = Path(place) / "profile"
+        profiles = profile_firmware(workloads, bench, profile)
+        with RunStore.open(profile) as store:
+            header = store.header
+        search = NetworkSearch(Path(place) / "networks", header, progress=True)
+        return reproduction_of(profiles, counted, search)
 
 
 def reproduction_of(
-    profiles: Sequence[Profiled], counted: Mapping[str, CountedRequests]
+    profiles: Sequence[Profiled],
+    counted: Mapping[str, CountedRequests],
+    search: NetworkSearch | None = None,
 ) -> Reproduction:
     """Set a profile of the fifteen workloads beside the paper.
 
@@ -113,8 +125,11 @@ def reproduction_of(
         Of the fifteen, or of some of them.
     counted
         Each workload at its whole length, by label.
+    search
+        How the networks of table 2 are searched; without it there are none.
     """
-    found = evaluate(profiles)
+    models = USUAL if search is None else (*USUAL, NETWORK)
+    found = evaluate(profiles, models, search=search)
     published = [each for each in FIFTEEN if each.label in counted]
     shares = figure_1(profiles, with_collection=False)
     return Reproduction(
@@ -216,6 +231,16 @@ def _error_orderings(found: Evaluation) -> tuple[Ordering, ...]:
                 "section 4.2: 18.9 % is six times 3.1 %",
             ),
         ]
+        if NETWORK in found.by_model:
+            orderings.append(
+                Ordering(
+                    f"{_STATIC_TIMES_WORSE:g} times that of the network, below the static count's",
+                    100 * _STATIC_TIMES_WORSE * found.by_model[NETWORK].ratio,
+                    100 * static.ratio,
+                    "%",
+                    "section 4.2: 18.9 % is six times 3.1 %",
+                )
+            )
     return tuple(orderings)
 
 

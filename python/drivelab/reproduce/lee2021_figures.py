@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 _SIZE_INCHES: Final = (7.4, 3.6)
 _ROOM: Final = 0.8
 _GREY: Final = "#9aa5b1"
+_PURPLE: Final = "#8E5FA8"
 _COLORS: Final = {
     "static": ORANGE,
     "ratio": _GREY,
     "linear": BLUE,
     "boosted": INK,
+    "network": _PURPLE,
     "kriging": GREEN,
 }
 

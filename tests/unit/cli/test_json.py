@@ -31,7 +31,9 @@ from drivelab.drives.real.block_devices import BlockDevice
 from drivelab.errors import RunError
 from drivelab.firmware import kind, leave_one_out
 from drivelab.firmware.counted import count_requests
+from drivelab.firmware.learners import NetworkShape
 from drivelab.firmware.lee2021 import published_workload
+from drivelab.firmware.network_search import NetworkSearch
 from drivelab.firmware.requests import RequestPlan, request_chunks
 from drivelab.pts.compared_courses import COURSES
 from drivelab.pts.every_test import TESTS
@@ -339,7 +341,8 @@ def small_lee2021() -> Reproduction:
         for label, reads in (("RR", 1000), ("RW", 0), ("TC", 480))
     ]
     requests = request_chunks(published_workload("TC").workload(), RequestPlan(shorter=100))
-    return lee2021.reproduction_of(profiles, {"TC": count_requests(requests)})
+    search = NetworkSearch(rounds=((1, 2),), shapes=(NetworkShape(1, 8, 0.01),))
+    return lee2021.reproduction_of(profiles, {"TC": count_requests(requests)}, search)
 
 
 def documents() -> str:
