@@ -22,9 +22,9 @@ const STACK_BYTES: usize = 64 << 10;
 /// The lines of the signals, ready to be written: a handler may not make them.
 static LINES: OnceLock<Vec<(libc::c_int, String)>> = OnceLock::new();
 
-/// From now on a crash writes a line, and ends the program as it would have without; only a stack
-/// that is full in another thread has none. A pipe that nobody reads is an error where it is written
-/// to, not the end.
+/// From now on a crash writes a line, and ends the program as it would have without, also where this
+/// thread's stack is full; other threads need a [`HandlerStack`] for that. A pipe that nobody reads is
+/// an error where it is written to, not the end.
 pub fn tell_crashes(program: Program) {
     LINES.get_or_init(|| {
         let line = |what: &str| {
@@ -34,13 +34,9 @@ pub fn tell_crashes(program: Program) {
         SIGNALS.map(|(signal, what)| (signal, line(what))).into()
     });
     // It is there as long as the program.
-    let stack: &'static mut [u8] = Box::leak(vec![0; STACK_BYTES].into_boxed_slice());
-    // SAFETY: the stack is nobody else's, and the handler calls nothing that a handler may not.
+    std::mem::forget(HandlerStack::new());
+    // SAFETY: the handler calls nothing that a handler may not.
     unsafe {
-        let mut other: libc::stack_t = std::mem::zeroed();
-        other.ss_sp = stack.as_mut_ptr().cast();
-        other.ss_size = stack.len();
-        libc::sigaltstack(&raw const other, std::ptr::null_mut());
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = crashed as extern "C" fn(libc::c_int) as libc::sighandler_t;
         // What the signal does by itself comes back, and at once.
@@ -49,6 +45,47 @@ pub fn tell_crashes(program: Program) {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+    }
+}
+
+/// Where the handler runs if it is this thread's stack that is full, as long as this is there. A
+/// thread is not born with one.
+pub struct HandlerStack(*mut libc::c_void);
+
+impl HandlerStack {
+    /// For the thread that asks, which drops it again.
+    #[must_use]
+    pub fn new() -> Self {
+        let room = vec![0_u8; STACK_BYTES].into_boxed_slice();
+        let place = Box::into_raw(room).cast();
+        tell_kernel(place, 0);
+        Self(place)
+    }
+}
+
+impl Default for HandlerStack {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for HandlerStack {
+    fn drop(&mut self) {
+        tell_kernel(std::ptr::null_mut(), libc::SS_DISABLE);
+        let room = std::ptr::slice_from_raw_parts_mut(self.0.cast::<u8>(), STACK_BYTES);
+        // SAFETY: `new` took it out of such a box, and the kernel does not know it any more.
+        drop(unsafe { Box::from_raw(room) });
+    }
+}
+
+fn tell_kernel(place: *mut libc::c_void, flags: libc::c_int) {
+    // SAFETY: zeroes are a value of it, and the place has so many bytes as long as it is told.
+    unsafe {
+        let mut stack: libc::stack_t = std::mem::zeroed();
+        stack.ss_sp = place;
+        stack.ss_size = STACK_BYTES;
+        stack.ss_flags = flags;
+        libc::sigaltstack(&raw const stack, std::ptr::null_mut());
     }
 }
 

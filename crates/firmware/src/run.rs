@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use crate::controller::{Controller, MOST_WORKERS};
+use crate::crash::HandlerStack;
 use crate::error::RunError;
 use crate::flash::Die;
 use crate::front_end::FrontEnd;
@@ -305,6 +306,7 @@ fn in_threads<M: Mapping>(
             .map(|(server, progress)| {
                 scope.spawn(move || {
                     let stop = StopAll(shared);
+                    let _stack = HandlerStack::new();
                     while !shared.stop.load(Relaxed) {
                         let turn = server.turn()?;
                         progress.count(turn != Turn::Idle);
