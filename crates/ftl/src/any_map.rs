@@ -2,10 +2,13 @@
 //!
 //! Matched once a call: whoever wants the page map's speed names it as a type.
 
+use drivelab_request::PlacementId;
+
 use crate::snapshot::StateError;
 use crate::{
     BlockMap, CachedMap, CompressedMap, EraseCounts, Firmware, FirmwareError, FlashLayout,
-    IdleTime, Lpn, Memory, Operation, OperationBuffer, PageRun, Restorable, Room, SlcMap,
+    IdleTime, Lpn, Memory, Operation, OperationBuffer, PageRun, PlacedCounts, ReclaimMap,
+    Restorable, Room, SlcMap,
 };
 
 /// One of the firmwares of other generations.
@@ -18,6 +21,8 @@ pub enum AnyMap<M: Memory> {
     Slc(SlcMap<M>),
     /// Maps compressed pages, several to a page of the flash.
     Compressed(CompressedMap<M>),
+    /// Maps pages into reclaim units, by placement handle.
+    Reclaim(ReclaimMap<M>),
 }
 
 macro_rules! with {
@@ -27,6 +32,7 @@ macro_rules! with {
             AnyMap::Cached($map) => $what,
             AnyMap::Slc($map) => $what,
             AnyMap::Compressed($map) => $what,
+            AnyMap::Reclaim($map) => $what,
         }
     };
 }
@@ -38,6 +44,7 @@ impl<M: Memory> Clone for AnyMap<M> {
             Self::Cached(map) => Self::Cached(map.clone()),
             Self::Slc(map) => Self::Slc(map.clone()),
             Self::Compressed(map) => Self::Compressed(map.clone()),
+            Self::Reclaim(map) => Self::Reclaim(map.clone()),
         }
     }
 }
@@ -83,6 +90,19 @@ impl<M: Memory> Firmware for AnyMap<M> {
     #[inline]
     fn packs_pages(&self) -> bool {
         with!(self, map => map.packs_pages())
+    }
+
+    #[inline]
+    fn takes_placements(&self) -> bool {
+        with!(self, map => map.takes_placements())
+    }
+
+    fn place(&mut self, placement: PlacementId) {
+        with!(self, map => map.place(placement));
+    }
+
+    fn placed_counts(&self) -> Option<&PlacedCounts> {
+        with!(self, map => map.placed_counts())
     }
 
     fn map_pages(&self) -> u32 {
@@ -135,8 +155,16 @@ impl<M: Memory> Restorable for AnyMap<M> {
             (Self::Cached(map), Self::Cached(then)) => map.rollback(then),
             (Self::Slc(map), Self::Slc(then)) => map.rollback(then),
             (Self::Compressed(map), Self::Compressed(then)) => map.rollback(then),
+            (Self::Reclaim(map), Self::Reclaim(then)) => map.rollback(then),
             // A state of another firmware is none of this one's.
-            (Self::Block(_) | Self::Cached(_) | Self::Slc(_) | Self::Compressed(_), _) => {}
+            (
+                Self::Block(_)
+                | Self::Cached(_)
+                | Self::Slc(_)
+                | Self::Compressed(_)
+                | Self::Reclaim(_),
+                _,
+            ) => {}
         }
     }
 
@@ -146,7 +174,15 @@ impl<M: Memory> Restorable for AnyMap<M> {
             (Self::Cached(map), Self::Cached(base)) => map.changes_since(base),
             (Self::Slc(map), Self::Slc(base)) => map.changes_since(base),
             (Self::Compressed(map), Self::Compressed(base)) => map.changes_since(base),
-            (Self::Block(_) | Self::Cached(_) | Self::Slc(_) | Self::Compressed(_), _) => {
+            (Self::Reclaim(map), Self::Reclaim(base)) => map.changes_since(base),
+            (
+                Self::Block(_)
+                | Self::Cached(_)
+                | Self::Slc(_)
+                | Self::Compressed(_)
+                | Self::Reclaim(_),
+                _,
+            ) => {
                 Vec::new()
             }
         }
@@ -170,6 +206,7 @@ impl<M: Memory> Restorable for AnyMap<M> {
             Self::Cached(map) => Self::Cached(map.without_derived(bytes)),
             Self::Slc(map) => Self::Slc(map.without_derived(bytes)),
             Self::Compressed(map) => Self::Compressed(map.without_derived(bytes)),
+            Self::Reclaim(map) => Self::Reclaim(map.without_derived(bytes)),
         }
     }
 
@@ -179,6 +216,7 @@ impl<M: Memory> Restorable for AnyMap<M> {
             Self::Cached(map) => Self::Cached(map.complete()),
             Self::Slc(map) => Self::Slc(map.complete()),
             Self::Compressed(map) => Self::Compressed(map.complete()),
+            Self::Reclaim(map) => Self::Reclaim(map.complete()),
         }
     }
 }

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use drivelab_request::PlacementId;
 use thiserror::Error;
 
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
 use crate::{
     Action, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, Lpn, NOTHING, OwnCounts,
-    PageRun, Room,
+    PageRun, PlacedCounts, Room,
 };
 
 /// How a firmware broke its contract.
@@ -390,6 +391,18 @@ impl<F: Firmware> Firmware for Checked<F> {
 
     fn uses_after(&self) -> bool {
         self.firmware.uses_after()
+    }
+
+    fn takes_placements(&self) -> bool {
+        self.firmware.takes_placements()
+    }
+
+    fn place(&mut self, placement: PlacementId) {
+        self.firmware.place(placement);
+    }
+
+    fn placed_counts(&self) -> Option<&PlacedCounts> {
+        self.firmware.placed_counts()
     }
 
     fn map_pages(&self) -> u32 {

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use drivelab_request::{Content, Direction, Nanos};
+use drivelab_request::{Content, Direction, Nanos, PlacementId};
 use thiserror::Error;
 
-use crate::{EraseCounts, FlashLayout, Lpn, Operation, OperationBuffer, OwnCounts, Room};
+use crate::{
+    EraseCounts, FlashLayout, Lpn, Operation, OperationBuffer, OwnCounts, PlacedCounts, Room,
+};
 
 /// What the host wants of a run of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -273,6 +275,21 @@ pub trait Firmware {
     #[inline]
     fn packs_pages(&self) -> bool {
         false
+    }
+
+    /// Whether it heeds [`Firmware::place`].
+    #[inline]
+    fn takes_placements(&self) -> bool {
+        false
+    }
+
+    /// What is written from here on is to go there.
+    #[inline]
+    fn place(&mut self, _placement: PlacementId) {}
+
+    /// What it counted of placement handles since it was made; nothing without them.
+    fn placed_counts(&self) -> Option<&PlacedCounts> {
+        None
     }
 
     /// Pages of a map that lies on the flash: the logical pages behind those of the host.

@@ -35,6 +35,7 @@ mod operation;
 mod page_map;
 mod placement;
 mod policies;
+mod reclaim_map;
 mod room;
 mod shared;
 mod shared_map;
@@ -61,6 +62,7 @@ pub use operation::{Cause, Counts, NOTHING, Operation, OperationBuffer, Operatio
 pub use page_map::PageMap;
 pub use placement::{Allocation, StripingOrder};
 pub use policies::{Pace, Policies};
+pub use reclaim_map::{Isolation, MOST_HANDLES, PlacedCounts, ReclaimMap, ReclaimPolicies};
 pub use room::Room;
 pub use shared::{Shared, SharedCells, Word};
 pub use shared_map::{Table, TablesError};

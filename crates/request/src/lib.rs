@@ -9,6 +9,7 @@ mod command;
 mod content;
 mod histogram;
 mod nanos;
+mod placement;
 mod request;
 mod window;
 
@@ -17,5 +18,6 @@ pub use command::{Command, CommandKind};
 pub use content::{Content, PageData};
 pub use histogram::{BINS, Histogram, bin_of, bin_range, bin_value, percentile_of};
 pub use nanos::Nanos;
+pub use placement::PlacementId;
 pub use request::{Direction, Request, SECTOR_BYTES};
 pub use window::{ClosedBy, CompletionWindow, Counted, HalfWidth, WindowPlan};
