@@ -182,9 +182,7 @@ impl<M: Memory> Restorable for AnyMap<M> {
                 | Self::Compressed(_)
                 | Self::Reclaim(_),
                 _,
-            ) => {
-                Vec::new()
-            }
+            ) => Vec::new(),
         }
     }
 

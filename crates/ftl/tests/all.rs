@@ -10,6 +10,7 @@ mod external;
 mod failures;
 mod memory;
 mod placement;
+mod reclaim_map;
 mod requests;
 mod shared;
 mod slc_map;

@@ -5,7 +5,7 @@ use drivelab_request::{CommandKind, Histogram};
 use drivelab_sim::host::counters::{Counter, Place, Value, described};
 use drivelab_sim::host::{
     DiskCounters, Energy, FlashCounters, LatencySplit, LoggedRequest, Media, Outcome, PartNames,
-    RequestLog, Series, StreamOutcome,
+    PlacementCounters, RequestLog, Series, StreamOutcome,
 };
 use drivelab_table::{Column, Values, write_parquet};
 use pyo3::prelude::*;
@@ -113,6 +113,7 @@ fn counted<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>
         Value::Count(count) => count.into_pyobject(py)?,
         Value::Real(value) => value.into_pyobject(py)?,
         Value::Reals(values) => PyList::new(py, values)?.into_any(),
+        Value::Counts(values) => PyList::new(py, values)?.into_any(),
         Value::Erases(counts) => {
             let dict = counts.map(|counts| erase_counts_dict(py, counts));
             dict.transpose()?.into_pyobject(py)?.into_any()
@@ -187,6 +188,8 @@ pub fn simulated_dict<'py>(
         add_counters(&dict, (FlashCounters::ROWS, flash), Place::Run)?;
     }
     add_objects(&dict, flash.as_deref(), disk.as_ref())?;
+    let placement = counters_dict(py, PlacementCounters::ROWS, outcome.placement.as_ref())?;
+    dict.set_item(PlacementCounters::OBJECT, placement)?;
     let own = PyDict::new(py);
     for (name, count) in &outcome.own_counts {
         own.set_item(name, count)?;

@@ -261,6 +261,8 @@ impl PyStream {
         dict.set_item("burst_requests", stream.burst)?;
         let is_once = matches!(requests, Some(Requests::EachOnce(_)));
         dict.set_item("each_place_once", is_once)?;
+        dict.set_item("placement", stream.placement.handle)?;
+        dict.set_item("reclaim_group", stream.placement.group)?;
         dict.set_item("content", stream.content.name())?;
         Ok(dict)
     }

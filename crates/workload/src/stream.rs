@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use drivelab_request::{Command, Content};
+use drivelab_request::{Command, Content, PlacementId};
 
 use crate::{
     Characteristics, CharacteristicsError, Generator, Loop, SharedSource, Stimulus, WholePass,
@@ -41,6 +41,8 @@ pub struct Stream {
     pub queue_pair: u16,
     /// What the data of its writes looks like.
     pub content: Content,
+    /// Where it is to go, of a drive that can be told.
+    pub placement: PlacementId,
     /// Of a closed loop: its part of the commands of all streams that have one, in proportion. It
     /// waits while another of them has submitted less for its part. Without one a loop is as
     /// fast as it can be.
@@ -147,6 +149,7 @@ impl Stream {
             priority: 0,
             queue_pair: 0,
             content: Content::Random,
+            placement: PlacementId::default(),
             share: None,
             burst: 1,
         }

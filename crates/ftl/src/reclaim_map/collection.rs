@@ -17,8 +17,7 @@ impl<M: Memory> ReclaimMap<M> {
     fn wants_collection(&mut self, group: u32) -> bool {
         let free = self.free_units(group);
         let collecting = self.units.group(group, GroupField::Collecting) != 0;
-        let wants =
-            free <= self.layout.reserve_blocks || (collecting && free < self.stop_units());
+        let wants = free <= self.layout.reserve_blocks || (collecting && free < self.stop_units());
         self.units
             .set_group(group, GroupField::Collecting, wants.into());
         wants

@@ -36,7 +36,10 @@ impl PlacedCounts {
     pub fn since(&self, before: &Self) -> Self {
         let each = |now: &[u64], before: &[u64]| {
             let before = before.iter().copied().chain(std::iter::repeat(0));
-            now.iter().zip(before).map(|(now, then)| now - then).collect()
+            now.iter()
+                .zip(before)
+                .map(|(now, then)| now - then)
+                .collect()
         };
         Self {
             host_pages: each(&self.host_pages, &before.host_pages),

@@ -308,7 +308,10 @@ impl<M: Memory> Firmware for ReclaimMap<M> {
     }
 
     fn erase_count(&self, block: u32) -> Option<u32> {
-        Some(self.units.unit(self.units.of_block(block), UnitField::Erases))
+        Some(
+            self.units
+                .unit(self.units.of_block(block), UnitField::Erases),
+        )
     }
 
     fn prefetch_map(&self, page: Lpn) {

@@ -54,7 +54,10 @@ impl<M: Memory> ReclaimMap<M> {
             next if next < pages => is(UnitState::Open),
             _ => next == pages && (is(UnitState::Closed) || is(UnitState::Victim)),
         };
-        check(is_filled_so, "a reclaim unit is filled otherwise than it is")?;
+        check(
+            is_filled_so,
+            "a reclaim unit is filled otherwise than it is",
+        )?;
         check(
             word(UnitField::Handle) <= self.policies.handles,
             "a reclaim unit is of a handle that there is not",

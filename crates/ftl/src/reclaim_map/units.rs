@@ -140,7 +140,8 @@ impl<M: Memory> Units<M> {
     }
 
     pub fn group(&self, group: u32, field: GroupField) -> u32 {
-        self.groups.get(group as usize * GROUP_WORDS + field as usize)
+        self.groups
+            .get(group as usize * GROUP_WORDS + field as usize)
     }
 
     pub fn set_group(&mut self, group: u32, field: GroupField, value: u32) {
@@ -191,7 +192,10 @@ impl<M: Memory> Units<M> {
 
     /// The page of the flash that is the `place`th of `unit`.
     pub fn page_at(&self, unit: u32, place: u32) -> u32 {
-        let (group, block) = (self.by_blocks.quotient(unit), self.by_blocks.remainder(unit));
+        let (group, block) = (
+            self.by_blocks.quotient(unit),
+            self.by_blocks.remainder(unit),
+        );
         let plane = self.by_planes.remainder(place) * self.group_count + group;
         let block = plane * self.units_per_group + block;
         block * self.pages_per_block + self.by_planes.quotient(place)

@@ -12,7 +12,9 @@
 use std::sync::Arc;
 
 use drivelab_ftl::{Firmware, Lpn};
-use drivelab_request::{Command, CommandKind, Content, Direction, Histogram, Nanos, Request};
+use drivelab_request::{
+    Command, CommandKind, Content, Direction, Histogram, Nanos, PlacementId, Request,
+};
 use drivelab_workload::{
     Arrivals, Generator, Key, Loop, Requests, Source, Stream, WindowedRequests, WriteMode,
 };
@@ -291,6 +293,8 @@ pub(crate) struct Running {
     until_flush: u32,
     writes_per_flush: u32,
     pub priority: u8,
+    /// Where its data is to go.
+    pub placement: PlacementId,
     pub submitted: u64,
     pub completed: u64,
     /// Of one that waits for others.
@@ -331,6 +335,7 @@ impl Running {
             until_flush: stream.writes_per_flush,
             writes_per_flush: stream.writes_per_flush,
             priority: stream.priority,
+            placement: stream.placement,
             submitted: 0,
             completed: 0,
             share: None,

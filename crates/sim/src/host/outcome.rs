@@ -1,6 +1,6 @@
 //! What a run of the simulator tells.
 
-use super::counters::{Energy, Media};
+use super::counters::{Energy, Media, PlacementCounters};
 use super::request_log::RequestLog;
 use super::series::Series;
 use super::split::{LatencySplit, PartNames};
@@ -38,6 +38,8 @@ pub struct Outcome {
     pub drained_requests: u64,
     /// What the drive's media did in the window.
     pub media: Media,
+    /// What a drive with placement handles counted of them in the window; none of others.
+    pub placement: Option<PlacementCounters>,
     /// What a firmware of the user's own counted in the window, by its names; none of others.
     pub own_counts: Vec<(String, u64)>,
     /// What the window took of the power supply, where the preset knows.

@@ -12,6 +12,7 @@ use super::host::host;
 use super::key::Usual;
 use super::mapping;
 use super::occupancy::occupancy;
+use super::placement;
 use super::published::published;
 use super::schema;
 use super::slc;
@@ -34,6 +35,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         mapping: mapping::mapping(&keys)?,
         slc: slc::slc(&keys)?,
         compression: compression::compression(&keys)?,
+        placement: placement::placement(&keys)?,
         firmware: firmware::firmware(&keys)?,
         collection: collection(&keys)?,
         wear: wear(&keys)?,
@@ -50,6 +52,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
     mapping::check(&config, &keys)?;
     slc::check(&config, &keys)?;
     compression::check(&config, &keys)?;
+    placement::check(&config, &keys)?;
     ageing::check(&config, &keys)?;
     check_thresholds(&config, &keys)?;
     check_flash(&config, &keys)?;
@@ -400,7 +403,10 @@ fn check_flash(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     if u64::from(config.geometry.blocks_per_plane) < least {
         let key = "geometry.blocks_per_plane";
         let has_map = u64::from(config.cached_policies().is_some());
-        let open = u64::from(config.policies().open_blocks()) + has_map;
+        let open = match config.reclaim_policies() {
+            Some(policies) => policies.lanes().into(),
+            None => u64::from(config.policies().open_blocks()) + has_map,
+        };
         let allowed = match config.block_policies() {
             None => format!(
                 "at least {least}: {} kept free by collection \

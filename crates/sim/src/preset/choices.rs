@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-pub use drivelab_ftl::{Allocation, Pace, Replacement, StripingOrder, VictimPolicy};
+pub use drivelab_ftl::{Allocation, Isolation, Pace, Replacement, StripingOrder, VictimPolicy};
 
 macro_rules! choices {
     ($(#[$about:meta])* $name:ident { $($choices:tt)+ }) => {
@@ -32,6 +32,7 @@ written_by_word! {
     victim_word: drivelab_ftl::VictimPolicy,
     order_word: drivelab_ftl::StripingOrder,
     allocation_word: drivelab_ftl::Allocation,
+    isolation_word: drivelab_ftl::Isolation,
 }
 
 /// A choice that not every drive has.

@@ -19,6 +19,7 @@ use super::drive::fingerprint;
 use super::error::PresetError;
 use super::firmware::Firmware;
 use super::occupancy::Occupancy;
+use super::placement::Placement;
 use super::published::Published;
 use super::schema;
 use super::slc::Slc;
@@ -60,6 +61,9 @@ pub struct SsdConfig {
     /// What the controller makes smaller; absent where it stores what it is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compression: Option<Compression>,
+    /// Handles under which the host writes; absent where it cannot say what belongs together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
     /// How long the firmware itself works; absent where it takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub firmware: Option<Firmware>,

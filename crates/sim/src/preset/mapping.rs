@@ -184,6 +184,9 @@ impl SsdConfig {
         if let Some(policies) = self.slc_policies() {
             return policies.blocks_held_back(&self.layout()).into();
         }
+        if let Some(policies) = self.reclaim_policies() {
+            return policies.units_held_back(reserve).into();
+        }
         let held_back = match (self.block_policies(), self.cached_policies()) {
             (Some(policies), _) => policies.blocks_held_back(),
             (None, Some(policies)) => policies.blocks_held_back(reserve),

@@ -25,6 +25,7 @@ mod host;
 mod key;
 mod mapping;
 mod occupancy;
+mod placement;
 mod published;
 mod raid;
 pub(crate) mod schema;
@@ -36,8 +37,8 @@ pub use cell_times::CellTimes;
 pub(crate) use cell_times::MOST_PAGE_TYPES;
 pub use choices::{
     Allocation, BufferPolicy, ChannelOrder, Condition, Dispatch, DriveKind, FillOrder,
-    HostInterface, MappingScheme, MultiPlane, Order, Pace, Replacement, SeekOrder, StripingOrder,
-    VictimPolicy, WorkUnit,
+    HostInterface, Isolation, MappingScheme, MultiPlane, Order, Pace, Replacement, SeekOrder,
+    StripingOrder, VictimPolicy, WorkUnit,
 };
 pub use compression::Compression;
 pub use config::{
@@ -50,6 +51,7 @@ pub use error::{Place, PresetError, SpareShortage};
 pub use firmware::{Firmware, Time, Work};
 pub use key::{Fit, KeyRow};
 pub use occupancy::Occupancy;
+pub use placement::Placement;
 pub use published::Published;
 pub use raid::{ArrayGeometry, MemberConfig, RaidConfig};
 pub use slc::Slc;

@@ -199,6 +199,12 @@ pub(super) fn assemble(
                        are idle";
         return Err(wrong("member", allowed.to_owned())?);
     }
+    if let MemberConfig::Ssd(config) = &member_preset
+        && config.placement.is_some()
+    {
+        let allowed = "a drive without placement: an array does not hand placement handles on";
+        return Err(wrong("member", allowed.to_owned())?);
+    }
     member_preset.set_variability(variability);
     let (members, stripe_bytes) = (keys.integer("members")?, keys.integer("stripe_bytes")?);
     let stripes = Stripes::new(members, stripe_bytes);

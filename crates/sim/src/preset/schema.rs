@@ -19,6 +19,7 @@ use super::firmware;
 use super::host::COMMANDS_OF_LINKS;
 use super::key::{Key, key};
 use super::occupancy;
+use super::placement;
 use super::raid;
 
 /// One second; no step of a flash operation takes longer.
@@ -315,11 +316,11 @@ const LAST_KEYS: &[Key] = &[
 /// Every key of a kind of drive.
 pub(super) fn keys(kind: DriveKind) -> impl Iterator<Item = &'static Key> {
     let own = match kind {
-        DriveKind::Ssd => [FLASH_KEYS, firmware::KEYS, ageing::KEYS],
-        DriveKind::Hdd => [disk::KEYS, &[], &[]],
-        DriveKind::Raid0 => [raid::KEYS, &[], &[]],
+        DriveKind::Ssd => [FLASH_KEYS, firmware::KEYS, ageing::KEYS, placement::KEYS],
+        DriveKind::Hdd => [disk::KEYS, &[], &[], &[]],
+        DriveKind::Raid0 => [raid::KEYS, &[], &[], &[]],
     };
-    [FIRST_KEYS, own[0], own[1], own[2], LAST_KEYS]
+    [FIRST_KEYS, own[0], own[1], own[2], own[3], LAST_KEYS]
         .into_iter()
         .flatten()
 }

@@ -1,6 +1,6 @@
 //! From TOML to a [`Scenario`].
 
-use drivelab_request::{Content, Nanos};
+use drivelab_request::{Content, Nanos, PlacementId};
 use drivelab_workload::{Characteristics, Requests, Source, Stream, WriteMode};
 use toml::de::{DeTable, DeValue};
 
@@ -124,6 +124,10 @@ fn stream_of(
         priority: table.integer("priority").unwrap_or(0) as u8,
         queue_pair: table.integer("queue_pair").unwrap_or(0) as u16,
         content: (table.text("content").and_then(Content::from_name)).unwrap_or_default(),
+        placement: PlacementId {
+            handle: table.integer("placement").map(|handle| handle as u8),
+            group: table.integer("reclaim_group").map(|group| group as u8),
+        },
         share: table.number("share"),
         burst: table.integer("burst_requests").unwrap_or(1) as u32,
     })

@@ -90,6 +90,8 @@ pub(super) const STREAM: &[(&str, Rule)] = &[
     ("priority", integer(0, u8::MAX as u64)),
     ("queue_pair", integer(0, u16::MAX as u64)),
     ("content", Rule::Word(Content::NAMES)),
+    ("placement", integer(0, u8::MAX as u64)),
+    ("reclaim_group", integer(0, u8::MAX as u64)),
     ("burst_requests", integer(1, 1_048_576)),
     ("each_place_once", Rule::Boolean),
     (

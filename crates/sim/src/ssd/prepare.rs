@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{
-    AnyMap, BlockMap, CachedMap, CompressedMap, Firmware, PageMap, Restorable, SlcMap, Undo,
+    AnyMap, BlockMap, CachedMap, CompressedMap, Firmware, PageMap, ReclaimMap, Restorable, SlcMap,
+    Undo,
 };
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_workload::Stream;
@@ -104,6 +105,8 @@ impl Prepared {
             Some(AnyMap::Slc(SlcMap::erased(layout, policies)?))
         } else if let Some(policies) = config.compressed_policies() {
             Some(AnyMap::Compressed(CompressedMap::erased(layout, policies)?))
+        } else if let Some(policies) = config.reclaim_policies() {
+            Some(AnyMap::Reclaim(ReclaimMap::erased(layout, policies)?))
         } else {
             None
         };
@@ -192,6 +195,8 @@ impl Prepared {
             SlcMap::<Undo>::table_bytes(&layout, &policies)
         } else if let Some(policies) = config.compressed_policies() {
             CompressedMap::<Undo>::table_bytes(&layout, &policies)
+        } else if let Some(policies) = config.reclaim_policies() {
+            ReclaimMap::<Undo>::table_bytes(&layout, &policies)
         } else {
             PageMap::<Undo>::table_bytes(&layout)
         }

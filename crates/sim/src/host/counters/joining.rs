@@ -25,6 +25,9 @@ pub struct Mean;
 /// The lists one behind the other.
 pub struct Listed;
 
+/// The lists added entry by entry.
+pub struct Added;
+
 /// Of the blocks of all members, which have as many each.
 pub struct OverBlocks;
 
@@ -41,6 +44,10 @@ impl Rule for Mean {
 
 impl Rule for Listed {
     const WORDS: &'static str = "lists one behind the other";
+}
+
+impl Rule for Added {
+    const WORDS: &'static str = "sum, entry by entry";
 }
 
 impl Rule for OverBlocks {
@@ -82,6 +89,14 @@ impl Join<f64> for Mean {
 impl Join<Vec<f64>> for Listed {
     fn join<'a>(members: impl Iterator<Item = &'a Vec<f64>> + Clone) -> Vec<f64> {
         members.flatten().copied().collect()
+    }
+}
+
+impl Join<Vec<u64>> for Added {
+    fn join<'a>(members: impl Iterator<Item = &'a Vec<u64>> + Clone) -> Vec<u64> {
+        let longest = members.clone().map(Vec::len).max().unwrap_or(0);
+        let entry = |place: usize| members.clone().filter_map(|list| list.get(place)).sum();
+        (0..longest).map(entry).collect()
     }
 }
 
@@ -133,5 +148,7 @@ mod tests {
         assert!((Mean::join([0.25, 0.75].iter()) - 0.5).abs() < 1e-12);
         let lists = [vec![0.1, 0.2], vec![0.3]];
         assert_eq!(Listed::join(lists.iter()), [0.1, 0.2, 0.3]);
+        let lists = [vec![1, 2], vec![3_u64]];
+        assert_eq!(Added::join(lists.iter()), [4, 2]);
     }
 }

@@ -15,7 +15,7 @@ mod value;
 
 use std::borrow::Cow;
 
-pub use table::{DiskCounters, Energy, FlashCounters};
+pub use table::{DiskCounters, Energy, FlashCounters, PlacementCounters};
 pub use value::Value;
 
 /// One row of the table: a counter of `W`.
@@ -44,7 +44,7 @@ pub struct Counter<W: 'static> {
 /// Where a run gives a counter out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In the object of its kind: `flash`, `disk` or `energy`.
+    /// In the object of its kind: `flash`, `placement`, `disk` or `energy`.
     Object,
     /// Among what is told of the whole run.
     Run,
@@ -97,9 +97,11 @@ impl<W> Counter<W> {
 pub fn described() -> Vec<Described> {
     let flash = FlashCounters::ROWS.iter();
     let disk = DiskCounters::ROWS.iter();
+    let placement = PlacementCounters::ROWS.iter();
     let energy = Energy::ROWS.iter();
     flash
         .flat_map(|row| row.described(FlashCounters::OBJECT))
+        .chain(placement.flat_map(|row| row.described(PlacementCounters::OBJECT)))
         .chain(disk.flat_map(|row| row.described(DiskCounters::OBJECT)))
         .chain(energy.flat_map(|row| row.described(Energy::OBJECT)))
         .collect()

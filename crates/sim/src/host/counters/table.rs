@@ -11,7 +11,7 @@
 
 use drivelab_ftl::{Counts, EraseCounts};
 
-use super::joining::{Derived, Join, Listed, Mean, OverBlocks, Rule, Sum};
+use super::joining::{Added, Derived, Join, Listed, Mean, OverBlocks, Rule, Sum};
 use super::value::{Countable, Value};
 use super::{Counter, Place};
 
@@ -195,6 +195,30 @@ counters! {
         unit_utilisation_ratio: Vec<f64>, "ratio", Listed, Run, measured "die_utilisation_ratio";
         /// reads of moves by copyback
         copyback_page_reads: u64, "pages", Sum, Core;
+    }
+}
+
+counters! {
+    /// What a drive with placement handles did, as its firmware decided inside the window.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    PlacementCounters in "placement" {
+        /// by placement handle, pages that the host wrote under it; `placement` is absent of a
+        /// drive without handles
+        host_pages: Vec<u64>, "pages", Added, Object;
+        /// by placement handle, pages programmed of its data: for the host, and by collection out
+        /// of reclaim units that held its data alone
+        media_pages: Vec<u64>, "pages", Added, Object;
+        /// times that a handle went on to another reclaim unit
+        unit_switches: u64, "times", Sum, Object;
+        /// reclaim units whose valid pages collection began to move: "media reallocated"
+        moved_units: u64, "units", Sum, Object;
+        /// reclaim units in which nothing was valid any more when they were collected
+        empty_units: u64, "units", Sum, Object;
+        /// pages written under a handle or into a group that the drive has not, which went to the
+        /// first handle or to another group: "invalid placement identifier"
+        invalid_pages: u64, "pages", Sum, Object;
+        /// pages written into another reclaim group than was asked for, as that was full
+        displaced_pages: u64, "pages", Sum, Object;
     }
 }
 

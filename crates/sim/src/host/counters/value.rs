@@ -11,6 +11,8 @@ pub enum Value<'a> {
     Real(Option<f64>),
     /// A number of each channel, or of each unit.
     Reals(&'a [f64]),
+    /// A whole number of each of several.
+    Counts(&'a [u64]),
     /// How often blocks were erased; `None` of a firmware that does not tell.
     Erases(Option<EraseCounts>),
 }
@@ -35,6 +37,9 @@ impl Value<'_> {
             Self::Count(count) => count.map(|count| count as f64),
             Self::Real(value) => value,
             Self::Reals(values) => Some(values.iter().sum::<f64>() / values.len().max(1) as f64),
+            Self::Counts(values) => {
+                Some(values.iter().sum::<u64>() as f64 / values.len().max(1) as f64)
+            }
             Self::Erases(counts) => counts.map(|counts| counts.mean),
         }
     }
@@ -74,6 +79,14 @@ impl Countable for Vec<f64> {
 
     fn value(&self) -> Value<'_> {
         Value::Reals(self)
+    }
+}
+
+impl Countable for Vec<u64> {
+    const SUFFIX: &'static str = "[]";
+
+    fn value(&self) -> Value<'_> {
+        Value::Counts(self)
     }
 }
 

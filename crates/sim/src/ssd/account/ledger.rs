@@ -1,8 +1,8 @@
 //! What had been counted when the measurement window opened, and the counters when it closes.
 
-use drivelab_ftl::{Cause, Counts, FirmwareError, OwnCounts};
+use drivelab_ftl::{Cause, Counts, FirmwareError, OwnCounts, PlacedCounts};
 
-use crate::host::FlashCounters;
+use crate::host::{FlashCounters, PlacementCounters};
 use crate::ssd::flash::Work;
 
 /// Where the window opened.
@@ -11,6 +11,8 @@ pub struct Ledger {
     /// What the firmware had counted, and the same by names of its own.
     counts: Counts,
     own: OwnCounts,
+    /// What it had counted of placement handles; nothing without them.
+    placed: Option<PlacedCounts>,
     /// When, in the drive's time and in the host's.
     at: u64,
     at_host: u64,
@@ -18,18 +20,25 @@ pub struct Ledger {
 
 impl Ledger {
     /// The window is open from the beginning, where the firmware has counted `own`.
-    pub fn begin(&mut self, own: OwnCounts) {
+    pub fn begin(&mut self, own: OwnCounts, placed: Option<PlacedCounts>) {
         *self = Self {
             own,
+            placed,
             ..Self::default()
         };
     }
 
     /// The window opens, in the drive's time and in the host's.
-    pub fn open(&mut self, counts: Counts, own: OwnCounts, (at, at_host): (u64, u64)) {
+    pub fn open(
+        &mut self,
+        counts: Counts,
+        (own, placed): (OwnCounts, Option<PlacedCounts>),
+        (at, at_host): (u64, u64),
+    ) {
         *self = Self {
             counts,
             own,
+            placed,
             at,
             at_host,
         };
@@ -75,6 +84,21 @@ impl Ledger {
     /// It counts backwards, or otherwise.
     pub fn own_since(&self, own: &OwnCounts) -> Result<OwnCounts, FirmwareError> {
         own.since(&self.own)
+    }
+
+    /// What it has counted of placement handles since.
+    pub fn placed_since(&self, placed: &PlacedCounts) -> PlacementCounters {
+        let nothing = PlacedCounts::default();
+        let since = placed.since(self.placed.as_ref().unwrap_or(&nothing));
+        PlacementCounters {
+            host_pages: since.host_pages,
+            media_pages: since.media_pages,
+            unit_switches: since.unit_switches,
+            moved_units: since.moved_units,
+            empty_units: since.empty_units,
+            invalid_pages: since.invalid_pages,
+            displaced_pages: since.displaced_pages,
+        }
     }
 
     /// A part of the window that closes at `at`, in the host's time, as its duration is.

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use drivelab_request::Content;
+use drivelab_request::{Content, PlacementId};
 use rustc_hash::FxHashMap;
 
 /// When gathered pages go to the flash.
@@ -19,14 +19,17 @@ pub(super) struct Marks {
     pub stop: u32,
 }
 
+/// What the data of a page looks like, and where it is to go.
+pub type Data = (Content, PlacementId);
+
 #[derive(Clone, Copy, Debug)]
 struct Page {
     /// The number of its place in the line: places of pages that have gone are stale.
     place: u64,
     /// Data was written to all of it.
     is_whole: bool,
-    /// What the data of the last write looked like.
-    content: Content,
+    /// That of the last write.
+    data: Data,
 }
 
 /// The pages that wait, by age.
@@ -45,10 +48,10 @@ impl Gathered {
     }
 
     /// Data of logical page `page` has arrived; answers whether it replaces what waited.
-    pub fn put(&mut self, page: u32, is_whole: bool, content: Content) -> bool {
+    pub fn put(&mut self, page: u32, is_whole: bool, data: Data) -> bool {
         if let Some(held) = self.pages.get_mut(&page) {
             held.is_whole |= is_whole;
-            held.content = content;
+            held.data = data;
             return true;
         }
         let place = self.next_place;
@@ -56,7 +59,7 @@ impl Gathered {
         let held = Page {
             place,
             is_whole,
-            content,
+            data,
         };
         self.pages.insert(page, held);
         if self.line.len() > 2 * self.pages.len() + 64 {
@@ -73,13 +76,13 @@ impl Gathered {
         self.pages.remove(&page).map(|held| held.is_whole)
     }
 
-    /// Takes the oldest page: which, whether it is whole, and what its data looks like.
-    pub fn oldest(&mut self) -> Option<(u32, bool, Content)> {
+    /// Takes the oldest page: which, whether it is whole, and its data.
+    pub fn oldest(&mut self) -> Option<(u32, bool, Data)> {
         while let Some((page, place)) = self.line.pop_front() {
             if let Some(held) = self.pages.get(&page)
                 && held.place == place
             {
-                let told = (page, held.is_whole, held.content);
+                let told = (page, held.is_whole, held.data);
                 self.pages.remove(&page);
                 return Some(told);
             }
@@ -91,8 +94,16 @@ impl Gathered {
 #[cfg(test)]
 mod tests {
     use super::Gathered;
-    use drivelab_request::Content;
+    use drivelab_request::{Content, PlacementId};
     use proptest::prelude::*;
+
+    const DATA: super::Data = (
+        Content::Zero,
+        PlacementId {
+            handle: None,
+            group: None,
+        },
+    );
 
     proptest! {
         #[test]
@@ -115,11 +126,11 @@ mod tests {
                     }
                     (_, Some(place)) => {
                         list[place].1 |= is_whole;
-                        prop_assert!(gathered.put(page, is_whole, Content::Zero));
+                        prop_assert!(gathered.put(page, is_whole, DATA));
                     }
                     (_, None) => {
                         list.push((page, is_whole));
-                        prop_assert!(!gathered.put(page, is_whole, Content::Zero));
+                        prop_assert!(!gathered.put(page, is_whole, DATA));
                     }
                 }
                 prop_assert_eq!(gathered.len() as usize, list.len());

@@ -15,13 +15,11 @@ mod gathered;
 pub mod memory;
 pub mod read_cache;
 
-use drivelab_request::Content;
-
 use crate::preset::{BufferPolicy, SsdConfig};
 use crate::ssd::ring::Ring;
 use copies::Copies;
 use flush::Barriers;
-use gathered::{Gathered, Marks};
+use gathered::{Data, Gathered, Marks};
 
 /// What a buffer is like.
 #[derive(Clone, Copy, Debug)]
@@ -176,8 +174,8 @@ impl WriteBuffer {
     }
 
     /// Data of `page` has arrived and waits for others; answers whether it replaces what waited.
-    pub fn gather(&mut self, page: u32, is_whole: bool, content: Content) -> bool {
-        let replaces = self.gathered.put(page, is_whole, content);
+    pub fn gather(&mut self, page: u32, is_whole: bool, data: Data) -> bool {
+        let replaces = self.gathered.put(page, is_whole, data);
         if replaces {
             // The space reserved for it is free.
             self.used -= 1;
@@ -196,7 +194,7 @@ impl WriteBuffer {
     }
 
     /// Takes the gathered page that waits longest, if more than `left` wait.
-    pub fn next_gathered(&mut self, left: u32) -> Option<(u32, bool, Content)> {
+    pub fn next_gathered(&mut self, left: u32) -> Option<(u32, bool, Data)> {
         (self.gathered.len() > left)
             .then(|| self.gathered.oldest())
             .flatten()

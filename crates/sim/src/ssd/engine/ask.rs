@@ -13,7 +13,7 @@ use drivelab_ftl::{
     Action, Cause, Firmware, FirmwareError, IdleTime, Lpn, Operation, OperationBuffer,
     OperationKind, PageRun,
 };
-use drivelab_request::CommandKind;
+use drivelab_request::{CommandKind, PlacementId};
 
 use crate::ssd::account::split::Part;
 use crate::ssd::engine::Engine;
@@ -30,6 +30,24 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     pub(in crate::ssd) fn ask_firmware(&mut self, run: PageRun) -> Result<(), FirmwareError> {
         self.firmware.submit(&[run], &mut self.out)
+    }
+
+    /// What the firmware is asked to write next goes where the stream of `slot` says.
+    #[inline(always)]
+    pub(in crate::ssd) fn place_for(&mut self, slot: u32) {
+        if self.firmware.takes_placements() {
+            let placement = self.placement_of(slot);
+            self.firmware.place(placement);
+        }
+    }
+
+    /// Where the data of the command in `slot` is to go.
+    pub(in crate::ssd) fn placement_of(&self, slot: u32) -> PlacementId {
+        let stream = self.front.slot(slot).stream();
+        match self.heeds_placements {
+            true => self.users.streams[stream as usize].placement,
+            false => PlacementId::default(),
+        }
     }
 
     /// Asks it for one whole page, where that is one operation.

@@ -61,6 +61,8 @@ pub(in crate::ssd) struct Engine<F> {
     /// Of one that is owned the slots whose commands are complete, until the owner takes them.
     completed: Vec<u32>,
     background: Background,
+    /// Streams say where their data goes.
+    heeds_placements: bool,
     /// Reads of what was never written are answered, from nowhere.
     answers_unwritten: bool,
     failure: Option<SimError>,
@@ -103,6 +105,7 @@ impl<F: Firmware> Engine<F> {
             is_owned: false,
             completed: Vec::new(),
             background: Background::new(config.idle_ns()),
+            heeds_placements: config.takes_placements(),
             answers_unwritten: config.is_purged || config.is_partly_filled(),
             failure: None,
             outcome: Outcome::default(),
@@ -180,7 +183,8 @@ impl<F: Firmware> Engine<F> {
         self.completed.clear();
         // A window without a warm-up never opens: what was counted before it is known from here.
         let own = self.own_counts();
-        self.ledger.begin(own);
+        let placed = self.firmware.placed_counts().cloned();
+        self.ledger.begin(own, placed);
         self.failure = None;
     }
 

@@ -11,7 +11,8 @@ impl<F: Firmware> Engine<F> {
     pub(in crate::ssd) fn open_account(&mut self, at: u64, served: EventKey) {
         let own = self.own_counts();
         let at_host = self.users.clock.host_ns(at);
-        self.ledger.open(self.out.counts, own, (at, at_host));
+        let placed = self.firmware.placed_counts().cloned();
+        (self.ledger).open(self.out.counts, (own, placed), (at, at_host));
         self.counters = FlashCounters {
             page_programs: self.flash.open_window(at, served, &mut self.timeline),
             ..FlashCounters::default()
@@ -35,6 +36,8 @@ impl<F: Firmware> Engine<F> {
         } else {
             busy
         };
+        let placed = self.firmware.placed_counts();
+        self.outcome.placement = placed.map(|placed| self.ledger.placed_since(placed));
         self.outcome.media = Media::Flash(Box::new(counters));
         let own = self.own_counts();
         match self.ledger.own_since(&own) {

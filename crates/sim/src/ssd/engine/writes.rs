@@ -71,6 +71,7 @@ impl<F: Firmware> Engine<F> {
             return self.enter_flash(&program, account, now);
         }
         self.out.clear();
+        self.place_for(slot);
         if let Err(error) = self.ask_firmware(run) {
             self.failure = Some(error.into());
             return;
@@ -156,7 +157,7 @@ impl<F: Firmware> Engine<F> {
                 if self.cores.is_on() {
                     self.gather_at_cores(slot, (first, pages), last, now);
                 }
-                self.gather(piece, now);
+                self.gather(slot, piece, now);
                 if last && !self.cores.is_on() {
                     self.acknowledge(slot, now);
                 }
@@ -169,6 +170,7 @@ impl<F: Firmware> Engine<F> {
             self.buffer.insert(piece.first.0 + page);
         }
         self.out.clear();
+        self.place_for(slot);
         if let Err(error) = self.ask_firmware(piece) {
             self.failure = Some(error.into());
             return;
@@ -274,11 +276,12 @@ impl<F: Firmware> Engine<F> {
 
     /// Pages that arrived wait for others, unless that makes enough of them.
     #[inline(never)]
-    fn gather(&mut self, piece: PageRun, now: u64) {
+    fn gather(&mut self, slot: u32, piece: PageRun, now: u64) {
         let whole = piece.whole_pages();
+        let data = (piece.content, self.placement_of(slot));
         for page in piece.first.0..piece.first.0 + piece.pages {
             let is_whole = whole.contains(&page);
-            let replaces = self.buffer.gather(page, is_whole, piece.content);
+            let replaces = self.buffer.gather(page, is_whole, data);
             self.counters.coalesced_pages += u64::from(replaces);
         }
         if let Some(left) = self.buffer.must_push() {
@@ -291,7 +294,8 @@ impl<F: Firmware> Engine<F> {
         self.record_for(None);
         self.out.clear();
         let (mut pages, mut packed) = (0, Vec::new());
-        while let Some((page, is_whole, content)) = self.buffer.next_gathered(left) {
+        while let Some((page, is_whole, (content, placement))) = self.buffer.next_gathered(left) {
+            self.firmware.place(placement);
             let run = PageRun {
                 action: Action::Write,
                 first: Lpn(page),

@@ -1,5 +1,6 @@
 //! Operations that wait for others on other units: those of a drive whose map lies on the
-//! flash, where the data's operation waits for the read of its map entry.
+//! flash, where the data's operation waits for the read of its map entry, and those of one that
+//! moves pages to other planes, where the program waits for the read.
 //!
 //! ```text
 //!   emitted ─ waits? ─ no ─────────────────────────────────────> dispatch
@@ -14,7 +15,7 @@
 //! Reads of the host and of the map pass what waits, and what comes later passes them. Programs,
 //! erases and what collection reads keep their order: behind one of them that waits they wait too.
 //! An erase waits for every read before it as well. Nothing passes an operation on the same page.
-//! Drives without such a map have no lines.
+//! Other drives have no lines.
 
 use drivelab_ftl::{Cause, NOTHING, Operation, OperationKind};
 
@@ -102,7 +103,8 @@ enum Follower {
     Nobody,
     /// The firmware: it writes a page of the map anew.
     Firmware,
-    /// The host's operations, by this ticket; [`NOTHING`] until it is taken.
+    /// The host's operations, or the program of a move on another plane, by this ticket;
+    /// [`NOTHING`] until it is taken.
     Host(u32),
 }
 
@@ -189,7 +191,8 @@ impl Dependents {
             let Some(follower) = followers.get_mut(operation.after as usize) else {
                 continue;
             };
-            if operation.cause == Cause::Host {
+            let source = operations.get(operation.after as usize);
+            if operation.cause == Cause::Host || source.is_some_and(|s| moves_on(s, operation)) {
                 *follower = Follower::Host(NOTHING);
             } else if *follower == Follower::Nobody {
                 *follower = Follower::Firmware;
@@ -259,18 +262,25 @@ impl Flash {
             };
             let source = operation.after as usize;
             let ticket = match (operations.get(source), followers.get(source)) {
-                (Some(read), Some(&Follower::Host(taken))) if is_of_host && reads_map(read) => {
+                (Some(read), Some(&Follower::Host(taken)))
+                    if (is_of_host && reads_map(read)) || moves_on(read, operation) =>
+                {
                     taken
                 }
                 _ => NOTHING,
             };
-            if reads_map(operation)
+            if !is_of_host
+                && operation.kind == OperationKind::Read
                 && let Follower::Host(taken) = &mut followers[index]
                 && let Some(dependents) = &mut self.dependents
             {
                 *taken = dependents.take_ticket();
                 // What waits for it may be a read of the host's, and goes no earlier than it.
-                account = (Account::awaited(*taken), whose_lookup);
+                let whose = match reads_map(operation) {
+                    true => whose_lookup,
+                    false => Whose::NOBODYS,
+                };
+                account = (Account::awaited(*taken), whose);
             }
             let waits = (self.dependents.as_mut())
                 .is_some_and(|dependents| dependents.holds(unit, operation, account, ticket));
@@ -306,6 +316,16 @@ impl Flash {
             dependents.leaving = leaving;
         }
     }
+}
+
+/// Whether `program` moves what `read` reads to another plane.
+fn moves_on(read: &Operation, program: &Operation) -> bool {
+    read.cause != Cause::Host
+        && read.cause == program.cause
+        && read.kind == OperationKind::Read
+        && program.kind == OperationKind::Program
+        && read.cause != Cause::Map
+        && read.plane != program.plane
 }
 
 /// Whether an operation reads a page of the map.

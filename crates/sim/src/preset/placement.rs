@@ -1,0 +1,233 @@
+//! The keys of `[placement]`: a drive whose host says which data belongs together, the flexible
+//! data placement of NVMe.
+
+use drivelab_ftl::{MOST_HANDLES, ReclaimPolicies};
+use serde::Serialize;
+
+use super::assemble::Keys;
+use super::choices::{Allocation, Isolation, MappingScheme, VictimPolicy, isolation_word};
+use super::config::SsdConfig;
+use super::error::PresetError;
+use super::key::{Key, key};
+use super::schema::{self, Rule, integer};
+
+const HANDLES: &str = "placement.handles";
+const GROUPS: &str = "placement.groups";
+const ISOLATION: &str = "placement.isolation";
+const DISABLED: &str = "placement.disabled";
+
+pub(super) const KEYS: &[Key] = &[
+    key(HANDLES, integer(1, MOST_HANDLES as u64)),
+    key(GROUPS, integer(1, 256)).usually(1),
+    key(ISOLATION, Rule::Word(Isolation::WORDS)).usual_word(Isolation::Initial.word()),
+    key(DISABLED, Rule::Boolean),
+];
+
+/// Handles under which a host writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Placement {
+    /// How many there are.
+    pub handles: u32,
+    /// Parts of the channels that share no reclaim unit.
+    pub groups: u32,
+    /// What becomes of a handle's data when it is collected.
+    #[serde(serialize_with = "isolation_word::serialize")]
+    pub isolation: Isolation,
+    /// The host has not turned it on: everything is written under the first handle.
+    #[serde(skip_serializing_if = "is_off")]
+    pub disabled: bool,
+}
+
+fn is_off(value: &bool) -> bool {
+    !*value
+}
+
+/// The section, if any of its keys is given; then the handles must be.
+pub(super) fn placement(keys: &Keys<'_>) -> Result<Option<Placement>, PresetError> {
+    if KEYS.iter().all(|row| keys.entry(row.name).is_none()) {
+        return Ok(None);
+    }
+    let groups: u32 = keys.integer_or_usual(GROUPS)?;
+    let channels: u32 = keys.integer("geometry.channels")?;
+    if !channels.is_multiple_of(groups) {
+        let allowed = format!("a divisor of geometry.channels, {channels}");
+        return Err(schema::wrong_value(GROUPS, keys.need(GROUPS)?, allowed));
+    }
+    Ok(Some(Placement {
+        handles: keys.integer(HANDLES)?,
+        groups,
+        isolation: keys.word_or_usual(ISOLATION, Isolation::from_word)?,
+        disabled: keys.switch(DISABLED)?,
+    }))
+}
+
+/// Refuses what a drive with handles cannot honour.
+pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
+    if config.placement.is_none() {
+        return Ok(());
+    }
+    let refuse = |key: &str, allowed: &str, reason: &str| {
+        let allowed = format!("{allowed}, as a drive with [placement] {reason}");
+        Err(schema::wrong_value(key, keys.need(key)?, allowed))
+    };
+    if config.mapping.scheme != MappingScheme::Page {
+        return refuse("mapping.scheme", "\"page\"", "maps pages");
+    }
+    if config.mapping.allocation != Allocation::Static || keys.entry("mapping.order").is_some() {
+        let key = match config.mapping.allocation {
+            Allocation::Static => "mapping.order",
+            _ => "mapping.allocation",
+        };
+        return refuse(key, "none", "fills its reclaim units channel by channel");
+    }
+    if config.collection.policy != VictimPolicy::Greedy {
+        let reason = "collects the reclaim unit with the fewest valid pages";
+        return refuse("collection.policy", "\"greedy\"", reason);
+    }
+    if config.scheduling.copyback {
+        let reason = "moves pages to other planes";
+        return refuse("scheduling.copyback", "false", reason);
+    }
+    if config.wear.least_worn_first {
+        let reason = "does so anyway, by reclaim unit";
+        return refuse("wear.least_worn_first", "false", reason);
+    }
+    for (key, reason) in [
+        ("slc.blocks_per_plane", "has dense blocks alone"),
+        ("compression.slot_size_bytes", "stores what it is given"),
+        (
+            "collection.hot_blocks_per_plane",
+            "is told by its host what is hot",
+        ),
+        (
+            "collection.background_blocks_per_plane",
+            "collects when space is needed",
+        ),
+        ("wear.static_spread", "levels no wear"),
+        (
+            "ageing.factory_bad_ratio",
+            "has no blocks to replace those of a reclaim unit",
+        ),
+        (
+            "ageing.program_failure_probability",
+            "has no blocks to replace those of a reclaim unit",
+        ),
+        (
+            "ageing.erase_failure_probability",
+            "has no blocks to replace those of a reclaim unit",
+        ),
+    ] {
+        if keys.entry(key).is_some() {
+            return refuse(key, "none", reason);
+        }
+    }
+    Ok(())
+}
+
+impl SsdConfig {
+    /// What a firmware with placement handles is to do; nothing of another.
+    #[must_use]
+    pub fn reclaim_policies(&self) -> Option<ReclaimPolicies> {
+        let placement = self.placement?;
+        Some(ReclaimPolicies {
+            handles: if placement.disabled {
+                1
+            } else {
+                placement.handles
+            },
+            groups: placement.groups,
+            isolation: placement.isolation,
+            pace: self.collection.pace,
+            stop_units: self.collection.stop_blocks_per_plane,
+        })
+    }
+
+    /// Whether a host says where its data goes.
+    #[must_use]
+    pub fn takes_placements(&self) -> bool {
+        self.placement.is_some_and(|placement| !placement.disabled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use crate::preset::{PresetError, SsdConfig};
+
+    fn derived(lines: &str) -> Result<SsdConfig, PresetError> {
+        SsdConfig::from_text(&format!(
+            "base = \"x25m-yoo2014\"\nname = \"mine\"\n{lines}\n"
+        ))
+    }
+
+    #[test]
+    fn handles_are_part_of_the_drive_and_read_back() {
+        let drive = derived("placement.handles = 8").unwrap();
+        let policies = drive.reclaim_policies().unwrap();
+        assert_eq!((policies.handles, policies.groups), (8, 1));
+        assert!(drive.takes_placements());
+        assert_eq!(SsdConfig::from_text(&drive.resolved_toml()).unwrap(), drive);
+        assert_ne!(drive.hash(), derived("").unwrap().hash());
+        let off = derived("placement.handles = 8\nplacement.disabled = true").unwrap();
+        assert_eq!(off.reclaim_policies().unwrap().handles, 1);
+        assert!(!off.takes_placements());
+        assert_eq!(SsdConfig::from_text(&off.resolved_toml()).unwrap(), off);
+        let apart = derived("placement.handles = 8\nplacement.isolation = \"persistent\"").unwrap();
+        assert_eq!(apart.reclaim_policies().unwrap().lanes(), 16);
+    }
+
+    #[test]
+    fn it_refuses_what_it_cannot_honour() {
+        for (lines, expected) in [
+            (
+                "mapping.scheme = \"bast\"",
+                "allowed: \"page\", as a drive with [placement] maps pages",
+            ),
+            (
+                "mapping.order = \"wcdp\"",
+                "allowed: none, as a drive with [placement] fills",
+            ),
+            (
+                "mapping.allocation = \"round_robin\"",
+                "allowed: none, as a drive with [placement] fills",
+            ),
+            (
+                "collection.policy = \"fifo\"",
+                "allowed: \"greedy\", as a drive with [placement]",
+            ),
+            ("scheduling.copyback = true", "moves pages to other planes"),
+            ("wear.static_spread = 3", "levels no wear"),
+            ("wear.least_worn_first = true", "does so anyway"),
+            (
+                "collection.hot_blocks_per_plane = 3",
+                "is told by its host what is hot",
+            ),
+            (
+                "placement.groups = 3",
+                "allowed: a divisor of geometry.channels, 10",
+            ),
+            ("placement.handles = 129", "an integer from 1 to 128"),
+            (
+                "placement.isolation = \"none\"",
+                "\"initial\" or \"persistent\"",
+            ),
+        ] {
+            let handles = if lines.contains("handles") {
+                ""
+            } else {
+                "placement.handles = 8\n"
+            };
+            let message = derived(&format!("{handles}{lines}"))
+                .unwrap_err()
+                .to_string();
+            assert!(message.contains(expected), "{message}");
+            assert_eq!(message.lines().count(), 1);
+        }
+        let message = derived("placement.groups = 2").unwrap_err().to_string();
+        assert!(
+            message.contains("placement.handles is missing"),
+            "{message}"
+        );
+    }
+}
