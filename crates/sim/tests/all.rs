@@ -28,6 +28,7 @@ mod oracle;
 mod overtaking;
 mod paced;
 mod pipeline;
+mod placement;
 mod queueing;
 mod raid;
 mod read_cache;

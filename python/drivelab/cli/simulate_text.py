@@ -15,6 +15,7 @@ from drivelab.cli.courses import (
     rate,
     spans,
 )
+from drivelab.cli.simulate_placement import placement_lines
 from drivelab.cli.trace_text import in_width
 from drivelab.drives.lateness import Lateness
 from drivelab.drives.simulated.simulation import PERCENTILES
@@ -65,6 +66,8 @@ def text(values: Values, *, title: str | None = None, notes: Sequence[str] = ())
         lines += ["", *_disk(values["disk"])]
     else:
         lines += ["", *_flash(values), *_own_counts(values.get("firmware_counts", {}))]
+    if "placement" in values:
+        lines += placement_lines(values["placement"])
     if values["members"]:
         lines += ["", *_members(values["members"])]
     elif values["disk"] is None:
@@ -108,6 +111,9 @@ def stream_text(plan: Values) -> str:
         said += f", in {format_size(length)} {where}"
     if plan["content"] != "random":
         said += f", content {plan['content']}"
+    for key in ("placement", "reclaim_group"):
+        if plan[key] is not None:
+            said += f", {key.replace('_', ' ')} {plan[key]}"
     return said + _turns_text(plan)
 
 

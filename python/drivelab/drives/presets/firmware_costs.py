@@ -245,6 +245,11 @@ def _refuse_other_drive(drive: Mapping[str, Any], time: ModelledTime) -> None:
                 has("compression" in drive, "compression"),
                 has(trained.has_compression, "compression"),
             ),
+            (
+                "[placement]",
+                has("placement" in drive, "placement handles"),
+                has(False, "placement handles"),
+            ),
         )
         if given != wanted
     ]

@@ -363,6 +363,8 @@ class SimulatedDrive(ClosedOnExit):
             "disk": told["disk"],
             # Of a firmware of one's own alone.
             **({"firmware_counts": told["firmware_counts"]} if told["firmware_counts"] else {}),
+            # Of a drive with placement handles alone.
+            **({} if told["placement"] is None else {"placement": told["placement"]}),
             "energy": told["energy"],
             "variability": self.variability,
             "variability_factor": told["variability_factor"],

@@ -1,0 +1,38 @@
+"""What placement handles did in a simulated run, as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from drivelab.cli.courses import line
+
+
+def placement_lines(counts: Mapping[str, Any]) -> Iterator[str]:
+    """Tell each handle that was written under, and what became of reclaim units.
+
+    Parameters
+    ----------
+    counts
+        The object ``placement`` of what ``drivelab simulate --json`` prints.
+    """
+    of_handles = zip(counts["host_pages"], counts["media_pages"], strict=True)
+    label = "placement"
+    for handle, (host, media) in enumerate(of_handles):
+        if media == 0:
+            continue
+        over = f", {media / host:.3f} times as many" if host else ""
+        yield line(
+            label, f"handle {handle}: {host:,} pages of the host, {media:,} programmed{over}"
+        )
+        label = ""
+    moved, empty = counts["moved_units"], counts["empty_units"]
+    yield line(
+        label,
+        f"reclaim units: {counts['unit_switches']:,} opened by handles, {empty:,} collected empty, "
+        f"{moved:,} not",
+    )
+    if counts["invalid_pages"]:
+        yield line("", f"{counts['invalid_pages']:,} pages under handles or groups that it has not")
+    if counts["displaced_pages"]:
+        yield line("", f"{counts['displaced_pages']:,} pages beside a reclaim group that was full")
