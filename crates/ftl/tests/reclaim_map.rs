@@ -81,7 +81,9 @@ struct Unit {
     is_victim: bool,
     handle: u32,
     erases: u32,
-    written: Vec<u32>,
+    /// How many of its places are filled, and by which logical page each.
+    filled: usize,
+    places: Vec<Option<u32>>,
 }
 
 impl Plain {
@@ -124,34 +126,54 @@ impl Plain {
     fn free(&self, group: u32) -> Vec<usize> {
         let is_free = |&unit: &usize| {
             let unit = &self.units[unit];
-            unit.written.is_empty() && unit.lane.is_none()
+            unit.filled == 0 && unit.lane.is_none()
         };
         self.of_group(group).into_iter().filter(is_free).collect()
     }
 
-    fn put(&mut self, logical: u32, group: u32, lane: u32) {
+    /// `from` is the plane of data that moves, as the place among those of its group.
+    fn put(&mut self, logical: u32, group: u32, lane: u32, from: Option<usize>) {
         let open = self.of_group(group);
         let open = open
             .into_iter()
             .find(|&unit| self.units[unit].lane == Some(lane));
         let unit = open.unwrap_or_else(|| {
             let free = self.free(group);
-            let unit = *free
-                .iter()
-                .min_by_key(|&&unit| self.units[unit].erases)
-                .unwrap();
+            let unit = free.iter().min_by_key(|&&unit| self.units[unit].erases);
+            let unit = *unit.unwrap();
             let handles = self.policies.handles;
-            self.units[unit].lane = Some(lane);
-            self.units[unit].handle = match self.policies.isolation {
+            let size = self.size();
+            let opened = &mut self.units[unit];
+            opened.lane = Some(lane);
+            opened.places = vec![None; size];
+            opened.handle = match self.policies.isolation {
                 Isolation::Persistent => lane % handles,
                 Isolation::Initial => lane,
             };
             unit
         });
-        self.newest[logical as usize] = Some((unit, self.units[unit].written.len()));
-        self.units[unit].written.push(logical);
-        if self.units[unit].written.len() == self.size() {
-            self.units[unit].lane = None;
+        let planes = (self.layout.planes / self.policies.groups) as usize;
+        let places = &self.units[unit].places;
+        let next_on = |plane: usize| {
+            (plane..places.len())
+                .step_by(planes)
+                .find(|&p| places[p].is_none())
+        };
+        let place = match from {
+            None => self.units[unit].filled,
+            Some(plane) => next_on(plane).unwrap_or_else(|| {
+                // The plane with the most room, of equals the first.
+                let next = (0..planes).filter_map(next_on);
+                next.min_by_key(|place| place / planes).unwrap()
+            }),
+        };
+        self.newest[logical as usize] = Some((unit, place));
+        let size = self.size();
+        let opened = &mut self.units[unit];
+        opened.places[place] = Some(logical);
+        opened.filled += 1;
+        if opened.filled == size {
+            opened.lane = None;
         }
     }
 
@@ -159,7 +181,7 @@ impl Plain {
         if self.collected[group as usize].is_some() {
             return true;
         }
-        let is_closed = |&unit: &usize| self.units[unit].written.len() == self.size();
+        let is_closed = |&unit: &usize| self.units[unit].filled == self.size();
         let closed = self.of_group(group).into_iter().filter(is_closed);
         let Some(victim) = closed.min_by_key(|&unit| self.valid(unit)) else {
             return false;
@@ -178,16 +200,20 @@ impl Plain {
         let handle = self.units[victim].handle;
         let handles = self.policies.handles;
         for _ in 0..most {
-            let written = &self.units[victim].written;
-            let next = (0..written.len())
-                .find(|&place| self.newest[written[place] as usize] == Some((victim, place)));
+            let places = &self.units[victim].places;
+            let is_valid = |&place: &usize| {
+                let logical = places[place].unwrap();
+                self.newest[logical as usize] == Some((victim, place))
+            };
+            let next = (0..places.len()).find(is_valid);
             let Some(place) = next else { break };
-            let logical = self.units[victim].written[place];
+            let logical = places[place].unwrap();
             let lane = match self.policies.isolation {
                 Isolation::Persistent => handles + handle,
                 Isolation::Initial => handles,
             };
-            self.put(logical, group, lane);
+            let planes = (self.layout.planes / self.policies.groups) as usize;
+            self.put(logical, group, lane, Some(place % planes));
             self.moves += 1;
             if let Some(media) = self.media.get_mut(handle as usize) {
                 *media += 1;
@@ -196,7 +222,7 @@ impl Plain {
         if self.valid(victim) == 0 {
             let unit = &mut self.units[victim];
             (unit.is_victim, unit.erases) = (false, unit.erases + 1);
-            unit.written.clear();
+            unit.filled = 0;
             self.collected[group as usize] = None;
         }
     }
@@ -239,7 +265,7 @@ impl Plain {
                 self.collect(group, u32::MAX);
             }
         }
-        self.put(logical, group, handle);
+        self.put(logical, group, handle, None);
         self.media[handle as usize] += 1;
         let is_due =
             |plain: &mut Self| plain.collected[group as usize].is_some() || plain.wants(group);

@@ -14,9 +14,9 @@ use crate::small_drive::{self, config, drive, write};
 const HANDLES: &str = "condition = \"fresh\"\nplacement.handles = 3\n\
                        geometry.user_capacity_bytes = 4194304\n";
 
-/// The same with 900 pages for the host.
+/// The same with 1,800 of its 2,048 pages for the host.
 const SMALL: &str = "condition = \"fresh\"\nplacement.handles = 3\n\
-                     geometry.user_capacity_bytes = 3686400\n";
+                     geometry.user_capacity_bytes = 7372800\n";
 
 fn to(handle: u8) -> PlacementId {
     PlacementId {
@@ -122,10 +122,10 @@ fn a_page_is_moved_to_another_die_after_it_was_read() {
 #[test]
 fn handles_keep_a_log_from_being_moved() {
     let streams = [
-        writer("log", 0..800, 0.0, 1),
-        writer("random", 800..900, 1.0, 2),
+        writer("log", 0..1_600, 0.0, 1),
+        writer("random", 1_600..1_800, 1.0, 2),
     ];
-    let plan = Plan::counting(6_000, 12_000);
+    let plan = Plan::counting(20_000, 20_000);
     let apart = run(&[SMALL], &streams, plan);
     let log = counters(&apart);
     assert_eq!(log.host_pages[1], log.media_pages[1]);

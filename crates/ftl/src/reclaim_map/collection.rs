@@ -122,7 +122,7 @@ impl<M: Memory> ReclaimMap<M> {
         out: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
         let new = self
-            .next_page(group, lane)
+            .next_page(group, lane, Some(self.units.plane_of(old.0)))
             .ok_or_else(|| self.no_space(group))?;
         self.occupy(new, logical, old.0);
         let read = Operation {

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! A page of a unit is valid where the map of the logical page that was written there still names
-//! it, so there is no bitmap. A page that is moved goes to the next place of a unit, most often on
-//! another plane: its program waits for its read ([`Operation::after`]).
+//! it, so there is no bitmap. Where a page is moved to another plane its program waits for its read
+//! ([`Operation::after`]).
 //!
 //! What has no handle, or one that the drive has not, goes to handle 0. What has no group goes to
 //! the group in turn by its number; what finds its group full to the one with the most room.
@@ -128,19 +128,21 @@ impl<M: Memory> ReclaimMap<M> {
         (handle, group)
     }
 
-    /// The next page of a unit that is being filled, opening one if need be. `None` when none is
-    /// free.
-    fn next_page(&mut self, group: u32, lane: u32) -> Option<Ppn> {
+    /// The next page of a unit that is being filled, opening one if need be, for data that moves
+    /// from a plane or comes from the host. `None` when no unit is free.
+    fn next_page(&mut self, group: u32, lane: u32, from: Option<u32>) -> Option<Ppn> {
         let unit = match self.units.open_unit(group, lane) {
             Some(unit) => unit,
             None => {
-                let handles = self.policies.handles;
-                let unit = self.units.open(group, lane, handles)?;
-                self.counts.unit_switches += u64::from(lane < handles);
+                let unit = self.units.open(group, lane)?;
+                self.counts.unit_switches += u64::from(lane < self.policies.handles);
                 unit
             }
         };
-        Some(Ppn(self.units.take_page(unit, group, lane)))
+        Some(Ppn(match from {
+            None => self.units.take_page(unit, group, lane),
+            Some(plane) => self.units.take_page_near(unit, (group, lane), plane),
+        }))
     }
 
     /// Makes `page` the place of `logical`, whose data was at `old`.
@@ -190,7 +192,7 @@ impl<M: Memory> ReclaimMap<M> {
             });
         }
         program.ppn = self
-            .next_page(group, handle)
+            .next_page(group, handle, None)
             .ok_or_else(|| self.no_space(group))?;
         program.plane = self.units.plane_of(program.ppn.0);
         self.occupy(program.ppn, logical, old);

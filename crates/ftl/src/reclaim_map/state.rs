@@ -1,6 +1,6 @@
 //! The state of a reclaim map: kept, returned to, written and read back.
 //!
-//! Written are map, units, groups and lanes. The reverse map follows from the map.
+//! Written are map, units, groups and lanes, with how far these are filled. The reverse map follows from the map.
 
 use super::ReclaimMap;
 use super::units::{GroupField, UnitField, UnitState};
@@ -13,7 +13,15 @@ use crate::wear::drawn_erases;
 impl<M: Memory> ReclaimMap<M> {
     /// Checks that every page lies where data can be, alone, and counts those of each unit.
     fn check_pages(&mut self) -> Result<Vec<u32>, StateError> {
-        let mut valid = vec![0; self.layout.blocks_per_plane as usize * self.groups() as usize];
+        let units = self.layout.blocks_per_plane as usize * self.groups() as usize;
+        let mut valid = vec![0; units];
+        let mut opened = vec![None; units];
+        for (group, lane) in self.every_lane() {
+            let unit = self.units.open_unit(group, lane);
+            if let Some(lane_of) = unit.and_then(|unit| opened.get_mut(unit as usize)) {
+                *lane_of = Some(lane);
+            }
+        }
         for logical in 0..self.layout.logical_pages {
             let page = self.map.get(logical as usize);
             if page >= TRIMMED {
@@ -24,8 +32,9 @@ impl<M: Memory> ReclaimMap<M> {
                 "a page lies where no flash is",
             )?;
             let unit = self.units.of_page(page);
+            let filled = self.units.filled_beside(unit, opened[unit as usize], page);
             check(
-                self.units.place_in_unit(page) < self.units.unit(unit, UnitField::Next),
+                page % self.layout.pages_per_block < filled,
                 "a page lies where nothing was written",
             )?;
             valid[unit as usize] += 1;
@@ -41,8 +50,23 @@ impl<M: Memory> ReclaimMap<M> {
         Ok(valid)
     }
 
+    fn every_lane(&self) -> impl Iterator<Item = (u32, u32)> + use<M> {
+        let lanes = self.policies.lanes();
+        (0..self.groups()).flat_map(move |group| (0..lanes).map(move |lane| (group, lane)))
+    }
+
     const fn groups(&self) -> u32 {
         self.units.group_count()
+    }
+
+    /// Checks that no block is filled beyond its end.
+    fn check_filled(&self) -> Checked {
+        let filled = &self.units.filled;
+        let mut of_blocks = (0..filled.size()).map(|place| filled.get(place));
+        check(
+            of_blocks.all(|pages| pages <= self.layout.pages_per_block),
+            "a block is filled beyond its end",
+        )
     }
 
     fn check_unit(&self, unit: u32, valid: u32) -> Checked {
@@ -94,6 +118,12 @@ impl<M: Memory> ReclaimMap<M> {
                     && !opened.contains(&unit),
                 "a reclaim unit is open that cannot be",
             )?;
+            if lane >= self.policies.handles {
+                check(
+                    units.filled_of_moves(group, lane) == units.unit(unit, UnitField::Next),
+                    "a reclaim unit is filled otherwise than it is",
+                )?;
+            }
             opened.push(unit);
         }
         let word = |field| units.group(group, field);
@@ -149,6 +179,7 @@ impl<M: Memory> Restorable for ReclaimMap<M> {
         write_changes(&mut bytes, &self.units.units, &base.units.units);
         write_changes(&mut bytes, &self.units.groups, &base.units.groups);
         write_changes(&mut bytes, &self.units.lanes, &base.units.lanes);
+        write_changes(&mut bytes, &self.units.filled, &base.units.filled);
         bytes
     }
 
@@ -160,12 +191,14 @@ impl<M: Memory> Restorable for ReclaimMap<M> {
             &mut units.units,
             &mut units.groups,
             &mut units.lanes,
+            &mut units.filled,
         ] {
             for (place, value) in reader.table(table.size())? {
                 table.set(place, value);
             }
         }
         reader.check_end()?;
+        self.check_filled()?;
         let valid = self.check_pages()?;
         (0..self.groups()).try_for_each(|group| self.check_group(group, &valid))
     }

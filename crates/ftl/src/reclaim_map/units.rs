@@ -10,6 +10,9 @@
 //!
 //! Unit `u` of a group has block `u` of each of its planes; the planes of group `g` of `n` are
 //! `g`, `g + n`, `g + 2n` .. Page `i` of a unit lies on the `i`th of them, modulo their number.
+//! What the host writes fills a unit in that order. What is moved stays on its plane as long as the
+//! unit has room there, so that its program need not wait for another die, and otherwise goes to
+//! the plane with the most room.
 //! Units of all groups are numbered one group after the other.
 
 use super::policies::{Isolation, ReclaimPolicies};
@@ -25,7 +28,7 @@ pub(super) enum UnitField {
     /// The handle whose data it holds alone; the number of handles for any data.
     Handle,
     Valid,
-    /// The next of its pages to fill.
+    /// Pages of it that were filled.
     Next,
     Erases,
 }
@@ -64,6 +67,8 @@ pub(super) struct Units<M: Memory> {
     pub(super) groups: M::Wide,
     /// By group and lane, the unit that is being filled, or nothing.
     pub(super) lanes: M::Wide,
+    /// By lane of moves and plane, pages filled of the block that is open there.
+    pub(super) filled: M::Wide,
     lanes_per_group: u32,
     handles: u32,
     isolation: Isolation,
@@ -85,6 +90,7 @@ impl<M: Memory> Clone for Units<M> {
             units: self.units.clone(),
             groups: self.groups.clone(),
             lanes: self.lanes.clone(),
+            filled: self.filled.clone(),
             ..*self
         }
     }
@@ -106,6 +112,10 @@ impl<M: Memory> Units<M> {
             units: M::Wide::filled(units * UNIT_WORDS, 0),
             groups,
             lanes: M::Wide::filled(lanes, NOTHING),
+            filled: M::Wide::filled(
+                ((policies.lanes() - policies.handles) * layout.planes) as usize,
+                0,
+            ),
             lanes_per_group: policies.lanes(),
             handles: policies.handles,
             isolation: policies.isolation,
@@ -124,7 +134,8 @@ impl<M: Memory> Units<M> {
     pub fn table_bytes(layout: &FlashLayout, policies: &ReclaimPolicies) -> u64 {
         let groups = u64::from(policies.groups);
         let units = u64::from(layout.blocks_per_plane) * UNIT_WORDS as u64;
-        groups * (units + GROUP_WORDS as u64 + u64::from(policies.lanes())) * 4
+        let filled = u64::from(policies.lanes()) * u64::from(layout.planes);
+        (groups * (units + GROUP_WORDS as u64 + u64::from(policies.lanes())) + filled) * 4
     }
 
     pub fn unit(&self, unit: u32, field: UnitField) -> u32 {
@@ -176,12 +187,6 @@ impl<M: Memory> Units<M> {
         self.of_block(self.by_pages.quotient(page))
     }
 
-    /// The place of `page` in its unit.
-    pub fn place_in_unit(&self, page: u32) -> u32 {
-        let plane = self.by_groups.quotient(self.plane_of(page));
-        self.by_pages.remainder(page) * self.planes + plane
-    }
-
     pub fn plane_of(&self, page: u32) -> u32 {
         self.by_blocks.quotient(self.by_pages.quotient(page))
     }
@@ -196,7 +201,7 @@ impl<M: Memory> Units<M> {
             self.by_blocks.quotient(unit),
             self.by_blocks.remainder(unit),
         );
-        let plane = self.by_planes.remainder(place) * self.group_count + group;
+        let plane = self.plane_at(group, self.by_planes.remainder(place));
         let block = plane * self.units_per_group + block;
         block * self.pages_per_block + self.by_planes.quotient(place)
     }
@@ -244,27 +249,88 @@ impl<M: Memory> Units<M> {
     }
 
     /// Opens the free unit with the fewest erases for a lane, if there is one.
-    pub fn open(&mut self, group: u32, lane: u32, handles: u32) -> Option<u32> {
+    pub fn open(&mut self, group: u32, lane: u32) -> Option<u32> {
         let is_free = |unit: &u32| self.is(*unit, UnitState::Free);
         let erases = |unit: &u32| self.unit(*unit, UnitField::Erases);
         let unit = self.of_group(group).filter(is_free).min_by_key(erases)?;
-        let handle = self.handle_of_lane(lane).min(handles);
         self.set_unit(unit, UnitField::State, UnitState::Open as u32);
-        self.set_unit(unit, UnitField::Handle, handle);
+        self.set_unit(unit, UnitField::Handle, self.handle_of_lane(lane));
+        if lane >= self.handles {
+            for place in 0..self.planes {
+                let filled = self.filled_place(lane, self.plane_at(group, place));
+                self.filled.set(filled, 0);
+            }
+        }
         self.lanes.set(self.lane_place(group, lane), unit);
         self.change_group(group, GroupField::Free, -1);
         Some(unit)
     }
 
-    /// Hands out the next page of an open unit; the last one closes it.
+    /// Hands out the next page of an open unit of the host's; the last one closes it.
     pub fn take_page(&mut self, unit: u32, group: u32, lane: u32) -> u32 {
-        let place = self.unit(unit, UnitField::Next);
-        self.set_unit(unit, UnitField::Next, place + 1);
-        if place + 1 == self.unit_pages {
+        let place = self.count_page(unit, group, lane);
+        self.page_at(unit, place)
+    }
+
+    /// Hands out a page of an open unit for data that moves from `plane`, there if it has room.
+    pub fn take_page_near(&mut self, unit: u32, (group, lane): (u32, u32), plane: u32) -> u32 {
+        let filled = |plane| self.filled.get(self.filled_place(lane, plane));
+        let plane = if filled(plane) < self.pages_per_block {
+            plane
+        } else {
+            let planes = (0..self.planes).map(|place| self.plane_at(group, place));
+            planes.min_by_key(|&plane| filled(plane)).unwrap_or(plane)
+        };
+        let page = filled(plane);
+        let place = self.filled_place(lane, plane);
+        self.filled.set(place, page + 1);
+        self.count_page(unit, group, lane);
+        let block = plane * self.units_per_group + self.by_blocks.remainder(unit);
+        block * self.pages_per_block + page
+    }
+
+    /// A page more of an open unit is filled; answers how many were.
+    fn count_page(&mut self, unit: u32, group: u32, lane: u32) -> u32 {
+        let before = self.unit(unit, UnitField::Next);
+        self.set_unit(unit, UnitField::Next, before + 1);
+        if before + 1 == self.unit_pages {
             self.set_unit(unit, UnitField::State, UnitState::Closed as u32);
             self.lanes.set(self.lane_place(group, lane), NOTHING);
         }
-        self.page_at(unit, place)
+        before
+    }
+
+    /// The `place`th plane of a group.
+    const fn plane_at(&self, group: u32, place: u32) -> u32 {
+        place * self.group_count + group
+    }
+
+    /// Where it is kept how far the block of a lane of moves on a plane is filled.
+    const fn filled_place(&self, lane: u32, plane: u32) -> usize {
+        ((lane - self.handles) * self.planes * self.group_count + plane) as usize
+    }
+
+    /// Pages filled of the block of `unit` on the plane of `page`; `lane` fills the unit, if one
+    /// does.
+    pub fn filled_beside(&self, unit: u32, lane: Option<u32>, page: u32) -> u32 {
+        match lane {
+            Some(lane) if lane >= self.handles => self
+                .filled
+                .get(self.filled_place(lane, self.plane_of(page))),
+            _ => {
+                let filled = self.unit(unit, UnitField::Next);
+                let place = self.by_groups.quotient(self.plane_of(page));
+                (filled + self.planes - 1 - place) / self.planes
+            }
+        }
+    }
+
+    /// What the blocks of an open unit that moves fill hold together.
+    pub fn filled_of_moves(&self, group: u32, lane: u32) -> u32 {
+        let planes = (0..self.planes).map(|place| self.plane_at(group, place));
+        planes
+            .map(|plane| self.filled.get(self.filled_place(lane, plane)))
+            .fold(0, u32::saturating_add)
     }
 
     /// The closed unit of a group with the fewest valid pages becomes its victim, where it has an
@@ -326,11 +392,13 @@ impl<M: Memory> Units<M> {
         self.units.checkpoint();
         self.groups.checkpoint();
         self.lanes.checkpoint();
+        self.filled.checkpoint();
     }
 
     pub fn rollback(&mut self, then: &Self) {
         self.units.rollback(&then.units);
         self.groups.rollback(&then.groups);
         self.lanes.rollback(&then.lanes);
+        self.filled.rollback(&then.filled);
     }
 }
