@@ -4,7 +4,7 @@
 use drivelab_request::{Command, CommandKind, Nanos};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Outcome, Plan, SimError};
-use drivelab_workload::Stream;
+use drivelab_workload::{Characteristics, Stream};
 
 use crate::small_drive::{self, drive, read, write};
 
@@ -161,4 +161,98 @@ fn an_interrupt_for_several_completions_costs_once_and_waits_for_them() {
         outcome.read.latency.mean_ns(),
         Some((3 * 115_000 + 165_000) as f64 / 4.0)
     );
+}
+
+/// Closed loops of reads, each through a queue pair of its own, deep enough that all wait: the
+/// requests of each that were counted. One command is in the drive at a time, 60 us each and 10 on
+/// the link.
+fn shares(more: &str, streams: &[(u16, u32)]) -> Vec<u64> {
+    let stream = |&(queue_pair, queue_depth): &(u16, u32)| Stream {
+        queue_pair,
+        ..Stream::closed(
+            format!("pair {queue_pair}"),
+            Characteristics {
+                queue_depth,
+                ..Characteristics::default()
+            },
+        )
+    };
+    let streams: Vec<Stream> = streams.iter().map(stream).collect();
+    let more = format!("host.commands = 1\n{more}");
+    let drive = drive(&[EIGHT_DIES, &host("nvme", &more)]);
+    let plan = Plan::counting(100, 7_000);
+    let outcome = drive.worker().run(&streams, plan, 0, 0).unwrap();
+    let reads = outcome.streams.iter().map(|stream| {
+        let reads = &stream.commands[CommandKind::Read.index()].counted;
+        reads.latency.count()
+    });
+    reads.collect()
+}
+
+/// Where every pair has commands waiting, classes have their weights' part of them, whatever the
+/// number of their pairs; pairs of a class have equal parts, or those of their bursts.
+#[test]
+fn classes_of_queue_pairs_share_by_their_weights() {
+    let near = |found: Vec<u64>, expected: &[u64]| {
+        let are_near = |(found, expected): (&u64, &u64)| found.abs_diff(*expected) <= 8;
+        assert!(
+            found.iter().zip(expected).all(are_near),
+            "{found:?} {expected:?}"
+        );
+    };
+    let all = [(0, 16), (1, 16), (2, 16), (3, 16)];
+    let classes = |pairs: &str, bursts: &str, weights: &str| {
+        format!(
+            "host.queue_pair_weights = {bursts}\nhost.queue_pair_classes = {pairs}\n\
+             host.class_weights = {weights}\n"
+        )
+    };
+    let even = "[1, 1, 1, 1]";
+    near(
+        shares(&classes("[1, 2, 3, 3]", even, "[4, 2, 1]"), &all),
+        &[4000, 2000, 500, 500],
+    );
+    near(
+        shares(&classes("[3, 3, 3, 3]", even, "[9, 9, 9]"), &all),
+        &[1750; 4],
+    );
+    let bursts = classes("[1, 1, 2, 2]", "[3, 1, 1, 4]", "[5, 2, 1]");
+    near(shares(&bursts, &all), &[3750, 1250, 400, 1600]);
+    // Urgent pairs leave nothing while they have commands waiting.
+    let urgent = classes("[0, 0, 1, 3]", even, "[4, 2, 1]");
+    near(shares(&urgent, &all), &[3500, 3500, 0, 0]);
+    // One with a single command outstanding has none waiting when the other class's ends: they
+    // take turns.
+    near(shares(&urgent, &[(0, 1), (2, 16)]), &[3500, 3500]);
+}
+
+#[test]
+fn classes_that_cannot_be_are_refused() {
+    let refusal = |more: &str| {
+        let text = format!(
+            "base = \"base\"\nname = \"x\"\n{EIGHT_DIES}{}",
+            host("nvme", more)
+        );
+        let base = |name: &str| (name == "base").then(|| small_drive::BASE.to_owned());
+        SsdConfig::from_toml(&text, base).unwrap_err().to_string()
+    };
+    let two = "host.queue_pair_weights = [1, 1]\nhost.class_weights = [4, 2, 1]\n";
+    let message = refusal(&format!("{two}host.queue_pair_classes = [1]\n"));
+    assert!(
+        message.contains("a class for each of the 2 queue pairs"),
+        "{message}"
+    );
+    let message = refusal(&format!("{two}host.queue_pair_classes = [1, 4]\n"));
+    assert!(message.contains("from 0 to 3"), "{message}");
+    assert!(refusal(two).contains("host.queue_pair_classes is missing"));
+    let message = refusal("host.queue_pair_classes = [1]\nhost.class_weights = [4, 2]\n");
+    assert!(
+        message.contains("three weights: of the classes high, medium and low"),
+        "{message}"
+    );
+    let classes = "host.queue_pair_classes = [2]\nhost.class_weights = [4, 2, 1]\n";
+    let drive = config(&host("nvme", classes));
+    assert_eq!(SsdConfig::from_text(&drive.resolved_toml()).unwrap(), drive);
+    let plain = config(&host("nvme", ""));
+    assert_ne!(drive.hash(), plain.hash());
 }

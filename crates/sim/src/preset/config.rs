@@ -322,6 +322,12 @@ pub struct Host {
     /// Commands that the drive takes from each queue pair in its turn, one entry a pair.
     #[serde(skip_serializing_if = "is_one_pair")]
     pub queue_pair_weights: Vec<u32>,
+    /// By queue pair its class: 0 urgent, 1 high, 2 medium, 3 low; absent where they have none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queue_pair_classes: Vec<u32>,
+    /// Commands that are taken of the classes high, medium and low in their turn; likewise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub class_weights: Vec<u32>,
     /// Commands of one queue pair that are in the drive at once; as many as the drive takes if
     /// not given.
     #[serde(skip_serializing_if = "Option::is_none")]

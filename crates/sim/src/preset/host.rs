@@ -17,6 +17,12 @@ use super::document::LINK_RATE_KEYS;
 use super::error::PresetError;
 use super::schema;
 
+const PAIR_CLASSES: &str = "host.queue_pair_classes";
+const CLASS_WEIGHTS: &str = "host.class_weights";
+
+/// Classes below urgent: high, medium and low.
+const WEIGHED_CLASSES: usize = 3;
+
 /// Commands at once where the link is free.
 const UNLIMITED_COMMANDS: u32 = 65_536;
 
@@ -46,6 +52,10 @@ pub(super) fn host(keys: &Keys<'_>) -> Result<Host, PresetError> {
     let has_pairs = link.interface == HostInterface::Nvme;
     let weights = keys.integers_or_usual("host.queue_pair_weights")?;
     let depth: Option<u32> = keys.optional_integer("host.queue_pair_depth")?;
+    let (queue_pair_classes, class_weights) = match has_pairs {
+        true => classes(keys, weights.len())?,
+        false => <(Vec<u32>, Vec<u32>)>::default(),
+    };
     let interrupt_completions = keys.integer_or_usual("host.interrupt_completions")?;
     let wait: Option<u64> = keys.optional_integer("host.interrupt_wait_ns")?;
     let gathers = interrupt_completions > 1;
@@ -60,12 +70,42 @@ pub(super) fn host(keys: &Keys<'_>) -> Result<Host, PresetError> {
             true => weights,
             false => link.queue_pair_weights,
         },
+        queue_pair_classes,
+        class_weights,
         queue_pair_depth: depth.filter(|_| has_pairs),
         interrupt_ns: keys.integer_or_usual("host.interrupt_ns")?,
         interrupt_completions,
         interrupt_wait_ns: wait.filter(|_| gathers).unwrap_or_default(),
         ..link
     })
+}
+
+/// The class of each queue pair, and the weights of those below urgent; none of pairs without.
+fn classes(keys: &Keys<'_>, pairs: usize) -> Result<(Vec<u32>, Vec<u32>), PresetError> {
+    if keys.entry(PAIR_CLASSES).is_none() && keys.entry(CLASS_WEIGHTS).is_none() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let (classes, weights) = (keys.integers(PAIR_CLASSES)?, keys.integers(CLASS_WEIGHTS)?);
+    if classes.len() != pairs {
+        let allowed = format!(
+            "a class for each of the {pairs} queue pairs (host.queue_pair_weights), 0 urgent, 1 \
+             high, 2 medium or 3 low"
+        );
+        return Err(schema::wrong_value(
+            PAIR_CLASSES,
+            keys.need(PAIR_CLASSES)?,
+            allowed,
+        ));
+    }
+    if weights.len() != WEIGHED_CLASSES {
+        let allowed = "three weights: of the classes high, medium and low".to_owned();
+        return Err(schema::wrong_value(
+            CLASS_WEIGHTS,
+            keys.need(CLASS_WEIGHTS)?,
+            allowed,
+        ));
+    }
+    Ok((classes, weights))
 }
 
 /// What a disk has of it: the link and its commands.
@@ -109,6 +149,8 @@ fn free() -> Host {
         trim_command_ns: None,
         flush_command_ns: None,
         queue_pair_weights: vec![1],
+        queue_pair_classes: Vec::new(),
+        class_weights: Vec::new(),
         queue_pair_depth: None,
         interrupt_ns: 0,
         interrupt_completions: 1,

@@ -208,6 +208,17 @@ const FLASH_KEYS: &[Key] = &[
         },
     )
     .usually_integers(&[1]),
+    key(
+        "host.queue_pair_classes",
+        Rule::Integers { least: 0, most: 3 },
+    ),
+    key(
+        "host.class_weights",
+        Rule::Integers {
+            least: 1,
+            most: 256,
+        },
+    ),
     key("host.queue_pair_depth", integer(1, 65_536)),
     key("host.interrupt_ns", TIME).usually(0),
     key("host.interrupt_completions", integer(1, 256)).usually(1),

@@ -7,6 +7,7 @@
 //! It owns the commands that are in the drive, the queue pairs in which they wait, the link
 //! and what the host is still to be told. What a command needs of other rooms it does not know.
 
+mod arbitration;
 mod link;
 mod queue_pair;
 mod slot;

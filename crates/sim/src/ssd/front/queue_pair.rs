@@ -7,8 +7,7 @@
 //!
 //! The drive takes a command at once while it has a slot for it and the pair has
 //! fewer than its depth inside. Otherwise the command waits; a slot that becomes
-//! free goes to the pair whose turn it is, which keeps the turn for as many commands
-//! as its weight. SATA and SAS have one pair.
+//! free goes to the pair whose turn it is ([`super::arbitration`]). SATA and SAS have one pair.
 //!
 //! An interrupt tells of so many completions of a pair, or of fewer when the first
 //! of them has waited long enough. The host serves the interrupts of a pair one
@@ -16,6 +15,7 @@
 
 use std::collections::VecDeque;
 
+use super::arbitration::Arbitration;
 use crate::preset::{HostInterface, SsdConfig};
 
 /// What queue pairs are like.
@@ -25,6 +25,10 @@ pub(super) struct PairSettings {
     commands: u32,
     /// By pair.
     weights: Vec<u32>,
+    /// By pair, its class; of none without classes.
+    classes: Vec<u32>,
+    /// Of the classes high, medium and low.
+    class_weights: Vec<u32>,
     /// Commands of a pair in the drive at once.
     depth: u32,
     /// Completions that an interrupt tells.
@@ -41,6 +45,8 @@ impl PairSettings {
         Self {
             commands,
             weights: host.queue_pair_weights.clone(),
+            classes: host.queue_pair_classes.clone(),
+            class_weights: host.class_weights.clone(),
             depth: host.queue_pair_depth.unwrap_or(u32::MAX),
             batch: host.interrupt_completions,
         }
@@ -49,7 +55,6 @@ impl PairSettings {
 
 #[derive(Clone, Debug)]
 struct QueuePair {
-    weight: u32,
     /// Commands that may still enter.
     free: u32,
     waiting: VecDeque<u32>,
@@ -77,15 +82,12 @@ pub(super) struct QueuePairs {
     is_one: bool,
     /// Waiting in all pairs.
     waiting: u32,
-    /// Whose turn it is, and for how many commands more.
-    turn: usize,
-    credit: u32,
+    arbitration: Arbitration,
 }
 
 impl QueuePairs {
     pub fn new(settings: PairSettings) -> Self {
-        let pair = |&weight: &u32| QueuePair {
-            weight,
+        let pair = |_: &u32| QueuePair {
             free: settings.depth,
             waiting: VecDeque::new(),
             posted: VecDeque::new(),
@@ -104,8 +106,11 @@ impl QueuePairs {
             },
             is_one,
             waiting: 0,
-            turn: 0,
-            credit: settings.weights.first().copied().unwrap_or(1),
+            arbitration: Arbitration::new(
+                &settings.weights,
+                &settings.classes,
+                &settings.class_weights,
+            ),
             settings,
         }
     }
@@ -147,23 +152,17 @@ impl QueuePairs {
     }
 
     fn next_waiting(&mut self) -> Option<u32> {
-        // The pair in turn, then each of the others, then it again with a new turn.
-        for _ in 0..=self.pairs.len() {
-            let pair = &mut self.pairs[self.turn];
-            if self.credit > 0
-                && pair.free > 0
-                && let Some(slot) = pair.waiting.pop_front()
-            {
-                pair.free -= u32::from(!self.is_one);
-                self.credit -= 1;
-                self.free_commands -= 1;
-                self.waiting -= 1;
-                return Some(slot);
-            }
-            self.turn = (self.turn + 1) % self.pairs.len();
-            self.credit = self.pairs[self.turn].weight;
-        }
-        None
+        let pairs = &self.pairs;
+        let next = self.arbitration.next(|pair| {
+            let pair = &pairs[usize::from(pair)];
+            pair.free > 0 && !pair.waiting.is_empty()
+        })?;
+        let pair = &mut self.pairs[usize::from(next)];
+        let slot = pair.waiting.pop_front()?;
+        pair.free -= u32::from(!self.is_one);
+        self.free_commands -= 1;
+        self.waiting -= 1;
+        Some(slot)
     }
 
     /// A command of `pair` is complete in the drive at `now`; an interrupt takes the
