@@ -114,7 +114,7 @@ fn a_page_is_moved_to_another_die_after_it_was_read() {
         across += u32::from(read.unit != program.unit);
         assert!(read.end() <= program.transfer.0, "{read:?} {program:?}");
     }
-    assert!(across > 100);
+    assert!(across > 10, "{across}");
 }
 
 /// A log beside random writes: with handles the log costs one program a page, and all of the spare

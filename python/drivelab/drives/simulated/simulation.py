@@ -130,9 +130,7 @@ def stream_json(
         "share": plan["share"],
         "content": plan["content"],
         # Of streams that say so.
-        **{
-            key: plan[key] for key in ("placement", "reclaim_group") if plan[key] is not None
-        },
+        **{key: plan[key] for key in ("placement", "reclaim_group") if plan[key] is not None},
         "submitted_requests": told["submitted_requests"],
         **({} if result.lateness is None else {"lateness": result.lateness.to_json()}),
         **_rates(result, duration_ns),
