@@ -21,16 +21,14 @@ def placement_lines(counts: Mapping[str, Any]) -> Iterator[str]:
     for handle, (host, media) in enumerate(of_handles):
         if media == 0:
             continue
-        over = f", {media / host:.3f} times as many" if host else ""
-        yield line(
-            label, f"handle {handle}: {host:,} pages of the host, {media:,} programmed{over}"
-        )
+        over = f", {media / host:.3f} for each" if host else ""
+        yield line(label, f"handle {handle}: {host:,} host pages, {media:,} programmed{over}")
         label = ""
     moved, empty = counts["moved_units"], counts["empty_units"]
     yield line(
         label,
-        f"reclaim units: {counts['unit_switches']:,} opened by handles, {empty:,} collected empty, "
-        f"{moved:,} not",
+        f"reclaim units: {counts['unit_switches']:,} opened, {empty:,} collected empty, "
+        f"{moved:,} moved",
     )
     if counts["invalid_pages"]:
         yield line("", f"{counts['invalid_pages']:,} pages under handles or groups that it has not")

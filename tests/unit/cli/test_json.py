@@ -216,6 +216,7 @@ ALSO: dict[str, list[list[str]]] = {
         ["simulate", "sim:x25m", "--trace", "trace.log", "--interval", "1ms"],
         ["simulate", "sim:spinpoint-m7", "--requests", "50", "--interval", "1s"],
         ["simulate", "sim:array-x25m", "--requests", "50", "--interval", "1s"],
+        ["simulate", "sim:handles.toml", "--scenario", "placed.toml"],
     ],
     # Compared over time, which has other keys than block sizes and mixes.
     "pts compare": [
@@ -252,6 +253,22 @@ energy.program_page_nj = 200_000
 energy.erase_block_nj = 2_000_000
 energy.transfer_byte_pj = 10
 energy.idle_power_mw = 100
+"""
+
+# A drive with placement handles, and a stream that names one.
+HANDLES = """
+base = "x25m-yoo2014"
+name = "handles"
+placement.handles = 2
+"""
+PLACED = """
+requests = 50
+[[stream]]
+name = "placed"
+queue_depth = 1
+write_ratio = 1.0
+placement = 1
+reclaim_group = 0
 """
 
 # A trace of every kind of request.
@@ -385,6 +402,8 @@ def finished_run(tmp_path_factory) -> Path:
     (folder / "metered.toml").write_text(METERED)
     (folder / "timed.toml").write_text(TIMED)
     (folder / "figured.toml").write_text(FIGURED)
+    (folder / "handles.toml").write_text(HANDLES)
+    (folder / "placed.toml").write_text(PLACED)
     (folder / "trace.log").write_text(TRACE)
     for name, share in (("reads", 0.0), ("mixed", 0.4), ("writes", 1.0)):
         (folder / f"{name}.toml").write_text(FIRMWARE_REQUESTS.format(share=share))
