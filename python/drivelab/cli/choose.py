@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
     alone = [_alone(args, name, workload) for name in args.drives]
     for one in alone:
         refuse_options_without_effect(one)
-        check_executor(one)
+        check_executor(one, workload)
     prices = None if args.prices is None else read_prices(args.prices, args.drives)
     folder = None if args.out is None else _folder(args, workload)
     if folder is not None:
@@ -279,7 +279,11 @@ def _measured(args: argparse.Namespace, workload: Workload, asked: Asked) -> Can
     from drivelab.workloads.characteristics import Characteristics
 
     intended: list[Any] = [workload] if isinstance(workload, Characteristics) else []
-    with open_named(args, intended) as drive, found_file_stays(drive.leave):
+    with (
+        open_named(args, intended) as drive,
+        found_file_stays(drive.leave),
+        check_executor(args)(drive) as executor,
+    ):
         return candidate_of(
             drive,
             workload,
@@ -287,7 +291,7 @@ def _measured(args: argparse.Namespace, workload: Workload, asked: Asked) -> Can
             asked,
             args.out,
             command=args.command,
-            executor=check_executor(args)(drive),
+            executor=executor,
         )
 
 

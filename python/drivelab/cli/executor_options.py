@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from drivelab.drives.protocol import Drive
-    from drivelab.runs.executor import Executor
+    from drivelab.runs.executor import Executor, Executors
     from drivelab.runs.workers.place import Place
+    from drivelab.workloads.workload import Workload
 
-#: Makes the executor of a drive; ``None`` is the threads of this process.
-Executors: TypeAlias = "Callable[[Drive], Executor | None]"
 _THREADS: Final = "threads"
 
 
 def add_executor_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that `executor_of` reads."""
+    """Add the options that `check_executor` reads."""
     group = parser.add_argument_group(
         "who measures", "results are the same to the byte, whoever does"
     )
@@ -39,8 +39,15 @@ def add_executor_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_executor(args: argparse.Namespace) -> Executors:
+def check_executor(args: argparse.Namespace, workload: Workload | None = None) -> Executors:
     """Read who is to measure, before anything is done; return what makes it of an open drive.
+
+    Parameters
+    ----------
+    args
+        What was typed.
+    workload
+        What is to be measured, where there is one alone.
 
     Raises
     ------
@@ -48,25 +55,41 @@ def check_executor(args: argparse.Namespace) -> Executors:
         When an option has no effect, or the machines cannot be read.
     """
     from drivelab.drives.naming import kind_of
+    from drivelab.runs.executor import nobody_else
+    from drivelab.runs.workers.pool import refuse_files
 
     chosen = args.executor or ("ssh" if args.on is not None else _THREADS)
     if chosen != "ssh" and args.on is not None:
         raise UsageError(f"--on is for --executor ssh, and not for {chosen}: leave one of them out")
-    if chosen == _THREADS:
-        return lambda _: None
-    if kind_of(args.drive) == "real":
+    typed = "--on" if args.executor is None else f"--executor {chosen}"
+    if kind_of(args.drive) == "real" and (args.executor is not None or chosen != _THREADS):
         raise UsageError(
-            f"--executor {chosen} is for simulated drives, and {args.drive} is a real one, which "
-            "one process measures: leave it out"
+            f"{args.drive} is a real drive, which one process measures: leave out {typed}"
         )
+    if chosen == _THREADS:
+        return nobody_else
+    if workload is not None:
+        refuse_files(workload)
     places = _PLACES[chosen](args)
 
-    def made(drive: Drive) -> Executor:
+    def made(drive: Drive) -> AbstractContextManager[Executor | None]:
         from drivelab.runs.workers.pool import WorkersExecutor
 
-        return WorkersExecutor(drive, places)
+        return WorkersExecutor(drive, places[: _most(drive) if chosen == "processes" else None])
 
     return made
+
+
+def _most(drive: Drive) -> int | None:
+    """Return how many processes this machine has memory for; each prepares the drive for itself."""
+    from drivelab.drives.simulated.drive import SimulatedDrive
+    from drivelab.memory import available_bytes
+
+    available = available_bytes()
+    if available is None or not isinstance(drive, SimulatedDrive):
+        return None
+    # With less than one there is nothing to share: whoever measures says what is lacking.
+    return max(available // drive.session_bytes, 1)
 
 
 def _processes(args: argparse.Namespace) -> Sequence[Place]:

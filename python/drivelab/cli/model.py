@@ -93,6 +93,7 @@ def run(args: argparse.Namespace) -> int:
     args.may_settle = args.writes is None and kind_of(args.drive) == "real"
     if args.writes is None:
         args.writes = usual_writes(args.drive)
+    check_executor(args)
     if args.dry_run:
         return dry_run(args)
     goal_of(args)

@@ -28,5 +28,5 @@ def run(args: argparse.Namespace) -> int:  # noqa: ARG001
     # Whatever else prints here would be taken for an answer.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    Worker(sys.stdin.buffer, answers).run()
+    Worker(sys.stdin.fileno(), answers).run()
     return 0

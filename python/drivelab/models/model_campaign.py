@@ -19,7 +19,7 @@ from drivelab.models.adaptive_rounds import AdaptiveRounds
 from drivelab.models.evaluate import refuse_too_few
 from drivelab.models.goal import FEWEST_MEASUREMENTS, Goal
 from drivelab.models.settling_time import affordable_writes, refuse_budget_of_settling
-from drivelab.runs.executor import Executor
+from drivelab.runs.executor import Executors, nobody_else
 from drivelab.runs.failures import OnFailure
 from drivelab.runs.stopping import found_file_stays
 from drivelab.store import RunStore, is_run
@@ -46,7 +46,7 @@ def run_model_campaign(
     may_settle: bool = False,
     on_failure: OnFailure = "stop",
     command: str | None = None,
-    executors: Callable[[Drive], Executor | None] = lambda _: None,
+    executors: Executors = nobody_else,
     progress: bool = True,
 ) -> RunStore:
     """Measure what the run in `path` lacks, with the parts that models need.
@@ -69,7 +69,7 @@ def run_model_campaign(
         Nobody said what writes find: those of a real drive are sustained where the budget has
         room, whatever the plan says.
     executors
-        Gives who measures on the open drive; ``None`` is the drive itself.
+        Gives who measures on the open drive, until it is closed; ``None`` is the drive itself.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def run_model_campaign(
     )
     if finished is not None:
         return finished
-    with opened() as drive, found_file_stays(drive.leave):
+    with opened() as drive, found_file_stays(drive.leave), executors(drive) as executor:
         if isinstance(design, AdaptiveDesign):
             pools, pool = adaptive_pool(design, drive, seed=plan.seed, check=check, sweeps=sweeps)
             is_real = drive.kind == "real"
@@ -119,7 +119,7 @@ def run_model_campaign(
                 left_out=pools.left_out,
                 on_failure=on_failure,
                 command=command,
-                executor=executors(drive),
+                executor=executor,
                 progress=progress,
             )
         selection = campaign_selection(design, drive, seed=plan.seed, check=check, sweeps=sweeps)
@@ -134,7 +134,7 @@ def run_model_campaign(
             left_out=selection.left_out,
             on_failure=on_failure,
             command=command,
-            executor=executors(drive),
+            executor=executor,
             progress=progress,
         )
 

@@ -8,8 +8,8 @@ are the same, and what an executor never answered is asked again when the run go
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,6 +21,15 @@ from drivelab.workloads.workload import Workload
 
 #: An index, the key of random numbers and the place in the journal, and what to measure there.
 Work = tuple[int, Workload]
+
+
+#: Gives who measures on a drive that is open, for as long as that is; ``None`` is the drive itself.
+Executors = Callable[[Drive], "AbstractContextManager[Executor | None]"]
+
+
+def nobody_else(_: Drive) -> AbstractContextManager[None]:
+    """Have the drive itself measure."""
+    return nullcontext()
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from brief_models import PROGRAM
@@ -21,6 +22,8 @@ from ssh_server import Server, serving, wait_until
 from drivelab.cli.main import main
 from drivelab.errors import UsageError
 from drivelab.pages import fitted
+from drivelab.runs.workers import pool
+from drivelab.runs.workers.place import Place
 
 SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 MODEL = (
@@ -76,7 +79,7 @@ def measure(*words: str, said: str = "all is measured") -> str:
 
 
 @pytest.mark.usefixtures("unfitted")
-def test_results_do_not_depend_on_who_measures(server: Server) -> None:
+def test_results_do_not_depend_on_who_measures(server: Server, started: list[str]) -> None:
     with (server.folder / "config").open("a") as config:
         config.write(f"Host node1 node2\n  HostName 127.0.0.1\n  Port {server.port}\n")
         config.write(f"  HostKeyAlias [127.0.0.1]:{server.port}\n")
@@ -84,6 +87,7 @@ def test_results_do_not_depend_on_who_measures(server: Server) -> None:
     measure("--out", "processes", "--executor", "processes", "--workers", "2")
     measure("--out", "machines", "--on", cluster(server, "node1", "node2"))
     assert measurements("threads") == measurements("processes") == measurements("machines")
+    assert started == ["worker 1", "worker 2", "node1", "node2"]
 
 
 @pytest.mark.faults
@@ -94,10 +98,11 @@ def test_a_killed_worker_is_not_missed(tmp_path: Path, monkeypatch: pytest.Monke
     # Long enough that workers are met at work.
     words += ["--requests", "20000"]
     with subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE) as process:
-        killed = 0
+        killed, met = 0, set[int]()
         while killed < 3 and process.poll() is None:
             time.sleep(drawn.uniform(0.1, 0.4))
             workers = children(process.pid)
+            met |= set(workers)
             if workers:
                 os.kill(drawn.choice(workers), signal.SIGKILL)
                 killed += 1
@@ -105,7 +110,7 @@ def test_a_killed_worker_is_not_missed(tmp_path: Path, monkeypatch: pytest.Monke
     assert process.returncode == 0
     assert killed == 3
     assert json.loads(told)["failed_workloads"] == 0
-    assert not children(process.pid)
+    assert not any(Path(f"/proc/{each}").exists() for each in met)
     assert main([*MODEL, "--requests", "20000", "--out", "alone"]) == 0
     assert measurements("killed") == measurements("alone")
 
@@ -115,10 +120,21 @@ def test_a_killed_run_leaves_no_worker(tmp_path: Path, monkeypatch: pytest.Monke
     words = [*MODEL, "--executor", "processes", "--workers", "2", "--out", "killed"]
     words += ["--requests", "1000000"]
     with subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE) as process:
-        wait_until(lambda: len(children(process.pid)) == 2)
+        # They measure: much more time than starting takes.
+        wait_until(lambda: sum(map(seconds_of, children(process.pid))) > 6)
         workers = children(process.pid)
+        assert len(workers) == 2
         process.kill()
     wait_until(lambda: not any(Path(f"/proc/{each}/exe").exists() for each in workers))
+
+
+def seconds_of(process: int) -> float:
+    """Give the processor time of a process."""
+    try:
+        words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def children(process: int) -> list[int]:
@@ -126,16 +142,36 @@ def children(process: int) -> list[int]:
     return [int(each) for each in path.read_text().split()] if path.exists() else []
 
 
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Give the names of places where workers were started."""
+    names: list[str] = []
+
+    class Counted(pool.Talk):
+        def __init__(self, place: Place, heard: Any) -> None:
+            names.append(place.name)
+            super().__init__(place, heard)
+
+    monkeypatch.setattr(pool, "Talk", Counted)
+    return names
+
+
 def test_a_choice_may_be_made_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    started: list[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["choose", "--drives", f"{SMALL},analytic:x25m-yoo2014", "--json", "--repetitions", "2"]
     words += ["--requests", "2000"]
     assert main(words) == 0
     alone = capsys.readouterr().out
+    assert started == []
     assert main([*words, "--executor", "processes", "--workers", "2"]) == 0
     assert capsys.readouterr().out == alone
+    # Of each drive.
+    assert started == ["worker 1", "worker 2"] * 2
 
 
 @pytest.mark.usefixtures("unfitted")
@@ -158,6 +194,7 @@ def test_a_machine_that_cannot_be_reached_is_named(server: Server) -> None:
         (["--executor", "processes", "--on", "x.toml"], "--on is for --executor ssh, and not for"),
         (["--on", "none.toml"], "none.toml"),
         (["--executor", "cluster"], "--executor"),
+        (["--executor", "ssh", "--dry-run"], "for --executor ssh name a file of machines"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -180,5 +217,8 @@ def test_real_drives_are_measured_here(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["model", "./file.bin", "--out", "run", "--executor", "processes"]) == 2
-    assert "--executor processes is for simulated drives" in capsys.readouterr().err
+    assert (
+        "is a real drive, which one process measures: leave out --executor processes"
+        in capsys.readouterr().err
+    )
     assert list(tmp_path.iterdir()) == []

@@ -79,8 +79,12 @@ def _host(table: dict[str, Any], config: Path | None) -> SshHost:
     if threads is not None and not (type(threads) is int and 1 <= threads <= _MOST_THREADS):
         raise UsageError(f"threads of {name} is {threads!r}; allowed: 1 to {_MOST_THREADS}")
     drivelab = table.get("drivelab", "drivelab")
-    if not isinstance(drivelab, str) or not drivelab.strip():
+    if not isinstance(drivelab, str) or not drivelab.strip() or not drivelab.isprintable():
         raise UsageError(f"drivelab of {name} is {drivelab!r}; it is the path of the command there")
+    if drivelab.startswith("~"):
+        raise UsageError(
+            f"drivelab of {name} is {drivelab!r}; write the whole path, no shell reads it there"
+        )
     return SshHost(SshPlace.parse(name, config, what="machine"), threads, drivelab)
 
 

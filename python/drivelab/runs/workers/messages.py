@@ -11,7 +11,8 @@
                                               ...       one for each, in any order
     end of input                         ──>            ends, whatever it does
 
-A drive is described by texts, so that no file of it is needed where a worker is. What is wrong
+Each says `alive` every few seconds, whatever else it does: who is silent for long is gone. A drive
+is described by texts, so that no file of it is needed where a worker is. What is wrong
 with a drive or a workload for good is an `error`, after which a worker says nothing more.
 """
 
@@ -36,6 +37,9 @@ from drivelab.errors import (
     UsageError,
 )
 
+#: A sign of life, and how often each side gives one.
+ALIVE: Final = "alive"
+SIGN_SECONDS: Final = 5.0
 #: The word under which a worker says its version, and by which its first line is known.
 HELLO: Final = "drivelab_worker"
 _ERRORS: Final = (UsageError, CannotAnswerError, RunError, DamagedError, PanicError)
@@ -52,7 +56,7 @@ def message_of(line: bytes) -> Message:
     """Read a line; `RunError` where it is no message."""
     try:
         message = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RunError(f"{_shortened(line)} is no message of a worker") from error
     if not isinstance(message, dict):
         raise RunError(f"{_shortened(line)} is no message of a worker")

@@ -7,7 +7,8 @@
               └──────── is lost ───────────┘   and starts again, some times
 
 A measurement depends on the drive, the plan, its index and its workload alone. So it does not
-matter who makes it, nor that one which was lost half way is made again.
+matter who makes it, nor that one which was lost half way is made again. Workers stay from one
+call to the next, and with them the drives that they prepared.
 """
 
 from __future__ import annotations
@@ -17,32 +18,43 @@ import time
 from collections import Counter, deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Final
 
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
 from drivelab.errors import DrivelabError, PanicError, RunError, UsageError
-from drivelab.runs.executor import Failed, Work
+from drivelab.runs.executor import DriveExecutor, Failed, Work
 from drivelab.runs.workers.messages import (
+    ALIVE,
     HELLO,
+    SIGN_SECONDS,
     Message,
     Opening,
     drive_message,
     error_of,
     sum_of,
 )
-from drivelab.runs.workers.place import Place, Talk
+from drivelab.runs.workers.place import Place
+from drivelab.runs.workers.talk import Heard, Talk
 from drivelab.told import tell
 from drivelab.workloads.trace import Trace
 from drivelab.workloads.workload import Workload, workload_json
 
 # For each thread. A worker has something to do while answers travel, and little is lost with it.
 _AHEAD: Final = 3
-# Of a worker that answers nothing between two ends, and the pauses before it starts again.
-_PAUSES: Final = (0.0, 1.0, 5.0)
-# What ended workers so often is not tried again.
+# Before a worker starts again, after each end in a row without an answer between.
+_PAUSES: Final = (0.0, 1.0, 5.0, 30.0)
+# So many ends of a worker that never said anything, as of a machine that is switched off.
+_ENDS_AT_FIRST: Final = 3
+# What was under way so often when a worker ended goes alone, and is not tried more often than this.
+_SUSPECT: Final = 2
 _MOST_LOSSES: Final = 4
+# Waits without a sign of a worker after which it is lost. A pause of this process is one wait.
+_MOST_WAITS: Final = 12
+_END_SECONDS: Final = 5.0
 
 
 @dataclass
@@ -51,24 +63,26 @@ class _Seat:
 
     place: Place
     talk: Talk | None = None
-    #: Threads that it was told to use.
+    #: Threads that it measures with.
     threads: int = 1
     is_open: bool = False
     was_open: bool = False
-    #: Asked for and not answered.
+    #: Whether its first answer was compared with this machine's.
+    is_trusted: bool = False
+    #: Asked for and not answered, in order.
     held: dict[int, Workload] = field(default_factory=dict)
+    #: What it holds is alone on purpose.
+    holds_suspect: bool = False
     ends: int = 0
+    waits: int = 0
     #: When it may start again.
     not_before: float = 0.0
+    is_given_up: bool = False
     why: DrivelabError | None = None
 
-    @property
-    def is_given_up(self) -> bool:
-        return self.ends >= len(_PAUSES)
 
-
-class WorkersExecutor:
-    """Has workers measure; see `Executor`.
+class WorkersExecutor(ClosedOnExit):
+    """Has workers measure; see `Executor`. Closed, it ends them.
 
     Parameters
     ----------
@@ -89,85 +103,100 @@ class WorkersExecutor:
         self._here = drive
         self._drive = drive_message(drive)
         self._sum = sum_of(drive)
-        self._places = places
+        self._heard: queue.SimpleQueue[tuple[Talk, Heard]] = queue.SimpleQueue()
+        self._seats = [_Seat(place) for place in places]
+        self._plan: MeasurementPlan | None = None
+        self._left: deque[Work] = deque()
+        self._suspects: deque[Work] = deque()
+        self._losses: Counter[int] = Counter()
+        self._unanswered = 0
 
     def measure(
         self, work: Sequence[Work], plan: MeasurementPlan
     ) -> Generator[Measurement | Failed, None, None]:
         """See `Executor`."""
         for _, workload in work:
-            _refuse_files(workload)
+            refuse_files(workload)
             self._here.check(workload)
-        under_way = _UnderWay(self._places, self._drive, self._sum, plan, work)
-        try:
-            yield from under_way.answers()
-        finally:
-            under_way.close()
-
-
-class _UnderWay:
-    """Workers while they measure."""
-
-    def __init__(
-        self,
-        places: Sequence[Place],
-        drive: Message,
-        drive_sum: str,
-        plan: MeasurementPlan,
-        work: Sequence[Work],
-    ) -> None:
-        self._drive, self._sum, self._plan = drive, drive_sum, plan
-        self._left = deque(work)
+        if plan != self._plan:
+            self.close()
+            self._plan = plan
+        self._left.extend(work)
         self._unanswered = len(work)
-        self._losses: Counter[int] = Counter()
-        self._heard: queue.SimpleQueue[tuple[Talk, Message | DrivelabError | None]] = (
-            queue.SimpleQueue()
-        )
-        # More workers than work would prepare a drive for nothing.
-        self._seats = [_Seat(place) for place in places[: max(len(work), 1)]]
+        self._losses.clear()
+        for seat in self._seats:
+            self._give(seat)
+        try:
+            yield from self._answers()
+        finally:
+            if self._unanswered:
+                # They would go on with what nobody wants.
+                self.close()
 
-    def answers(self) -> Generator[Measurement | Failed, None, None]:
+    def close(self) -> None:
+        """End every worker."""
+        talks = [seat.talk for seat in self._seats if seat.talk is not None]
+        for talk in talks:
+            talk.end()
+        until = time.monotonic() + _END_SECONDS
+        for talk in talks:
+            talk.wait(until)
+        for seat in self._seats:
+            seat.talk, seat.is_open, seat.holds_suspect = None, False, False
+            seat.held.clear()
+        self._left.clear()
+        self._suspects.clear()
+        self._unanswered = 0
+
+    def _answers(self) -> Generator[Measurement | Failed, None, None]:
         while self._unanswered:
             wait = self._start_what_may()
             try:
                 talk, message = self._heard.get(timeout=wait)
             except queue.Empty:
+                self._miss_signs()
                 continue
             seat = next((each for each in self._seats if each.talk is talk), None)
             if seat is None:
                 continue
+            seat.waits = 0
             answer = self._meet(seat, message)
             if answer is not None:
                 self._unanswered -= 1
                 yield answer
 
-    def close(self) -> None:
-        for seat in self._seats:
-            if seat.talk is not None:
-                seat.talk.close()
-
-    def _start_what_may(self) -> float | None:
-        """Start workers; return how long to wait for what is said, ``None`` for ever."""
+    def _start_what_may(self) -> float:
+        """Start workers that have something to do; return how long to wait for what is said."""
+        wait = SIGN_SECONDS
         now = time.monotonic()
-        wait: float | None = None
         if all(seat.is_given_up for seat in self._seats):
             raise self._nobody_is_left()
-        if not self._left:
-            return None
+        live = sum(seat.talk is not None for seat in self._seats)
         for seat in self._seats:
+            # More workers than work would prepare a drive for nothing.
+            if live >= self._unanswered:
+                break
             if seat.talk is not None or seat.is_given_up:
                 continue
             if seat.not_before > now:
-                pause = seat.not_before - now
-                wait = pause if wait is None else min(wait, pause)
+                wait = min(wait, seat.not_before - now)
                 continue
             seat.talk = Talk(seat.place, self._heard)
-            seat.is_open = False
+            seat.is_open, seat.waits = False, 0
+            live += 1
         return wait
 
-    def _meet(
-        self, seat: _Seat, message: Message | DrivelabError | None
-    ) -> Measurement | Failed | None:
+    def _miss_signs(self) -> None:
+        """Count a wait in which nobody said anything."""
+        for seat in self._seats:
+            if seat.talk is None:
+                continue
+            seat.waits += 1
+            if seat.waits > _MOST_WAITS:
+                seconds = _MOST_WAITS * SIGN_SECONDS
+                self._lose(seat, RunError(f"{seat.place.name} gave no sign for {seconds:.0f} s"))
+
+    def _meet(self, seat: _Seat, message: Heard) -> Measurement | Failed | None:
         """Take what a worker said; return an answer if it was one."""
         if message is None or isinstance(message, DrivelabError):
             self._lose(seat, message)
@@ -179,65 +208,88 @@ class _UnderWay:
                 raise error
             self._lose(seat, RunError(f"{seat.place.name}: {error}"))
             return None
+        try:
+            return self._understood(seat, message)
+        except (KeyError, TypeError, ValueError, OverflowError, UsageError) as error:
+            said = f"{seat.place.name} says what makes no sense: {error}"
+            self._lose(seat, RunError(said))
+            return None
+
+    def _understood(self, seat: _Seat, message: Message) -> Measurement | Failed | None:
         if HELLO in message:
             self._open(seat)
         elif "opened" in message:
             if message["opened"] != self._sum:
-                raise RunError(
-                    f"{seat.place.name} makes another drive of the same preset: install the same "
-                    "Drivelab there"
-                )
-            seat.is_open = seat.was_open = True
+                raise UsageError("another drive of the same preset")
             seat.threads = max(int(message["threads"]), 1)
+            seat.is_open = seat.was_open = True
             self._give(seat)
         elif "measurement" in message or "failed" in message:
             return self._answered(seat, message)
-        else:
-            raise RunError(f"{seat.place.name} says {', '.join(message)}, which nobody asked for")
+        elif ALIVE not in message:
+            raise UsageError(f"{', '.join(map(str, message))}, which nobody asked for")
         return None
 
     def _open(self, seat: _Seat) -> None:
-        plan = replace(self._plan, workers=seat.place.threads)
-        if seat.talk is not None:
+        if seat.talk is not None and self._plan is not None:
+            plan = replace(self._plan, workers=seat.place.threads)
             seat.talk.tell(Opening(self._drive, plan).to_json())
 
     def _answered(self, seat: _Seat, message: Message) -> Measurement | Failed:
         answer: Measurement | Failed
         if "failed" in message:
             index = int(message["failed"])
+            reason = error_of(message)
+            failed = reason if isinstance(reason, RunError) else RunError(str(reason))
+            answer = Failed(index, seat.held[index], failed)
         else:
             answer = Measurement.from_json(message["measurement"])
             index = answer.index
-        workload = seat.held.pop(index, None)
-        if workload is None:
-            raise RunError(f"{seat.place.name} answered measurement {index}, and was not asked")
-        if "failed" in message:
-            reason = error_of(message)
-            if not isinstance(reason, RunError):
-                raise reason
-            answer = Failed(index, workload, reason)
+            if answer.workload != seat.held[index]:
+                raise ValueError(f"measurement {index} is of another workload")
+            self._compare(seat, answer)
+        del seat.held[index]
+        seat.holds_suspect = False
         seat.ends = 0
         self._give(seat)
         return answer
 
+    def _compare(self, seat: _Seat, answer: Measurement) -> None:
+        """Make the first answer of another machine here too: there may be another Drivelab."""
+        if seat.is_trusted or not seat.place.is_elsewhere or self._plan is None:
+            return
+        work = [(answer.index, answer.workload)]
+        here = next(iter(DriveExecutor(self._here).measure(work, self._plan)))
+        if here != answer:
+            raise RunError(
+                f"{seat.place.name} measures otherwise than this machine: install the same "
+                "Drivelab there"
+            )
+        seat.is_trusted = True
+
     def _give(self, seat: _Seat) -> None:
         """Give a worker more, when it has little left to do."""
-        if seat.talk is None or not seat.is_open or len(seat.held) > seat.threads:
+        if seat.talk is None or not seat.is_open or seat.holds_suspect:
             return
-        threads = sum(each.threads for each in self._seats if not each.is_given_up)
-        # Less at a time towards the end, so that all end together.
-        fair = -(-len(self._left) * seat.threads // (2 * max(threads, 1)))
-        count = max(min(_AHEAD * seat.threads, fair), 1)
-        given = [self._left.popleft() for _ in range(min(count, len(self._left)))]
+        if self._suspects and not seat.held:
+            given = [self._suspects.popleft()]
+            seat.holds_suspect = True
+        else:
+            given = self._next_for(seat)
         if not given:
             return
-        # What met many ends goes alone: the next end is its own.
-        if any(self._losses[index] >= 2 for index, _ in given):
-            self._left.extendleft(reversed(given[1:]))
-            given = given[:1]
         seat.held.update(given)
         asked = [[index, workload_json(workload)] for index, workload in given]
         seat.talk.tell({"measure": asked})
+
+    def _next_for(self, seat: _Seat) -> list[Work]:
+        if len(seat.held) > seat.threads:
+            return []
+        threads = sum(each.threads for each in self._seats if each.is_open)
+        # Less at a time towards the end, so that all end together; but no thread waits.
+        fair = -(-len(self._left) * seat.threads // (2 * max(threads, 1)))
+        count = max(min(_AHEAD * seat.threads, fair), seat.threads - len(seat.held), 1)
+        return [self._left.popleft() for _ in range(min(count, len(self._left)))]
 
     def _lose(self, seat: _Seat, error: DrivelabError | None) -> None:
         """Take back the work of a worker that is lost."""
@@ -245,21 +297,23 @@ class _UnderWay:
             return
         seat.why = error or seat.talk.why_it_ended()
         seat.talk.close()
-        seat.talk = None
-        back = list(seat.held.items())
-        seat.held.clear()
-        for index, _ in back:
+        seat.talk, seat.is_open, seat.holds_suspect = None, False, False
+        # The others had not been begun.
+        for index in islice(seat.held, seat.threads):
             self._losses[index] += 1
             if self._losses[index] >= _MOST_LOSSES:
                 raise RunError(
                     f"measurement {index} was under way each of {_MOST_LOSSES} times that a worker "
                     f"ended; the last: {seat.why}"
                 )
-        self._left.extendleft(reversed(back))
+        for each in reversed(seat.held.items()):
+            (self._suspects if self._losses[each[0]] >= _SUSPECT else self._left).appendleft(each)
+        seat.held.clear()
         seat.not_before = time.monotonic() + _PAUSES[min(seat.ends, len(_PAUSES) - 1)]
-        # What a machine says or lacks now, it will say again.
-        is_for_good = error is not None or (isinstance(seat.why, UsageError) and not seat.was_open)
-        seat.ends = len(_PAUSES) if is_for_good else seat.ends + 1
+        seat.ends += 1
+        most = len(_PAUSES) if seat.was_open else _ENDS_AT_FIRST
+        # What a machine lacks now, it will lack again.
+        seat.is_given_up = seat.ends > most or isinstance(seat.why, UsageError)
         for other in self._seats:
             self._give(other)
         if seat.is_given_up and any(not each.is_given_up for each in self._seats):
@@ -267,14 +321,18 @@ class _UnderWay:
 
     def _nobody_is_left(self) -> DrivelabError:
         reasons = [seat.why for seat in self._seats if seat.why is not None]
-        kind = UsageError if all(isinstance(each, UsageError) for each in reasons) else RunError
+        is_mistake = not any(seat.was_open for seat in self._seats) and all(
+            isinstance(each, UsageError) for each in reasons
+        )
         more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
-        return kind(f"no worker is left: {'; '.join(map(str, reasons[:3]))}{more}")
+        said = f"no worker is left: {'; '.join(map(str, reasons[:3]))}{more}"
+        return UsageError(said) if is_mistake else RunError(said)
 
 
-def _refuse_files(workload: Workload) -> None:
+def refuse_files(workload: Workload) -> None:
+    """Raise `UsageError` for a workload whose files are on this machine."""
     if isinstance(workload, Trace) and workload.files is not None:
         raise UsageError(
-            "a recorded trace is measured where its files are: leave out --executor, or cut it "
-            "down to a scenario (`drivelab trace fit`)"
+            "a recorded trace is measured where its files are: leave out --executor, or make a "
+            "scenario of it (`drivelab trace fit`)"
         )

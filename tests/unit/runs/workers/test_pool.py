@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -32,7 +33,7 @@ from drivelab.runs.workers import messages, worker
 tell = worker.Worker._tell
 told = []
 {changed}
-worker.Worker(sys.stdin.buffer, sys.stdout.buffer).run()
+worker.Worker(0, sys.stdout.buffer).run()
 """
 DIES_AFTER_SOME = """
 def _tell(self, message):
@@ -57,6 +58,18 @@ def _measured(self, asked):
     raise RunError("there is no memory left")
 worker.Worker._measured = _measured
 """
+SAYS_NONSENSE = """
+def _tell(self, message):
+    tell(self, {nonsense} if "measurement" in message else message)
+worker.Worker._tell = _tell
+"""
+SAYS_DEEP = """
+write = worker.Worker._write
+def _write(self, line):
+    write(self, b"[" * 5000 + b"\\n" if b'"measurement"' in line else line)
+worker.Worker._write = _write
+"""
+GREETS = "sys.stdout.write('welcome, you have mail'); sys.stdout.flush()"
 IS_OLD = "worker.this_version = lambda: '0.0.1'"
 ENDS_WITH_WORDS = "print('greetings'); sys.exit('the disk is on fire')"
 
@@ -85,7 +98,10 @@ def work(count: int) -> list[Work]:
 def measured(
     executor: Executor, asked: Sequence[Work], plan: MeasurementPlan = PLAN
 ) -> dict[int, Measurement]:
-    with closing(executor.measure(asked, plan)) as answers:
+    with contextlib.ExitStack() as stack:
+        if isinstance(executor, WorkersExecutor):
+            stack.enter_context(executor)
+        answers = stack.enter_context(closing(executor.measure(asked, plan)))
         found = [answer for answer in answers if isinstance(answer, Measurement)]
     assert len({each.index for each in found}) == len(found)
     return {each.index: each for each in found}
@@ -118,6 +134,7 @@ def test_what_lost_workers_had_is_done_again(
     small: Drive, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool, "_PAUSES", (0.0,))
+    monkeypatch.setattr(pool, "_ENDS_AT_FIRST", 0)
     asked = work(40)
     # The first answers some and dies; the second dies at once.
     places = changed(DIES_AFTER_SOME.format(answers=3), "os._exit(9)", "")
@@ -146,8 +163,12 @@ def test_what_ends_every_worker_is_named(small: Drive, monkeypatch: pytest.Monke
     [
         (
             IS_OLD,
-            "no worker is left: worker 1 has Drivelab 0.0.1, and this is .*: install",
+            "no worker is left: worker 1: it has Drivelab 0.0.1, and this is .*: install",
         ),
+        (SAYS_NONSENSE.format(nonsense={"measurement": 5}), "worker 1 says what makes no sense: "),
+        (SAYS_NONSENSE.format(nonsense={"failed": "x"}), "worker 1 says what makes no sense: "),
+        (SAYS_NONSENSE.format(nonsense={"other": 5}), "no sense: other, which nobody asked for"),
+        (SAYS_DEEP, r"no worker is left: worker 1: '\[\[.* is no message of a worker"),
         (LACKS_MEMORY, "no worker is left: worker 1: there is no memory left"),
         (ENDS_WITH_WORDS, "no worker is left: worker 1 ended with exit code 1: the disk is on fi"),
     ],
@@ -156,7 +177,7 @@ def test_nobody_left_is_a_line(
     small: Drive, change: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool, "_PAUSES", (0.0, 0.0))
-    with pytest.raises(RunError, match=said):
+    with pytest.raises((RunError, UsageError), match=said):
         measured(WorkersExecutor(small, changed(change)), work(2))
 
 
@@ -179,10 +200,10 @@ def test_what_cannot_travel_is_refused(small: Drive) -> None:
 
 
 def test_closing_ends_every_worker(small: Drive) -> None:
-    answers = WorkersExecutor(small, [ProcessPlace(1), ProcessPlace(2)]).measure(work(40), PLAN)
+    executor = WorkersExecutor(small, [ProcessPlace(1), ProcessPlace(2)])
+    answers = executor.measure(work(40), PLAN)
     next(answers)
-    under_way = answers.gi_frame.f_locals["under_way"]
-    processes = [seat.talk.process_id for seat in under_way._seats if seat.talk is not None]
+    processes = [seat.talk.process_id for seat in executor._seats if seat.talk is not None]
     assert len(processes) == 2
     answers.close()
     assert not any(Path(f"/proc/{each}").exists() for each in processes)
