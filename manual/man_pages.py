@@ -32,8 +32,7 @@ def tour_page() -> str:
     lines = ['.TH DRIVELAB 1 "" Drivelab "Drivelab"', ".SH NAME", f"drivelab \\- {_SHORT}"]
     lines += [".SH SYNOPSIS", r".B drivelab", r"\fICOMMAND\fR [\fIOPTION\fR]..."]
     lines += [".SH DESCRIPTION", "Drivelab measures a drive, models it, simulates it and predicts"]
-    lines += ["with it. Each command has a page of its own,", r".BR drivelab\-COMMAND (1),"]
-    lines += [r"which is also printed by \fBdrivelab\fR \fICOMMAND\fR \fB\-\-help\fR."]
+    lines += [r"with it. \fBdrivelab\fR \fICOMMAND\fR \fB\-\-help\fR explains a command."]
     lines += [".SH COMMANDS"]
     for title, commands in GROUPS.items():
         lines.append(f'.SS "{title}"')

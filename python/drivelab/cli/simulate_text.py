@@ -86,21 +86,7 @@ def stream_text(plan: Values) -> str:
     plan
         As `drivelab._core.Stream.described` gives it.
     """
-    if plan["source"] == "windows":
-        said = "requests drawn window by window"
-    elif plan["mixture"] is not None:
-        said = _mixture_text(plan["mixture"], plan)
-    elif plan["workload"] is None:
-        counts = {name: count for name, count in plan["listed"].items() if count}
-        kinds = [PLURALS[name] if count > 1 else name for name, count in counts.items()]
-        parts = [f"{count:,} {kind}" for count, kind in zip(counts.values(), kinds, strict=True)]
-        said = f"{listed(parts)}, each at its time"
-    else:
-        said = workload_text(Characteristics(*plan["workload"]))
-        if plan["source"] != "closed":
-            arrive = "at random" if plan["source"] == "poisson" else "evenly"
-            said = said.rpartition(", queue depth")[0]
-            said += f", {plan['rate_iops']:,.12g} a second arriving {arrive}"
+    said = _requests_text(plan)
     if plan["writes_as"] != "write":
         said += f", writes sent as {plan['writes_as'].replace('_', ' ')}s"
     if plan["writes_per_flush"]:
@@ -115,6 +101,28 @@ def stream_text(plan: Values) -> str:
         if plan[key] is not None:
             said += f", {key.replace('_', ' ')} {plan[key]}"
     return said + _turns_text(plan)
+
+
+def _requests_text(plan: Values) -> str:
+    """Say what requests a stream sends, and when."""
+    if plan["source"] == "windows":
+        return "requests drawn window by window"
+    if plan["mixture"] is not None:
+        return _mixture_text(plan["mixture"], plan)
+    if plan["workload"] is None:
+        counts = {name: count for name, count in plan["listed"].items() if count}
+        kinds = [PLURALS[name] if count > 1 else name for name, count in counts.items()]
+        parts = [f"{count:,} {kind}" for count, kind in zip(counts.values(), kinds, strict=True)]
+        return f"{listed(parts)}, each at its time"
+    said = workload_text(Characteristics(*plan["workload"]))
+    if plan["source"] == "closed":
+        return said
+    return f"{said.rpartition(', queue depth')[0]}, {_rate_text(plan)}"
+
+
+def _rate_text(plan: Values) -> str:
+    arrive = "at random" if plan["source"] == "poisson" else "evenly"
+    return f"{plan['rate_iops']:,.12g} a second arriving {arrive}"
 
 
 def _mixture_text(mixture: Values, plan: Values) -> str:
@@ -132,8 +140,7 @@ def _mixture_text(mixture: Values, plan: Values) -> str:
         said += f", {100 * accesses:.4g} % of them to the first {100 * part:.4g} %"
     if plan["source"] == "closed":
         return f"{said}, queue depth {mixture['queue_depth']}"
-    arrive = "at random" if plan["source"] == "poisson" else "evenly"
-    return f"{said}, {plan['rate_iops']:,.12g} a second arriving {arrive}"
+    return f"{said}, {_rate_text(plan)}"
 
 
 def _turns_text(plan: Values) -> str:
