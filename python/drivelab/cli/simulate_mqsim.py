@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.terminal import in_lines, show
-from drivelab.errors import UsageError
+from drivelab.cli.trace_options import measured_trace_of
+from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
     import argparse
 
     from drivelab.drives.presets.mqsim import Imported
     from drivelab.drives.presets.mqsim_flows import Flow
+    from drivelab.drives.presets.mqsim_scenario import Translated
+    from drivelab.drives.presets.source import PresetSource
 
 _MOST_BYTES: Final = 1 << 20
 #: Options of `simulate` that say something about one run, or that MQSim's files say themselves.
@@ -28,6 +32,7 @@ _NOT_BESIDE: Final = (
     "from_state",
     "save_state",
 )
+_OF_THE_RUN: Final = ("seconds", "interval")
 
 
 def check(args: argparse.Namespace) -> None:
@@ -40,6 +45,13 @@ def check(args: argparse.Namespace) -> None:
         if getattr(args, name, None) is not None:
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"MQSim's files say what is simulated: leave out {option} or --mqsim")
+    for name in _OF_THE_RUN:
+        if getattr(args, name) == 0:
+            raise UsageError(f"--{name} is 0; allowed: more than 0, for example 100ms")
+    if args.force:
+        raise UsageError("--force is for files that are written: leave out --force or --mqsim")
+    # Without a trace it refuses what is said of one.
+    measured_trace_of(args)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -47,10 +59,12 @@ def run(args: argparse.Namespace) -> int:
     check(args)
     config, workload = args.mqsim
     flows, content = _read(config, workload)
-    results = [
-        _scenario(args, (config, content), place, each, len(flows))
+    # All of them are read before the first one runs.
+    prepared = [
+        _prepared(workload, (config, content), place, each, len(flows))
         for place, each in enumerate(flows)
     ]
+    results = [_result(args, one) for one in prepared]
     if args.json:
         print(json.dumps({"scenarios": results}, indent=2))
         return 0
@@ -77,20 +91,43 @@ def _read(config: Path, workload: Path) -> tuple[list[list[Flow]], bytes]:
         raise UsageError(f"{workload}: {error}") from error
 
 
-def _scenario(
-    args: argparse.Namespace,
+@dataclass(frozen=True)
+class _Prepared:
+    """A scenario of MQSim's that can run.
+
+    Attributes
+    ----------
+    title
+        What it is called.
+    where
+        Where it stands, for errors.
+    source
+        Its drive.
+    sent
+        What its flows send.
+    notes
+        What is otherwise than in MQSim.
+    """
+
+    title: str
+    where: str
+    source: PresetSource
+    sent: Translated
+    notes: list[str]
+
+
+def _prepared(
+    workload: Path,
     config: tuple[Path, bytes],
     place: int,
     flows: list[Flow],
     count: int,
-) -> dict[str, Any]:
-    from drivelab.cli.simulate import asked_of
-    from drivelab.cli.simulate_progress import SimulateProgress
+) -> _Prepared:
     from drivelab.drives.presets.mqsim_scenario import facts_of, translated
     from drivelab.drives.presets.source import PresetSource
-    from drivelab.drives.simulated.drive import SimulatedDrive
 
-    path, workload = config[0], args.mqsim[1]
+    path = config[0]
+    where = f"{workload}: IO_Scenario {place + 1}"
     made = _imported(config, flows)
     source = PresetSource(path.stem, made.toml_text)
     title = f"{workload.name}, IO_Scenario {place + 1} of {count}"
@@ -98,27 +135,38 @@ def _scenario(
         facts = facts_of(source.resolved()[0], is_written=made.is_written)
         sent = translated(flows, facts, workload.parent, title)
     except UsageError as error:
-        raise UsageError(f"{workload}: IO_Scenario {place + 1}: {error}") from error
+        raise UsageError(f"{where}: {error}") from error
+    notes = [*sent.notes, *_unexpected(made)]
+    return _Prepared(title, where, source, sent, notes)
+
+
+def _result(args: argparse.Namespace, one: _Prepared) -> dict[str, Any]:
+    from drivelab.cli.simulate import asked_of
+    from drivelab.cli.simulate_progress import SimulateProgress
+    from drivelab.drives.simulated.drive import SimulatedDrive
+
     varies = not args.no_variability
     with (
-        SimulatedDrive(f"sim:{source.reference}", source, varies=varies) as drive,
+        SimulatedDrive(f"sim:{one.source.reference}", one.source, varies=varies) as drive,
         SimulateProgress() as progress,
     ):
-        simulation = drive.simulate(
-            sent.scenario,
-            seed=args.seed,
-            warmup_requests=args.warmup_requests,
-            requests=args.requests,
-            seconds=args.seconds,
-            interval_seconds=args.interval,
-            progress=progress,
-        )
+        try:
+            simulation = drive.simulate(
+                one.sent.scenario,
+                seed=args.seed,
+                warmup_requests=args.warmup_requests,
+                requests=args.requests,
+                seconds=args.seconds,
+                interval_seconds=args.interval,
+                progress=progress,
+            )
+        except (UsageError, RunError) as error:
+            raise type(error)(f"{one.where}: {error}") from error
     values = dict(simulation.values)
     for stream, plan in zip(values["streams"], simulation.asked, strict=True):
         stream.update(asked_of(plan))
     values["saved_state"] = None
-    notes = [*sent.notes, *_unexpected(made)]
-    return {"scenario": title, "notes": notes, "simulation": values}
+    return {"scenario": one.title, "notes": one.notes, "simulation": values}
 
 
 def _unexpected(made: Imported) -> list[str]:

@@ -106,3 +106,44 @@ def test_what_is_wrong_is_one_line_with_its_file(drive, flow, said: str, capsys)
 def test_a_drive_has_to_be_named_without_the_files(capsys) -> None:
     assert cli.main(["simulate"]) == 2
     assert "no drive is named; give sim:PRESET" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--speed", "2x"], "--speed is for a trace"),
+        (["--fit", "wrap"], "--fit is for a trace"),
+        (["--seconds", "0"], "--seconds is 0; allowed: more than 0"),
+        (["--force"], "--force is for files that are written"),
+    ],
+)
+def test_options_without_effect_are_refused(words: list[str], said: str, capsys) -> None:
+    assert cli.main([*written([{}]), *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_mistake_in_the_last_scenario_is_told_before_the_first_runs(
+    capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("a scenario was simulated")
+
+    monkeypatch.setattr("drivelab.drives.simulated.drive.SimulatedDrive.simulate", never)
+    words = written([{}], [{"Channel_IDs": "9"}])
+    assert cli.main(words) == 2
+    assert "IO_Scenario 2: Channel_IDs of flow 1" in capsys.readouterr().err
+
+
+def test_what_is_otherwise_than_in_mqsim_is_said(capsys) -> None:
+    flow = {"Address_Alignment_Unit": "16", "Initial_Occupancy_Percentage": "50"}
+    (told,) = answers(capsys, written([flow, flow], drive={"Enabled_Preconditioning": "true"}))
+    notes = " ".join(told["notes"])
+    assert "Address_Alignment_Unit of flow 1: requests begin at multiples of their own" in notes
+    assert "Initial_Occupancy_Percentage: pages with data lie anywhere" in notes
+    assert told["simulation"]["unit"] == "chip"
+    (told,) = answers(
+        capsys, written([{"Channel_IDs": "0"}], drive={"Enabled_Preconditioning": "false"})
+    )
+    (stream,) = told["simulation"]["streams"]
+    whole = told["simulation"]["capacity_bytes"]
+    assert 0 < stream["range_bytes"] < whole / 2

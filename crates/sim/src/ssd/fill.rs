@@ -15,6 +15,8 @@ use crate::preset::{Condition, FillOrder, SsdConfig};
 
 /// Bytes of one write in order.
 const WRITE_BYTES: u64 = 128 << 10;
+/// A key that no workload has: one that read the pages in the same order would meet each unit in turn.
+const DRAWN: u64 = u64::from_be_bytes(*b"filling_");
 /// Pages written at random between two looks at whether to stop.
 const BATCH: u32 = 1024;
 
@@ -41,7 +43,7 @@ impl Filled {
             FillOrder::InOrder => Self::First,
             FillOrder::Random => Self::Drawn(Box::new(Permutation::new(
                 config.logical_pages().into(),
-                0,
+                DRAWN,
                 0,
             ))),
         }

@@ -408,7 +408,7 @@ class _Conversion:
         lines = [
             "# Made of MQSim's ssdconfig.xml; a value's comment names the settings behind it.",
             "",
-            f'name = "{name}"',
+            f"name = {toml_value(name)}",
             'kind = "ssd"',
             'summary = "imported from MQSim"',
         ]

@@ -53,12 +53,15 @@ class DriveFacts:
     whole_bytes
         Writes of traces take whole pieces of so many bytes: a page, where MQSim's drive was never
         written, so that a part of a page needs no read before it; else a sector.
+    is_partly_filled
+        Whether some pages hold data, wherever on the drive.
     """
 
     capacity_bytes: int
     shape: tuple[int, int, int, int]
     is_shared: bool
     whole_bytes: int = _SECTOR
+    is_partly_filled: bool = False
 
 
 @dataclass
@@ -136,6 +139,7 @@ def condition_of(flows: Sequence[Flow]) -> FlowsCondition:
 def facts_of(resolved: Mapping[str, Any], *, is_written: bool) -> DriveFacts:
     """Take what flows need to know from a resolved preset, and whether MQSim fills the drive."""
     geometry = resolved["geometry"]
+    occupancy = resolved.get("occupancy") or {"filled": 1.0, "order": "in_order"}
     names = ("channels", "ways_per_channel", "dies_per_way", "planes_per_die")
     channels, ways, dies, planes = (int(geometry[name]) for name in names)
     return DriveFacts(
@@ -143,6 +147,7 @@ def facts_of(resolved: Mapping[str, Any], *, is_written: bool) -> DriveFacts:
         shape=(channels, ways, dies, planes),
         is_shared=resolved["host"]["interface"] == "sata",
         whole_bytes=_SECTOR if is_written else int(geometry["page_size_bytes"]),
+        is_partly_filled=occupancy["order"] == "random" and occupancy["filled"] < 1,
     )
 
 
@@ -165,16 +170,29 @@ def _notes(flows: Sequence[Flow], drive: DriveFacts) -> list[str]:
         found.append("Channel_IDs to Plane_IDs: pages of every flow lie on the whole drive here")
     if any(flow.caches_reads for flow in flows):
         found.append("Device_Level_Data_Caching_Mode: what was read is not kept in the cache here")
+    # A drive that is read holds data everywhere here.
+    meets_data = any(isinstance(flow, RecordedFlow) or _reads(flow) for flow in flows)
     for flow in flows:
         if isinstance(flow, RecordedFlow) and flow.time_unit_ns != 1:
             found.append(f"Time_Unit of {flow.name}: MQSim itself reads its times as ns")
         if isinstance(flow, SyntheticFlow):
-            size = 1 if flow.deviation_sectors else flow.mean_sectors
-            if flow.alignment_sectors < size or flow.alignment_sectors % size:
+            if flow.deviation_sectors or flow.alignment_sectors != flow.mean_sectors:
                 found.append(
                     f"Address_Alignment_Unit of {flow.name}: requests begin at multiples of their "
                     "own size here"
                 )
+            sizes = [flow.mean_sectors * _SECTOR] if not flow.deviation_sectors else [_SECTOR]
+            if meets_data and _writes(flow) and any(size % drive.whole_bytes for size in sizes):
+                found.append(
+                    f"Enabled_Preconditioning: writes of {flow.name} that are no whole pages read "
+                    "what the page held here; MQSim's pages hold nothing yet"
+                )
+    if drive.is_partly_filled:
+        found.append(
+            "Initial_Occupancy_Percentage: pages with data lie anywhere on the drive, and reads "
+            "of others take no flash time here; MQSim fills each flow's own pages first, and "
+            "reads the flash for others too"
+        )
     return found
 
 
@@ -191,7 +209,8 @@ def _parts(flows: Sequence[Flow], drive: DriveFacts) -> list[tuple[int, int]]:
     if drive.is_shared:
         return [(0, drive.capacity_bytes)] * len(flows)
     places = math.prod(drive.shape)
-    if len({flow.resources for flow in flows}) == 1:
+    everything = tuple(frozenset(range(count)) for count in drive.shape)
+    if all(flow.resources == everything for flow in flows):
         weights = [1.0] * len(flows)
         whole = float(len(flows))
     elif places * len(flows) > _MOST_PLACES:
@@ -206,8 +225,10 @@ def _parts(flows: Sequence[Flow], drive: DriveFacts) -> list[tuple[int, int]]:
         ]
         whole = float(places)
     parts, start = [], 0
-    for weight in weights:
+    for flow, weight in zip(flows, weights, strict=True):
         length = int(drive.capacity_bytes * weight / whole) // _GRID * _GRID
+        if length == 0:
+            raise UsageError(f"nothing is left of the drive for {flow.name}: use a larger one")
         parts.append((start, length))
         start += length
     return parts
@@ -290,7 +311,11 @@ def _listed(flow: RecordedFlow, part: tuple[int, int], folder: Path, whole_bytes
     files = RecordedFiles((str(found[0]),), format="mqsim", time_unit_ns=flow.time_unit_ns)
     requests = _requests(files, flow)
     start, length = part
-    lines = ["at_ns,action,offset_bytes,size_bytes"]
+    if length < whole_bytes:
+        raise UsageError(f"{flow.name} has no whole page of the drive: use a larger one")
+    # Writes that no buffer takes are complete in the flash alone.
+    forced = "" if flow.buffers_writes else ",forced"
+    lines = [f"at_ns,action,offset_bytes,size_bytes{forced}"]
     last = requests[-1][0]
     for turn in range(flow.repeats):
         for at_ns, offset, size, operation in requests:
@@ -299,7 +324,8 @@ def _listed(flow: RecordedFlow, part: tuple[int, int], folder: Path, whole_bytes
             end = min(-(-(offset % length + size) // grid) * grid, length // grid * grid)
             # What does not fit before the end of the flow's part ends there.
             begin = min(begin, end - grid)
-            lines.append(f"{turn * last + at_ns},{operation},{start + begin},{end - begin}")
+            said = f"{turn * last + at_ns},{operation},{start + begin},{end - begin}"
+            lines.append(f"{said},{str(operation == 'write').lower()}" if forced else said)
     return "\n".join(lines) + "\n"
 
 

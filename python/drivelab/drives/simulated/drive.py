@@ -377,6 +377,8 @@ class SimulatedDrive(ClosedOnExit):
 
     def _unit(self) -> str:
         preset = self.preset.get("member_preset", self.preset)
+        if preset["scheduling"].get("unit") == "chip":
+            return "chip"
         return "plane" if preset["geometry"]["plane_mode"] else "die"
 
     def timeline(

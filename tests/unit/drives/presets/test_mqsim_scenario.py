@@ -44,7 +44,7 @@ def test_every_setting_of_mqsim_s_own_flows_is_known() -> None:
 
 
 def test_a_closed_loop_has_its_depth_kinds_sizes_and_range() -> None:
-    sent = made({})
+    sent = made({"Address_Alignment_Unit": "8"})
     (stream,) = streams(sent)
     assert stream["queue_depth"] == 16
     assert stream["write_ratio"] == 0.25
@@ -135,6 +135,9 @@ def test_a_trace_is_sent_as_often_and_as_far_as_is_said(tmp_path: Path, monkeypa
         wrapped.replace("8", "16", 1),
     ]
     assert rows(Time_Unit="MICROSECOND")[1].startswith("2000000,")
+    # Without a cache for writes they are complete in the flash.
+    forced = rows(Device_Level_Data_Caching_Mode="TURNED_OFF")
+    assert forced[:2] == ["0,read,0,4096,false", "2000,write,8192,16384,true"]
 
 
 def test_writes_of_a_trace_are_of_whole_pages_where_nothing_was_written(
@@ -171,6 +174,7 @@ def test_what_is_otherwise_than_in_mqsim_is_told_by_its_setting() -> None:
         "Channel_IDs to Plane_IDs",
         "Device_Level_Data_Caching_Mode",
         "Address_Alignment_Unit of flow 1",
+        "Address_Alignment_Unit of flow 2",
         "Total_Requests_To_Generate",
     ]
     assert streams(sent)[1]["writes_as"] == "forced_write"
