@@ -253,7 +253,11 @@ impl Plain {
         let group = if there == Some(wanted) || held(self, wanted) < usable as usize * self.size() {
             wanted
         } else {
-            (0..groups).min_by_key(|&group| held(self, group)).unwrap()
+            // Where it is, unless another holds less.
+            let least = (0..groups).map(|group| held(self, group)).min().unwrap();
+            (there.into_iter().chain(0..groups))
+                .find(|&group| held(self, group) == least)
+                .unwrap()
         };
         let is_open = |unit: &Unit| unit.group == group && unit.lane == Some(handle);
         if !self.units.iter().any(is_open) {

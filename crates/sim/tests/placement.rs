@@ -117,6 +117,51 @@ fn a_page_is_moved_to_another_die_after_it_was_read() {
     assert!(across > 10, "{across}");
 }
 
+/// A read of the host's finds a page that has been programmed, also one that collection has just
+/// moved to another die.
+#[test]
+fn a_moved_page_is_read_after_it_was_programmed() {
+    let filled = HANDLES.replace("fresh", "filled");
+    let text = [filled.as_str(), "collection.pace = \"whole_block\"\n"];
+    let mixed = Characteristics {
+        write_ratio: 0.5,
+        queue_depth: 32,
+        read_random: 1.0,
+        write_random: 1.0,
+        ..Characteristics::default()
+    };
+    let streams = [Stream {
+        placement: to(1),
+        range: Some((0, 900 * 4096)),
+        ..Stream::closed("all", mixed)
+    }];
+    let mut worker = drive(&text).worker();
+    let plan = Plan::counting(0, 12_000);
+    let (outcome, operations) = worker.run_recorded(&streams, plan, 7, 0..u64::MAX).unwrap();
+    assert!(counters(&outcome).moved_units > 20);
+    let mut programmed = std::collections::HashMap::new();
+    let mut found = 0;
+    for each in &operations {
+        let Operation {
+            kind,
+            cause,
+            lpn,
+            ppn,
+            ..
+        } = each.operation;
+        if kind == OperationKind::Program {
+            programmed.insert(ppn.0, (lpn, each.end()));
+        } else if (kind, cause) == (OperationKind::Read, Cause::Host)
+            && let Some(&(of, end)) = programmed.get(&ppn.0)
+        {
+            assert_eq!(of, lpn);
+            assert!(end <= each.cell.0, "{each:?} before {end}");
+            found += 1;
+        }
+    }
+    assert!(found > 1_000, "{found}");
+}
+
 /// A log beside random writes: with handles the log costs one program a page, and all of the spare
 /// space is for the rest; without, both are moved. Handles that the drive has not are counted.
 #[test]

@@ -21,7 +21,6 @@ from drivelab.cli.arguments import (
 )
 from drivelab.cli.drive_options import (
     add_no_variability,
-    characteristics_json,
 )
 from drivelab.cli.outputs import add_force, answer_to, check_files, write_file
 from drivelab.cli.scenario_options import add_scenario, file_of_scenario, workload_of
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from drivelab.drives.simulated.simulation import Simulation
-    from drivelab.workloads.trace import Trace
 
 _MOST_REQUESTS: Final = 10**10
 _DEFAULT_REQUESTS: Final = 1_000_000
@@ -139,7 +137,7 @@ def run(args: argparse.Namespace) -> int:
     if args.mqsim is not None:
         from drivelab.cli import simulate_mqsim
 
-        return simulate_mqsim.run(args)
+        return simulate_mqsim.simulate(args)
     if args.drive is None:
         raise UsageError("no drive is named; give sim:PRESET, which `drivelab drives` lists")
     _check(args)
@@ -171,6 +169,8 @@ def run(args: argparse.Namespace) -> int:
             keeps_state=args.save_state is not None,
             progress=progress,
         )
+    from drivelab.cli.simulate_text import asked_of
+
     values = dict(simulation.values)
     for stream, plan in zip(values["streams"], simulation.asked, strict=True):
         stream.update(asked_of(plan, trace))
@@ -268,22 +268,6 @@ def _logged_text(path: Path, values: Mapping[str, Any]) -> str:
 def _saved_text(path: Path, simulation: Simulation) -> str:
     size = format_size(len(simulation.state or b""))
     return f"wrote {path}, {size} that differ from the prepared drive"
-
-
-def asked_of(plan: Mapping[str, Any], trace: Trace | None = None) -> dict[str, Any]:
-    """Say what a stream asks for: in words, and the characteristics where it has any."""
-    if trace is not None:
-        return {"description": trace.describe()}
-    from drivelab.cli.simulate_text import stream_text
-    from drivelab.workloads.characteristics import Characteristics
-
-    workload = None
-    if plan["workload"] is not None:
-        workload = characteristics_json(Characteristics(*plan["workload"]))
-        if plan["source"] != "closed":
-            # An open loop waits for nobody.
-            del workload["queue_depth"]
-    return {"description": stream_text(plan), "workload": workload}
 
 
 def _series_csv(values: Mapping[str, Any]) -> str:

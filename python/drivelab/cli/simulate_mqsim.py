@@ -54,7 +54,7 @@ def check(args: argparse.Namespace) -> None:
     measured_trace_of(args)
 
 
-def run(args: argparse.Namespace) -> int:
+def simulate(args: argparse.Namespace) -> int:
     """Simulate each scenario from a drive of its own, and print."""
     check(args)
     config, workload = args.mqsim
@@ -141,8 +141,8 @@ def _prepared(
 
 
 def _result(args: argparse.Namespace, one: _Prepared) -> dict[str, Any]:
-    from drivelab.cli.simulate import asked_of
     from drivelab.cli.simulate_progress import SimulateProgress
+    from drivelab.cli.simulate_text import asked_of
     from drivelab.drives.simulated.drive import SimulatedDrive
 
     varies = not args.no_variability

@@ -15,6 +15,7 @@ from drivelab.cli.courses import (
     rate,
     spans,
 )
+from drivelab.cli.drive_options import characteristics_json
 from drivelab.cli.simulate_placement import placement_lines
 from drivelab.cli.trace_text import in_width
 from drivelab.drives.lateness import Lateness
@@ -22,7 +23,7 @@ from drivelab.drives.simulated.simulation import PERCENTILES
 from drivelab.exhibits.quantities import NOTHING, listed, workload_text
 from drivelab.units import format_duration_ns, format_size
 from drivelab.workloads.characteristics import Characteristics
-from drivelab.workloads.trace import PLURALS
+from drivelab.workloads.trace import PLURALS, Trace
 
 COLUMNS: Final = 80
 # Channels with more units than fit on a line are told by their ends and their mean.
@@ -76,6 +77,19 @@ def text(values: Values, *, title: str | None = None, notes: Sequence[str] = ())
         lines += ["", *_energy(values["energy"])]
     lines += ["", *_cost(values)]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def asked_of(plan: Mapping[str, Any], trace: Trace | None = None) -> dict[str, Any]:
+    """Say what a stream asks for: in words, and the characteristics where it has any."""
+    if trace is not None:
+        return {"description": trace.describe()}
+    workload = None
+    if plan["workload"] is not None:
+        workload = characteristics_json(Characteristics(*plan["workload"]))
+        if plan["source"] != "closed":
+            # An open loop waits for nobody.
+            del workload["queue_depth"]
+    return {"description": stream_text(plan), "workload": workload}
 
 
 def stream_text(plan: Values) -> str:

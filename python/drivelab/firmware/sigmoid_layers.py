@@ -108,7 +108,9 @@ class SigmoidLayers:
             sums = given[-1] @ layer.weights
             sums += layer.offsets
             np.negative(sums, out=sums)
-            np.exp(sums, out=sums)
+            # Far from what was learned a layer answers 0, by way of infinity.
+            with np.errstate(over="ignore"):
+                np.exp(sums, out=sums)
             sums += 1
             np.reciprocal(sums, out=sums)
             given.append(sums)

@@ -73,8 +73,9 @@ QUOTED: Final = (
     "is that of the processors.",
     "The paper's network is better than its linear regression, and that is not claimed here: on "
     "these platforms a line in the events is already near, and a network knows little of requests "
-    "larger than all that it has learned (FS, WS). Its shape is chosen without the workload, where "
-    "the paper takes the best of all on the same workloads.",
+    "far larger than most that it has learned (FS and WS). Its shape is "
+    "chosen without the workload, where the paper takes the best of all on the same workloads; how "
+    "long it learns was chosen on these fifteen.",
     "Table 5: the paper does not say over which records its coefficients are. Over all records, "
     "long ones have more of every event. Inside a workload records hardly differ.",
 )

@@ -61,3 +61,11 @@ def test_it_learns() -> None:
     off = network.predict(inputs) - wanted
     # The noise is a tenth.
     assert float(np.sqrt(np.mean(off**2))) < 0.15
+
+
+def test_what_lies_far_away_is_answered_without_a_word() -> None:
+    inputs, wanted = records(40)
+    network = SigmoidLayers((4, 8), 1)
+    network.fit(inputs, wanted, 0.01, 16, 20)
+    # Warnings are errors here.
+    assert np.isfinite(network.predict(1e6 * inputs)).all()

@@ -123,9 +123,12 @@ impl<M: Memory> ReclaimMap<M> {
             return (handle, wanted);
         }
         self.counts.displaced_pages += 1;
-        // Of groups with as much room the first.
+        // Of groups with as much room the one where it is, which it leaves no fuller, or the first.
         let group = (0..groups).min_by_key(valid).unwrap_or(wanted);
-        (handle, group)
+        match (old < TRIMMED).then(|| self.units.group_of(old)) {
+            Some(own) if valid(&own) == valid(&group) => (handle, own),
+            _ => (handle, group),
+        }
     }
 
     /// The next page of a unit that is being filled, opening one if need be, for data that moves
@@ -275,14 +278,6 @@ impl<M: Memory> Firmware for ReclaimMap<M> {
             }
         }
         Ok(())
-    }
-
-    fn read_one(&mut self, page: Lpn) -> Option<Operation> {
-        if page.0 >= self.layout.logical_pages {
-            return None;
-        }
-        let ppn = self.physical(page)?;
-        Some(self.read_of(page.0, ppn.0))
     }
 
     fn heeds_completions(&self) -> bool {

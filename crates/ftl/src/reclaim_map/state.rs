@@ -3,6 +3,7 @@
 //! Written are map, units, groups and lanes, with how far these are filled. The reverse map follows from the map.
 
 use super::ReclaimMap;
+use super::policies::Isolation;
 use super::units::{GroupField, UnitField, UnitState};
 use crate::Restorable;
 use crate::memory::{Cells, Memory};
@@ -82,8 +83,13 @@ impl<M: Memory> ReclaimMap<M> {
             is_filled_so,
             "a reclaim unit is filled otherwise than it is",
         )?;
+        // Where moved data is apart by handle, no unit holds any handle's.
+        let most = match self.policies.isolation {
+            Isolation::Initial => self.policies.handles,
+            Isolation::Persistent => self.policies.handles - 1,
+        };
         check(
-            word(UnitField::Handle) <= self.policies.handles,
+            word(UnitField::Handle) <= most,
             "a reclaim unit is of a handle that there is not",
         )?;
         check(

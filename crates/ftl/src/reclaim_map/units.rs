@@ -320,7 +320,9 @@ impl<M: Memory> Units<M> {
             _ => {
                 let filled = self.unit(unit, UnitField::Next);
                 let place = self.by_groups.quotient(self.plane_of(page));
-                (filled + self.planes - 1 - place) / self.planes
+                filled
+                    .saturating_add(self.planes - 1 - place)
+                    .div_euclid(self.planes)
             }
         }
     }

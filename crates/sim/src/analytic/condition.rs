@@ -18,6 +18,8 @@ pub enum Reason {
     Slc,
     /// Several pages share one of the flash.
     Compression,
+    /// Data lies where its host's placement handles say.
+    Placement,
     /// Pages take different times in the cell array.
     PageTypes {
         /// The key that says so.
@@ -90,6 +92,7 @@ impl fmt::Display for Reason {
             ),
             Self::Slc => write!(formatter, "[slc] has blocks that take writes first"),
             Self::Compression => write!(formatter, "[compression] packs pages together"),
+            Self::Placement => write!(formatter, "[placement] fills reclaim units"),
             Self::PageTypes { key, types } => {
                 write!(formatter, "{key} has {types} times, not one for all pages")
             }
@@ -166,6 +169,9 @@ pub(super) fn general_reasons(config: &SsdConfig) -> Vec<Reason> {
     }
     if config.compression.is_some() {
         reasons.push(Reason::Compression);
+    }
+    if config.placement.is_some() {
+        reasons.push(Reason::Placement);
     }
     if config.ageing.is_some_and(|ageing| ageing.changes_times()) {
         reasons.push(Reason::Ageing);

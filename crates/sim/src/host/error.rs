@@ -37,6 +37,12 @@ pub enum SimError {
          [compression] from the preset"
     )]
     CompressionExternal,
+    /// A firmware of the user's own, which is told no placement handles.
+    #[error(
+        "a drive with a firmware of its own is told no placement handles: remove [placement] from \
+         the preset"
+    )]
+    PlacementExternal,
     /// The firmware refused a request.
     #[error(transparent)]
     Firmware(#[from] FirmwareError),

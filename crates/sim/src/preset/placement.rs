@@ -78,7 +78,11 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
             Allocation::Static => "mapping.order",
             _ => "mapping.allocation",
         };
-        return refuse(key, "none", "fills its reclaim units channel by channel");
+        let allowed = match config.mapping.allocation {
+            Allocation::Static => "none",
+            _ => "\"static\"",
+        };
+        return refuse(key, allowed, "fills its reclaim units channel by channel");
     }
     if config.collection.policy != VictimPolicy::Greedy {
         let reason = "collects the reclaim unit with the fewest valid pages";
@@ -91,6 +95,19 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
     if config.wear.least_worn_first {
         let reason = "does so anyway, by reclaim unit";
         return refuse("wear.least_worn_first", "false", reason);
+    }
+    let buffer = &config.buffer;
+    for (key, value) in [
+        ("buffer.read_cache_bytes", buffer.read_cache_bytes),
+        (
+            "buffer.memory_bytes_per_second",
+            buffer.memory_bytes_per_second.unwrap_or(0),
+        ),
+        ("buffer.memory_ns", buffer.memory_ns),
+    ] {
+        if value != 0 {
+            return refuse(key, "0", "keeps nothing that was read in memory");
+        }
     }
     for (key, reason) in [
         ("slc.blocks_per_plane", "has dense blocks alone"),

@@ -50,6 +50,9 @@ impl ExternalSsd {
         if config.compression.is_some() {
             return Err(SimError::CompressionExternal);
         }
+        if config.placement.is_some() {
+            return Err(SimError::PlacementExternal);
+        }
         let mut firmware =
             Checked::fresh(External::load(library, layout, policies.background_blocks)?);
         for _ in 0..passes(config.condition) {
