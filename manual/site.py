@@ -22,10 +22,8 @@ from manual.commands import commands_page
 
 ROOT: Final = Path(__file__).parents[1]
 DOCS: Final = ROOT / "docs"
-#: Where mkdocs.yml looks for them.
-PAGES: Final = ROOT / "target" / "site" / "pages"
-#: Where it puts the site.
-SITE: Final = ROOT / "target" / "site" / "html"
+#: Where mkdocs.yml looks for pages, and puts the site.
+SITE: Final = ROOT / "target" / "site"
 # What the theme would load from elsewhere, where pages are files.
 _LOADED: Final = re.compile(r"https://unpkg\.com/iframe-worker/shim")
 #: Pages that lie elsewhere in the repository.
@@ -95,16 +93,29 @@ def keep_offline(folder: Path) -> None:
         page.write_text(text)
 
 
-def main(words: list[str]) -> None:
-    """Make the site, or its pages alone."""
-    lay_out(PAGES)
-    if words == ["--pages"]:
-        return
+def build(folder: Path) -> Path:
+    """Make the site in a folder; return its first page. `SystemExit` where a link leads nowhere."""
+    pages, html = folder / "pages", folder / "html"
+    lay_out(pages)
+    config = (ROOT / "mkdocs.yml").read_text()
+    for key, there in (("docs_dir", pages), ("site_dir", html)):
+        config = re.sub(rf"^{key}: .*$", f"{key}: {there.name}", config, flags=re.MULTILINE)
+    (folder / "mkdocs.yml").write_text(config)
     zensical = Path(sys.executable).with_name("zensical")
-    done = subprocess.run([zensical, "build", "--strict", "--clean"], cwd=ROOT, check=False)
+    done = subprocess.run([zensical, "build", "--strict", "--clean"], cwd=folder, check=False)
     if done.returncode != 0:
         sys.exit(done.returncode)
-    keep_offline(SITE)
+    keep_offline(html)
+    return html / "index.html"
+
+
+def main(words: list[str]) -> None:
+    """Make the site, or its pages alone."""
+    if words == ["--pages"]:
+        lay_out(SITE / "pages")
+    else:
+        SITE.mkdir(parents=True, exist_ok=True)
+        print(build(SITE))
 
 
 if __name__ == "__main__":

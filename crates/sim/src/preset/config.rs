@@ -172,8 +172,7 @@ pub struct Scheduling {
     /// What takes one operation at a time.
     #[serde(skip_serializing_if = "is_die")]
     pub unit: WorkUnit,
-    /// Reads of the map go with the reads that go first at a unit, whatever of the host's waits for
-    /// them.
+    /// Reads of the map go with the reads that go first at a unit, whatever waits for them.
     #[serde(skip_serializing_if = "is_off")]
     pub map_reads_first: bool,
     /// What goes first on a channel.
