@@ -207,7 +207,7 @@ mod tests {
             ),
             (
                 "mapping.allocation = \"round_robin\"",
-                "allowed: none, as a drive with [placement] fills",
+                "allowed: \"static\", as a drive with [placement] fills",
             ),
             (
                 "collection.policy = \"fifo\"",
