@@ -6,7 +6,7 @@ from typing import Final
 
 #: Settings that become no key of the preset, with the reason.
 WITHOUT_COUNTERPART: Final = {
-    "Enable_ResponseTime_Logging": "what is told is an option of the command",
+    "Enable_ResponseTime_Logging": "what is shown is an option of the command",
     "ResponseTime_Logging_Period_Length": "an option of the command (--interval)",
     "SATA_Processing_Delay": "commands take the time of host.read_command_ns, set to 0",
     "Seed": "an option of the command (--seed)",
