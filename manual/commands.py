@@ -54,7 +54,7 @@ def _options(parser: argparse.ArgumentParser) -> list[str]:
         if action.help == argparse.SUPPRESS or "--help" in action.option_strings:
             continue
         rows.append(f"| {_called(action)} | {_plain(_help(action))} |")
-    lines = ["| word or option | |", "|---|---|", *rows, ""] if rows else []
+    lines = ["| word or option | what it does |", "|---|---|", *rows, ""] if rows else []
     for name, text, one in below:
         lines += [f"#### {parser.prog.removeprefix('drivelab ')} {name}", "", _plain(text), ""]
         lines += _options(one)

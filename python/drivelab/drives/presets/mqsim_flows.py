@@ -37,7 +37,7 @@ OF_EVERY_FLOW: Final = {
     "Initial_Occupancy_Percentage": "`occupancy.filled`, where `Enabled_Preconditioning` is true",
 }
 OF_SYNTHETIC_FLOWS: Final = {
-    "Working_Set_Percentage": "`range_bytes`: so much of the flow's part of the drive",
+    "Working_Set_Percentage": "`range_bytes`: this share of the flow's part of the drive",
     "Synthetic_Generator_Type": "`QUEUE_DEPTH` is `queue_depth`, `BANDWIDTH` is `rate_iops`",
     "Read_Percentage": "1 - `write_ratio`",
     "Address_Distribution": (
@@ -57,7 +57,7 @@ OF_SYNTHETIC_FLOWS: Final = {
     "Total_Requests_To_Generate": "`requests`, where `Stop_Time` is 0",
 }
 OF_RECORDED_FLOWS: Final = {
-    "File_Path": "the trace, beside the workload or in the folder in which you are",
+    "File_Path": "the trace, next to workload.xml or in the current folder",
     "Percentage_To_Be_Executed": "so many of the trace's first requests",
     "Relay_Count": "how often the trace is sent, each time behind the last",
     "Time_Unit": "the unit of its times; MQSim reads ns, whatever it says",
