@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.outputs import add_force, output_errors
 from drivelab.cli.terminal import show
-from drivelab.errors import DrivelabError, RunError, UsageError
+from drivelab.errors import DrivelabError, RunError, TerminatedError, UsageError
 from drivelab.outputs import OutputFolder
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from drivelab.exhibits import Cell, Table
     from drivelab.reproduce.claims import Claim, Ordering, Reproduction
@@ -57,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
         with output_errors(args.out):
             args.out.mkdir(parents=True, exist_ok=True)
         _check_folder(args)
-    reproduction = reproduce(args.paper, args.out)
+    with _forgotten(args):
+        reproduction = reproduce(args.paper, args.out)
     files, failure = _write(reproduction, args)
     if args.json:
         print(json.dumps(_values(reproduction, files), indent=2))
@@ -72,6 +75,26 @@ def run(args: argparse.Namespace) -> int:
             f"{_failure_text(failures[0])}"
         )
     return 0
+
+
+@contextmanager
+def _forgotten(args: argparse.Namespace) -> Iterator[None]:
+    """Say behind Ctrl-C and signals that nothing is kept, where it is not."""
+    from drivelab.reproduce.papers import KEPT
+
+    if args.out is not None:
+        yield
+        return
+    kept = "; with --out DIR the same command goes on" if args.paper in KEPT else ""
+    told = f"; nothing was kept{kept}"
+    # Runs in a folder for temporary files would say that they are kept there.
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        raise KeyboardInterrupt(f"stopped{told}") from interrupt
+    except TerminatedError as terminated:
+        number = terminated.number
+        raise TerminatedError(number, f"{TerminatedError(number)}{told}") from terminated
 
 
 _KINDS: Final = {".csv": "table", ".svg": "figure"}

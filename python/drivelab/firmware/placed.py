@@ -13,20 +13,31 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from drivelab.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 #: What every program is called in its words.
 _CALLED: Final = "drivelab-firmware"
 _PATH_BYTES: Final = 280
-_LONGEST_NAME: Final = 255
+#: Some file systems have names of at most 143 bytes (eCryptfs).
+_LONGEST_NAME: Final = 100
+_SHORTEST_NAME: Final = len("...")
 #: Of path, words and environment.
 _START_BYTES: Final = 4096
 _FILL: Final = "FILL="
+#: All that decides what a program begins with, as a run keeps it.
+START: Final = {
+    "called": _CALLED,
+    "path_bytes": _PATH_BYTES,
+    "environment": _FILL,
+    "start_bytes": _START_BYTES,
+}
 
 
 def placed(program: Path, name: str, folder: Path) -> Path:
-    """Copy a program into a folder of this folder, where its path is as long as in any other.
+    """Copy a program to below this folder, where its path is as long as in any other.
 
     Parameters
     ----------
@@ -35,15 +46,35 @@ def placed(program: Path, name: str, folder: Path) -> Path:
     name
         A short word for it.
     folder
-        Its path may have up to 250 bytes; below a longer one, times differ a little.
+        A folder for temporary files.
+
+    Raises
+    ------
+    UsageError
+        When the folder's own path is too long for that.
     """
     real = folder.resolve()
     missing = _PATH_BYTES - len(os.fsencode(real)) - len(f"//{name}")
-    place = real / ("." * max(3, min(missing, _LONGEST_NAME))) / name
+    if missing < _SHORTEST_NAME:
+        raise UsageError(
+            f"{real.parent} is too long a path for temporary files, with which times would "
+            "differ: set TMPDIR to a folder with a shorter path, /tmp for example"
+        )
+    place = real.joinpath(*_dotted(missing), name)
     if not place.exists():
-        place.parent.mkdir(exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(program, place)
     return place
+
+
+def _dotted(length: int) -> list[str]:
+    """Give names of folders, none of them long, that have so many bytes with what parts them."""
+    names = []
+    while length > _LONGEST_NAME:
+        # What is left has a name of its own.
+        names.append("." * min(_LONGEST_NAME, length - 1 - _SHORTEST_NAME))
+        length -= len(names[-1]) + 1
+    return [*names, "." * length]
 
 
 def filled(program: Path, words: Sequence[str]) -> list[str]:

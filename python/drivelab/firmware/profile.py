@@ -24,6 +24,7 @@ import numpy as np
 from drivelab.errors import RunError, UsageError
 from drivelab.firmware.counters import observe_counters
 from drivelab.firmware.kind import FIRMWARE_PROFILE, observed_of
+from drivelab.firmware.made_with import PROGRAMS, made_with, refuse_other_programs
 from drivelab.firmware.own import identity
 from drivelab.firmware.placed import placed
 from drivelab.firmware.profiled import Observed, Profiled
@@ -134,11 +135,24 @@ class Bench:
             return "firmware:page-map", {}
         return f"firmware:{self.own.name}", identity(self.own)
 
+    @property
+    def programs(self) -> dict[str, Path]:
+        """All that runs: by a word for each, its file."""
+        emulated = {} if self.has_counters else {"host": self.host}
+        if self.target is not None:
+            emulated["target"] = self.target
+        found = {"native": self.native, **{name: each.program for name, each in emulated.items()}}
+        if emulated:
+            found["plugin"] = self.host.plugin
+        if self.board is not None:
+            found["board"] = self.board.program
+        return found
+
 
 def profile_firmware(
     workloads: Mapping[str, Workload],
     bench: Bench,
-    path: Path,
+    path: Path | None,
     *,
     command: str | None = None,
     progress: bool = True,
@@ -197,9 +211,11 @@ def observe_firmware(
             "requests": asdict(bench.requests),
             "firmware": bench.settings.to_json(),
             **_observed_by(bench),
+            PROGRAMS: made_with(bench.programs),
         },
         "origin": origin,
     }
+    refuse_other_programs(path, header)
     found: list[Observed] = []
     with Run(
         FIRMWARE_PROFILE,

@@ -8,9 +8,6 @@ better is better here too, and the limits that this project sets itself.
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drivelab.firmware.counted import count_requests
@@ -37,6 +34,7 @@ from drivelab.store import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from drivelab.exhibits import Table
     from drivelab.firmware.counted import CountedRequests
@@ -103,14 +101,13 @@ def reproduce(folder: Path | None = None, records: int = RECORDS) -> Reproductio
         each.label: count_requests(request_chunks(each.workload(), RequestPlan(_SEED)))
         for each in FIFTEEN
     }
-    where = nullcontext(folder) if folder is not None else tempfile.TemporaryDirectory()
-    with where as place:
-        profile = Path(place) / "profile"
-        profiles = profile_firmware(workloads, bench, profile)
+    profile, header = None if folder is None else folder / "profile", {}
+    profiles = profile_firmware(workloads, bench, profile)
+    if profile is not None:
         with RunStore.open(profile) as store:
             header = store.header
-        search = NetworkSearch(Path(place) / "networks", header, progress=True)
-        return reproduction_of(profiles, counted, search)
+    networks = None if folder is None else folder / "networks"
+    return reproduction_of(profiles, counted, NetworkSearch(networks, header, progress=True))
 
 
 def reproduction_of(

@@ -51,6 +51,8 @@ PAPERS: Final[dict[str, Callable[[Path | None], Reproduction]]] = {
     "snia2010": _snia2010,
     "yoo2014": _yoo2014,
 }
+#: Those that keep what they measured in a folder, and go on there.
+KEPT: Final = ("huang2011", "lee2021", "snia2010")
 
 
 def reproduce(paper: str, folder: Path | None = None) -> Reproduction:

@@ -11,7 +11,7 @@ import pytest
 
 from drivelab.cli import main as cli
 from drivelab.drives.simulated.drive import SimulatedDrive
-from drivelab.errors import UsageError
+from drivelab.errors import TerminatedError, UsageError
 from drivelab.exhibits import numbers
 from drivelab.reproduce import papers, yoo2014
 from drivelab.reproduce.claims import Claim, Ordering
@@ -218,6 +218,37 @@ def test_failing_claim_is_exit_1_after_everything_was_said(worn, on, more, capsy
         assert json.loads(captured.out)["holds"] is False
     else:
         assert "fails: table 4, Write: simulator" in captured.out
+
+
+@pytest.mark.parametrize(
+    ("paper", "code", "said"),
+    [
+        ("lee2021", 130, "stopped; nothing was kept; with --out DIR the same command goes on"),
+        ("boito2015", 143, "terminated; nothing was kept"),
+    ],
+)
+def test_what_was_stopped_and_is_not_kept_says_so(
+    monkeypatch, capsys, paper: str, code: int, said: str
+) -> None:
+    def stopped(folder: Path | None) -> None:
+        assert folder is None
+        # As a run says that is kept in a folder for temporary files.
+        if code == 143:
+            raise TerminatedError(15, "terminated; 3 of 15 are kept in /tmp/gone")
+        raise KeyboardInterrupt("stopped; 3 of 15 are kept in /tmp/gone; go on with it")
+
+    monkeypatch.setitem(papers.PAPERS, paper, stopped)
+    assert cli.main(["reproduce", paper]) == code
+    assert capsys.readouterr().err == f"drivelab: {said}\n"
+
+
+def test_what_was_stopped_and_is_kept_says_where(monkeypatch, capsys, tmp_path: Path) -> None:
+    def stopped(folder: Path | None) -> None:
+        raise KeyboardInterrupt(f"stopped; 3 of 15 are kept in {folder}")
+
+    monkeypatch.setitem(papers.PAPERS, "lee2021", stopped)
+    assert cli.main(["reproduce", "lee2021", "--out", str(tmp_path)]) == 130
+    assert capsys.readouterr().err == f"drivelab: stopped; 3 of 15 are kept in {tmp_path}\n"
 
 
 def test_unknown_paper_lists_the_known(capsys) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from made_profile import profiled
 
+from drivelab.errors import UsageError
 from drivelab.exhibits import Table, numbers
 from drivelab.firmware.counted import CountedKind, CountedRequests, count_requests
 from drivelab.firmware.lee2021 import published_workload
+from drivelab.firmware.network_search import NetworkSearch
+from drivelab.firmware.profiled import Profiled
 from drivelab.firmware.requests import request_chunks
+from drivelab.reproduce import lee2021
 from drivelab.reproduce.claims import Reproduction
 from drivelab.reproduce.lee2021 import reproduction_of
 from drivelab.reproduce.lee2021_published import TABLE_5
@@ -96,3 +102,26 @@ def test_a_model_that_is_off_fails() -> None:
     profiles[2] = type(odd)(odd.label, odd.counted, odd.host, strange)
     failed = [each.name for each in reproduction_of(profiles, {}).failures]
     assert any(name.startswith("its largest error of a workload") for name in failed)
+
+
+def test_without_a_folder_nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Ctrl-C then cannot say that workloads are kept in a folder that goes with it."""
+    asked: list[Path | None] = []
+
+    def profile(workloads: object, bench: object, path: Path | None) -> list[Profiled]:
+        asked.append(path)
+        return [profiled(label, reads, records=6) for label, reads in LABELS.items()]
+
+    def reproduction(profiles: object, counted: object, search: NetworkSearch) -> Reproduction:
+        asked.append(search.path)
+        assert not search.profile
+        raise UsageError("enough")
+
+    monkeypatch.setattr(lee2021, "observers", lambda: (None, None))
+    monkeypatch.setattr(lee2021, "firmware_program", lambda: None)
+    monkeypatch.setattr(lee2021, "count_requests", lambda _: None)
+    monkeypatch.setattr(lee2021, "profile_firmware", profile)
+    monkeypatch.setattr(lee2021, "reproduction_of", reproduction)
+    with pytest.raises(UsageError, match="enough"):
+        lee2021.reproduce()
+    assert asked == [None, None]
