@@ -225,6 +225,7 @@ def _race(asked: NetworkSearch, bench: _Bench, count: int) -> list[NetworkShape]
     going = [list(asked.shapes) for _ in range(count)]
     scores: list[dict[NetworkShape, list[float]]] = [{} for _ in range(count)]
     before = 0
+    done: set[_Fit] = set()
     all_parts = parts_by_round(count, len(asked.rounds))
     for (keep, steps), parts in zip(asked.rounds, all_parts, strict=True):
         going = [of[:keep] for of in going]
@@ -237,6 +238,9 @@ def _race(asked: NetworkSearch, bench: _Bench, count: int) -> list[NetworkShape]
             for shape in asked.shapes
             if any(shape in going[place] for place in part)
         ]
+        # Few workloads are dealt alike in each round: the same fit would say the same again.
+        fits = [fit for fit in fits if fit not in done]
+        done |= set(fits)
         for fit, predicted in zip(fits, bench.carry_out(fits), strict=True):
             for judged, answer in predicted.items():
                 error = abs(float(answer[0] / measured[judged]) - 1)

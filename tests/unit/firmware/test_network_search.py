@@ -101,6 +101,14 @@ def test_the_best_shape_is_found_and_never_saw_the_workload(made: type[Made]) ->
     assert all(len(seen) == 3 for _, _, seen in made.fits[:-5])
 
 
+@pytest.mark.parametrize("workloads", [3, 5, 6, 8])
+def test_no_network_is_trained_twice(made: type[Made], workloads: int) -> None:
+    made.data = dataset(workloads)
+    # Of the same length in every round, and of few workloads with the same parts.
+    search(rounds=((4, 30), (4, 30), (2, 30))).left_out(made.data, "events", 0)
+    assert len(made.fits) == len(set(made.fits))
+
+
 @pytest.mark.parametrize(("workloads", "place"), [(5, at) for at in range(5)] + [(8, 0), (8, 5)])
 def test_how_shapes_do_on_a_workload_has_no_say_in_what_is_chosen_for_it(
     made: type[Made], workloads: int, place: int
