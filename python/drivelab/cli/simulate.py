@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,8 +31,9 @@ from drivelab.errors import DrivelabError, UsageError
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from drivelab.drives.presets.firmware_costs import OwnSource
     from drivelab.drives.simulated.simulation import Simulation
 
 _MOST_REQUESTS: Final = 10**10
@@ -107,8 +109,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--firmware",
         type=Path,
-        metavar="FILE.so",
-        help="a library in the place of the drive's firmware (docs/firmware.md)",
+        metavar="FILE",
+        help="a firmware of your own in the place of the drive's: a library, MINE.so, or its "
+        "source, MINE.c or MINE.rs (docs/firmware.md)",
     )
     parser.add_argument(
         "--from-state",
@@ -151,7 +154,11 @@ def run(args: argparse.Namespace) -> int:
     if requests is None and args.seconds is None and not ends:
         requests = _DEFAULT_REQUESTS
     varies = not args.no_variability
-    with open_simulated(args.drive, varies=varies) as drive, SimulateProgress() as progress:
+    with (
+        _firmware(args.firmware) as (library, own),
+        open_simulated(args.drive, varies=varies, own_firmware=own) as drive,
+        SimulateProgress() as progress,
+    ):
         # Whether a drive in another state holds data only reading it tells.
         if scenario is None and (args.from_state is None or trace is not None):
             drive.check(workload)
@@ -163,7 +170,7 @@ def run(args: argparse.Namespace) -> int:
             requests=requests,
             seconds=args.seconds,
             interval_seconds=args.interval,
-            firmware=args.firmware,
+            firmware=library,
             log_requests=(args.log_requests or _DEFAULT_LOGGED) if args.log else None,
             from_state=args.from_state,
             keeps_state=args.save_state is not None,
@@ -191,6 +198,18 @@ def run(args: argparse.Namespace) -> int:
     if failure is not None:
         raise failure
     return 0
+
+
+@contextmanager
+def _firmware(path: Path | None) -> Iterator[tuple[Path | None, OwnSource | None]]:
+    """Give the library of a firmware of one's own, and its source where that was named."""
+    if path is None:
+        yield None, None
+        return
+    from drivelab.firmware.own_library import simulated_firmware
+
+    with simulated_firmware(path) as found:
+        yield found
 
 
 def _write(

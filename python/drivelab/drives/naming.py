@@ -17,6 +17,7 @@ from drivelab.near_names import nearest
 
 if TYPE_CHECKING:
     from drivelab.drives.open_drive import DriveKind
+    from drivelab.drives.presets.firmware_costs import OwnSource
     from drivelab.drives.protocol import Drive
     from drivelab.drives.real.fio.drive import FioDrive
     from drivelab.drives.real.preview import RealPreview
@@ -157,8 +158,19 @@ def open_real(name: str, **options: Any) -> FioDrive:
     return open_real_drive(name, **options)
 
 
-def open_simulated(name: str, *, varies: bool = True) -> SimulatedDrive:
+def open_simulated(
+    name: str, *, varies: bool = True, own_firmware: OwnSource | None = None
+) -> SimulatedDrive:
     """Open the simulated drive that `name` stands for; it is a context manager.
+
+    Parameters
+    ----------
+    name
+        The drive's.
+    varies
+        With the preset's variability.
+    own_firmware
+        The source of the firmware that `SimulatedDrive.simulate` is given the library of.
 
     Raises
     ------
@@ -179,7 +191,7 @@ def open_simulated(name: str, *, varies: bool = True) -> SimulatedDrive:
             f"or sim:FILE.toml, or measure the real one with `drivelab measure {name}`"
         )
     _refuse_unknown_preset(name, name.removeprefix(PREFIX))
-    return SimulatedDrive.open(name, varies=varies)
+    return SimulatedDrive.open(name, varies=varies, own_firmware=own_firmware)
 
 
 def preview_real_drive(

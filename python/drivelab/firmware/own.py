@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 
 #: Processors that a firmware is built for, the host's first.
 PROCESSORS: Final = ("x86_64", "aarch64")
-_SUFFIXES: Final = (".c", ".rs")
+#: Of its source.
+SUFFIXES: Final = (".c", ".rs")
 _TOLD: Final = "firmware.json"
+_HEADER: Final = "drivelab_firmware.h"
 _CPU: Final = {"x86_64": "-march=x86-64", "aarch64": "-mcpu=cortex-a53"}
 _RUST_CPU: Final = {"x86_64": "x86-64", "aarch64": "cortex-a53"}
 _INSTALL: Final = {
@@ -74,9 +76,9 @@ def check_own(path: Path) -> None:
         raise UsageError(f"there is no firmware {path}")
     if path.is_dir():
         _told(path)
-    elif path.suffix not in _SUFFIXES or not path.is_file():
+    elif path.suffix not in SUFFIXES or not path.is_file():
         raise UsageError(
-            f"{path} is no firmware: name a source that ends in {' or '.join(_SUFFIXES)}, or a "
+            f"{path} is no firmware: name a source that ends in {' or '.join(SUFFIXES)}, or a "
             "folder that `drivelab firmware build` wrote"
         )
 
@@ -136,6 +138,28 @@ def build_own(source: Path, folder: Path, programs: Path = FOLDER) -> OwnFirmwar
     text = json.dumps({"name": told.name, "source_sha256": told.source_sha256}, indent=2)
     (folder / _TOLD).write_text(text + "\n", encoding="utf-8")
     return told
+
+
+def library_of(source: Path, folder: Path, programs: Path = FOLDER) -> tuple[Path, str]:
+    """Build a firmware into `folder` as a library of this machine; give it and its source's hash.
+
+    Raises
+    ------
+    UsageError
+        As `build_own`.
+    """
+    check_own(source)
+    if not (programs / _HEADER).is_file():
+        raise UsageError(f"there is no {_HEADER} to build a firmware with: {BUILD}")
+    processor, out = platform.machine(), folder / f"{source.stem}.so"
+    if source.suffix == ".rs":
+        _check_rust(source)
+        command = ["rustc", "--edition", "2024", "--crate-type", "cdylib", "-O", str(source)]
+    else:
+        compiler = [_compiler(processor), "-O2", "-shared", "-fPIC", "-I", str(programs)]
+        command = [*compiler, str(source), "-lm"]
+    _run(source, processor, [*command, "-o", str(out)])
+    return out, _sha256(_sources(source, folder, programs))
 
 
 def build_whole(source: Path, folder: Path) -> OwnFirmware:
@@ -203,9 +227,13 @@ def _compiler(processor: str) -> str:
     raise UsageError(f"there is no C compiler for {processor} ({names[-1]}): {_INSTALL[processor]}")
 
 
-def _rust_command(source: Path, processor: str, out: Path) -> list[str]:
+def _check_rust(source: Path) -> None:
     if shutil.which("rustc") is None:
         raise UsageError(f"{source} is Rust, and there is no rustc: get it from https://rustup.rs")
+
+
+def _rust_command(source: Path, processor: str, out: Path) -> list[str]:
+    _check_rust(source)
     return [
         *("rustc", "--edition", "2024", "--crate-type", "staticlib", "-O", "-C", "panic=abort"),
         *("-C", f"target-cpu={_RUST_CPU[processor]}", "-C", "relocation-model=static"),

@@ -13,7 +13,8 @@ from drivelab.firmware.leave_one_out import WorkloadError, error_of, percentiles
 from drivelab.firmware.own import firmware_name
 from drivelab.firmware.profiled import Profiled
 from drivelab.firmware.record_predictor import read_record_predictor
-from drivelab.firmware.training import BUILT_IN, own_mapping
+from drivelab.firmware.training import BUILT_IN
+from drivelab.firmware_model.model import own_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -192,11 +193,10 @@ def refuse_other_name(model: TrainedFirmware, own: Path | None) -> None:
         The source or folder of somebody's own firmware; ``None`` is the page map.
     """
     found = BUILT_IN if own is None else firmware_name(own)
-    is_own = model.victim == "own"
-    if found == model.name and is_own == (own is not None):
+    if found == model.name and model.is_own == (own is not None):
         return
     remedy = "leave --firmware out"
-    if is_own:
+    if model.is_own:
         remedy = f"name its source, --firmware {model.name}.c for example"
     raise UsageError(f"the model is of the firmware {model.name}, not of {found}: {remedy}")
 

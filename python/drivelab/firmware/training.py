@@ -19,10 +19,12 @@ from drivelab.firmware.record_predictor import INPUT_KIND, RecordPredictor
 from drivelab.firmware.static_count import StaticCount
 from drivelab.firmware_model.costs import MOST_OF_ONE, Costs
 from drivelab.firmware_model.model import (
+    OWN_VICTIM,
     FirmwareModel,
     LeftOutAccuracy,
     TrainedFirmware,
     TrainedTarget,
+    own_mapping,
 )
 
 if TYPE_CHECKING:
@@ -35,8 +37,6 @@ KEPT_LEARNERS: Final[dict[str, Kriging | Linear]] = {"kriging": Kriging(), "line
 _ENTRY_BYTES: Final = 4
 _PAGE_BYTES: Final = 1 << 14
 _FIRMWARE: Final = "firmware:"
-# Of a source's hash: enough to tell two sources apart.
-_LETTERS: Final = 16
 #: The firmware of the package.
 BUILT_IN: Final = "page-map"
 
@@ -47,7 +47,7 @@ def trained_firmware(header: Mapping[str, Any]) -> TrainedFirmware:
     name = str(header["drive"]["name"]).removeprefix(_FIRMWARE)
     source = (header["drive"].get("identity") or {}).get("source_sha256")
     # How somebody's own firmware maps and collects is its own affair.
-    mapping, victim = ("page", "greedy") if source is None else (own_mapping(source), "own")
+    mapping, victim = ("page", "greedy") if source is None else (own_mapping(source), OWN_VICTIM)
     return TrainedFirmware(
         name=name,
         mapping=mapping,
@@ -59,11 +59,6 @@ def trained_firmware(header: Mapping[str, Any]) -> TrainedFirmware:
         geometry=settings.geometry,
         record_requests=settings.record_requests,
     )
-
-
-def own_mapping(source_sha256: str) -> str:
-    """Name the mapping of somebody's own firmware, which its source alone knows."""
-    return f"own {source_sha256[:_LETTERS]}"
 
 
 def train(

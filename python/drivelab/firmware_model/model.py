@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from drivelab.firmware_model.costs import Costs
+
+#: The victim rule of somebody's own firmware.
+OWN_VICTIM: Final = "own"
+# Of a source's hash: enough to tell two sources apart.
+_LETTERS: Final = 16
+
+
+def own_mapping(source_sha256: str) -> str:
+    """Name the mapping of somebody's own firmware, which its source alone knows."""
+    return f"own {source_sha256[:_LETTERS]}"
 
 
 @dataclass(frozen=True)
@@ -18,13 +28,13 @@ class TrainedFirmware:
     name
         ``page-map``: the firmware program of the package.
     mapping
-        ``page``: every page has an entry of the map.
+        ``page``: every page has an entry of the map. Of one's own firmware `own_mapping`.
     page_bytes
         Of a page of the map and of the flash.
     map_bytes
         Of the map. It decides how often a look-up misses caches.
     victim
-        Which block is collected: ``greedy``.
+        Which block is collected: ``greedy``, or `OWN_VICTIM`.
     has_map_on_flash, has_slc, has_compression
         Whether the map lies on the flash, flash has a region with one bit a cell, pages are
         compressed.
@@ -50,6 +60,11 @@ class TrainedFirmware:
     has_map_on_flash: bool = False
     has_slc: bool = False
     has_compression: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        """It is somebody's own, not the package's."""
+        return self.victim == OWN_VICTIM
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,27 @@ write_ratio = {writes}
 read_size_bytes = 16_384
 write_size_bytes = 8_192
 """
+DRIVE = """base = "lee2021-znand"
+name = "small"
+
+[geometry]
+channels = 2
+ways_per_channel = 2
+dies_per_way = 1
+blocks_per_plane = 64
+pages_per_block = 64
+user_capacity_bytes = 201_326_592
+
+[collection]
+reserve_blocks_per_plane = 4
+stop_blocks_per_plane = 6
+
+[buffer]
+read_cache_bytes = 0
+
+[firmware]
+time = "learned:model.json"
+"""
 
 
 @pytest.fixture
@@ -100,7 +121,23 @@ def test_a_profile_is_evaluated_and_predicted_as_any(
     error = refusal(capsys, 2, main(words))
     assert "the model is of the firmware hot_cold, not of page-map: name its source" in error
     assert main([*words, "--firmware", str(source)]) == 0
+    # A simulated drive that runs it takes its time from the model.
+    Path("drive.toml").write_text(DRIVE)
     capsys.readouterr()
+    asked = ["--read-size", "16k", "--read-random", "1", "--queue-depth", "1", "--requests", "200"]
+    words_of_drive = ["simulate", "sim:drive.toml", *asked, "--firmware", str(source)]
+    assert main([*words_of_drive, "--json"]) == 0
+    (stream,) = json.loads(capsys.readouterr().out)["streams"]
+    waited = stream["operations"]["read"]["latency_parts"]["firmware"]["latency_ns_mean"]
+    cost = model["cost"]
+    expected = {"command": 1, "read_page": 1, "copied_kib": 16, "flash_read": 1}
+    assert waited == pytest.approx(
+        sum(
+            count * (cost[name]["cycles"] / 1.2 + cost[name]["memory_ns"])
+            for name, count in expected.items()
+        ),
+        abs=1,
+    )
     # A run goes on with the firmware that it began with.
     other = changed("hot_cold", "logical_pages / 2", "logical_pages / 3")
     assert "drive" in refusal(capsys, 2, profile(other, "run", "reads.toml", "mixed.toml"))

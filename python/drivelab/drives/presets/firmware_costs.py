@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.bounded_toml import UnreadableTomlError, parse_toml
 from drivelab.errors import UsageError
+from drivelab.firmware_model.model import own_mapping
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
-    from drivelab.firmware_model.model import FirmwareModel
+    from drivelab.firmware_model.model import FirmwareModel, TrainedFirmware
 
 #: What the core knows by itself.
 PLAIN: Final = ("free", "fixed", "counted")
@@ -38,6 +39,22 @@ _ENTRY_BYTES: Final = 4
 _MOST_RATIO: Final = 16
 # Of a record, as they are usually profiled.
 _RECORD_REQUESTS: Final = 1000
+
+
+@dataclass(frozen=True)
+class OwnSource:
+    """The source of somebody's own firmware, which takes the place of a drive's.
+
+    Attributes
+    ----------
+    name
+        Of its file.
+    sha256
+        Of it and what it includes.
+    """
+
+    name: str
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -173,7 +190,10 @@ def deciding_time(
 
 
 def refuse_other_drives(
-    resolved: Mapping[str, Any], time: ModelledTime | None, of_member: ModelledTime | None = None
+    resolved: Mapping[str, Any],
+    time: ModelledTime | None,
+    of_member: ModelledTime | None = None,
+    own: OwnSource | None = None,
 ) -> None:
     """Refuse a drive whose firmware is none that the model of its time was trained with.
 
@@ -183,16 +203,19 @@ def refuse_other_drives(
         The drive, or an array with its member.
     time, of_member
         The models that its time comes from, and its member's; see `deciding_time`.
+    own
+        The source of the firmware that runs in the place of the drive's.
     """
-    if time is not None:
-        _refuse_other_drive(resolved, time)
     member = resolved.get("member_preset")
-    if of_member is not None and member is not None:
-        _refuse_other_drive(member, of_member)
+    drives = [(resolved, time)] if member is None else [(resolved, time), (member, of_member)]
+    for drive, model in drives:
+        if model is not None:
+            _refuse_other_source(model, own)
+            _refuse_other_drive(drive, model)
 
 
-def refuse_other_firmware(time: ModelledTime | None, library: Path) -> None:
-    """Refuse a firmware of one's own whose time is that of a model of another one.
+def refuse_unknown_source(time: ModelledTime | None, library: Path) -> None:
+    """Refuse a library whose source nobody knows where a model gives the time of firmware.
 
     Parameters
     ----------
@@ -201,10 +224,43 @@ def refuse_other_firmware(time: ModelledTime | None, library: Path) -> None:
     library
         The firmware.
     """
-    if time is not None:
+    if time is None:
+        return
+    firmware = time.model.firmware
+    if firmware.is_own:
         raise UsageError(
-            f"firmware.time = {time.word!r} is of the {time.model.firmware.name} firmware, not "
-            f"of {library.name}: say firmware.time = 'fixed' or 'counted' with costs of yours"
+            f"firmware.time = {time.word!r} is of the firmware {firmware.name}, which it knows by "
+            f"its source, and {library} does not show that: name the source, --firmware "
+            f"{firmware.name}.c for example"
+        )
+    _refuse_built_in(time, library.name)
+
+
+def _refuse_built_in(time: ModelledTime, name: str) -> None:
+    """Refuse somebody's own firmware where the model is of the package's."""
+    raise UsageError(
+        f"firmware.time = {time.word!r} is of the {time.model.firmware.name} firmware, not "
+        f"of {name}: train a model of it (drivelab firmware profile --firmware, and train), or say "
+        "firmware.time = 'fixed' or 'counted' with costs of yours"
+    )
+
+
+def _refuse_other_source(time: ModelledTime, own: OwnSource | None) -> None:
+    """Refuse a firmware that is not the one of the model."""
+    trained = time.model.firmware
+    if not trained.is_own:
+        if own is not None:
+            _refuse_built_in(time, own.name)
+        return
+    if own is None:
+        raise UsageError(
+            f"firmware.time = {time.word!r} is of your firmware {trained.name}, and here the "
+            f"package's runs: only `drivelab simulate --firmware {trained.name}.c` runs yours"
+        )
+    if trained.mapping != own_mapping(own.sha256):
+        raise UsageError(
+            f"firmware.time = {time.word!r} was trained with another source of {trained.name} than "
+            f"{own.name}: profile and train again, or name the source as it was"
         )
 
 
@@ -212,43 +268,34 @@ def _refuse_other_drive(drive: Mapping[str, Any], time: ModelledTime) -> None:
     trained = time.model.firmware
     geometry = drive["geometry"]
     page_bytes = geometry["page_size_bytes"]
-    scheme = (drive.get("mapping") or {}).get("scheme", "page")
-    has_map_on_flash = scheme == "demand_cached_page"
     map_bytes = geometry["user_capacity_bytes"] // page_bytes * _ENTRY_BYTES
-
-    def has(value: bool, what: str) -> str:
-        return f"{what}" if value else f"no {what}"
 
     if trained.record_requests != _RECORD_REQUESTS:
         raise UsageError(
             f"firmware.time = {time.word!r} was trained on single requests, one at a time, which "
             "cost more than under load: train a model on a profile without --each-request"
         )
+    # How one's own firmware maps and collects is no setting of the preset.
+    settings = [] if trained.is_own else _settings(drive, trained)
     differences = [
         (what, given, wanted)
         for what, given, wanted in (
-            ("mapping.scheme", "page" if has_map_on_flash else scheme, trained.mapping),
-            (
-                "mapping",
-                has(has_map_on_flash, "map on the flash"),
-                has(trained.has_map_on_flash, "map on the flash"),
-            ),
+            *settings,
             (
                 "geometry.page_size_bytes",
                 format_size(page_bytes),
                 format_size(trained.page_bytes),
             ),
-            ("collection.policy", drive["collection"]["policy"], trained.victim),
-            ("[slc]", has("slc" in drive, "SLC region"), has(trained.has_slc, "SLC region")),
+            ("[slc]", _has("slc" in drive, "SLC region"), _has(trained.has_slc, "SLC region")),
             (
                 "[compression]",
-                has("compression" in drive, "compression"),
-                has(trained.has_compression, "compression"),
+                _has("compression" in drive, "compression"),
+                _has(trained.has_compression, "compression"),
             ),
             (
                 "[placement]",
-                has("placement" in drive, "placement handles"),
-                has(False, "placement handles"),
+                _has("placement" in drive, "placement handles"),
+                _has(False, "placement handles"),
             ),
         )
         if given != wanted
@@ -268,6 +315,25 @@ def _refuse_other_drive(drive: Mapping[str, Any], time: ModelledTime) -> None:
             f"{given}, the model was trained with {wanted}; train a model for it "
             "(drivelab firmware train), or say firmware.time = 'fixed'"
         )
+
+
+def _settings(drive: Mapping[str, Any], trained: TrainedFirmware) -> list[tuple[str, str, str]]:
+    """Give what a drive and a model say of mapping and collection."""
+    scheme = (drive.get("mapping") or {}).get("scheme", "page")
+    has_map_on_flash = scheme == "demand_cached_page"
+    return [
+        ("mapping.scheme", "page" if has_map_on_flash else scheme, trained.mapping),
+        (
+            "mapping",
+            _has(has_map_on_flash, "map on the flash"),
+            _has(trained.has_map_on_flash, "map on the flash"),
+        ),
+        ("collection.policy", drive["collection"]["policy"], trained.victim),
+    ]
+
+
+def _has(value: bool, what: str) -> str:
+    return what if value else f"no {what}"
 
 
 def _is_alike(one: int, other: int) -> bool:

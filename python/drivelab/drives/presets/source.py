@@ -15,6 +15,7 @@ from drivelab.bounded_toml import UnreadableTomlError, parse_toml
 from drivelab.drives.named_file import read_text_file
 from drivelab.drives.presets.firmware_costs import (
     ModelledTime,
+    OwnSource,
     deciding_time,
     refuse_other_drives,
     with_costs,
@@ -44,6 +45,8 @@ class PresetSource:
     modelled_time, member_time
         Models that the times of the drive's firmware and of its member's come from; the texts hold
         their costs.
+    own_firmware
+        The source of the firmware that runs in the place of the drive's.
     """
 
     reference: str
@@ -51,6 +54,7 @@ class PresetSource:
     base_texts: dict[str, str] = field(default_factory=dict)
     modelled_time: ModelledTime | None = None
     member_time: ModelledTime | None = None
+    own_firmware: OwnSource | None = None
 
     def resolved(self) -> tuple[dict[str, Any], str]:
         """Return the checked description and the hash of everything that decides behaviour.
@@ -64,7 +68,7 @@ class PresetSource:
             text, configuration_hash = resolve_preset(self.toml_text, self.base_texts)
         resolved = json.loads(text)
         with self.named():
-            refuse_other_drives(resolved, self.modelled_time, self.member_time)
+            refuse_other_drives(resolved, self.modelled_time, self.member_time, self.own_firmware)
         return resolved, configuration_hash
 
     @contextlib.contextmanager
@@ -84,13 +88,15 @@ def preset_file(name: str) -> Path | None:
     return Path(reference) if reference.endswith(SUFFIX) else None
 
 
-def read_preset(reference: str) -> PresetSource:
+def read_preset(reference: str, own_firmware: OwnSource | None = None) -> PresetSource:
     """Read a preset by its name, or from a file when the reference ends in ``.toml``.
 
     Parameters
     ----------
     reference
         ``x25m`` or ``path/to/drive.toml``.
+    own_firmware
+        The source of the firmware that runs in the place of the drive's.
 
     Raises
     ------
@@ -104,11 +110,11 @@ def read_preset(reference: str) -> PresetSource:
                 f"no preset {reference!r}; {meant(reference, known)}the presets are "
                 f"{', '.join(known)}, and your own is sim:FILE.toml"
             )
-        return PresetSource(reference, preset_text(reference))
-    return preset_at(reference, _read(Path(reference)))
+        return PresetSource(reference, preset_text(reference), own_firmware=own_firmware)
+    return preset_at(reference, _read(Path(reference)), own_firmware)
 
 
-def preset_at(reference: str, text: str) -> PresetSource:
+def preset_at(reference: str, text: str, own_firmware: OwnSource | None = None) -> PresetSource:
     """Give the preset that `text` is in the file `reference`, with those that lie beside it."""
     path = Path(reference)
     # No preset beside it has this name.
@@ -125,6 +131,7 @@ def preset_at(reference: str, text: str) -> PresetSource:
         texts,
         deciding_time("", written, times),
         deciding_time(_member_of("", written), written, times),
+        own_firmware,
     )
     if times:
         source.resolved()

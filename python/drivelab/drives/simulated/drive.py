@@ -13,7 +13,7 @@ from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.named_file import check_file, read_file
-from drivelab.drives.presets.firmware_costs import refuse_other_firmware
+from drivelab.drives.presets.firmware_costs import refuse_unknown_source
 from drivelab.drives.presets.source import read_preset
 from drivelab.drives.simulated.asked import (
     asked_window,
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from drivelab.drives.plan import MeasurementPlan, StoppedBy
+    from drivelab.drives.presets.firmware_costs import OwnSource
     from drivelab.drives.presets.source import PresetSource
     from drivelab.drives.stream_result import StreamResult
     from drivelab.workloads.workload import Workload
@@ -109,15 +110,19 @@ class SimulatedDrive(ClosedOnExit):
         self._most_workers: int | None = None
 
     @classmethod
-    def open(cls, name: str, *, varies: bool = True) -> SimulatedDrive:
+    def open(
+        cls, name: str, *, varies: bool = True, own_firmware: OwnSource | None = None
+    ) -> SimulatedDrive:
         """Open ``sim:NAME`` or ``sim:FILE.toml``, with or without its variability.
+
+        With the source of a firmware of one's own, only `simulate` is for it, with its library.
 
         Raises
         ------
         UsageError
             When there is no such preset or file, or its values are impossible.
         """
-        return cls(name, read_preset(name.removeprefix(PREFIX)), varies=varies)
+        return cls(name, read_preset(name.removeprefix(PREFIX), own_firmware), varies=varies)
 
     def identity(self) -> dict[str, Any]:
         """Return what decides how the drive behaves."""
@@ -280,7 +285,8 @@ class SimulatedDrive(ClosedOnExit):
         if firmware is not None and firmware.exists():
             # The native core reads it whole, and a pipe would be waited for.
             check_file(firmware, "a firmware library", _MOST_LIBRARY_BYTES, "name FILE.so")
-            refuse_other_firmware(self.source.modelled_time, firmware)
+            if self.source.own_firmware is None:
+                refuse_unknown_source(self.source.modelled_time, firmware)
         state = self._state(from_state)
         started = time.perf_counter()
         if firmware is None:
