@@ -21,6 +21,8 @@ _SHORT: Final = "how fast will this drive be under my workload?"
 _ENVIRONMENT: Final = {
     "DRIVELAB_TRACEBACK": "1 shows where in the code an unforeseen error came from.",
     "XDG_CACHE_HOME": "where preconditioned states of simulated drives are kept [~/.cache].",
+    "XDG_STATE_HOME": "where measurements of this machine's drives for runs elsewhere are kept "
+    "[~/.local/state].",
     "XDG_RUNTIME_DIR": "where served drives have their sockets [/tmp].",
     "TMPDIR": "where temporary files lie [/tmp].",
 }

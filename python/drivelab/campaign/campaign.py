@@ -97,7 +97,7 @@ def run_campaign(
     plan = plan.holding(ends_by_itself=False)
     for workload in workloads:
         drive.check(workload)
-    start = this_start(command)
+    start = this_start(command, drive)
     header = campaign_header(
         drive,
         workloads,

@@ -28,7 +28,8 @@ def finished_run(
     """Open the finished run in `path` of a campaign on a file that is not there any more.
 
     Opening such a drive would make the file again, although nothing is missing. Without the
-    drive its identity cannot be compared: name and path have to do.
+    drive its identity cannot be compared: name and path have to do. So it is with a drive of
+    another machine, which nobody has to be asked for again.
 
     Parameters
     ----------
@@ -57,7 +58,6 @@ def finished_run(
     wanted = {
         "drive.kind": "real",
         "drive.name": drive_name,
-        "drive.identity.path": os.path.realpath(drive_name),
         "design.name": design_name,
         "design.parts.check": check,
     }
@@ -71,6 +71,8 @@ def finished_run(
         return None
     try:
         stored = dict(flattened(store.header))
+        if stored.get("drive.identity.host.name") is None:
+            wanted["drive.identity.path"] = os.path.realpath(drive_name)
         same = all(stored.get(key) == value for key, value in wanted.items())
         same = same and store.header.get("plan") == plan.to_json()
         same = same and bool(stored.get("design.parts.sweeps")) == sweeps

@@ -147,7 +147,7 @@ def run_rounds(
     for workloads in pool.values():
         for workload in workloads:
             drive.check(workload)
-    start = this_start(command)
+    start = this_start(command, drive)
     header = campaign_header(
         drive,
         [],

@@ -20,6 +20,7 @@ _DRIVE_HELP: Final = (
     "sim:PRESET or sim:FILE.toml (simulated), {}a block device or a file path (real); "
     "`drivelab drives` lists what is here"
 )
+_ANY_DRIVE_HELP: Final = _DRIVE_HELP.format("analytic:PRESET (closed form), ")
 #: Of a drive that has to have a state, or files: a formula has none.
 DRIVE_HELP: Final = _DRIVE_HELP.format("")
 # Offsets are kept in 64 bits and seeds are hashed from 64 bits; a larger number would wrap.
@@ -181,10 +182,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_drive(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+def add_drive(parser: argparse.ArgumentParser) -> None:
     """Add the positional argument ``DRIVE``, which may be a formula."""
-    told = _DRIVE_HELP.format("analytic:PRESET (closed form), ")
-    parser.add_argument("drive", metavar="DRIVE", help=told, nargs=None if required else "?")
+    parser.add_argument("drive", metavar="DRIVE", help=_ANY_DRIVE_HELP)
+
+
+def add_drives(parser: argparse.ArgumentParser, more: str) -> None:
+    """Add ``DRIVE ...``, none to any number of them; `more` is what else there is to say."""
+    parser.add_argument("drives", metavar="DRIVE", help=f"{_ANY_DRIVE_HELP}; {more}", nargs="*")
 
 
 def add_record(parser: argparse.ArgumentParser, *, required: bool = True) -> None:

@@ -35,7 +35,8 @@ def add_executor_options(parser: argparse.ArgumentParser) -> None:
         "--on",
         type=Path,
         metavar="FILE.toml",
-        help='machines for --executor ssh: for each a [[host]] with name = "USER@HOST"',
+        help="machines for --executor ssh, and of drives HOST:/PATH: for each a [[host]] with name "
+        '= "USER@HOST"',
     )
 
 
@@ -45,7 +46,8 @@ def check_executor(args: argparse.Namespace, workload: Workload | None = None) -
     Parameters
     ----------
     args
-        What was typed.
+        What was typed; ``hosts_of_drives``, where it is there, names the machines whose real drives
+        are measured by the same command.
     workload
         What is to be measured, where there is one alone.
 
@@ -62,6 +64,10 @@ def check_executor(args: argparse.Namespace, workload: Workload | None = None) -
     if chosen != "ssh" and args.on is not None:
         raise UsageError(f"--on is for --executor ssh, and not for {chosen}: leave one of them out")
     typed = "--on" if args.executor is None else f"--executor {chosen}"
+    hosts: frozenset[str] = getattr(args, "hosts_of_drives", frozenset())
+    if hosts and kind_of(args.drive) == "real":
+        # Among several drives, the options are for the others.
+        return nobody_else
     if kind_of(args.drive) == "real" and (args.executor is not None or chosen != _THREADS):
         raise UsageError(
             f"{args.drive} is a real drive, which one process measures: leave out {typed}"
@@ -70,7 +76,10 @@ def check_executor(args: argparse.Namespace, workload: Workload | None = None) -
         return nobody_else
     if workload is not None:
         refuse_files(workload)
-    places = _PLACES[chosen](args)
+    # Whoever measures a real drive is left in peace.
+    places = [place for place in _PLACES[chosen](args) if place.name not in hosts]
+    if not places:
+        return nobody_else
 
     def made(drive: Drive) -> AbstractContextManager[Executor | None]:
         from drivelab.runs.workers.pool import WorkersExecutor

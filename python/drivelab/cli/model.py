@@ -3,6 +3,9 @@
 What is measured is kept in the run folder at once. Stopped by whatever, the same command
 goes on where it stopped; a finished run is fitted and reported again without measuring.
 
+With several drives each is measured into a run of its own, and one page compares them. A drive of
+another machine is HOST:/PATH; --on names the machines.
+
 With --from nothing is measured: models are fitted to your own measurements, from CSV or Parquet
 tables or fio's JSON.
 """
@@ -15,7 +18,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab.cli.arguments import add_drive, add_json
+from drivelab.cli.arguments import add_drives, add_json
 from drivelab.cli.command_line import command_line
 from drivelab.cli.design_options import (
     add_design_options,
@@ -28,13 +31,14 @@ from drivelab.cli.drive_options import (
     BOTH,
     add_drive_options,
     add_writes,
-    open_named,
     plan_of,
 )
 from drivelab.cli.dry_run import dry_run
 from drivelab.cli.executor_options import add_executor_options, check_executor
+from drivelab.cli.model_drives import executors_of, open_anywhere, separated
 from drivelab.cli.models import accuracy_text
 from drivelab.cli.own_model import add_own_options, fit_own, refuse_measuring, refuse_without_files
+from drivelab.cli.several_drives import add_at_once
 from drivelab.cli.terminal import in_lines, show
 from drivelab.drives.asked import usual_writes
 from drivelab.drives.naming import kind_of
@@ -52,16 +56,19 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab model`."""
-    add_drive(parser, required=False)
+    add_drives(
+        parser, "with --on HOST:/PATH, a real drive of another machine; several are compared"
+    )
     add_design_options(parser)
     parser.add_argument(
         "--out",
         type=Path,
         metavar="RUN",
-        help="folder of the run [runs/ with a name made of drive, design and seed]; with --from "
-        "the folder for model and report",
+        help="folder of the run [runs/ with a name made of drive, design and seed]; of several "
+        "drives a subfolder for each; with --from the folder for model and report",
     )
-    add_drive_options(parser)
+    add_at_once(parser)
+    add_drive_options(parser, several=True)
     add_writes(
         parser,
         (*WRITES, BOTH),
@@ -90,18 +97,30 @@ def run(args: argparse.Namespace) -> int:
         refuse_measuring(args, add_arguments)
         return fit_own(args)
     refuse_without_files(args)
-    args.may_settle = args.writes is None and kind_of(args.drive) == "real"
-    if args.writes is None:
-        args.writes = usual_writes(args.drive)
-    check_executor(args)
+    alone = separated(args)
+    for one in alone:
+        one.may_settle = one.writes is None and kind_of(one.drive) == "real"
+        if one.writes is None:
+            one.writes = usual_writes(one.drive)
+        check_executor(one)
+        if not one.dry_run:
+            goal_of(one)
+            one.out = one.out or default_run(one.drive, one.design, one.seed)
+    if len(alone) > 1:
+        from drivelab.cli.model_drives import run_several
+
+        return run_several(args, alone, _one)
+    return _alone(args, alone[0])
+
+
+def _alone(typed: argparse.Namespace, args: argparse.Namespace) -> int:
     if args.dry_run:
         return dry_run(args)
-    goal_of(args)
     if args.endurance is not None:
         raise UsageError("--endurance has no effect without --dry-run: add that, or leave it out")
-    path = args.out or default_run(args.drive, args.design, args.seed)
+    path = args.out
     if args.writes == BOTH:
-        return _both(args, args.out or path.with_name(f"{path.name}-both"))
+        return _both(args, typed.out or path.with_name(f"{path.name}-both"))
     answer, text, failed = _one(args, path)
     if args.json:
         print(json.dumps(answer, indent=2))
@@ -196,10 +215,9 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
     from drivelab.workloads.design import parse_design
 
     design = parse_design(args.design)
-    executors = check_executor(args)
     return run_model_campaign(
         args.drive,
-        lambda: open_named(args),
+        lambda: open_anywhere(args, path),
         plan_of(args),
         path,
         design=design,
@@ -210,7 +228,7 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
         may_settle=args.may_settle,
         on_failure=args.on_failure or "stop",
         command=args.command,
-        executors=executors,
+        executors=executors_of(args),
     )
 
 

@@ -92,15 +92,15 @@ def refuse_measuring(
     UsageError
         With the first option that says how to measure.
     """
-    if args.drive is not None:
+    if args.drives:
         raise UsageError(
-            f"{args.drive} and --from: models are fitted to a drive or to files; leave one out "
-            "(several files stand behind one --from)"
+            f"{' '.join(args.drives)} and --from: models are fitted to a drive or to files; leave "
+            "one out (several files stand behind one --from)"
         )
     parser = CommandParser()
     add_arguments(parser)
     for action in parser._actions:
-        if action.dest in (*_OWN, *_SHARED, "help", "drive"):
+        if action.dest in (*_OWN, *_SHARED, "help", "drives"):
             continue
         if getattr(args, action.dest) != action.default:
             raise UsageError(
@@ -111,7 +111,7 @@ def refuse_measuring(
 
 def refuse_without_files(args: argparse.Namespace) -> None:
     """Refuse options for files, or neither drive nor files, without ``--from``."""
-    if args.drive is None:
+    if not args.drives:
         raise UsageError(
             "DRIVE is missing (see `drivelab model --help`); your own measurements stand behind "
             "--from"

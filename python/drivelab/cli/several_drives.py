@@ -78,8 +78,20 @@ def run_drives(
     args: argparse.Namespace,
     alone: Sequence[argparse.Namespace],
     work: Callable[[argparse.Namespace], list[dict[str, Any]]],
+    machine_of: Callable[[str], str | None] = lambda _: None,
 ) -> tuple[list[dict[str, Any]], DrivelabError | None]:
     """Do the work for every drive.
+
+    Parameters
+    ----------
+    args
+        What was asked for all of them.
+    alone
+        For each, as if it were alone.
+    work
+        Does it, and gives what is to be told.
+    machine_of
+        As `drivelab.cli.side_by_side.run_side_by_side` takes it.
 
     Returns
     -------
@@ -97,15 +109,20 @@ def run_drives(
         return work(alone[0]), None
     by_name = {one.drive: one for one in alone}
     _refuse_alike(args, alone)
-    at_once = args.at_once or _most_at_once(args.drives)
+    here = [name for name in args.drives if machine_of(name) is None]
+    at_once = args.at_once or (_most_at_once(here) if here else 1)
     if at_once > 1:
-        _refuse_shared(args.drives)
+        _refuse_shared(here)
     from drivelab.cli.main import guarded
     from drivelab.cli.side_by_side import run_side_by_side, said_of
 
     with told_when_stopped(lambda: f"; {how_to_go_on(args.command)}"):
         finished = run_side_by_side(
-            args.drives, lambda name: work(by_name[name]), guarded, at_once=at_once
+            args.drives,
+            lambda name: work(by_name[name]),
+            guarded,
+            at_once=at_once,
+            machine_of=machine_of,
         )
     told = [each for one in finished for each in one.told]
     failed = [one for one in finished if one.code]

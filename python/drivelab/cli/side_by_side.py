@@ -76,8 +76,12 @@ def run_side_by_side(
     guarded: Callable[[Callable[[], int]], int],
     *,
     at_once: int,
+    machine_of: Callable[[str], str | None] = lambda _: None,
 ) -> list[Finished]:
     """Do `work` for every drive, at most `at_once` at a time.
+
+    A drive of another machine takes nothing of this one, so it is not counted; but no two drives of
+    one other machine are at work at a time.
 
     Parameters
     ----------
@@ -89,6 +93,8 @@ def run_side_by_side(
         Runs something, tells its error in one line on standard error, and gives an exit code.
     at_once
         How many processes, at least 1.
+    machine_of
+        Gives the machine of a drive that is measured on another one, else ``None``.
 
     Returns
     -------
@@ -108,8 +114,9 @@ def run_side_by_side(
     with _pausing(running):
         while waiting or running:
             try:
-                while waiting and len(running) < at_once:
-                    running.append(_begin(*waiting.pop(0), work, guarded, selector))
+                while (following := _next(waiting, running, at_once, machine_of)) is not None:
+                    waiting.remove(following)
+                    running.append(_begin(*following, work, guarded, selector))
                 for key, _ in selector.select():
                     _read(key.data, key.fd, selector, finished)
                 for child in [child for child in running if not child.open_ends]:
@@ -125,6 +132,22 @@ def run_side_by_side(
     if stopped is not None:
         raise stopped
     return finished
+
+
+def _next(
+    waiting: Sequence[tuple[int, str]],
+    running: Sequence[_Child],
+    at_once: int,
+    machine_of: Callable[[str], str | None],
+) -> tuple[int, str] | None:
+    """Give the first drive that may begin now."""
+    machines = [machine_of(child.name) for child in running]
+    is_full = machines.count(None) >= at_once
+    for place, name in waiting:
+        machine = machine_of(name)
+        if (machine is None and not is_full) or (machine is not None and machine not in machines):
+            return place, name
+    return None
 
 
 def _begin(

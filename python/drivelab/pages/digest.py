@@ -34,6 +34,18 @@ if TYPE_CHECKING:
 
 #: What has to be the same for runs to be alike, by the header's part and key, in words.
 _DESIGN: Final = {"name": "design", "seed": "seed of the workloads", "parts": "workloads"}
+#: In what machines may be unlike, in words, and where a header says it.
+_MACHINES: Final = {
+    "host": ("origin", "host"),
+    "system": ("origin", "system"),
+    "processor": ("origin", "processor"),
+    "processors": ("origin", "processors"),
+    "fio": ("drive", "identity", "fio_version"),
+    "I/O engine": ("drive", "identity", "io_engine"),
+    "I/O scheduler": ("drive", "identity", "device", "scheduler"),
+    "file system": ("drive", "identity", "file_system"),
+    "Drivelab": ("origin", "drivelab_version"),
+}
 
 
 @dataclass(frozen=True)
@@ -157,6 +169,36 @@ def _unlike_writes(digests: Sequence[Digest]) -> list[Caution]:
     ]
 
 
+def _unlike_machines(digests: Sequence[Digest]) -> list[Caution]:
+    """Say in what the machines were unlike that real drives were measured on."""
+    real = [one for one in digests if one.kind == "real"]
+    if len({_of_header(one, ("origin", "host")) for one in real}) < 2:
+        return []
+    unlike = []
+    for words, keys in _MACHINES.items():
+        labels: dict[str, list[str]] = {}
+        for one in real:
+            value = _of_header(one, keys)
+            labels.setdefault("not known" if value is None else str(value), []).append(one.label)
+        if len(labels) > 1:
+            texts = (f"{value} ({listed(names)})" for value, names in labels.items())
+            unlike.append(f"{words}: {', '.join(texts)}")
+    return [
+        Caution(
+            "Not the same machine",
+            f"The drives were measured on machines that differ. {'; '.join(unlike)}.",
+            "Latency of a real drive includes its machine: processor, kernel and fio take part.",
+        )
+    ]
+
+
+def _of_header(one: Digest, keys: Sequence[str]) -> Any:
+    value: Any = one.header
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
 def _writes(one: Digest) -> str:
     return str(one.header["plan"].get("writes", BURST))
 
@@ -183,6 +225,7 @@ def differences(digests: Sequence[Digest]) -> list[Caution]:
             )
         )
     found += _unlike_writes(digests)
+    found += _unlike_machines(digests)
     others = [
         f"{word} ({_values(digests, key)})"
         for key, word in _DESIGN.items()

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 from drivelab.drives.open_drive import OpenDrive
 
@@ -18,6 +18,16 @@ from drivelab.drives.open_drive import OpenDrive
 CAMPAIGN_COMMAND: Final = "model"
 # Their numbers may change what is drawn, fitted or measured.
 _PACKAGES: Final = {"drivelab": "drivelab", "numpy": "numpy", "scikit_learn": "scikit-learn"}
+
+
+@runtime_checkable
+class MeasuredElsewhere(Protocol):
+    """A drive that another machine than this one measures."""
+
+    @property
+    def machine(self) -> Mapping[str, Any]:
+        """What `this_start` says of that machine."""
+        ...
 
 
 def drive_header(drive: OpenDrive, **more: Any) -> dict[str, Any]:
@@ -31,16 +41,19 @@ def drive_header(drive: OpenDrive, **more: Any) -> dict[str, Any]:
     }
 
 
-def this_start(command: str | None) -> dict[str, Any]:
-    """Describe this process and its machine: when, where, with which versions.
+def this_start(command: str | None, drive: OpenDrive | None = None) -> dict[str, Any]:
+    """Describe this process and the machine that measures: when, where, with which versions.
 
     Parameters
     ----------
     command
         The command line that the user gave, if any.
+    drive
+        What is measured. The machine is this one unless the drive says another.
     """
     from importlib.metadata import version
 
+    there: Mapping[str, Any] = drive.machine if isinstance(drive, MeasuredElsewhere) else {}
     return {
         "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command,
@@ -50,6 +63,7 @@ def this_start(command: str | None) -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "processor": this_processor(),
         "processors": len(os.sched_getaffinity(0)),
+        **there,
     }
 
 

@@ -116,6 +116,27 @@ def test_the_summary_ranks_the_drives() -> None:
     assert f"/dev/near about as fast and sim:slow 3.0{TIMES} longer." in text
 
 
+def on_machine(name: str, host: str, **origin: str) -> Digest:
+    """Give a real drive's digest, measured on a machine."""
+    found = made_digest(name, "real")
+    identity = {**found.header["drive"]["identity"], "fio_version": f"3.{len(host)}"}
+    drive = {**found.header["drive"], "identity": identity}
+    told = {**found.header.get("origin", {}), "host": host, "processor": "one", **origin}
+    return replace(found, header={**found.header, "drive": drive, "origin": told})
+
+
+def test_machines_that_were_not_alike_are_told() -> None:
+    here = on_machine("a:/dev/x", "node1", system="Linux 6.1")
+    assert differences([here, on_machine("b:/dev/x", "node1", system="Linux 6.1")]) == []
+    there = on_machine("b:/dev/x", "node22", system="Linux 6.12")
+    (found,) = differences([here, there, made_digest("sim:a")])
+    assert found.seen == (
+        "The drives were measured on machines that differ. host: node1 (a:/dev/x), node22 "
+        "(b:/dev/x); system: Linux 6.1 (a:/dev/x), Linux 6.12 (b:/dev/x); fio: 3.5 (a:/dev/x), 3.6 "
+        "(b:/dev/x)."
+    )
+
+
 def test_runs_that_were_not_alike_are_told() -> None:
     one, other = made_digest("sim:a"), made_digest("sim:b")
     assert differences([one, other]) == []

@@ -61,6 +61,8 @@ _LABELS: Final = {
     "origin numpy_version": "NumPy",
     "origin scikit_learn_version": "scikit-learn",
     # Real drives.
+    "identity host name": "Its machine",
+    "identity host machine_id": "What tells that machine from others",
     "identity target": "What it is",
     "identity path": "Path",
     "identity size_bytes": "Size",
@@ -85,6 +87,7 @@ _LABELS: Final = {
     "identity io_engine": "I/O engine",
     "identity fio_version": "fio",
     "identity volatile kernel_release": "Kernel",
+    "identity volatile journal": "Its journal there",
 }
 #: What a device may keep to itself; a buyer should know that it did.
 _TOLD_OR_NOT: Final = {f"identity device {name}" for name in ("model", "serial", "firmware")}

@@ -9,10 +9,15 @@
 
     [[host]]
     name = "node2:2222"
+
+A drive of such a machine is named by the machine and a path there: ``lab@node1:/dev/nvme0n1``, or
+``node1:/dev/nvme0n1`` where one machine alone is called so.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +33,10 @@ _MOST_HOSTS: Final = 10_000
 _MOST_THREADS: Final = 1024
 _KEYS: Final = ("ssh_config", "host")
 _HOST_KEYS: Final = ("name", "threads", "drivelab")
+_MOST_NAMED: Final = 8
+_ON_A_HOST: Final = re.compile(
+    r"(?:[A-Za-z0-9_.-]+@)?(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?:/.*", re.DOTALL
+)
 _EXAMPLE: Final = 'write [[host]] and below it name = "USER@HOST", for each machine'
 
 
@@ -48,6 +57,39 @@ def read_cluster(path: Path) -> list[SshHost]:
         return _hosts(found, path.parent)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error
+
+
+def names_a_host(name: str) -> bool:
+    """Tell whether a drive's name has the form ``HOST:/PATH``."""
+    return _ON_A_HOST.fullmatch(name) is not None
+
+
+def host_of(name: str, hosts: Sequence[SshHost], path: Path) -> tuple[SshHost, str]:
+    """Find the machine of a drive, and the drive's path there.
+
+    Parameters
+    ----------
+    name
+        ``HOST:/PATH``.
+    hosts
+        The machines that there are.
+    path
+        The file that lists them.
+
+    Raises
+    ------
+    UsageError
+        When no machine is called so, or several are.
+    """
+    called, _, there = name.partition(":/")
+    exact = [host for host in hosts if host.name == called]
+    found = exact or [host for host in hosts if called in (host.place.host, str(host.place))]
+    if len(found) == 1:
+        return found[0], f"/{there}"
+    known = ", ".join(host.name for host in (found or hosts)[:_MOST_NAMED])
+    if found:
+        raise UsageError(f"{called} of {name} is several machines of {path}: write one of {known}")
+    raise UsageError(f"{called} of {name} is no machine of {path}; its machines are {known}")
 
 
 def _hosts(found: dict[str, Any], folder: Path) -> list[SshHost]:

@@ -4,26 +4,29 @@
 
     the run                                   a worker
                                          <──  hello     its version
-    open       a drive, a plan           ──>
-                                         <──  opened    what it opened, as a sum
+    open       a drive                   ──>
+                                         <──  opened    what it opened
+    plan       how long, and the seed    ──>
     measure    indices and workloads     ──>
                                          <──  answer    a measurement, or why there is none
                                               ...       one for each, in any order
+    close      of a real drive           ──>            removes a file that was made, and ends
     end of input                         ──>            ends, whatever it does
 
 Each says `alive` every few seconds, whatever else it does: who is silent for long is gone. A drive
-is described by texts, so that no file of it is needed where a worker is. What is wrong
-with a drive or a workload for good is an `error`, after which a worker says nothing more.
+is described by texts, so that no file of it is needed where a worker is; a real one is named by its
+path there. What is wrong with a drive or a workload for good is an `error`, after which a worker
+says nothing more.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.drives.closed_form.drive import AnalyticDrive
+from drivelab.drives.naming import open_real
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.presets.source import PresetSource
 from drivelab.drives.protocol import Drive
@@ -36,6 +39,9 @@ from drivelab.errors import (
     RunError,
     UsageError,
 )
+
+if TYPE_CHECKING:
+    from drivelab.drives.real.fio.drive import FioDrive
 
 #: A sign of life, and how often each side gives one.
 ALIVE: Final = "alive"
@@ -95,9 +101,37 @@ def drive_message(drive: Drive) -> Message:
     }
 
 
-def drive_of(message: Message) -> SimulatedDrive | AnalyticDrive:
-    """Open the drive that `drive_message` described."""
+def real_message(
+    path: str, *, size_bytes: int | None, keep: bool, allow_destructive: str | None
+) -> Message:
+    """Name a real drive of the worker's machine, and what may be done to it there.
+
+    Parameters
+    ----------
+    path
+        The device or file.
+    size_bytes, keep, allow_destructive
+        As `drivelab.drives.real.fio.drive.open_real_drive` takes them, which decides there.
+    """
+    return {
+        "kind": "real",
+        "path": path,
+        "size": size_bytes,
+        "keep": keep,
+        "allow_destructive": allow_destructive,
+    }
+
+
+def drive_of(message: Message) -> SimulatedDrive | AnalyticDrive | FioDrive:
+    """Open the drive that `drive_message` or `real_message` described."""
     try:
+        if message["kind"] == "real":
+            return open_real(
+                str(message["path"]),
+                size_bytes=message["size"],
+                keep=bool(message["keep"]),
+                allow_destructive=message["allow_destructive"],
+            )
         source = PresetSource(message["reference"], message["preset"], dict(message["beside"]))
         if message["kind"] == "closed_form":
             return AnalyticDrive(source)
@@ -111,37 +145,33 @@ def sum_of(drive: Drive) -> str:
     return str(drive.identity()["config_hash"])
 
 
-@dataclass(frozen=True)
-class Opening:
-    """The drive and the plan that a worker begins with.
+def plan_message(plan: MeasurementPlan, keep: str | None = None) -> Message:
+    """Give the message with a plan.
 
-    Attributes
+    Parameters
     ----------
-    drive
-        As `drive_message` describes it.
     plan
-        How long each measurement is, and the seed.
+        How long each measurement is, the seed, and how many threads measure.
+    keep
+        Name of the journal in which a worker keeps what it measures on a real drive.
     """
+    return {
+        "plan": {**plan.to_json(), "is_usual": plan.is_usual},
+        "threads": plan.workers,
+        "keep": keep,
+    }
 
-    drive: Message
-    plan: MeasurementPlan
 
-    def to_json(self) -> Message:
-        """Return the message."""
-        plan = {**self.plan.to_json(), "is_usual": self.plan.is_usual}
-        return {"open": self.drive, "plan": plan, "threads": self.plan.workers}
-
-    @classmethod
-    def of_json(cls, message: Message) -> Opening:
-        """Read what `to_json` wrote; `RunError` for anything else."""
-        try:
-            plan = dict(message["plan"])
-            is_usual = plan.pop("is_usual")
-            held = MeasurementPlan.from_json(plan)
-            values = {**vars(held), "workers": message["threads"], "is_usual": bool(is_usual)}
-            return cls(message["open"], MeasurementPlan(**values))
-        except (KeyError, TypeError, UsageError) as error:
-            raise RunError(f"this opens no drive: {error}") from error
+def plan_of(message: Message) -> MeasurementPlan:
+    """Read the plan of `plan_message`; `RunError` for anything else."""
+    try:
+        plan = dict(message["plan"])
+        is_usual = plan.pop("is_usual")
+        held = MeasurementPlan.from_json(plan)
+        values = {**vars(held), "workers": message["threads"], "is_usual": bool(is_usual)}
+        return MeasurementPlan(**values)
+    except (KeyError, TypeError, ValueError, UsageError) as error:
+        raise RunError(f"this is no plan: {error}") from error
 
 
 def error_message(error: DrivelabError) -> Message:

@@ -9,6 +9,10 @@
 A measurement depends on the drive, the plan, its index and its workload alone. So it does not
 matter who makes it, nor that one which was lost half way is made again. Workers stay from one
 call to the next, and with them the drives that they prepared.
+
+A real drive is in one place. Its work goes nowhere else: it waits until that machine is back, and
+nothing of the next measurement is asked for before the last one was taken. `HostDrive` is such a
+drive.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from collections import Counter, deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Final
+from typing import Final, Protocol
 
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
@@ -32,13 +36,13 @@ from drivelab.runs.workers.messages import (
     HELLO,
     SIGN_SECONDS,
     Message,
-    Opening,
     drive_message,
     error_of,
+    plan_message,
     sum_of,
 )
 from drivelab.runs.workers.place import Place
-from drivelab.runs.workers.talk import Heard, Talk
+from drivelab.runs.workers.talk import NOTE, Heard, Talk
 from drivelab.told import tell
 from drivelab.workloads.trace import Trace
 from drivelab.workloads.workload import Workload, workload_json
@@ -55,6 +59,23 @@ _MOST_LOSSES: Final = 4
 # Waits without a sign of a worker after which it is lost. A pause of this process is one wait.
 _MOST_WAITS: Final = 12
 _END_SECONDS: Final = 5.0
+# In which a worker gives a real drive back.
+_GIVING_BACK_SECONDS: Final = 35.0
+# How long the work of a real drive waits for its machine.
+_PATIENCE_SECONDS: Final = 900.0
+
+
+class Lone(Protocol):
+    """A drive that is in one place, behind one worker."""
+
+    @property
+    def opening(self) -> Message:
+        """What a worker is asked to open."""
+        ...
+
+    def meet(self, message: Message) -> None:
+        """Take what a worker says of the drive that it opened; raise where it is another one."""
+        ...
 
 
 @dataclass
@@ -78,6 +99,8 @@ class _Seat:
     #: When it may start again.
     not_before: float = 0.0
     is_given_up: bool = False
+    #: Since when nothing has come from it, where it was lost.
+    lost_at: float | None = None
     why: DrivelabError | None = None
 
 
@@ -90,6 +113,8 @@ class WorkersExecutor(ClosedOnExit):
         What to measure; a simulated one or a formula.
     places
         Where workers run; one each.
+    lone
+        The same drive, where it is a real one in one place, the only one of `places`.
 
     Raises
     ------
@@ -97,15 +122,19 @@ class WorkersExecutor(ClosedOnExit):
         When the drive is one that no other process can measure, or there is no place.
     """
 
-    def __init__(self, drive: Drive, places: Sequence[Place]) -> None:
+    def __init__(self, drive: Drive, places: Sequence[Place], lone: Lone | None = None) -> None:
         if not places:
             raise UsageError("there is no worker to measure with")
         self._here = drive
-        self._drive = drive_message(drive)
-        self._sum = sum_of(drive)
+        self._lone = lone
+        self._drive = drive_message(drive) if lone is None else lone.opening
+        self._sum = None if lone is not None else sum_of(drive)
+        #: Where a worker keeps what it measures next.
+        self.keep: str | None = None
         self._heard: queue.SimpleQueue[tuple[Talk, Heard]] = queue.SimpleQueue()
         self._seats = [_Seat(place) for place in places]
-        self._plan: MeasurementPlan | None = None
+        #: What the workers were given, and under which name they keep what they measure.
+        self._plan: tuple[MeasurementPlan, str | None] | None = None
         self._left: deque[Work] = deque()
         self._suspects: deque[Work] = deque()
         self._losses: Counter[int] = Counter()
@@ -118,9 +147,10 @@ class WorkersExecutor(ClosedOnExit):
         for _, workload in work:
             refuse_files(workload)
             self._here.check(workload)
-        if plan != self._plan:
-            self.close()
-            self._plan = plan
+        if (plan, self.keep) != self._plan:
+            self._plan = (plan, self.keep)
+            for seat in self._seats:
+                self._tell_plan(seat)
         self._left.extend(work)
         self._unanswered = len(work)
         self._losses.clear()
@@ -133,12 +163,29 @@ class WorkersExecutor(ClosedOnExit):
                 # They would go on with what nobody wants.
                 self.close()
 
+    def open(self) -> None:
+        """Have the one worker of a lone drive open it; errors as of `measure`."""
+        self._unanswered = 1
+        try:
+            while not all(seat.is_open for seat in self._seats):
+                self._hear_one()
+        except BaseException:
+            self.close()
+            raise
+        self._unanswered = 0
+
+    def give_back(self) -> None:
+        """Say that nobody will go on with the drive: a file that was made for it is removed."""
+        for seat in self._seats:
+            if seat.talk is not None and seat.is_open:
+                seat.talk.tell({"close": True})
+
     def close(self) -> None:
         """End every worker."""
         talks = [seat.talk for seat in self._seats if seat.talk is not None]
         for talk in talks:
             talk.end()
-        until = time.monotonic() + _END_SECONDS
+        until = time.monotonic() + (_END_SECONDS if self._lone is None else _GIVING_BACK_SECONDS)
         for talk in talks:
             talk.wait(until)
         for seat in self._seats:
@@ -150,20 +197,27 @@ class WorkersExecutor(ClosedOnExit):
 
     def _answers(self) -> Generator[Measurement | Failed, None, None]:
         while self._unanswered:
-            wait = self._start_what_may()
-            try:
-                talk, message = self._heard.get(timeout=wait)
-            except queue.Empty:
-                self._miss_signs()
-                continue
-            seat = next((each for each in self._seats if each.talk is talk), None)
-            if seat is None:
-                continue
-            seat.waits = 0
-            answer = self._meet(seat, message)
+            answer = self._hear_one()
             if answer is not None:
                 self._unanswered -= 1
                 yield answer
+            # Nothing more of a real drive before the caller has taken this.
+            for seat in self._seats:
+                self._give(seat)
+
+    def _hear_one(self) -> Measurement | Failed | None:
+        """Wait for the next thing that is said; return an answer if it was one."""
+        wait = self._start_what_may()
+        try:
+            talk, message = self._heard.get(timeout=wait)
+        except queue.Empty:
+            self._miss_signs()
+            return None
+        seat = next((each for each in self._seats if each.talk is talk), None)
+        if seat is None:
+            return None
+        seat.waits = 0
+        return self._meet(seat, message)
 
     def _start_what_may(self) -> float:
         """Start workers that have something to do; return how long to wait for what is said."""
@@ -201,13 +255,15 @@ class WorkersExecutor(ClosedOnExit):
         if message is None or isinstance(message, DrivelabError):
             self._lose(seat, message)
             return None
-        if "error" in message:
-            error = error_of(message)
-            if isinstance(error, (UsageError, PanicError)):
-                # Of the drive or the workload: it would be so everywhere.
-                raise error
-            self._lose(seat, RunError(f"{seat.place.name}: {error}"))
+        if NOTE in message:
+            if self._lone is not None:
+                tell(f"{seat.place.name}: {message[NOTE]}")
             return None
+        if "error" in message:
+            self._complain(seat, error_of(message))
+            return None
+        if "opened" in message and self._lone is not None:
+            self._lone.meet(message)
         try:
             return self._understood(seat, message)
         except (KeyError, TypeError, ValueError, OverflowError, UsageError) as error:
@@ -215,14 +271,27 @@ class WorkersExecutor(ClosedOnExit):
             self._lose(seat, RunError(said))
             return None
 
+    def _complain(self, seat: _Seat, error: DrivelabError) -> None:
+        """Meet an error of a worker: raise what is so everywhere, and lose the worker else."""
+        told = type(error)(f"{seat.place.name}: {error}")
+        if self._lone is None:
+            if isinstance(error, (UsageError, PanicError)):
+                # Of the drive or the workload.
+                raise error
+        elif isinstance(error, PanicError) or seat.is_open or not seat.was_open:
+            raise told
+        # A worker that was lost a moment ago may still have the drive, until it knows.
+        self._lose(seat, told if isinstance(told, RunError) else RunError(str(told)))
+
     def _understood(self, seat: _Seat, message: Message) -> Measurement | Failed | None:
         if HELLO in message:
             self._open(seat)
         elif "opened" in message:
-            if message["opened"] != self._sum:
+            if self._lone is None and message["opened"] != self._sum:
                 raise UsageError("another drive of the same preset")
             seat.threads = max(int(message["threads"]), 1)
             seat.is_open = seat.was_open = True
+            self._tell_plan(seat)
             self._give(seat)
         elif "measurement" in message or "failed" in message:
             return self._answered(seat, message)
@@ -231,9 +300,13 @@ class WorkersExecutor(ClosedOnExit):
         return None
 
     def _open(self, seat: _Seat) -> None:
-        if seat.talk is not None and self._plan is not None:
-            plan = replace(self._plan, workers=seat.place.threads)
-            seat.talk.tell(Opening(self._drive, plan).to_json())
+        if seat.talk is not None:
+            seat.talk.tell({"open": self._drive, "threads": seat.place.threads})
+
+    def _tell_plan(self, seat: _Seat) -> None:
+        if seat.talk is not None and seat.is_open and self._plan is not None:
+            plan, keep = self._plan
+            seat.talk.tell(plan_message(replace(plan, workers=seat.place.threads), keep))
 
     def _answered(self, seat: _Seat, message: Message) -> Measurement | Failed:
         answer: Measurement | Failed
@@ -251,15 +324,17 @@ class WorkersExecutor(ClosedOnExit):
         del seat.held[index]
         seat.holds_suspect = False
         seat.ends = 0
-        self._give(seat)
+        seat.lost_at = None
+        if self._lone is None:
+            self._give(seat)
         return answer
 
     def _compare(self, seat: _Seat, answer: Measurement) -> None:
         """Make the first answer of another machine here too: there may be another Drivelab."""
-        if seat.is_trusted or not seat.place.is_elsewhere or self._plan is None:
+        if seat.is_trusted or not seat.place.is_elsewhere or self._plan is None or self._lone:
             return
         work = [(answer.index, answer.workload)]
-        here = next(iter(DriveExecutor(self._here).measure(work, self._plan)))
+        here = next(iter(DriveExecutor(self._here).measure(work, self._plan[0])))
         if here != answer:
             raise RunError(
                 f"{seat.place.name} measures otherwise than this machine: install the same "
@@ -283,6 +358,8 @@ class WorkersExecutor(ClosedOnExit):
         seat.talk.tell({"measure": asked})
 
     def _next_for(self, seat: _Seat) -> list[Work]:
+        if self._lone is not None:
+            return [self._left.popleft()] if self._left and not seat.held else []
         if len(seat.held) > seat.threads:
             return []
         threads = sum(each.threads for each in self._seats if each.is_open)
@@ -309,9 +386,13 @@ class WorkersExecutor(ClosedOnExit):
         for each in reversed(seat.held.items()):
             (self._suspects if self._losses[each[0]] >= _SUSPECT else self._left).appendleft(each)
         seat.held.clear()
-        seat.not_before = time.monotonic() + _PAUSES[min(seat.ends, len(_PAUSES) - 1)]
+        now = time.monotonic()
+        seat.not_before = now + _PAUSES[min(seat.ends, len(_PAUSES) - 1)]
         seat.ends += 1
         most = len(_PAUSES) if seat.was_open else _ENDS_AT_FIRST
+        if self._lone is not None and seat.was_open:
+            self._wait_for(seat, now)
+            return
         # What a machine lacks now, it will lack again.
         seat.is_given_up = seat.ends > most or isinstance(seat.why, UsageError)
         for other in self._seats:
@@ -319,7 +400,19 @@ class WorkersExecutor(ClosedOnExit):
         if seat.is_given_up and any(not each.is_given_up for each in self._seats):
             tell(f"{seat.why}; the others do its work")
 
+    def _wait_for(self, seat: _Seat, now: float) -> None:
+        """Have the work of a real drive wait for its machine, for a while."""
+        if seat.lost_at is None:
+            seat.lost_at = now
+            tell(f"{seat.why}; waiting for it to come back: then measuring goes on")
+        waited = now - seat.lost_at
+        seat.is_given_up = waited > _PATIENCE_SECONDS or isinstance(seat.why, UsageError)
+
     def _nobody_is_left(self) -> DrivelabError:
+        if self._lone is not None and (seat := self._seats[0]).was_open:
+            is_lasting = isinstance(seat.why, UsageError)
+            waited = "" if is_lasting else f", and was not back in {_PATIENCE_SECONDS / 60:.0f} min"
+            return RunError(f"{seat.why}{waited}")
         reasons = [seat.why for seat in self._seats if seat.why is not None]
         is_mistake = not any(seat.was_open for seat in self._seats) and all(
             isinstance(each, UsageError) for each in reasons

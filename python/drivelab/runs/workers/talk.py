@@ -29,6 +29,9 @@ _MOST_LINES_BEFORE: Final = 200
 _MOST_LINE_BYTES: Final = 1 << 28
 _LINES_KEPT: Final = 20
 _END_SECONDS: Final = 5.0
+# How Drivelab begins what it says to people, and the word under which that is heard.
+_OWN_WORDS: Final = "drivelab: "
+NOTE: Final = "note"
 
 #: What a worker said, or why it cannot be understood; ``None`` when it has ended.
 Heard = Message | DrivelabError | None
@@ -165,4 +168,7 @@ class Talk:
             return
         with stderr:
             while line := stderr.readline(_MOST_LINE_BYTES):
-                self._said.append(line.decode(errors="replace").rstrip())
+                text = line.decode(errors="replace").rstrip()
+                self._said.append(text)
+                if text.startswith(_OWN_WORDS):
+                    self._heard.put((self, {NOTE: text.removeprefix(_OWN_WORDS)}))

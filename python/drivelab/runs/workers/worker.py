@@ -1,14 +1,22 @@
-"""A worker: opens the drive that it is told, and measures on it until its input ends."""
+"""A worker: opens the drive that it is asked for, and measures on it until its input ends.
+
+Its process ends with its input. Of a simulated drive nothing remains, so it ends at once. A real
+drive is given back in order: fio is ended first, and a file that was made for the run stays for the
+worker that goes on, unless the run has said that it is complete.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import queue
 import select
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from typing import IO, Any, Final
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
 from drivelab._core import available_cores
 from drivelab.core_panic import panics_told
@@ -17,28 +25,38 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
 from drivelab.errors import DrivelabError, RunError, UsageError
 from drivelab.runs.executor import DriveExecutor, Work
+from drivelab.runs.header import this_start
 from drivelab.runs.workers.messages import (
     ALIVE,
     HELLO,
     SIGN_SECONDS,
     Message,
-    Opening,
     drive_of,
     error_message,
     line_of,
     message_of,
+    plan_of,
     sum_of,
     this_version,
 )
 from drivelab.workloads.workload import workload_of_json
 
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from drivelab.drives.real.fio.drive import FioDrive
+    from drivelab.runs.workers.host_journal import HostJournal
+
 # Whoever asked is gone when it has given no sign for so long, whatever the connection says.
 _SILENCE_SECONDS: Final = 120
 _PIECE_BYTES: Final = 1 << 16
+# In which a real drive is given back: fio ends at once, removing a large file may take a while.
+_GIVING_BACK_SECONDS: Final = 30.0
+_MACHINE_ID: Final = Path("/etc/machine-id")
 
 
-class _Gone(Exception):  # noqa: N818
-    """Nobody listens any more."""
+class _Gone(BaseException):
+    """Nobody listens any more. No `Exception`: nothing on its way may take it for a failure."""
 
 
 class Worker:
@@ -58,20 +76,34 @@ class Worker:
         self._telling = threading.Lock()
         self._asked: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._drive: Drive | None = None
+        self._real: FioDrive | None = None
         self._plan = MeasurementPlan()
+        self._keep: str | None = None
+        self._journal: HostJournal | None = None
+        #: Whether a real drive is open, or about to be.
+        self._gives_back = False
+        #: Whether the run is complete: nobody goes on with a file that was made for it.
+        self._is_complete = False
+        self._has_measured = False
 
     def run(self) -> None:
-        """Answer until the input ends. Then the process ends at once: whoever asked is gone."""
+        """Answer until the input ends. Then the process ends: whoever asked is gone."""
         threading.Thread(target=self._listen, daemon=True).start()
+        try:
+            self._answer_all()
+        except _Gone:
+            return
+        finally:
+            self._give_back()
+
+    def _answer_all(self) -> None:
         try:
             # What a shell said before may have left its line open.
             self._write(b"\n")
             self._tell({HELLO: this_version()})
             threading.Thread(target=self._give_signs, daemon=True).start()
-            while True:
+            while not self._is_complete:
                 self._answer(self._asked.get())
-        except _Gone:
-            return
         except DrivelabError as error:
             self._end_with(error)
         except MemoryError:
@@ -91,16 +123,26 @@ class Worker:
             ready, _, _ = select.select([self._given], [], [], _SILENCE_SECONDS)
             piece = os.read(self._given, _PIECE_BYTES) if ready else b""
             if not piece:
-                os._exit(0)
+                self._end()
             *lines, left = (left + piece).split(b"\n") if b"\n" in piece else (left + piece,)
             for line in lines:
                 self._hear(line)
+
+    def _end(self) -> None:
+        """End this process; what measures on a real drive is interrupted, and gives it back."""
+        if self._gives_back:
+            if not self._is_complete:
+                os.kill(os.getpid(), signal.SIGTERM)
+            threading.Event().wait(_GIVING_BACK_SECONDS)
+        os._exit(0)
 
     def _hear(self, line: bytes) -> None:
         try:
             message = message_of(line)
         except RunError as error:
             message = {"unheard": str(error)}
+        if "close" in message:
+            self._is_complete = True
         if ALIVE not in message:
             self._asked.put(message)
 
@@ -110,21 +152,54 @@ class Worker:
             try:
                 self._tell({ALIVE: True})
             except _Gone:
-                os._exit(0)
+                self._end()
 
     def _answer(self, message: Message) -> None:
         if "open" in message:
-            opening = Opening.of_json(message)
-            with panics_told():
-                self._drive = drive_of(opening.drive)
-            self._plan = opening.plan
-            threads = self._plan.workers or available_cores()
-            self._tell({"opened": sum_of(self._drive), "threads": threads})
+            self._tell(self._opened(message))
+        elif "plan" in message:
+            self._plan, self._keep = plan_of(message), message.get("keep")
+            self._journal = self._journal_to_keep()
+        elif "close" in message:
+            return
         elif "measure" in message:
             for answer in self._measured(self._waiting(message)):
                 self._tell(answer)
         else:
             raise RunError(f"a worker is asked for {', '.join(map(str, message)) or 'nothing'}")
+
+    def _opened(self, message: Message) -> Message:
+        """Open a drive, and say what it is."""
+        if message["open"].get("kind") == "real":
+            self._gives_back = True
+            signal.signal(signal.SIGTERM, _stop)
+            real = drive_of(message["open"])
+            self._drive = self._real = real  # type: ignore[assignment]
+            return _description(real)  # type: ignore[arg-type]
+        with panics_told():
+            self._drive = drive_of(message["open"])
+        threads = message.get("threads") or available_cores()
+        return {"opened": sum_of(self._drive), "threads": threads}
+
+    def _journal_to_keep(self) -> HostJournal | None:
+        from drivelab.runs.workers.host_journal import HostJournal
+
+        if self._journal is not None:
+            self._journal.close()
+        if self._keep is None or self._real is None:
+            return None
+        return HostJournal(self._keep, self._real, self._plan)
+
+    def _give_back(self) -> None:
+        """Close a real drive; a file that was made for it stays unless the run is complete."""
+        if self._real is None:
+            return
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if self._journal is not None:
+            self._journal.close()
+        if not self._is_complete:
+            self._real.leave(only_found=not self._has_measured)
+        self._real.close()
 
     def _waiting(self, message: Message) -> list[Any]:
         """Give everything that waits to be measured, so that no thread waits for it."""
@@ -139,12 +214,23 @@ class Worker:
     def _measured(self, asked: list[Any]) -> Iterator[Message]:
         if self._drive is None:
             raise RunError("a worker is asked to measure before it has a drive")
-        work = _work_of(asked)
+        work = []
+        for index, workload in _work_of(asked):
+            known = None if self._journal is None else self._journal.answer(index, workload)
+            if known is None:
+                work.append((index, workload))
+            else:
+                yield {"measurement": known.to_json()}
         with panics_told(), closing(DriveExecutor(self._drive).measure(work, self._plan)) as found:
             for answer in found:
+                self._has_measured = True
                 if isinstance(answer, Measurement):
+                    if self._journal is not None:
+                        self._journal.keep(answer)
                     yield {"measurement": answer.to_json()}
                 else:
+                    if self._journal is not None:
+                        self._journal.keep_failure(answer.index, answer.reason, answer.workload)
                     yield {"failed": answer.index, **error_message(answer.reason)}
 
     def _tell(self, message: Message) -> None:
@@ -157,6 +243,43 @@ class Worker:
                 self._told.flush()
         except (OSError, ValueError) as error:
             raise _Gone from error
+
+
+def _stop(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise _Gone
+
+
+def _description(drive: FioDrive) -> Message:
+    """Say what a real drive is, so that it can be asked from elsewhere."""
+    left = drive.leave()
+    drive.take_up()
+    return {
+        "opened": drive.identity(),
+        "capacity_bytes": drive.capacity_bytes,
+        "block_bytes": drive.block_bytes,
+        "engine": drive.engine,
+        "write_refusal": drive.target.write_refusal,
+        "file": drive.file,
+        "left": None if left is None else str(left),
+        "machine": _machine(),
+        "machine_id": _machine_id(),
+        "threads": 1,
+    }
+
+
+def _machine() -> Message:
+    """Describe this machine as every start of a run does."""
+    start = this_start(None)
+    return {key: value for key, value in start.items() if key not in ("command", "started_at")}
+
+
+def _machine_id() -> str | None:
+    """Tell this machine from others, by a sum of what it keeps to itself."""
+    try:
+        text = _MACHINE_ID.read_text().strip()
+    except (OSError, ValueError):
+        return None
+    return hashlib.sha256(f"drivelab {text}".encode()).hexdigest()[:16] if text else None
 
 
 def _work_of(asked: list[Any]) -> list[Work]:

@@ -1,0 +1,195 @@
+"""The drives of `drivelab model`: several side by side, and those of other machines.
+
+Each drive has a run of its own. A drive ``HOST:/PATH`` is measured by a worker on its machine, one
+drive of a machine at a time; simulated drives are measured on the machines that are left, or here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.drive_options import BOTH, open_named, refuse_options_without_effect
+from drivelab.cli.executor_options import check_executor
+from drivelab.cli.several_drives import allowed, run_drives, separate
+from drivelab.cli.terminal import show
+from drivelab.drives.naming import kind_of
+from drivelab.errors import RunError, UsageError
+from drivelab.told import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from drivelab.drives.protocol import Drive
+    from drivelab.runs.executor import Executor, Executors
+
+# What is for one kind of drive alone, where a command names both.
+_OF_REAL: Final = {"on_failure": None, "endurance": None}
+_OF_SIMULATED: Final = {"workers": None}
+
+
+def separated(args: argparse.Namespace) -> list[argparse.Namespace]:
+    """Give the arguments as each drive alone would have them, and find the machines of drives.
+
+    Raises
+    ------
+    UsageError
+        When a machine is not known, a drive is named twice, or options do not go together.
+    """
+    is_mixed = len({kind_of(name) == "real" for name in args.drives}) > 1
+    for name in args.allow_destructive or ():
+        if len(args.drives) > 1 and name not in args.drives:
+            raise UsageError(
+                f"--allow-destructive={name} names no drive of this command; its drives are "
+                f"{', '.join(args.drives)}"
+            )
+    alone = []
+    for name in args.drives:
+        one = separate(args, name)
+        if is_mixed:
+            others = _OF_SIMULATED if kind_of(name) == "real" else _OF_REAL
+            for option, nothing in others.items():
+                setattr(one, option, nothing)
+        if one.allow_destructive is not None:
+            named = allowed(one)
+            one.allow_destructive = named if len(args.drives) == 1 or named == name else None
+        one.host = _host(one)
+        alone.append(one)
+    hosts = frozenset(one.host[0].name for one in alone if one.host is not None)
+    for one in alone:
+        one.hosts_of_drives = hosts
+    return alone
+
+
+def _host(args: argparse.Namespace) -> Any:
+    """Find the machine of a drive, and its path there; ``None`` for drives of this one."""
+    from drivelab.runs.workers.cluster import host_of, names_a_host, read_cluster
+
+    name = args.drive
+    if kind_of(name) != "real" or not names_a_host(name) or os.path.lexists(name):
+        return None
+    if args.on is None:
+        raise UsageError(
+            f"{name} is a drive of another machine: name a file of machines with --on; for each a "
+            '[[host]] with name = "USER@HOST"'
+        )
+    if args.dry_run:
+        raise UsageError(
+            f"--dry-run looks at drives of this machine: run it on the machine of {name}"
+        )
+    host = host_of(name, read_cluster(args.on), args.on)
+    if args.allow_destructive not in (None, name):
+        raise UsageError(
+            f"--allow-destructive={args.allow_destructive} does not name the drive; it must be "
+            f"{name}"
+        )
+    return host
+
+
+def open_anywhere(args: argparse.Namespace, run: Path) -> Drive:
+    """Open the drive, wherever it is.
+
+    Parameters
+    ----------
+    args
+        As `separated` gives them.
+    run
+        The folder of its run here.
+    """
+    if args.host is None:
+        return open_named(args)
+    from drivelab.runs.workers.host_drive import HostDrive, stored_journal
+
+    refuse_options_without_effect(args)
+    host, path = args.host
+    return HostDrive(
+        args.drive,
+        host,
+        path,
+        journal=stored_journal(run, path),
+        size_bytes=args.size,
+        keep=args.keep,
+        allow_destructive=None if args.allow_destructive is None else path,
+    )
+
+
+def executors_of(args: argparse.Namespace) -> Executors:
+    """Give who measures: on a drive of another machine its worker, which keeps results there."""
+    if args.host is None:
+        return check_executor(args)
+
+    def made(drive: Drive) -> AbstractContextManager[Executor | None]:
+        from contextlib import nullcontext
+
+        from drivelab.runs.workers.host_drive import HostDrive
+
+        return nullcontext(drive.kept() if isinstance(drive, HostDrive) else None)
+
+    return made
+
+
+def run_several(
+    args: argparse.Namespace,
+    alone: Sequence[argparse.Namespace],
+    one_of: Callable[[argparse.Namespace, Path], tuple[dict[str, Any], str, str | None]],
+) -> int:
+    """Measure every drive into a run of its own, and lay them beside each other on one page.
+
+    Parameters
+    ----------
+    args
+        What was typed.
+    alone
+        As `separated` gives it.
+    one_of
+        Measures one drive into a folder; gives the answer, its text, and what failed.
+
+    Raises
+    ------
+    RunError
+        When a drive failed, after the others are done and compared.
+    """
+    from drivelab.cli.report import compared, comparison_folder
+    from drivelab.pages.several_runs import default_folder
+    from drivelab.report.drawing.line_styles import MOST_LINES
+
+    if args.dry_run:
+        raise UsageError("--dry-run is for one drive: name one")
+    if args.endurance is not None:
+        raise UsageError("--endurance has no effect without --dry-run: leave it out")
+    if args.writes == BOTH:
+        raise UsageError("--writes both compares two runs of one drive: name one drive")
+    paths = [one.out for one in alone]
+    out = comparison_folder(
+        paths, default_folder(paths) if args.out is None else args.out / "compared"
+    )
+    machines = {one.drive: one.host[0].name for one in alone if one.host is not None}
+
+    def work(one: argparse.Namespace) -> list[dict[str, Any]]:
+        answer, text, failed = one_of(one, one.out)
+        return [{"answer": answer, "text": text, "failed": failed, "path": str(one.out)}]
+
+    told, failure = run_drives(args, alone, work, machines.get)
+    runs = [Path(each["path"]) for each in told]
+    comparison, text = compared(runs, out) if 1 < len(runs) <= MOST_LINES else ({}, "")
+    if len(runs) > MOST_LINES:
+        tell(f"{len(runs)} drives are not compared: `drivelab report` compares up to {MOST_LINES}")
+    if args.json:
+        models = [each["answer"] for each in told]
+        print(
+            json.dumps(
+                {"report": None, "pdf": None, "runs": [], **comparison, "models": models}, indent=2
+            )
+        )
+    else:
+        show("\n\n".join([*(each["text"] for each in told), *([text] if text else [])]))
+    if failure is not None:
+        raise failure
+    failed = [each["failed"] for each in told if each["failed"] is not None]
+    if failed:
+        raise RunError("; ".join(failed))
+    return 0
