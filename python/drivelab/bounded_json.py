@@ -91,13 +91,15 @@ def _real(text: str) -> float:
     _check_length(text)
     number = float(text)
     if math.isinf(number):
-        raise UnreadableJsonError("holds a number too large for double precision")
+        raise UnreadableJsonError("contains a number too large for double precision")
     return number
 
 
 def _check_length(text: str) -> None:
     if len(text) > MOST_NUMBER_LETTERS:
-        raise UnreadableJsonError(f"holds a number of more than {MOST_NUMBER_LETTERS} characters")
+        raise UnreadableJsonError(
+            f"contains a number of more than {MOST_NUMBER_LETTERS} characters"
+        )
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -112,7 +112,7 @@ def lacking(what: str, needed_bytes: int, instead: str) -> RunError:
     free_bytes, limit = least
     return RunError(
         f"{what} needs {format_size(needed_bytes)} of memory, and {limit.what} leaves "
-        f"{format_size(free_bytes)} beside the libraries: {instead}, or {limit.remedy}"
+        f"{format_size(free_bytes)} in addition to the libraries: {instead}, or {limit.remedy}"
     )
 
 

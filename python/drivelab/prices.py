@@ -69,8 +69,8 @@ def read_prices(path: Path, drives: Sequence[str]) -> dict[str, Price]:
             cells = {name: cell.strip() for name, cell in zip(names, row, strict=True)}
             if not cells["drive"].isprintable():
                 raise UsageError(
-                    f"{where}: the drive {shown(cells['drive'])} holds characters that are not "
-                    "printed; write it as on the command line"
+                    f"{where}: the drive {shown(cells['drive'])} contains characters that "
+                    "cannot be printed; write it as on the command line"
                 )
             if cells["drive"] in found:
                 raise UsageError(f"{where}: {cells['drive']} has a row already; leave one")

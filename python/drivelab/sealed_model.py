@@ -153,7 +153,9 @@ class ModelFile:
 
     def _check_format(self, root: Node) -> None:
         if not isinstance(root.value, dict) or root.value.get("format") != self.format:
-            raise MismatchError(f"it holds something else; a model is what {self.made_by} writes")
+            raise MismatchError(
+                f"it contains something else; a model is what {self.made_by} writes"
+            )
         version = root.of(self.version_key).integer(0, 2**31)
         if version != self.version:
             age, remedy = (

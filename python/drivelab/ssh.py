@@ -100,9 +100,8 @@ def ssh_error(place: str, host: str, port: int | None, said: str) -> UsageError:
     last = lines[-1] if lines else "ssh gave no reason"
     if "IDENTIFICATION HAS CHANGED" in said:
         return UsageError(
-            f"{place} shows another key than ssh knows for it: another machine answers, or it was "
-            f"set up anew; if you know why, forget the old one: ssh-keygen -R "
-            f"{known}"
+            f"{place} shows another key than ssh knows for it: another machine answers, or it "
+            f"was set up again; if you know why, remove the old key: ssh-keygen -R {known}"
         )
     if "Host key verification failed" in said or "host key is known for" in said:
         return UsageError(

@@ -104,7 +104,7 @@ def test_what_a_kill_left_is_used_again_where_it_can_be_told(
         assert path.exists() == (state == "kept")
     else:
         assert done.returncode == 2
-        assert "does not tell a file from a later one of the same inode" in done.stderr
+        assert "does not distinguish a file from a later one with the same inode" in done.stderr
         assert path.read_bytes() == before
 
 

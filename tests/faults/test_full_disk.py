@@ -134,7 +134,7 @@ def test_export_onto_a_full_disk_leaves_nothing(small_disk: Path, tmp_path: Path
         [sys.executable, "-c", program, *words], capture_output=True, text=True, check=False
     )
     assert (answer.returncode, answer.stdout) == (1, "")
-    assert "out.csv cannot be written: No space left on device; make room" in answer.stderr
+    assert "out.csv cannot be written: No space left on device; free some space" in answer.stderr
     assert [path.name for path in small_disk.iterdir()] == ["ballast"]
 
 

@@ -45,7 +45,7 @@ def test_rows_of_the_named_drives_are_read(tmp_path: Path) -> None:
         (f"{HEAD}sim:a,1,1,big\n", "line 2: capacity: "),
         (f"{HEAD}sim:a,1,1,0\n", "line 2: capacity is 0; allowed: more"),
         (f"{HEAD}sim:a,1,1,\nsim:a,2,2,\n", "line 3: sim:a has a row already; leave one"),
-        (f'{HEAD}"si\nm:a",1,1,\n', r"line 3: the drive 'si\nm:a' holds characters that are not"),
+        (f'{HEAD}"si\nm:a",1,1,\n', "line 3: the drive 'si\\nm:a' contains characters that cannot"),
         (f'{HEAD}sim:a,1,1,"\n', "no CSV: "),
         (f"{HEAD}sim:aa,1,1,\n", "has no row for sim:a; did you mean sim:aa? add a line with its"),
     ],

@@ -301,8 +301,8 @@ def _refuse_said_twice(workload: Asking, options: dict[str, Any]) -> None:
             )
     if options["writes"] not in (None, BURST):
         raise UsageError(
-            f"writes={options['writes']!r} has no effect on a trace: its writes find the drive as "
-            "it is"
+            f"writes={options['writes']!r} has no effect on a trace: its writes find the drive "
+            "as found"
         )
 
 

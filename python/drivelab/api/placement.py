@@ -170,7 +170,7 @@ class Placement:
         if not self._found.drives:
             return f"<Placement of {of}: there is none>"
         names = listed([str(row["drive"]) for row in self.drives])
-        held = "every bound holds" if self.holds else "a bound does not hold"
+        held = "every limit is met" if self.holds else "a limit is not met"
         return f"<Placement of {of} on {names}: {held}>"
 
     def _repr_html_(self) -> str:

@@ -260,7 +260,7 @@ class Run:
         try:
             shutil.copytree(self.path, path)
         except FileExistsError as error:
-            raise UsageError(f"{path} is there already; name a new folder") from error
+            raise UsageError(f"{path} already exists; name a new folder") from error
         except OSError as error:
             raise UsageError(f"{path} cannot be written: {error}; name another folder") from error
         return Run(path)

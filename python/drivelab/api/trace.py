@@ -140,7 +140,7 @@ def _several(names: object) -> tuple[str, ...]:
 def _pairs(columns: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(columns, Mapping):
         raise UsageError(
-            f"columns is {shown(columns)}; give what a column holds and its name, such as "
+            f"columns is {shown(columns)}; give what a column contains and its name, such as "
             "{'arrival': 'time'}"
         )
     return tuple(columns.items())

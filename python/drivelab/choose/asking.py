@@ -61,8 +61,9 @@ def refuse_rates(
     ):
         if is_given:
             raise UsageError(
-                f"{option} says nothing of a trace at its recorded times, where every drive that "
-                f"keeps up serves the same: leave it out, or replay with {word('speed')} max"
+                f"{option} does not rank drives under a trace at its recorded times, because "
+                "every drive that keeps up serves the same: leave it out, or replay with "
+                f"{word('speed')} max"
             )
 
 
@@ -104,8 +105,9 @@ def asked_of(
         return Asked(name, described, seed, count, _writes_text(writes), varying=varying)
     if repetitions is not None and not varying:
         raise UsageError(
-            f"{word('repetitions')} has no effect on a trace: it has no random numbers, and none "
-            "of these drives varies, so every repetition gives the same; leave it out"
+            f"{word('repetitions')} has no effect on a trace: it has no random numbers, and "
+            "none of these drives varies, so every repetition gives the same result; leave it "
+            "out"
         )
     return Asked(
         name,
@@ -130,9 +132,12 @@ def _writes_text(writes: Collection[str | None]) -> str:
     """Say what writes find on the drives, where they are characteristics."""
     found = {each for each in writes if each is not None}
     if found == {"sustained"}:
-        return "sustained: each begins after so much writing of its kind that more changes nothing"
+        return (
+            "sustained: each begins after the drive was written until more writing of its "
+            "kind changes nothing"
+        )
     if found == {"burst"}:
-        return "a burst: they find the drive as it is"
+        return "a burst: they find the drive as found"
     if found:
         return "sustained on simulated drives; real ones and formulas are as they are"
     return ""

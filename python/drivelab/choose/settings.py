@@ -64,8 +64,9 @@ class Asked:
             return None
         if self.is_exact:
             return (
-                "This holds for the requests of this trace; another hour of the same machine may "
-                "rank the drives otherwise, and no interval here says how likely that is."
+                "This is true for the requests of this trace. Another hour of the same machine "
+                "may rank the drives differently, and no interval here shows how likely that "
+                "is."
             )
         return (
             "The intervals say how the drives vary under the requests of this trace, and nothing "

@@ -109,8 +109,8 @@ def headline(choice: Choice) -> str:
         if all(one.is_exact for one in choice.candidates):
             return f"{listed(firsts)} share the best {noun}, {mean}."
         return (
-            f"{listed(firsts)} share the best {noun}, about {mean}: these repetitions do not tell "
-            "them apart."
+            f"{listed(firsts)} share the best {noun}, about {mean}: these repetitions do not "
+            "show which is better."
         )
     return f"{able[0].drive} has the best {noun}, {mean}."
 

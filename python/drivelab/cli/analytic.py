@@ -1,8 +1,8 @@
-"""The latency of one request by the closed form of Yoo et al. 2014, with its parts.
+"""Compute the latency of one request, and its parts, with the closed form of Yoo et al. 2014.
 
 DRIVE is an SSD preset, written sim:PRESET, analytic:PRESET or PRESET, or a .toml file. The
-equations hold for drives that dispatch in order, without host link and write buffer; other
-drives are refused with the conditions that fail.
+equations are true for drives that dispatch in order and have neither a host link nor a write
+buffer. For other drives the command refuses and lists the conditions that are not met.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_record(parser)
     parser.add_argument(
-        "--file-size", type=size, metavar="SIZE", help="also the time for this many bytes"
+        "--file-size", type=size, metavar="SIZE", help="also print the time for a file of this size"
     )
     add_json(parser)
 

@@ -195,10 +195,10 @@ def add_drives(parser: argparse.ArgumentParser, more: str) -> None:
 def add_record(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add ``--op`` and ``--record``: one request of one kind."""
     parser.add_argument(
-        "--op", required=required, choices=("read", "write"), help="the kind of request"
+        "--op", required=required, choices=("read", "write"), help="kind of request"
     )
     parser.add_argument(
-        "--record", required=required, type=size, metavar="SIZE", help="bytes of the request"
+        "--record", required=required, type=size, metavar="SIZE", help="size of the request"
     )
 
 
@@ -210,10 +210,10 @@ def add_characteristics(parser: argparse.ArgumentParser) -> None:
         (
             "--queue-depth",
             "N",
-            {"type": whole_number(1, 65536), "help": "requests kept outstanding [1]"},
+            {"type": whole_number(1, 65536), "help": "number of outstanding requests [1]"},
         ),
-        ("--read-size", "SIZE", {"type": size, "help": "bytes a read [4KiB]"}),
-        ("--write-size", "SIZE", {"type": size, "help": "bytes a write [4KiB]"}),
+        ("--read-size", "SIZE", {"type": size, "help": "size of each read [4KiB]"}),
+        ("--write-size", "SIZE", {"type": size, "help": "size of each write [4KiB]"}),
         ("--read-random", "RATIO", {"type": ratio, "help": "share of random reads, 0 to 1 [1]"}),
         ("--write-random", "RATIO", {"type": ratio, "help": "share of random writes, 0 to 1 [1]"}),
         (

@@ -1,9 +1,9 @@
-"""Choose between drives: run one workload on each, rank them, and say how sure the ranking is.
+"""Choose between drives: run one workload on each, rank them, and show how sure the ranking is.
 
-WORKLOAD is a scenario of the package (`drivelab scenarios` lists them) or of a file, or --trace
-replays recorded requests. Without either it is what the characteristics say. Every drive is
-measured several times, with the same random numbers as the others: a statement such as
-"12 % faster" counts where its 95 % interval carries it.
+WORKLOAD is a built-in scenario (`drivelab scenarios` lists them) or a scenario file. --trace
+replays recorded requests instead. Without either, the workload is made of the characteristics
+below. Every drive is measured several times with the same random numbers as the others. A
+statement such as "12 % faster" is made only if its 95 % interval supports it.
 """
 
 from __future__ import annotations
@@ -53,43 +53,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "workload",
         metavar="WORKLOAD",
         nargs="?",
-        help="a scenario: NAME or FILE.toml [the workload characteristics]",
+        help="a scenario: NAME or FILE.toml [a workload of the characteristics below]",
     )
     parser.add_argument(
         "--drives",
         required=True,
         action="append",
         metavar="DRIVE,DRIVE",
-        help="two or more drives, parted by commas; the option may be given several times",
+        help="two or more drives, separated by commas; the option may be repeated",
     )
     parser.add_argument(
-        "--by", choices=_BY, default="latency", help="what the drives are ranked by [latency]"
+        "--by", choices=_BY, default="latency", help="rank the drives by this [latency]"
     )
     parser.add_argument(
         "--repetitions",
         type=whole_number(2, _MOST),
         metavar="N",
-        help="measurements of each drive; more make the intervals narrower "
-        "[5; of a trace 1 on drives that do not vary]",
+        help="measurements per drive; more make the intervals narrower [5; 1 for a trace on "
+        "drives that do not vary]",
     )
     parser.add_argument(
         "--prices",
         type=Path,
         metavar="FILE.csv",
-        help="add what each drive costs: columns drive, price, watts, and capacity if you like",
+        help="show what each drive costs, from a table with the columns drive, price, watts "
+        "and, if you like, capacity",
     )
     parser.add_argument(
         "--rate",
         type=whole_number(1, _MOST_IOPS),
         metavar="IOPS",
-        help="with --prices: what so many requests a second cost [as many as arrive, if they "
-        "arrive at a rate]",
+        help="with --prices: the cost of this many requests per second [the rate at which "
+        "requests arrive, if the workload has one]",
     )
     parser.add_argument(
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="write a report and its tables here, and keep every measurement [nothing]",
+        help="output folder for a report, its tables and every measurement [nothing is saved]",
     )
     add_characteristics(parser)
     add_trace(parser)

@@ -1,10 +1,10 @@
-"""Print what your shell needs so that Tab completes commands, options and files.
+"""Print a script with which your shell completes commands, options and files.
 
 bash: drivelab completion bash > ~/.local/share/bash-completion/completions/drivelab
 
 zsh: drivelab completion zsh > ~/.zfunc/_drivelab, with fpath+=~/.zfunc before compinit in ~/.zshrc
 
-It is there in the next shell.
+Start a new shell afterwards.
 """
 
 from __future__ import annotations

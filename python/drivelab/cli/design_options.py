@@ -28,7 +28,7 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
         "--design",
         default=DEFAULT_DESIGN,
         metavar="DESIGN",
-        help="which workloads: adaptive, which chooses them as it goes, huang2011[:N], "
+        help="the workloads to measure: adaptive (chooses them as it measures), huang2011[:N], "
         f"huang2011-sweeps, sobol:N or a CSV file [{DEFAULT_DESIGN}]",
     )
     group = parser.add_argument_group(
@@ -38,39 +38,40 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
         "--measurements",
         type=whole_number(FEWEST_MEASUREMENTS, MOST_MEASUREMENTS),
         metavar="N",
-        help="measurements for models [300; with --error or --budget at most 1200]",
+        help="number of measurements for the models [300; with --error or --budget at most 1200]",
     )
     group.add_argument(
         "--error",
         dest="error_ratio",
         type=inner_share,
         metavar="SHARE",
-        help="until this mean relative error is to be expected, such as 5%%",
+        help="stop when the expected mean relative error of the models is this small, such as 5%%",
     )
     add_budget(group)
     parser.add_argument(
         "--check",
         type=whole_number(0, _MOST_CHECKED),
         metavar="N",
-        help="off-grid workloads, the same for every run, on which the models are checked "
-        "[1000; real drives 0]",
+        help="number of off-grid workloads that check the models; they are the same for every "
+        "run [1000; real drives 0]",
     )
     parser.add_argument(
         "--no-sweeps",
         dest="sweeps",
         action="store_false",
-        help="leave out the workloads for curves, in which one characteristic changes at a time",
+        help="leave out the sweeps, in which one characteristic changes at a time",
     )
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="only say how many workloads, how long, and how many bytes would be written",
+        help="only print how many workloads it would measure, how long that takes, and how many "
+        "bytes it would write",
     )
     parser.add_argument(
         "--endurance",
         type=size,
         metavar="SIZE",
-        help="with --dry-run on real drives: the bytes that the drive is rated for, such as 150TB",
+        help="with --dry-run on real drives: the drive's rated endurance, such as 150TB",
     )
 
 
@@ -81,7 +82,8 @@ def add_budget(parser: argparse._ActionsContainer) -> None:
         dest="budget_seconds",
         type=duration,
         metavar="TIME",
-        help="until the drive has worked so long, such as 1h; simulated drives: simulated time",
+        help="stop when the drive has worked this long, such as 1h; for simulated drives this "
+        "is simulated time",
     )
 
 

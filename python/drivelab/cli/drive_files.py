@@ -98,8 +98,8 @@ def made(args: argparse.Namespace) -> dict[str, Any]:
 def _check_alike(new: PresetSource, source: PresetSource) -> None:
     """Refuse a preset that would not behave where it is written as the one it was made from."""
     instead = (
-        f"it would not behave as {source.reference}, whose presets lie beside that; "
-        "write it into the same folder"
+        f"it would not behave as {source.reference}, whose presets are in the same folder; "
+        "write it into that folder"
     )
     try:
         same = new.resolved()[1] == source.resolved()[1]
@@ -144,7 +144,7 @@ def _preset(name: str) -> PresetSource:
     names = preset_names()
     if not reference.endswith(SUFFIX) and reference not in names:
         if kind_of(name) == "real" and ("/" in name or "." in name):
-            raise UsageError(f"{name} is no preset; `drivelab drives` tells of real drives")
+            raise UsageError(f"{name} is no preset; `drivelab drives` lists real drives")
         raise UsageError(
             f"there is no preset {reference!r}; {meant(reference, names)}`drivelab drives` lists "
             "all, and FILE.toml is one too"

@@ -34,7 +34,7 @@ def add_drive_options(parser: argparse.ArgumentParser, *, several: bool = False)
     For several drives ``--allow-destructive`` may be given for each: see `several_drives.allowed`.
     """
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+        "--seed", type=seed, default=0, metavar="N", help="seed of all random numbers [0]"
     )
     _add_plan_options(parser)
     group = parser.add_argument_group("simulated drives")
@@ -47,9 +47,12 @@ def add_drive_options(parser: argparse.ArgumentParser, *, several: bool = False)
     add_no_variability(group)
     group = parser.add_argument_group("real drives")
     group.add_argument(
-        "--size", type=size, metavar="SIZE", help="size of a file that is made [1GiB]"
+        "--size",
+        type=size,
+        metavar="SIZE",
+        help="size of the file to create, if there is none [1GiB]",
     )
-    group.add_argument("--keep", action="store_true", help="keep a file that was made")
+    group.add_argument("--keep", action="store_true", help="keep the file that was created")
     if several:
         from drivelab.cli.several_drives import add_allow_destructive
 
@@ -58,7 +61,7 @@ def add_drive_options(parser: argparse.ArgumentParser, *, several: bool = False)
     group.add_argument(
         "--allow-destructive",
         metavar="PATH",
-        help="overwrite this existing file or block device; PATH must be the drive's",
+        help="overwrite this existing file or block device; PATH must be the same as DRIVE",
     )
 
 
@@ -67,7 +70,7 @@ def add_no_variability(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--no-variability",
         action="store_true",
-        help="every run takes the preset's own times, without its [variability]",
+        help="use the preset's own times in every run, without the preset's [variability]",
     )
 
 
@@ -78,7 +81,7 @@ def add_content(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--content",
         choices=CONTENTS,
-        help=f"what written data looks like to a drive that compresses [{USUAL}]",
+        help=f"written data, for a drive that compresses [{USUAL}]",
     )
 
 
@@ -87,8 +90,8 @@ def add_writes(parser: argparse.ArgumentParser, choices: Sequence[str], usual: s
     parser.add_argument(
         "--writes",
         choices=choices,
-        help="whether a workload that writes finds the drive as it is (burst), or after so much "
-        f"writing of its kind that more would change nothing (sustained) [{usual}]",
+        help="how a workload that writes finds the drive: as found (burst), or written until "
+        f"more writing of the same kind would change nothing (sustained) [{usual}]",
     )
 
 
@@ -101,40 +104,42 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
         "--warmup-requests",
         type=whole_number(0, _MOST_REQUESTS),
         metavar="N",
-        help="requests completed before counting starts [2000; real drives 0]",
+        help="requests to complete before counting starts [2000; real drives 0]",
     )
     group.add_argument(
         "--warmup",
         dest="warmup_seconds",
         type=duration,
         metavar="TIME",
-        help="time before counting starts [0; real drives a tenth of --seconds, at least 0.2s]",
+        help="time to wait before counting starts [0; real drives a tenth of --seconds, at "
+        "least 0.2s]",
     )
     group.add_argument(
         "--requests",
         type=count,
         metavar="N",
-        help="requests counted [formulas 20000]; with --half-width the fewest [5000]",
+        help="requests to count [formulas 20000]; with --half-width the minimum [5000]",
     )
     group.add_argument(
         "--seconds",
         type=duration,
         metavar="TIME",
-        help="time in which requests are counted [real drives 1s, with --half-width at most 10s]",
+        help="time during which requests are counted [real drives 1s, with --half-width at most "
+        "10s]",
     )
     group.add_argument(
         "--half-width",
         dest="half_width_ratio",
         type=inner_share,
         metavar="SHARE",
-        help="count until the mean latency's 95 %% half-width is this share of it [simulated "
-        "drives 1%%, unless --requests or --seconds is given]",
+        help="count until the 95 %% half-width of the mean latency is this share of it "
+        "[simulated drives 1%%, unless --requests or --seconds is given]",
     )
     group.add_argument(
         "--max-requests",
         type=count,
         metavar="N",
-        help="with --half-width: the most requests counted [400000]",
+        help="with --half-width: the maximum number of requests to count [400000]",
     )
     add_content(group)
 

@@ -1,12 +1,11 @@
-"""List what can be measured here: the simulated drives, the formulas, the block devices.
+"""List the drives that you can measure here: simulated drives, formulas, block devices.
 
-Each line begins with the string that the other commands take as DRIVE. Block devices are
-shown with what stands against writing to them; any file path on a mounted file system is a
-drive too.
+Each line begins with the word that other commands take as DRIVE. For a block device it shows
+what stands in the way of writing to it. Any file path on a mounted file system is a drive too.
 
-`drivelab drives ACTION --help` explains an action: `list` is what no action does, `show` tells
-the values of a preset with their sources and published figures beside simulated ones, `new` writes
-a preset of your own to begin with, `import` makes one of MQSim's ssdconfig.xml.
+`drivelab drives ACTION --help` explains an action. `list` is the default. `show` prints the values
+of a preset with their sources, and its published figures next to simulated ones. `new` writes a
+preset of your own to start from. `import` makes a preset of MQSim's ssdconfig.xml.
 """
 
 from __future__ import annotations
@@ -59,24 +58,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         added.set_defaults(parser=added)
         return added
 
-    add_json(action("list", "list what can be measured here, as without an action"))
-    added = action("show", "the values of a preset, with their sources and published figures")
+    add_json(action("list", "list the drives that you can measure here (the default)"))
+    added = action(
+        "show", "print the values of a preset with their sources, and its published figures"
+    )
     added.add_argument("drive", metavar="DRIVE", help="a preset: NAME, sim:NAME or FILE.toml")
     added.add_argument(
         "--values-only", action="store_true", help="do not simulate the published figures"
     )
     add_json(added)
-    added = action("new", "write a preset of your own to begin with")
+    added = action("new", "write a preset of your own to start from")
     added.add_argument("file", metavar="FILE.toml", type=Path, help="where to write it")
     added.add_argument(
-        "--like", metavar="DRIVE", default="x25m", help="the preset that it behaves as [x25m]"
+        "--like", metavar="DRIVE", default="x25m", help="the preset to start from [x25m]"
     )
     add_force(added)
     add_json(added)
-    added = action("import", "make a preset of MQSim's ssdconfig.xml, and tell what is left out")
-    added.add_argument("file", metavar="FILE.xml", type=Path, help="the ssdconfig.xml")
+    added = action("import", "make a preset of MQSim's ssdconfig.xml, and list what is left out")
+    added.add_argument("file", metavar="FILE.xml", type=Path, help="the ssdconfig.xml to read")
     added.add_argument(
-        "-o", "--output", metavar="FILE.toml", type=Path, help="where to write it [FILE.toml here]"
+        "-o", "--output", metavar="FILE.toml", type=Path, help="output file [FILE.toml here]"
     )
     add_force(added)
     add_json(added)
@@ -169,7 +170,7 @@ def _text(presets: list[dict[str, Any]], kernel: str, devices: list[dict[str, An
         ]
         if group:
             lines += [f"{heading}:", *group, ""]
-    lines += ["`drivelab drives show NAME` tells the values of a preset and where they come from."]
+    lines += ["`drivelab drives show NAME` prints the values of a preset and their sources."]
     lines += ["", f"Block devices of this machine, Linux {kernel} (a file path is a drive too):"]
     if not devices:
         lines.append("  none")

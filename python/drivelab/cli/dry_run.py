@@ -179,7 +179,9 @@ def _text(answer: dict[str, Any]) -> str:
     ]
     width = max(len(label) for label, _ in lines)
     told = [f"{label:<{width}}  {text}" for label, text in lines]
-    told.append("Nothing was made or written; the same words without --dry-run start the campaign.")
+    told.append(
+        "Nothing was created or written. The same command without --dry-run starts the campaign."
+    )
     return "\n".join(told)
 
 
@@ -189,7 +191,7 @@ def _workloads_text(answer: dict[str, Any]) -> str:
     total, distinct = answer["workloads"], answer["distinct_workloads"]
     name, held = answer["design"], answer["design_distinct_workloads"]
     whole = name if is_file(name) else name.partition(":")[0]
-    told = "" if held is None else f"; {whole} holds {held:,} distinct ones"
+    told = "" if held is None else f"; {whole} has {held:,} distinct ones"
     return f"{total:,}, of them {distinct:,} distinct{told}"
 
 
@@ -219,7 +221,7 @@ def _parts_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
         "training": "models are fitted to them",
         "calibration": "drawn at random from the design, for models and their intervals",
         "check": "off-grid, to check the models",
-        "sweeps": "for curves, beside those that are in another part",
+        "sweeps": "for curves, in addition to those in another part",
         "probes": "to find how the drive is built, at most",
     }
     return [

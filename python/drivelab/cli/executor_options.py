@@ -23,20 +23,20 @@ _THREADS: Final = "threads"
 def add_executor_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that `check_executor` reads."""
     group = parser.add_argument_group(
-        "who measures", "results are the same to the byte, whoever does"
+        "who measures", "results are the same to the byte in every case"
     )
     group.add_argument(
         "--executor",
         choices=(_THREADS, *_PLACES),
-        help="simulated drives are measured by threads of this process, by --workers processes, or "
-        f"on the machines of --on over ssh [{_THREADS}; with --on ssh]",
+        help="where simulated drives are measured: in threads of this process, in --workers "
+        f"processes, or over ssh on the machines of --on [{_THREADS}; with --on ssh]",
     )
     group.add_argument(
         "--on",
         type=Path,
         metavar="FILE.toml",
-        help="machines for --executor ssh, and of drives HOST:/PATH: for each a [[host]] with name "
-        '= "USER@HOST"',
+        help="machines for --executor ssh and for drives HOST:/PATH: a TOML file with one [[host]] "
+        'per machine, each with name = "USER@HOST"',
     )
 
 

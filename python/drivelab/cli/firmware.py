@@ -1,11 +1,11 @@
-"""What firmware costs on a drive's processor: profile it, and predict the time from events.
+"""Measure what firmware costs on a drive's processor, and predict its time from events.
 
-A page-mapping firmware is run twice under qemu, on a host and on an emulated target of four
-in-order cores; a firmware of your own can take its place. `profile` records what happens in every
-1000 requests. `train` makes a model of these records, with which `predict` needs the host alone.
-`evaluate` says how well the target's time follows from the host's events, for workloads that a
-model has never seen (Lee et al. 2021). `cores` simulates a drive whose firmware costs what a model
-says. docs/firmware-time.md describes all of them.
+A page-mapping firmware runs twice under qemu: on a host, and on an emulated target with four
+in-order cores. You can replace it with your own firmware. `profile` records what happens in every
+1000 requests. `train` makes a model from these records; with it, `predict` needs only the host.
+`evaluate` shows how well the host's events predict the target's time for workloads that a model
+has never seen (Lee et al. 2021). `cores` simulates a drive whose firmware costs what a model
+predicts. docs/firmware-time.md describes all of them.
 
 Every action takes --json; `drivelab firmware ACTION --help` explains one.
 """
@@ -30,12 +30,18 @@ if TYPE_CHECKING:
 
 #: Each a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
 _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
-    "profile": (firmware_profile, "run workloads on host and target, and keep every record"),
-    "train": (firmware_train, "make a model of a profile, for predictions and simulated drives"),
-    "predict": (firmware_predict, "how long workloads take on the target, from the host alone"),
-    "evaluate": (firmware_evaluate, "predict each workload by models of the others"),
-    "build": (firmware_build, "build a firmware of your own as programs for both processors"),
-    "cores": (firmware_cores, "how many cores, at what clock, before the flash is the limit"),
+    "profile": (firmware_profile, "run workloads on host and target, and save every record"),
+    "train": (firmware_train, "train a model on a profile, for predictions and simulated drives"),
+    "predict": (
+        firmware_predict,
+        "predict how long workloads take on the target, from a run on the host alone",
+    ),
+    "evaluate": (
+        firmware_evaluate,
+        "predict each workload with models of the others, and show the errors",
+    ),
+    "build": (firmware_build, "build your own firmware as programs for both processors"),
+    "cores": (firmware_cores, "find how many cores at which clock are enough for the flash"),
 }
 
 

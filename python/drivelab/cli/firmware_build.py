@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         required=True,
-        help="where its programs go; the folder must be new or hold such programs",
+        help="output folder for its programs; it must be new or contain such programs",
     )
     add_json(parser)
 

@@ -57,20 +57,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number(1, _MOST_REQUESTS),
         default=100_000,
         metavar="N",
-        help="requests counted in each run [100000]",
+        help="requests to count in each run [100000]",
     )
     parser.add_argument(
         "--warmup-requests",
         type=whole_number(0, _MOST_REQUESTS),
         default=2_000,
         metavar="N",
-        help="requests before counting starts [2000]",
+        help="requests to complete before counting starts [2000]",
     )
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+        "--seed", type=seed, default=0, metavar="N", help="seed of all random numbers [0]"
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="write a report and its table here [nothing]"
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="output folder for a report and its table [nothing is saved]",
     )
     add_characteristics(parser)
     add_scenario(parser)

@@ -27,31 +27,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--models",
         metavar="NAME,...",
-        help="static, ratio, linear, boosted, kriging, and network, whose shape is searched anew "
-        "for each workload in a quarter of an hour [all but network]",
+        help="models to compare: static, ratio, linear, boosted, kriging, network (its shape is "
+        "searched for each workload, in a quarter of an hour) [all but network]",
     )
     parser.add_argument(
         "--search",
         type=Path,
         metavar="FOLDER",
-        help="run folder for the search of the network; an existing search goes on [nothing is "
-        "kept]",
+        help="run folder for the search of the network; an existing search resumes [nothing is "
+        "saved]",
     )
     parser.add_argument(
         "--inputs",
         default="events",
         metavar="WHAT",
-        help="what models are given: the host's events (events), the firmware's own counts "
+        help="what the models see: the host's events (events), the firmware's own counts "
         "(counts), or both [events]",
     )
     parser.add_argument(
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="write a report and its tables here [nothing]",
+        help="output folder for a report and its tables [nothing is saved]",
     )
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+        "--seed", type=seed, default=0, metavar="N", help="seed of all random numbers [0]"
     )
     add_force(parser)
     add_json(parser)

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="file of `firmware train`, or the name of a model of the package: page-map",
+        help="a file that `firmware train` wrote, or the name of a built-in model: page-map",
     )
     parser.add_argument(
         "workloads",
@@ -42,17 +42,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--firmware",
         type=Path,
         metavar="FILE",
-        help="your own firmware that the model was trained on: its source, or a folder that "
-        "`firmware build` wrote; a model of the page map needs none",
+        help="the firmware that the model was trained on: its source, or a folder that "
+        "`firmware build` wrote; not needed for the page map",
     )
     parser.add_argument(
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="run folder for the host's records; an existing run resumes [nothing is kept]",
+        help="run folder for the host's records; an existing run resumes [nothing is saved]",
     )
     parser.add_argument(
-        "--seed", type=seed, default=1, metavar="N", help="key of all random numbers [1]"
+        "--seed", type=seed, default=1, metavar="N", help="seed of all random numbers [1]"
     )
     add_json(parser)
 

@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=argument_type(_geometry),
         default=_GEOMETRY,
         metavar="CxWxDxBxP",
-        help="channels, ways, dies a way, blocks a die and pages of 16 KiB a block "
+        help="channels, ways, dies per way, blocks per die and pages of 16 KiB per block "
         f"[{_GEOMETRY}: 1 TiB with 25 %% over-provisioning]",
     )
     parser.add_argument(
@@ -71,45 +71,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number(2, _MOST_WORKERS),
         default=4,
         metavar="N",
-        help="workers of the firmware; more than the target has cores share them [4]",
+        help="number of firmware workers; if there are more than the target has cores, they "
+        "share the cores [4]",
     )
     parser.add_argument(
         "--queue-depth",
         type=whole_number(1, _MOST_DEPTH),
         metavar="N",
-        help="requests outstanding [64]",
+        help="number of outstanding requests [64]",
     )
     parser.add_argument(
         "--each-request",
         action="store_true",
-        help="make a record of each request instead of 1000, with one outstanding at a time: how "
-        "long each takes by itself, and percentiles",
+        help="record every request instead of every 1000, with one outstanding at a time: how "
+        "long each takes alone, and percentiles",
     )
     parser.add_argument(
         "--firmware",
         type=Path,
         metavar="FILE",
-        help="a firmware of your own in the place of the page map: its source in C or Rust "
-        "(MINE.c, MINE.rs; docs/firmware.md), or a folder that `firmware build` wrote",
+        help="use your own firmware instead of the page map: its source in C or Rust (MINE.c, "
+        "MINE.rs; docs/firmware.md), or a folder that `firmware build` wrote",
     )
     parser.add_argument(
         "--board",
         metavar="USER@HOST[:PORT]",
-        help="run the firmware on this board instead of the emulated target, over ssh, with a "
-        "thread a worker (docs/firmware-board.md)",
+        help="run the firmware on this board instead of the emulated target, over ssh, one "
+        "thread per worker (docs/firmware-board.md)",
     )
     parser.add_argument(
         "--events",
         choices=("qemu", "pmu"),
         default="qemu",
-        help="where events of the host come from: a model of a processor under qemu, always the "
-        "same, or this processor's own counters [qemu]",
+        help="source of the host's events: a model of a processor under qemu, which always "
+        "gives the same events, or the counters of this processor [qemu]",
     )
     parser.add_argument(
         "--ssh-config",
         type=Path,
         metavar="FILE",
-        help="configuration of ssh for --board [ssh's own]",
+        help="ssh configuration file for --board [ssh's own]",
     )
     parser.add_argument(
         "--target",
@@ -118,7 +119,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="parameters of the emulated target [processors/a53-like.toml]",
     )
     parser.add_argument(
-        "--seed", type=seed, default=1, metavar="N", help="key of all random numbers [1]"
+        "--seed", type=seed, default=1, metavar="N", help="seed of all random numbers [1]"
     )
     add_json(parser)
 

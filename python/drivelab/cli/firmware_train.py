@@ -21,12 +21,12 @@ _KIND: Final = "model of firmware"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab firmware train`."""
-    parser.add_argument("profile", metavar="RUN", type=Path, help="run of `firmware profile`")
+    parser.add_argument("profile", metavar="RUN", type=Path, help="a run of `firmware profile`")
     parser.add_argument(
-        "--out", type=Path, metavar="MODEL.json", required=True, help="write the model here"
+        "--out", type=Path, metavar="MODEL.json", required=True, help="output file for the model"
     )
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+        "--seed", type=seed, default=0, metavar="N", help="seed of all random numbers [0]"
     )
     add_force(parser)
     add_json(parser)

@@ -39,19 +39,19 @@ def add_length(parser: argparse.ArgumentParser) -> None:
         type=whole_number(1, 100_000),
         default=_PART,
         metavar="N",
-        help=f"run only the first 1/N of each workload; 1 runs all of it [{_PART}]",
+        help=f"run only the first 1/N of each workload; 1 runs it completely [{_PART}]",
     )
     length.add_argument(
         "--records",
         type=whole_number(1, _MOST_RECORDS),
         metavar="N",
-        help="run N records of each workload, however long it is; percentiles need 500",
+        help="run N records of each workload, whatever its length; percentiles need 500",
     )
     parser.add_argument(
         "--fit",
         choices=TRACE_FITS,
-        help="where requests of a trace fall: as recorded (keep), modulo the drive's size (wrap), "
-        f"touched regions of 1 MiB in a row (scale) [{_FIT}]",
+        help="where requests of a trace go on the drive: as recorded (keep), modulo the drive's "
+        f"size (wrap), or with the touched regions of 1 MiB moved together (scale) [{_FIT}]",
     )
 
 

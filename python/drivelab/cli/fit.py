@@ -1,14 +1,14 @@
-"""Fit a simulated drive to what was measured of a drive, and write it as a preset.
+"""Fit a simulated drive to the measurements of a drive, and write it as a preset.
 
-RUN is a run of `drivelab model` or another campaign of a single drive. The preset of --base
-says how the drive is built; without it every preset of the same kind is compared, and with several
-those. Times, rates and buffers are searched until the simulated drive has the latencies that were
-measured. Where that does not come near, geometry and policies are changed one at a time, and what
-helps is kept. A quarter of the workloads, or the run's off-grid part, is held out and judges the
-result.
+RUN is a run of `drivelab model` or another campaign of one drive. The preset of --base says how
+the drive is built. If you name several, they are compared; without --base, every preset of the
+same kind is compared. The fit searches times, rates and buffers until the simulated drive has the
+measured latencies. If it does not come near them, it changes geometry and policies one at a time
+and keeps what helps. A quarter of the workloads, or the run's off-grid part, is held out to judge
+the result.
 
-Every value comes with an interval. Where the measurements do not tell a value from others, the
-preset says so.
+Every value comes with an interval. If the measurements do not determine a value, the preset says
+so.
 """
 
 from __future__ import annotations
@@ -52,13 +52,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="FILE.toml",
-        help="where the fitted preset is written; `sim:FILE.toml` then names the drive",
+        help="output file for the fitted preset; `sim:FILE.toml` then names the drive",
     )
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+        "--seed", type=seed, default=0, metavar="N", help="seed of all random numbers [0]"
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="write a report and its tables here [nothing]"
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="output folder for a report and its tables [nothing is saved]",
     )
     add_force(parser)
     add_json(parser)
@@ -88,20 +91,20 @@ def add_search(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
         "--fit",
         default="",
         metavar="NAMES",
-        help="fit these values alone, separated by commas [all that the base preset has]",
+        help="fit only these values, separated by commas [all that the base preset has]",
     )
     parser.add_argument(
         "--hold",
         default="",
         metavar="NAMES",
-        help="keep these values as the base preset says; `build` keeps geometry and policies",
+        help="do not change these values of the base preset; `build` holds geometry and policies",
     )
     parser.add_argument(
         "--generations",
         type=whole_number(0, _MOST_GENERATIONS),
         default=USUAL_GENERATIONS,
         metavar="N",
-        help="generations of the search from afar; 0 begins at the base preset "
+        help="generations of the wide search (CMA-ES); 0 starts at the base preset "
         f"[{USUAL_GENERATIONS}]",
     )
 

@@ -20,12 +20,15 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from drivelab.core_panic import panic_error
 from drivelab.errors import DrivelabError, PanicError, TerminatedError, UsageError
 from drivelab.near_names import meant
 from drivelab.plain_text import PlainStream
+
+if TYPE_CHECKING:
+    from drivelab.cli.arguments import CommandParser
 
 EXIT_FAILED: Final = 1
 EXIT_MISTAKE: Final = 2
@@ -34,18 +37,19 @@ EXIT_READER_GONE: Final = 141
 #: How a command can end, for people.
 EXIT_CODES: Final = {
     0: "done",
-    1: "something failed on the way: a drive, a disk, a measurement, a claim; what was measured "
-    "is kept, and the same command goes on",
-    2: "a mistake in what was asked for: nothing was done, and the line says what to write instead",
-    3: "a served drive was late more often than allowed (serve)",
+    1: "something failed: a drive, a disk, a measurement, a claim. What was measured is saved, "
+    "and the same command resumes",
+    2: "a mistake in the command line or in a file: nothing was done, and the error says what "
+    "to write instead",
+    3: "a served drive was late more often than --late-share allows (serve)",
     129: "stopped by SIGHUP",
-    130: "stopped by Ctrl-C; what was measured is kept",
-    141: "whoever read the output went away, as `head` does",
-    143: "stopped by SIGTERM; what was measured is kept",
+    130: "stopped by Ctrl-C; what was measured is saved",
+    141: "the reader of the output went away, as `head` does",
+    143: "stopped by SIGTERM; what was measured is saved",
 }
 # As a shell says it; the number of the signal is added.
 EXIT_SIGNAL: Final = 128
-# Of a command that is told; file names may be thousands.
+# Of a command in an error; it may name thousands of files.
 _MOST_COMMAND_LETTERS: Final = 1000
 # What was named cannot be a path here at all, whoever found out.
 _NO_PATHS: Final = {errno.ENAMETOOLONG, errno.ELOOP}
@@ -84,36 +88,36 @@ LIBRARY_MIB: Final = {
 
 GROUPS: Final[dict[str, tuple[Command, ...]]] = {
     "Look and measure": (
-        Command("drives", "what can be measured here, and what would be refused", "drives"),
+        Command("drives", "list the drives that you can measure here", "drives"),
         Command(
             "measure",
-            "one workload on one drive",
+            "measure one workload on one drive",
             "measure sim:x25m --write-ratio 0.3 --queue-depth 4",
             libraries="numbers",
         ),
         Command(
             "simulate",
-            "a run of a simulated drive, with everything that it can tell",
+            "run a simulated drive and show all about it",
             "simulate sim:x25m --write-ratio 0.3 --queue-depth 32",
             libraries="numbers",
         ),
-        Command("scenarios", "workloads that are ready to be run, and their sources", "scenarios"),
+        Command("scenarios", "list the built-in workloads and their sources", "scenarios"),
         Command(
             "serve",
-            "a simulated drive that programs can open, at the simulator's pace",
+            "serve a simulated drive to your programs",
             "serve sim:x25m --socket x25m.sock",
             libraries="numbers",
         ),
-        Command("watch", "what a served drive does, every second", "watch"),
+        Command("watch", "watch a served drive, every second", "watch"),
         Command(
             "choose",
-            "which of several drives is best under a workload, and how sure that is",
+            "find the best drive for a workload, and show how sure that is",
             "choose vector-search --drives sim:bench-64gib,sim:enterprise-tlc-pcie4",
             libraries="models",
         ),
         Command(
             "place",
-            "which drives to use for several workloads, and what goes where",
+            "choose drives for several workloads, and what goes where",
             "place plan.toml --out placement",
             libraries="models",
         ),
@@ -121,31 +125,31 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
     "Model and predict": (
         Command(
             "model",
-            "the main job: many workloads measured, models fitted, a report",
+            "the main job: measure many workloads, fit models, write a report",
             "model sim:x25m --measurements 300 --out runs/x25m",
             libraries="models",
         ),
         Command(
             "predict",
-            "performance under any workload, from a model",
+            "predict performance under any workload, from a model",
             "predict runs/x25m --read-size 64KiB --queue-depth 8",
             libraries="numbers",
         ),
         Command(
             "fit",
-            "a simulated drive with the times that were measured of a real one",
+            "fit a simulated drive to a measured one",
             "fit runs/ssd --base x25m -o mine.toml",
             libraries="models",
         ),
         Command(
             "firmware",
-            "what firmware costs on a drive's processor, and how well that is predicted",
+            "measure what firmware costs on a drive's processor, and predict it",
             "firmware profile lee2021 --out runs/firmware",
             libraries="models",
         ),
         Command(
             "twin",
-            "measure a drive, fit a simulated one to it, and set both side by side",
+            "measure a drive, fit a simulated one to it, and compare both",
             "twin /dev/nvme0n1 --base enterprise-tlc-pcie4 --budget 1h",
             libraries="models",
         ),
@@ -155,18 +159,18 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             "report runs/x25m runs/bench-64gib",
             libraries="models",
         ),
-        Command("runs", "list, show, export or remove what was measured", "runs list"),
+        Command("runs", "list, show, export or remove runs", "runs list"),
     ),
     "Profile and test": (
         Command(
             "profile",
-            "how much sequential access is worth, at every request size",
+            "measure how much sequential access is worth, at every request size",
             "profile sim:x25m --file-size 200MiB",
             libraries="models",
         ),
         Command(
             "pts",
-            "the SNIA performance tests: run, report, compare",
+            "run, report and compare the SNIA performance tests",
             "pts report runs/x25m-iops --pdf",
             libraries="models",
         ),
@@ -174,7 +178,7 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
     "Recorded traces": (
         Command(
             "trace",
-            "what a block trace asks of a drive; convert it, cut it",
+            "describe, convert and cut recorded block traces",
             "trace characterize web.trace.gz --out web",
             libraries="models",
         ),
@@ -182,12 +186,12 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
     "Look inside an SSD": (
         Command(
             "analytic",
-            "the closed form: latency and throughput by equation",
+            "compute latency and throughput with the closed form",
             "analytic analytic:x25m-yoo2014 --op write --record 512KiB",
         ),
         Command(
             "timeline",
-            "when dispatch, channels and dies work, drawn",
+            "draw when dispatch, channels and dies work",
             "timeline sim:x25m-yoo2014 --op read --record 32KiB -o read.svg",
             libraries="models",
         ),
@@ -195,7 +199,7 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
     "Check": (
         Command(
             "reproduce",
-            "a paper's published numbers beside ours",
+            "compare a paper's published numbers with ours",
             "reproduce yoo2014",
             libraries="models",
         ),
@@ -207,31 +211,35 @@ FOR_PROGRAMS: Final = {
     command.name: command
     for command in (
         Command("worker", "measure for a run elsewhere", "worker --stdio", libraries="numbers"),
-        Command("completion", "what a shell needs to complete commands", "completion bash"),
+        Command(
+            "completion",
+            "print a script with which your shell completes commands",
+            "completion bash",
+        ),
     )
 }
 
 _INTRODUCTION: Final = """\
 How fast will this drive be under my workload?
 
-Drivelab measures a drive, models it, simulates it and predicts with it.
+Drivelab measures drives, models them, simulates them and predicts their performance.
 """
 _EXPLANATION: Final = """\
 DRIVE is one of
   sim:x25m               a simulated drive, from a preset
   sim:file.toml          a simulated drive, from your own preset file
-  analytic:x25m-yoo2014  the same kind of drive by closed-form equations
-  /dev/nvme0n1           a block device: read; written only if --allow-destructive names it
-  path/to/file           a file on a real drive; made when it does not exist
-`drivelab drives` lists those of this machine.
+  analytic:x25m-yoo2014  the closed-form equations of such a drive
+  /dev/nvme0n1           a block device; only read unless --allow-destructive names it
+  path/to/file           a file on a real drive; created if it does not exist
+`drivelab drives` lists the drives of this machine.
 
 Sizes: k, M, G, KiB, MiB, GiB are binary (4k = 4KiB = 4096 bytes);
   kB, MB, GB are decimal (4kB = 4000 bytes); a plain number counts bytes.
 Durations: 90s, 5m, 2h, 200ms; a plain number counts seconds.
 
 Every command that prints a result takes --json.
-`drivelab COMMAND --help` explains one command; `drivelab --version` says which this is.
-`drivelab completion --help` has Tab complete commands and options in your shell.
+`drivelab COMMAND --help` explains one command. `drivelab --version` prints the version.
+`drivelab completion --help` shows how to complete commands with Tab in your shell.
 """
 
 
@@ -263,7 +271,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def guarded(work: Callable[[], int]) -> int:
-    """Do some work, tell its error in one line, and return the exit code."""
+    """Do some work, print its error as one line, and return the exit code."""
     try:
         code = work()
         sys.stdout.flush()
@@ -349,18 +357,12 @@ def module_of(command: str) -> Any:
     return importlib.import_module(f"drivelab.cli.{command}")
 
 
-def _run(command: Command, arguments: list[str]) -> int:
+def parser_of(command: Command) -> CommandParser:
+    """Return the parser of a command, with its description and example."""
     import argparse
 
     from drivelab.cli.arguments import CommandParser
-    from drivelab.cli.command_line import command_line
-    from drivelab.memory import Need, require, require_stack
 
-    require_stack()
-    touched, addresses = (mib * 2**20 for mib in LIBRARY_MIB[command.libraries])
-    require(f"drivelab {command.name}", Need(touched, addresses))
-    if command.libraries == "models":
-        _draw_to_files()
     module = module_of(command.name)
     parser = CommandParser(
         prog=f"drivelab {command.name}",
@@ -370,12 +372,24 @@ def _run(command: Command, arguments: list[str]) -> int:
         allow_abbrev=False,
     )
     module.add_arguments(parser)
+    return parser
+
+
+def _run(command: Command, arguments: list[str]) -> int:
+    from drivelab.cli.command_line import command_line
+    from drivelab.memory import Need, require, require_stack
+
+    require_stack()
+    touched, addresses = (mib * 2**20 for mib in LIBRARY_MIB[command.libraries])
+    require(f"drivelab {command.name}", Need(touched, addresses))
+    if command.libraries == "models":
+        _draw_to_files()
     try:
-        parsed = parser.parse_strictly(arguments)
+        parsed = parser_of(command).parse_strictly(arguments)
     except SystemExit:  # --help was printed; errors are raised as UsageError
         return 0
     parsed.command = command_line(command.name, arguments)
-    return int(module.run(parsed))
+    return int(module_of(command.name).run(parsed))
 
 
 def _draw_to_files() -> None:
@@ -411,7 +425,7 @@ def _unforeseen(error: BaseException) -> str:
             return f"{reason}{where}; name another path"
         return f"{reason}{where}"
     if isinstance(error, MemoryError):
-        return "out of memory; what was measured is kept: use a smaller drive or fewer workers"
+        return "out of memory; what was measured is saved: use a smaller drive or fewer workers"
     return (
         f"this is a bug in Drivelab, {type(error).__name__}: {error} "
         "(DRIVELAB_TRACEBACK=1 shows where)"
@@ -426,8 +440,8 @@ def _to_report(panic: PanicError) -> str:
     if len(command) > _MOST_COMMAND_LETTERS:
         command = f"{command[:_MOST_COMMAND_LETTERS]}..."
     return (
-        f"this is a bug in Drivelab, {panic}; what was measured is kept. Please report this line: "
-        f"version {version('drivelab')}, {command}"
+        f"this is a bug in Drivelab, {panic}; what was measured is saved. Please report this "
+        f"line: version {version('drivelab')}, {command}"
     )
 
 

@@ -1,7 +1,7 @@
 """Measure one workload, or a recorded trace, on one drive.
 
-A simulated drive answers in simulated time, a real one is measured by fio. Characteristics
-that are not given keep the value in brackets.
+A simulated drive is measured in simulated time, a real one with fio. A characteristic that you do
+not give has the value in brackets.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The main job: measure many workloads on a drive, fit models to them, write a report.
 
-What is measured is kept in the run folder at once. Stopped by whatever, the same command
-goes on where it stopped; a finished run is fitted and reported again without measuring.
+Every measurement is saved in the run folder immediately. If the command is stopped, the same
+command resumes. On a finished run it fits and reports again without measuring.
 
-With several drives each is measured into a run of its own, and one page compares them. A drive of
-another machine is HOST:/PATH; --on names the machines.
+If you name several drives, each is measured into its own run, and one page compares them. A drive
+of another machine is HOST:/PATH; --on names the machines.
 
-With --from nothing is measured: models are fitted to your own measurements, from CSV or Parquet
+With --from it measures nothing and fits models to your own measurements, from CSV or Parquet
 tables or fio's JSON.
 """
 
@@ -64,8 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="RUN",
-        help="folder of the run [runs/ with a name made of drive, design and seed]; of several "
-        "drives a subfolder for each; with --from the folder for model and report",
+        help="output folder; an existing run resumes; one subfolder per drive if there are several "
+        "[runs/ with a name made of drive, design and seed]; with --from the folder for model and "
+        "report",
     )
     add_at_once(parser)
     add_drive_options(parser, several=True)
@@ -80,7 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--on-failure",
         choices=("stop", "continue"),
-        help="when a measurement on a real drive fails [stop]; it is tried again the next time",
+        help="what to do when a measurement on a real drive fails [stop]; the next start tries "
+        "it again",
     )
     add_json(parser)
 
@@ -140,7 +142,7 @@ def _both(args: argparse.Namespace, path: Path) -> int:
     from drivelab.store import is_run
 
     if is_run(path):
-        raise UsageError(f"{path} holds one run; choose another --out for both")
+        raise UsageError(f"{path} is one run; choose another --out for both")
     each = {one: argparse.Namespace(**{**vars(args), "writes": one}) for one in WRITES}
     for asked in each.values():
         plan_of(asked)
@@ -174,7 +176,9 @@ def _one(args: argparse.Namespace, path: Path) -> tuple[dict[str, Any], str, str
         failures, ended = store.failures(), store.header.get("ended")
         try:
             with told_when_stopped(
-                lambda: f"; everything is measured and kept in {path}; {how_to_go_on(args.command)}"
+                lambda: (
+                    f"; everything is measured and saved in {path}; {how_to_go_on(args.command)}"
+                )
             ):
                 fitted = fit_and_report(store)
         except UsageError as error:
@@ -302,7 +306,7 @@ def ended_text(answer: Mapping[str, Any]) -> list[str]:
     parts = answer["parts"]
     held = sum(parts[name] for name in FITTED)
     if ended["ended_by"] == "measurements" and goal["measurements"] not in (None, held):
-        why = f"it holds {held:,} measurements already, and {goal['measurements']:,} were asked for"
+        why = f"it has {held:,} measurements already, and {goal['measurements']:,} were asked for"
     lines = [f"ended: {why}"]
     if ended["expected_error_ratio"] is not None:
         ratio, deviation = ended["expected_error_ratio"], ended["expected_error_deviation_ratio"]

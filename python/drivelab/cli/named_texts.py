@@ -20,7 +20,7 @@ def add_named(parser: argparse.ArgumentParser) -> None:
         "name",
         nargs="?",
         metavar="NAME|FILE.toml",
-        help="print this one as TOML, once it is checked [list all]",
+        help="check this one and print it as TOML [list all]",
     )
     add_json(parser)
 

@@ -45,7 +45,8 @@ def output_errors(path: Path) -> Iterator[None]:
         reason = error.strerror or str(error)
         if error.errno in _FAILURES:
             raise RunError(
-                f"{path} cannot be written: {reason}; make room and run the same command again"
+                f"{path} cannot be written: {reason}; free some space and run the same command "
+                "again"
             ) from error
         raise UsageError(f"{path} cannot be written: {reason}; name another place") from error
 
@@ -55,7 +56,8 @@ def add_force(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--force",
         action="store_true",
-        help="replace files that exist (those that the same command wrote are replaced anyway)",
+        help="replace existing files; without it, only files that the same command wrote are "
+        "replaced",
     )
 
 

@@ -35,14 +35,15 @@ def add_own_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="CSV or Parquet tables, fio's JSON results, or a folder of the latter",
+        help="CSV or Parquet tables, fio's JSON results, or a folder of JSON results",
     )
     group.add_argument(
         "--target",
         dest="targets",
         action="append",
         metavar="NAME",
-        help="a column to model, such as p99_ms; may be repeated [those named like results]",
+        help="a column to model, such as p99_ms; may be repeated [columns whose names look like "
+        "results]",
     )
     group.add_argument(
         "--column",
@@ -50,27 +51,27 @@ def add_own_options(parser: argparse.ArgumentParser) -> None:
         type=_mapping,
         action="append",
         metavar="COLUMN=NAME",
-        help="call a file's column otherwise, such as bs=read_size; may be repeated",
+        help="rename a column of the file, such as bs=read_size; may be repeated",
     )
     group.add_argument(
         "--features-from",
         metavar="COLUMN,...",
-        help="which columns models see; all: all that are no results [the eight workload "
-        "characteristics where all are there, else all]",
+        help="columns that the models see; all: every column that is no result [the eight "
+        "workload characteristics if all of them exist, else all]",
     )
     group.add_argument(
         "--group",
         metavar="COLUMN",
-        help="rows with the same value here are repeats: never on both sides of cross-validation "
-        "[rows of equal settings]",
+        help="rows with the same value in this column are repeats and are never on both sides "
+        "of cross-validation [rows with equal settings]",
     )
     group.add_argument(
         "--test-last",
         dest="last_share",
         type=argument_type(_share),
         metavar="PERCENT",
-        help="rows are in the order of time: learn from the first, and say how far answers for the "
-        "last ones are off, such as 33%%",
+        help="rows are in the order of time: learn from the first rows, and report how far off "
+        "the predictions for the last rows are, such as 33%%",
     )
     add_force(group)
 

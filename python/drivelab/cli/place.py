@@ -1,11 +1,11 @@
 """Place several workloads on a pool of drives: which drives to use, and what goes where.
 
-PLAN.toml names the workloads, how much room and which latencies they need, and the drives that
-there are with their prices. Workloads are tried on simulated drives, each alone and every two side
-by side; a solver then finds the placement with the least cost, mean latency or power. At last all
-workloads of a drive are simulated together, and the bounds are judged by that.
+PLAN.toml names the workloads, the space and the latencies that they need, and the available drives
+with their prices. Each workload is simulated alone and next to every other one. A solver then
+finds the placement with the least cost, mean latency or power. Finally all workloads of a drive
+are simulated together, and this decides whether the limits are met.
 
-Exit code 1: no placement meets every bound, and the answer names the bounds that are in the way.
+Exit code 1: no placement meets every limit. The answer names the limits that are in the way.
 """
 
 from __future__ import annotations
@@ -40,40 +40,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab place`."""
     from drivelab.cli.arguments import duration
 
-    parser.add_argument("plan", metavar="PLAN.toml", nargs="?", type=Path, help="what to place")
-    parser.add_argument(
-        "--example", action="store_true", help="print a plan to begin with, and do nothing else"
-    )
+    parser.add_argument("plan", metavar="PLAN.toml", nargs="?", type=Path, help="the plan to solve")
+    parser.add_argument("--example", action="store_true", help="print an example plan and stop")
     parser.add_argument(
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="write a report and its tables here, and keep every measurement [nothing]",
+        help="output folder for a report, its tables and every measurement [nothing is saved]",
     )
     parser.add_argument(
         "--seconds",
         type=duration,
         metavar="TIME",
-        help="simulated time of each measurement [so long that the slowest workload counts 2000 "
-        "requests]",
+        help="simulated time of each measurement [long enough for 2000 requests of the slowest "
+        "workload]",
     )
     parser.add_argument(
         "--rounds",
         type=whole_number(1, _MOST_ROUNDS),
         default=_USUAL_ROUNDS,
         metavar="N",
-        help="solve at most so often; a group of workloads that breaks a bound in the simulation "
-        f"is forbidden in the next round [{_USUAL_ROUNDS}]",
+        help="maximum number of rounds; a group of workloads that breaks a limit in the "
+        f"simulation is forbidden in the next round [{_USUAL_ROUNDS}]",
     )
     parser.add_argument(
         "--time-limit",
         type=duration,
         metavar="TIME",
-        help="stop the solver after so long, and say how much better the answer may still be "
-        "[no limit]",
+        help="stop the solver after this time, and print how much better the answer could still "
+        "be [no limit]",
     )
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+        "--seed", type=seed, default=0, metavar="N", help="seed of all random numbers [0]"
     )
     parser.add_argument(
         "--workers",

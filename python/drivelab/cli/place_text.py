@@ -48,7 +48,7 @@ def _placed(answer: Mapping[str, Any], placement: Placement) -> list[str]:
 def _workloads(placement: Placement) -> list[str]:
     plan = placement.plan
     names = drive_names(plan, [each.placed for each in placement.drives])
-    rows = [["workload", "mean", "predicted", "99 %", "predicted", "IOPS", "bounds"]]
+    rows = [["workload", "mean", "predicted", "99 %", "predicted", "IOPS", "limits"]]
     heads = {}
     for name, each in zip(names, placement.drives, strict=True):
         heads[len(rows)] = escaped(name)

@@ -1,14 +1,14 @@
 """Predict the performance of workloads from the models of a run.
 
-Each metric is answered by the model that cross-validation found best, or by the one that was
-asked for, with an interval that is calibrated on workloads that no model has seen. A question
-outside what was measured is answered with a warning and the nearest workloads that were, and
-then no error is claimed. A file of workloads is answered row by row, as CSV.
+Each metric is predicted by the model that was best in cross-validation, or by the one that you
+choose. Its interval is calibrated on workloads that no model has seen. A question outside the
+measured range gets a warning and the nearest measured workloads, and no error is claimed. --file
+answers a CSV of workloads, row by row.
 
-A recorded trace is answered window by window, though it never ran on the drive: with --trace the
-model says how long requests take at their recorded times, and where the drive falls behind.
+--trace predicts a recorded trace window by window, on a drive that it never ran on: how long
+requests take at their recorded times, and where the drive falls behind.
 
-Models of your own measurements (`drivelab model --from`) answer to --set, by the names of their
+Models of your own measurements (`drivelab model --from`) take --set with the names of their
 columns.
 """
 
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model",
         metavar="MODEL",
         type=Path,
-        help="a run's folder, or that of your own measurements, or its model.json",
+        help="the folder of a run or of a model of your own measurements, or its model.json",
     )
     add_characteristics(parser)
     group = parser.add_argument_group("models of your own measurements")
@@ -60,29 +60,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--level",
         choices=LEVELS_PERCENT,
-        help=f"percent of workloads that the interval holds [{DEFAULT_LEVEL}]",
+        help=f"percentage of workloads that the interval contains [{DEFAULT_LEVEL}]",
     )
     group.add_argument(
         "--features",
         choices=(AUTO, "basic", "extended"),
         default=AUTO,
-        help="the four characteristics of disk models, or all eight [auto: the better]",
+        help="the characteristics that the model sees: the four of disk models, or all eight "
+        "[auto: the better]",
     )
     group.add_argument(
         "--estimator",
         metavar="NAME",
         default=AUTO,
-        help="combined, kriging, bottleneck_kriging, queueing_kriging, bottleneck, boosted, guide "
-        "(tree with linear leaves), cart (regression tree) or ols (least squares) [auto: the best]",
+        help="the model: combined, kriging, bottleneck_kriging, queueing_kriging, bottleneck, "
+        "boosted, guide (tree with linear leaves), cart (regression tree) or ols (least "
+        "squares) [auto: the best]",
     )
     group = parser.add_argument_group("many workloads")
     group.add_argument(
         "--file",
         metavar="CSV",
-        help="a workload a row, columns named as the characteristics; - is standard input",
+        help="a CSV file with one workload per row and columns named as the characteristics; - "
+        "is standard input",
     )
     group.add_argument(
-        "--out", metavar="CSV", help="where the answers go [-, which is standard output]"
+        "--out", metavar="CSV", help="output file for the answers [-, which is standard output]"
     )
     add_trace_arguments(parser)
     add_force(parser)

@@ -75,7 +75,7 @@ def _answer_all(args: argparse.Namespace, predictor: BulkPredictor) -> tuple[int
                 progress.advance()
             if not rows:
                 raise UsageError(
-                    f"{args.file} holds no workload; write one a line below the column names"
+                    f"{args.file} contains no workload; write one per line below the column names"
                 )
     return rows, outside
 

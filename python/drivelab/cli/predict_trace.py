@@ -29,13 +29,13 @@ def add_trace_arguments(parser: argparse.ArgumentParser) -> None:
         "--window",
         type=duration,
         metavar="TIME",
-        help=f"predict by windows that were recorded over so long [{_USUAL_SECONDS:g}s]",
+        help=f"predict windows of this recorded time [{_USUAL_SECONDS:g}s]",
     )
     group.add_argument(
         "--report",
         type=Path,
         metavar="FOLDER",
-        help="write a report of the prediction and its tables here [nothing]",
+        help="output folder for a report of the prediction and its tables [nothing is saved]",
     )
 
 
@@ -105,8 +105,8 @@ def _refuse_other_answers(args: argparse.Namespace) -> None:
         raise UsageError("--set is for models of your own measurements, which serve no trace")
     if args.level is not None:
         raise UsageError(
-            "--level is for intervals, which hold for workloads drawn from the model's population; "
-            "a trace is none of them: leave --level out"
+            "--level is for intervals, which are calibrated for workloads drawn from the "
+            "model's population and not for a trace: leave --level out"
         )
     for name in ("features", "estimator"):
         if getattr(args, name) != AUTO:

@@ -1,9 +1,9 @@
 """Profile how much sequential access is worth: the ratio to random throughput at every size.
 
-A file is transferred whole at some request sizes, in order and in random order, read and written;
-the access times of the sizes between are estimated by straight lines (Boito et al. 2015), with
---points auto by kriging. On a simulated drive the time is simulated time. On a real drive every
-pass is kept in the folder of --out at once: stopped, the same command goes on.
+A whole file is transferred at some request sizes, sequentially and in random order, by reads and
+by writes. Straight lines estimate the access times of the sizes between (Boito et al. 2015); with
+--points auto it is kriging. On a simulated drive the time is simulated time. On a real drive every
+pass is saved in the --out folder immediately; if the command is stopped, the same command resumes.
 """
 
 from __future__ import annotations
@@ -53,86 +53,85 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "drives",
         metavar="DRIVE",
         nargs="+",
-        help=f"{DRIVE_HELP}; several are profiled side by side, each as it would alone",
+        help=f"{DRIVE_HELP}; several are profiled at the same time, each as it would be alone",
     )
     parser.add_argument(
         "--interval",
         action="append",
         type=argument_type(interval),
         metavar="LOW:HIGH:GAP",
-        help="request sizes; may be given several times [8KiB:64KiB:8KiB 64KiB:4MiB:32KiB]",
+        help="request sizes; may be repeated [8KiB:64KiB:8KiB 64KiB:4MiB:32KiB]",
     )
     parser.add_argument(
         "--points",
         type=argument_type(_number_or_auto("points", 2)),
         metavar="N|auto",
-        help="sizes of each interval that are measured: its ends, others at random; auto adds "
-        "those that tell most about the ratios, until --half-width [2]",
+        help="number of sizes to measure in each interval: its ends, others at random; auto "
+        "adds the sizes that improve the ratios most, until --half-width is reached [2]",
     )
     parser.add_argument(
         "--repetitions",
         type=argument_type(_number_or_auto("repetitions", 1)),
         metavar="N|auto",
-        help="passes of each test and size; auto repeats until --half-width [4]",
+        help="passes per test and size; auto repeats until --half-width is reached [4]",
     )
     parser.add_argument(
         "--half-width",
         type=inner_share,
         metavar="SHARE",
-        help="with auto: measure until the ratios' 95 %% half-width is this share of them, "
-        "median over the sizes [5%%]",
+        help="with auto: measure until the 95 %% half-width of the ratios is this share of "
+        "them, median over the sizes [5%%]",
     )
     parser.add_argument(
         "--max-repetitions",
         type=whole_number(2, _MOST),
         metavar="N",
-        help="with --repetitions auto or --full: repeat at most so often [200]",
+        help="with --repetitions auto or --full: maximum number of repetitions [200]",
     )
     parser.add_argument(
         "--max-time",
         type=argument_type(drive_time),
         metavar="TIME",
-        help="add sizes and repetitions (auto) only as far as this goes of the drive's time (10m), "
-        "those first that tell most for it [no limit]",
+        help="with auto: limit on the drive's time (10m); the most useful sizes and repetitions "
+        "come first [no limit]",
     )
-    parser.add_argument(
-        "--file-size", type=size, metavar="SIZE", help="bytes of the file [1200MiB]"
-    )
+    parser.add_argument("--file-size", type=size, metavar="SIZE", help="size of the file [1200MiB]")
     parser.add_argument(
         "--partial",
         type=inner_share,
         metavar="SHARE",
-        help="each pass sends only this share of the file's requests, and the result says so",
+        help="send only this share of the file's requests in each pass; the result is marked",
     )
     parser.add_argument(
         "--full",
         action="store_true",
-        help="measure every size, each until its 90 %% half-width is at most 10 %%, at least six "
-        "times",
+        help="measure every size at least six times, until its 90 %% half-width is at most 10 %%",
     )
-    parser.add_argument("--op", choices=("read", "write"), help="only reads, or only writes [both]")
+    parser.add_argument(
+        "--op", choices=("read", "write"), help="measure only reads or only writes [both]"
+    )
     parser.add_argument(
         "--optimization-cost",
         type=argument_type(cost),
         metavar="TIME|RATIO",
         help="time that an I/O optimisation adds to each request (50us), or the ratio that it "
-        "needs (1.5x): say for which sizes aggregating, reordering and scheduling pay; auto goes "
-        "on while that is unsure and known less well than --half-width",
+        "needs (1.5x): shows for which sizes aggregating, reordering and scheduling pay off; "
+        "auto continues while this is uncertain and less precise than --half-width",
     )
     parser.add_argument(
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="write tables, the drawing and every pass here, of several drives each into a folder "
-        "of its own [nothing; real drives runs/profile-DRIVE]",
+        help="output folder for tables, the drawing and every pass; one subfolder per drive if "
+        "there are several [nothing is saved; real drives runs/profile-DRIVE]",
     )
     add_at_once(parser)
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+        "--seed", type=seed, default=0, metavar="N", help="seed of all random numbers [0]"
     )
     add_no_variability(parser.add_argument_group("simulated drives"))
     group = parser.add_argument_group("real drives")
-    group.add_argument("--keep", action="store_true", help="keep a file that was made")
+    group.add_argument("--keep", action="store_true", help="keep the file that was created")
     add_allow_destructive(group)
     add_json(parser)
 
@@ -258,7 +257,7 @@ def _told_of(args: argparse.Namespace, plan: ProfileSettings) -> dict[str, Any]:
     head["optimization_cost_ns"] = None if asked is None else asked.time_ns
     head["optimization_ratio"] = None if asked is None else asked.ratio
     answers = _answers(found, asked)
-    kept = "" if folder is None else f"; every pass is kept in {folder.path}; "
+    kept = "" if folder is None else f"; every pass is saved in {folder.path}; "
     with told_when_stopped(lambda: kept and kept + how_to_go_on(args.command)):
         files = [] if folder is None else write_files(found, plan, head, answers, folder)
     lines = [profile_text(found, plan, in_lines(head), answers)]
@@ -336,7 +335,7 @@ def _opened(args: argparse.Namespace, plan: ProfileSettings) -> Drive:
     kind = kind_of(args.drive)
     if kind == "closed_form":
         raise CannotAnswerError(
-            f"{args.drive} is a formula, and no file lies in it; name a simulated or a real drive"
+            f"{args.drive} is a formula and cannot contain a file; name a simulated or a real drive"
         )
     is_made = kind == "real" and not Path(args.drive).exists()
     smallest = min(each.low_bytes for each in plan.intervals)

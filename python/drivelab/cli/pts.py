@@ -1,4 +1,4 @@
-"""The SNIA performance tests: how a drive performs once it has settled.
+"""Run the SNIA performance tests: how fast a drive is once it has settled.
 
 Every action takes --json; `drivelab pts ACTION --help` explains one.
 """
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 #: Each a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
 _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
-    "run": (pts_run, "run a test, or all of them, on a drive, and report it"),
+    "run": (pts_run, "run a test, or all of them, on a drive, and write a report"),
     "classes": (pts_classes, "list the classes of workloads, or print one to edit"),
     "report": (pts_report, "write the report of a test: page, tables, JSON and PDF"),
-    "compare": (pts_compare, "set up to twenty drives beside each other"),
-    "states": (pts_states, "list the preconditioned states that are kept, or remove them"),
+    "compare": (pts_compare, "compare up to twenty drives"),
+    "states": (pts_states, "list the saved preconditioned states, or remove them"),
 }
 
 

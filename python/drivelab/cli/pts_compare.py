@@ -27,24 +27,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "runs",
         metavar="RUN",
         nargs="+",
-        help="2 to 20 folders made by `drivelab pts run`, their result.json, or sim:PRESET for a "
-        "result that ships; the first is what the others are normalised to",
+        help="2 to 20 folders made by `drivelab pts run`, their result.json, or sim:PRESET for "
+        "a reference result that ships with Drivelab; the others are normalised to the first",
     )
-    parser.add_argument("--test", metavar="TEST", help="which test, of folders that hold several")
-    parser.add_argument("--block-size", type=size, metavar="SIZE", help="your block size [4KiB]")
     parser.add_argument(
-        "--read-ratio", type=ratio, metavar="RATIO", help="your share of reads, 0 to 1 [0]"
+        "--test", metavar="TEST", help="the test to compare, if the folders contain several"
+    )
+    parser.add_argument(
+        "--block-size", type=size, metavar="SIZE", help="the block size that you care about [4KiB]"
+    )
+    parser.add_argument(
+        "--read-ratio",
+        type=ratio,
+        metavar="RATIO",
+        help="the share of reads that you care about, 0 to 1 [0]",
     )
     parser.add_argument(
         "--class",
         dest="merit",
         metavar="NAME|FILE.toml",
-        help="your class of workloads, first",
+        help="the class of workloads that you care about; it comes first",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="where to write [runs/compare- and their names]"
+        "--out", type=Path, metavar="FOLDER", help="output folder [runs/compare- and their names]"
     )
-    parser.add_argument("--pdf", action="store_true", help="print it as PDF too, with Chromium")
+    parser.add_argument(
+        "--pdf", action="store_true", help="also print the report as PDF, with Chromium"
+    )
     add_force(parser)
     add_json(parser)
 

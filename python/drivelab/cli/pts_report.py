@@ -27,15 +27,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a folder made by `drivelab pts run`, or one of several",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="where to write [beside what was measured]"
+        "--out", type=Path, metavar="FOLDER", help="output folder [the run's own folder]"
     )
     parser.add_argument(
         "--power-log",
         type=Path,
         metavar="FILE.csv",
-        help="time,watts of a real drive: IOPS/W of the stimuli that it covers; kept with the run",
+        help="CSV file with the columns time,watts of a real drive: adds IOPS/W for the stimuli "
+        "that it covers, and is saved with the run",
     )
-    parser.add_argument("--pdf", action="store_true", help="print it as PDF too, with Chromium")
+    parser.add_argument(
+        "--pdf", action="store_true", help="also print the report as PDF, with Chromium"
+    )
     add_force(parser)
     add_json(parser)
 
@@ -80,7 +83,7 @@ def runs_of(path: Path) -> list[Path]:
     if not path.exists():
         raise UsageError(f"{path} does not exist; name the folder of a `drivelab pts run`")
     if not found:
-        raise UsageError(f"{path} is no run of `drivelab pts run`, and holds none")
+        raise UsageError(f"{path} is not a run of `drivelab pts run` and contains none")
     return found
 
 
@@ -107,7 +110,7 @@ def _keep_power_log(path: Path, runs: Sequence[Path]) -> None:
             keep_power_log(run, path)
         except OSError as error:
             raise RunError(
-                f"{run / POWER_LOG} cannot be written: {error.strerror or error}; make room"
+                f"{run / POWER_LOG} cannot be written: {error.strerror or error}; free some space"
             ) from error
 
 

@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "drives",
         metavar="DRIVE",
         nargs="+",
-        help=f"{DRIVE_HELP}; several run side by side, each as it would alone",
+        help=f"{DRIVE_HELP}; several run at the same time, each as it would alone",
     )
     edition = parser.add_mutually_exclusive_group()
     edition.add_argument(
@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="edition",
         action="store_const",
         const="enterprise",
-        help="PTS-E: the whole drive, write cache off, 4 threads x queue depth 32 [this]",
+        help="PTS-E (the default): the whole drive, write cache off, 4 threads x queue depth 32",
     )
     edition.add_argument(
         "--client",
@@ -115,15 +115,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"what wsat sends: {', '.join(WORKLOADS)} [4k-random: all writes]",
     )
     group.add_argument(
-        "--idle", type=duration, metavar="TIME", help="wsat rests so long after every minute [0]"
+        "--idle",
+        type=duration,
+        metavar="TIME",
+        help="with wsat: rest this long after every minute [0]",
     )
-    group.add_argument("--block-size", type=size, metavar="SIZE", help="of dirth [4KiB]")
-    group.add_argument("--write-ratio", type=ratio, metavar="RATIO", help="of dirth and blocks [1]")
+    group.add_argument(
+        "--block-size", type=size, metavar="SIZE", help="with dirth: request size [4KiB]"
+    )
+    group.add_argument(
+        "--write-ratio",
+        type=ratio,
+        metavar="RATIO",
+        help="with dirth and blocks: share of writes, 0 to 1 [1]",
+    )
     group.add_argument(
         "--class",
         dest="workload_class",
         metavar="NAME|FILE.toml",
-        help="of class; `drivelab pts classes` lists them",
+        help="with class: the class to run; `drivelab pts classes` lists them",
     )
     group = parser.add_argument_group("simulated drives")
     add_no_variability(group)
@@ -131,41 +141,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep-states",
         type=size,
         metavar="SIZE",
-        help="what preconditioned states kept for later runs may take of the disk; 0 keeps none "
+        help="disk space for preconditioned states that later runs use again; 0 saves none "
         "[2GiB]; `drivelab pts states` lists them",
     )
     group = parser.add_argument_group("real drives")
     group.add_argument(
-        "--size", type=size, metavar="SIZE", help="size of a file that is made [1GiB]"
+        "--size",
+        type=size,
+        metavar="SIZE",
+        help="size of the file to create, if there is none [1GiB]",
     )
-    group.add_argument("--keep", action="store_true", help="keep a file that was made")
+    group.add_argument("--keep", action="store_true", help="keep the file that was created")
     add_allow_destructive(group)
     group.add_argument(
         "--purge",
         choices=tuple(METHODS),
         metavar="METHOD",
-        help=f"purge by this command of the drive's own: {', '.join(METHODS)}; needs "
+        help=f"purge with this command of the drive: {', '.join(METHODS)}; needs "
         "--allow-destructive [no purge]",
     )
     add_json(parser)
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=seed, metavar="N", help="key of all random numbers [0]")
+    parser.add_argument("--seed", type=seed, metavar="N", help="seed of all random numbers [0]")
     parser.add_argument(
         "--scale",
         type=share,
         metavar="F",
-        help="share of times and capacities, for trying out: no PTS result [1]",
+        help="scale all times and amounts of data by this factor, to try a test out; the result "
+        "is then no PTS result [1]",
     )
     parser.add_argument(
-        "--active-range", type=share, metavar="SHARE", help="share of the drive, as 75%% or 0.75"
+        "--active-range",
+        type=share,
+        metavar="SHARE",
+        help="share of the drive to use, as 75%% or 0.75 [that of the edition]",
     )
-    parser.add_argument("--threads", type=whole_number(1, 1024), metavar="N", help="see above")
     parser.add_argument(
-        "--queue-depth", type=whole_number(1, 65536), metavar="N", help="of each thread"
+        "--threads",
+        type=whole_number(1, 1024),
+        metavar="N",
+        help="number of threads [that of the edition]",
     )
-    parser.add_argument("--operator", metavar="NAME", help="who runs it, for the header")
+    parser.add_argument(
+        "--queue-depth",
+        type=whole_number(1, 65536),
+        metavar="N",
+        help="queue depth of each thread [that of the edition]",
+    )
+    parser.add_argument(
+        "--operator", metavar="NAME", help="who runs the test, for the header of the report"
+    )
     add_content(parser)
 
 
@@ -215,7 +242,7 @@ def _kept(path: Path, command: str) -> str:
                 steps += len(store.done())
     if not steps:
         return f" before the first step: nothing was measured; begin again with: {command}"
-    return f"; {steps} steps are kept in {path}; {how_to_go_on(command)}"
+    return f"; {steps} steps are saved in {path}; {how_to_go_on(command)}"
 
 
 def _run_all(args: argparse.Namespace, settings: Settings, path: Path) -> list[dict[str, Any]]:

@@ -101,7 +101,9 @@ def text_of(told: dict[str, Any]) -> str:
     lines += _headline_lines(told["headline"])
     lines += [f"  note  {caution}" for caution in told["cautions"]]
     if told["was_complete"]:
-        lines.append(f"  note  {told['run']} was complete: nothing was run, only reported anew")
+        lines.append(
+            f"  note  {told['run']} was complete: nothing was run, and the report was written again"
+        )
     lines += [f"  report  {told['report']}", f"  result  {told['result']}"]
     return "\n".join(lines)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab pts states`."""
     parser.add_argument(
-        "--clear", action="store_true", help="remove all of them; runs compute them again"
+        "--clear", action="store_true", help="remove all states; runs compute them again"
     )
     add_json(parser)
 

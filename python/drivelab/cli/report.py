@@ -1,8 +1,8 @@
 """Write a run's report again, or compare several runs on one page.
 
-The run may be one of `drivelab model`, `drivelab profile` or `drivelab pts`. Models are fitted
-again too, so it works on a campaign that was stopped half-way. A comparison reads the runs of
-`drivelab model` and changes nothing in them. With --pdf the page is printed too.
+The run is one of `drivelab model`, `drivelab profile` or `drivelab pts`. The models are fitted
+again too, so it also works for a campaign that was stopped. A comparison takes runs of
+`drivelab model` and changes nothing in them.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RUN",
         type=Path,
         nargs="+",
-        help="a run's folder; several made by `drivelab model` are compared",
+        help="the folder of a run; several folders of `drivelab model` are compared",
     )
     parser.add_argument(
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="where to write [one run: its folder; several: runs/compare- and their names]",
+        help="output folder [one run: its own; several: runs/compare- and their names]",
     )
     parser.add_argument(
-        "--pdf", action="store_true", help="print it as report.pdf too, with Chromium"
+        "--pdf", action="store_true", help="also print the report as report.pdf, with Chromium"
     )
     add_force(parser)
     add_json(parser)

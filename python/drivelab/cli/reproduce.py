@@ -1,8 +1,8 @@
-"""Run a paper's workloads and show its published numbers beside ours.
+"""Run a paper's workloads and compare its published numbers with ours.
 
-Every comparison has a tolerance and the reason for it; the command exits with 1 when one of
-them fails. --out keeps the tables as CSV and the figures as SVG, and what was measured on the
-way: stopped, the same command goes on.
+Every comparison has a tolerance and a reason for it. If one fails, the exit code is 1. --out saves
+the tables as CSV, the figures as SVG, and all measurements; if the command is stopped, the same
+command resumes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from drivelab.reproduce.papers import PAPERS
 
     parser.add_argument("paper", metavar="PAPER", help=f"one of: {', '.join(PAPERS)}")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write tables and figures here")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="output folder for tables, figures and measurements [nothing is saved]",
+    )
     add_force(parser)
     add_json(parser)
 

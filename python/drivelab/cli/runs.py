@@ -1,4 +1,4 @@
-"""The runs of this machine: list them, show one, export its measurements, remove it.
+"""List the runs of this machine, show one, export its measurements, or remove it.
 
 A run is a folder made by `drivelab model`, `drivelab profile` or `drivelab pts`. Every action takes
 --json; `drivelab runs ACTION --help` explains one.
@@ -35,32 +35,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         added.set_defaults(parser=added)
         return added
 
-    added = action("list", "list the runs below a folder, damaged ones too")
+    added = action("list", "list the runs in a folder and its subfolders, damaged ones too")
     added.add_argument(
-        "folder", metavar="FOLDER", type=Path, nargs="?", help=f"where to look [{DEFAULT_FOLDER}/]"
+        "folder",
+        metavar="FOLDER",
+        type=Path,
+        nargs="?",
+        help=f"folder that contains the runs [{DEFAULT_FOLDER}/]",
     )
     add_json(added)
-    added = action("show", "show what was measured, by whom and when, and what failed")
+    added = action("show", "show what was measured, on which machine and when, and what failed")
     _add_run(added)
     add_json(added)
     added = action("export", "write a run's measurements as a table")
     _add_run(added)
     added.add_argument(
-        "--csv", type=Path, metavar="FILE", help="one row a measurement; - is standard output"
+        "--csv",
+        type=Path,
+        metavar="FILE",
+        help="output CSV file with one row per measurement; - is standard output",
     )
     added.add_argument(
-        "--parquet", type=Path, metavar="FILE", help="the same columns, typed, and the histograms"
+        "--parquet",
+        type=Path,
+        metavar="FILE",
+        help="output Parquet file with the same columns, typed, and the histograms",
     )
     add_force(added)
     add_json(added)
     added = action("remove", "delete a run, but nothing that Drivelab did not make")
     _add_run(added)
-    added.add_argument("--yes", action="store_true", help="do not ask")
+    added.add_argument("--yes", action="store_true", help="remove without asking")
     add_json(added)
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", type=Path, help="a run's folder")
+    parser.add_argument("run", metavar="RUN", type=Path, help="the folder of a run")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -219,7 +229,7 @@ def _show_text(answer: Mapping[str, Any]) -> str:
         ("failed", str(answer["failed"])),
     ]
     for place, start in enumerate(answer["starts"]):
-        lines.append(("went on" if place else "started", _start_text(start)))
+        lines.append(("resumed" if place else "started", _start_text(start)))
     if answer["starts"]:
         lines.append(("command", answer["starts"][-1]["command"] or "?"))
     text = [f"{label:<10}  {value}" for label, value in lines if value]

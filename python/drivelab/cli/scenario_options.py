@@ -20,7 +20,8 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scenario",
         metavar="NAME|FILE.toml",
-        help="several streams at once instead of characteristics; `drivelab scenarios` lists names",
+        help="run several streams at the same time instead of the characteristics; `drivelab "
+        "scenarios` lists the built-in scenarios",
     )
     add_content(parser)
 

@@ -1,7 +1,7 @@
-"""List the workloads that the package has ready, or print one so that it can be copied and edited.
+"""List the built-in scenarios, or print one to copy and edit.
 
-Each is a scenario: streams of requests at the same time, every number with its source behind it.
-`drivelab simulate` runs one, and `drivelab choose` compares drives under it.
+A scenario is several streams of requests at the same time. Every number has its source next to it.
+`drivelab simulate` runs a scenario, and `drivelab choose` compares drives under it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Serve a simulated drive to programs, as a network block device (NBD) or a device in /dev.
 
-The simulator decides when each request is complete, and the reply goes out at that moment of the
-wall clock. What is written stays: in memory until the end, or in a file. It runs until Ctrl-C,
-SIGTERM or --for, or until the drive fails, and then tells what it served and how late its replies
+The simulator decides when each request completes, and the reply goes out at that moment of the
+wall clock. Written data stay in memory until the end, or in a file. The server runs until Ctrl-C,
+SIGTERM or --for, or until the drive fails. Then it prints what it served and how late its replies
 were.
 
-Exit codes: 1 when the drive failed, or the last sync of its backing file; 2 for bad input; 3 when
-more replies were late than --late-share allows; else 0.
+Exit codes: 1 if the drive or the last sync of its backing file failed; 2 for bad input; 3 if more
+replies were late than --late-share allows; else 0.
 """
 
 from __future__ import annotations
@@ -65,31 +65,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "drive",
         metavar="DRIVE",
-        help="a simulated drive, sim:PRESET or sim:FILE.toml, or its equations, analytic:PRESET",
+        help="a simulated drive, sim:PRESET or sim:FILE.toml, or the closed form, analytic:PRESET",
     )
     group = parser.add_argument_group("where clients come in")
     group.add_argument(
         "--socket",
         type=Path,
         metavar="PATH",
-        help="a unix socket [in $XDG_RUNTIME_DIR or the folder for temporary files]",
+        help="path of a unix socket [in $XDG_RUNTIME_DIR or the folder for temporary files]",
     )
     group.add_argument(
         "--port",
         type=whole_number(0, 65535),
         metavar="N",
-        help="a TCP port of 127.0.0.1 instead; 0 for any that is free",
+        help="a TCP port of 127.0.0.1 instead of a socket; 0 for any free port",
     )
     group.add_argument(
         "--block",
         action="store_true",
-        help="make a block device, /dev/loopN, as well (root)",
+        help="also create a block device, /dev/loopN (needs root)",
     )
     group.add_argument(
         "--block-size",
         type=size,
         metavar="SIZE",
-        help="the device's logical block, 512 or 4KiB [512]",
+        help="logical block size of the device, 512 or 4KiB [512]",
     )
     _add_data(parser)
     group = parser.add_argument_group("how time is kept")
@@ -98,27 +98,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=argument_type(_factor),
         default=1.0,
         metavar="FACTOR",
-        help="everything takes so many times longer than the drive would [1]",
+        help="slow the drive down by this factor [1]",
     )
     group.add_argument(
-        "--cpu", type=whole_number(0, 4095), metavar="N", help="keep time on this core"
+        "--cpu",
+        type=whole_number(0, 4095),
+        metavar="N",
+        help="pin the thread that keeps time to this core",
     )
     group.add_argument(
         "--late",
         type=duration,
         metavar="TIME",
-        help="a reply later than this is late [100us]",
+        help="count a reply as late if it is later than this [100us]",
     )
     group.add_argument(
         "--late-share",
         type=inner_share,
         metavar="SHARE",
-        help="exit with 3 when more of the replies were late [1%%]",
+        help="exit with code 3 if a larger share of the replies was late [1%%]",
     )
     group.add_argument(
         "--no-delay",
         action="store_true",
-        help="simulate nothing and answer at once: how fast the connection itself is",
+        help="simulate nothing and answer immediately, to measure the connection itself",
     )
     _add_power(parser)
     parser.add_argument(
@@ -126,20 +129,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number(0, 65535),
         metavar="PORT",
         help="show what the drive does on a web page, and to Prometheus, at this TCP port of "
-        "127.0.0.1; 0 for any that is free (`drivelab watch` needs none)",
+        "127.0.0.1; 0 for any free port (`drivelab watch` does not need this)",
     )
     parser.add_argument(
-        "--for", dest="seconds", type=duration, metavar="TIME", help="stop after so long"
+        "--for", dest="seconds", type=duration, metavar="TIME", help="stop after this time"
     )
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+        "--seed", type=seed, default=0, metavar="N", help="seed of all random numbers [0]"
     )
     add_no_variability(parser)
     parser.add_argument(
         "--from-state",
         type=Path,
         metavar="FILE.state",
-        help="start from the state that `drivelab simulate --save-state` kept, instead of the "
+        help="start from a state that `drivelab simulate --save-state` saved, instead of the "
         "preset's condition",
     )
     add_json(parser)
@@ -151,8 +154,8 @@ def _add_power(parser: argparse.ArgumentParser) -> None:
         "--power-cut-every",
         type=duration,
         metavar="TIME",
-        help="cut the drive's power this long after it came on (wall time); requests under way "
-        "fail, and what the cache held is lost",
+        help="cut the drive's power this long after it came on (wall time); outstanding "
+        "requests fail, and what the cache held is lost",
     )
     group.add_argument(
         "--power-off-for", type=duration, metavar="TIME", help="how long the power stays off [1s]"
@@ -160,29 +163,29 @@ def _add_power(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--power-cut-loss",
         choices=("some", "all"),
-        help="lose all that the cache held, or draw it for each 4 KiB [some]",
+        help="lose everything that the cache held, or decide at random for each 4 KiB [some]",
     )
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("where data lie")
+    group = parser.add_argument_group("where data are stored")
     group.add_argument(
         "--memory",
         type=size,
         metavar="SIZE",
-        help="the most memory that data take; then writes find no room "
-        "[4GiB, or half of what is free]",
+        help="maximum memory for data; writes beyond it fail with no space [4GiB, or half of "
+        "the free memory]",
     )
     group.add_argument(
         "--backing",
         type=Path,
         metavar="FILE",
-        help="keep data in this file of the drive's size; made when it does not exist",
+        help="keep data in this file of the drive's size; it is created if it does not exist",
     )
     group.add_argument(
         "--allow-destructive",
         metavar="PATH",
-        help="overwrite this existing backing file, which Drivelab did not make",
+        help="overwrite this existing backing file, which Drivelab did not create",
     )
 
 

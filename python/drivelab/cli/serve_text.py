@@ -74,7 +74,7 @@ def _lines(drive: str, served: Served) -> Iterator[str]:
         yield f"{'lateness':<{_LABEL}}{', '.join(told)}"
     if served.no_space:
         yield (
-            f"{'no room':<{_LABEL}}{served.no_space:,} writes found none: allow more with "
+            f"{'no space':<{_LABEL}}{served.no_space:,} writes found none: allow more with "
             "--memory, or free space on the backing file's disk"
         )
     if served.power_cuts:

@@ -44,7 +44,7 @@ def add_at_once(parser: argparse.ArgumentParser) -> None:
         "--at-once",
         type=whole_number(1, 1024),
         metavar="N",
-        help="of several drives, how many at once [as many as there are cores and memory]",
+        help="maximum number of drives at the same time [as many as cores and memory allow]",
     )
 
 
@@ -54,8 +54,8 @@ def add_allow_destructive(group: argparse._ArgumentGroup) -> None:
         "--allow-destructive",
         metavar="PATH",
         action="append",
-        help="overwrite this existing file or block device; PATH must be the drive's; once for "
-        "each of several drives",
+        help="overwrite this existing file or block device; PATH must be the same as DRIVE; "
+        "repeat it for each of several drives",
     )
 
 
@@ -154,13 +154,13 @@ def _refuse_shared(names: Sequence[str]) -> None:
     if pair is not None:
         one, other, shared = pair
         raise UsageError(
-            f"{one} and {other} lie on the same drive ({shared}) and would disturb each other; "
+            f"{one} and {other} are on the same drive ({shared}) and would disturb each other; "
             "--at-once 1 measures one after the other"
         )
     if sum(kind_of(name) == "real" for name in names) > 1:
         print(
             "drivelab: several real drives at once share this machine's processors and links; "
-            "--at-once 1 gives each the machine for itself",
+            "--at-once 1 measures one after the other",
             file=sys.stderr,
         )
 

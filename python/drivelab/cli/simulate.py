@@ -1,8 +1,8 @@
-"""Run a workload, a scenario of several or a recorded trace on a simulated drive.
+"""Run a workload, a scenario or a recorded trace on a simulated drive, and show all about it.
 
-Every request that is counted is told, by stream and operation: rates, latencies up to
-99.999 %, and where they went. A percentile that the count does not support stays empty. The
-same drive, workload and seed give the same numbers on any machine; only the cost differs.
+The output has rates, latencies up to 99.999 % and a breakdown of the latency, by stream and
+operation. A percentile that too few requests support stays empty. The same drive, workload and
+seed give the same numbers on any machine; only the run time differs.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs=2,
         type=Path,
         metavar=("SSDCONFIG.xml", "WORKLOAD.xml"),
-        help="drive and workloads from MQSim's own files (docs/coming-from-mqsim.md)",
+        help="take drive and workloads from MQSim's own files (docs/coming-from-mqsim.md)",
     )
     add_characteristics(parser)
     add_scenario(parser)
@@ -67,63 +67,66 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--requests",
         type=whole_number(1, _MOST_REQUESTS),
         metavar="N",
-        help=f"requests counted [as the scenario says, a whole trace, or {_DEFAULT_REQUESTS}]",
+        help=f"requests to count [as the scenario says, a whole trace, or {_DEFAULT_REQUESTS}]",
     )
     parser.add_argument(
         "--seconds",
         type=duration,
         metavar="TIME",
-        help="simulated time in which requests are counted",
+        help="simulated time during which requests are counted",
     )
     parser.add_argument(
         "--warmup-requests",
         type=whole_number(0, _MOST_REQUESTS),
         metavar="N",
-        help="requests completed before counting starts [0]",
+        help="requests to complete before counting starts [0]",
     )
     parser.add_argument(
         "--interval",
         type=duration,
         metavar="TIME",
-        help="tell also what completed in each interval of simulated time",
+        help="also report what completed in each interval of this simulated time",
     )
     parser.add_argument(
-        "--csv", type=Path, metavar="FILE.csv", help="with --interval: the time series as a table"
+        "--csv",
+        type=Path,
+        metavar="FILE.csv",
+        help="with --interval: output file for the time series, as a table",
     )
     parser.add_argument(
         "--log",
         type=Path,
         metavar="FILE.parquet",
-        help="write each counted request by itself, the first of them",
+        help="output file for every counted request, up to --log-requests",
     )
     parser.add_argument(
         "--log-requests",
         type=whole_number(1, _MOST_LOGGED),
         metavar="N",
-        help=f"with --log: at most so many requests [{_DEFAULT_LOGGED}]",
+        help=f"with --log: maximum number of requests [{_DEFAULT_LOGGED}]",
     )
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+        "--seed", type=seed, default=0, metavar="N", help="seed of all random numbers [0]"
     )
     add_no_variability(parser)
     parser.add_argument(
         "--firmware",
         type=Path,
         metavar="FILE",
-        help="a firmware of your own in the place of the drive's: a library, MINE.so, or its "
+        help="use your own firmware instead of the built-in one: a library, MINE.so, or its "
         "source, MINE.c or MINE.rs (docs/firmware.md)",
     )
     parser.add_argument(
         "--from-state",
         type=Path,
         metavar="FILE.state",
-        help="start from the state that an earlier run saved, instead of the preset's condition",
+        help="start from a state that an earlier run saved, instead of the preset's condition",
     )
     parser.add_argument(
         "--save-state",
         type=Path,
         metavar="FILE.state",
-        help="keep the state that the run leaves, for --from-state",
+        help="save the final state, for --from-state",
     )
     add_force(parser)
     add_json(parser)

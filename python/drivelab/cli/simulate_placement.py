@@ -33,4 +33,6 @@ def placement_lines(counts: Mapping[str, Any]) -> Iterator[str]:
     if counts["invalid_pages"]:
         yield line("", f"{counts['invalid_pages']:,} pages under handles or groups that it has not")
     if counts["displaced_pages"]:
-        yield line("", f"{counts['displaced_pages']:,} pages beside a reclaim group that was full")
+        yield line(
+            "", f"{counts['displaced_pages']:,} pages outside their reclaim group, which was full"
+        )

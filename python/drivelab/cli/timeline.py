@@ -1,9 +1,9 @@
-"""Draw when dispatch, channels and flash units work, as the simulator ran it.
+"""Draw when dispatch, channels and flash units work, as the simulator ran them.
 
-With --op and --record it is one request, the first of an idle drive in its preset's condition,
-at the start of its address range. With --for it is a span of a run: of the workload that the
-characteristics say, or of a scenario. Every bar is an operation of the simulator, none is
-computed for the drawing.
+--op and --record draw one request, the first of an idle drive in its preset's condition, at the
+start of its address range. --for draws a span of a run, either of a workload of the characteristics
+below or of a scenario. Every bar is an operation of the simulator; nothing is computed for the
+drawing.
 """
 
 from __future__ import annotations
@@ -52,18 +52,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="the drawing (FILE.svg), or a page with it, its facts and its numbers (FILE.html), or "
-        "that page on paper (FILE.pdf), which needs Chromium",
+        help="output file: the drawing (FILE.svg), a page with the drawing, facts and numbers "
+        "(FILE.html), or that page on paper (FILE.pdf), which needs Chromium",
     )
-    parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="the stages as a table")
+    parser.add_argument(
+        "--csv", type=Path, metavar="FILE.csv", help="output file for the stages as a table"
+    )
     group = parser.add_argument_group("a span of a run")
     group.add_argument(
         "--for", dest="lasting", type=duration, metavar="TIME", help="simulated time to draw"
     )
     group.add_argument(
-        "--from", type=duration, metavar="TIME", help="where the span begins in the run [0]"
+        "--from", type=duration, metavar="TIME", help="start of the span in the run [0]"
     )
-    group.add_argument("--seed", type=seed, metavar="N", help="key of all random numbers [0]")
+    group.add_argument("--seed", type=seed, metavar="N", help="seed of all random numbers [0]")
     add_scenario(parser)
     add_characteristics(parser)
     add_force(parser)
@@ -201,13 +203,13 @@ def _span_of_a_run(
     )
     if max(len(operations), len(work)) > MAX_OPERATIONS:
         raise UsageError(
-            f"more than {MAX_OPERATIONS} flash operations are under way in the span, which is "
-            "what a diagram shows at most: use a shorter --for"
+            f"more than {MAX_OPERATIONS} flash operations are in the span, the most that a "
+            "diagram shows: use a shorter --for"
         )
     table = stages(operations, (from_ns, to_ns))
     if not table.rows:
         raise UsageError(
-            f"no flash operation is under way from {format_duration_ns(from_ns)} to "
+            f"there is no flash operation from {format_duration_ns(from_ns)} to "
             f"{format_duration_ns(to_ns)} of the run: name another --from, or a longer --for"
         )
     drawn = {operation["unit"] for operation in operations}

@@ -1,7 +1,7 @@
-"""Look into recorded block traces: what they ask of a drive, and rewrite them.
+"""Read recorded block traces: show what they ask of a drive, convert them, cut them.
 
-FILE is a trace of one of sixteen formats, plain, gzip or zstd. Several files are merged by their
-times. The format is recognised by the content. docs/traces.md describes formats and numbers.
+FILE is a trace in one of sixteen formats, plain, gzip or zstd. The format is recognised from the
+content. Several files are merged by their times. docs/traces.md describes formats and numbers.
 
 Every action takes --json; `drivelab trace ACTION --help` explains one.
 """
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 #: Each a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
 _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
-    "info": (trace_info, "what a trace is, in one screen: requests, devices, characteristics"),
+    "info": (trace_info, "show a trace on one screen: requests, devices, characteristics"),
     "characterize": (
         trace_characterize,
-        "everything about a trace, as a whole and by window; --out writes a report",
+        "show everything about a trace, as a whole and by window; --out writes a report",
     ),
     "convert": (trace_convert, "write a trace in another format"),
-    "fit": (trace_fit, "write a scenario that asks a drive for what a trace asked for"),
-    "cut": (trace_cut, "write a part of a trace: a span of time, a device, reads or writes"),
+    "fit": (trace_fit, "write a scenario that asks a drive for what the trace asked for"),
+    "cut": (trace_cut, "write a part of a trace: a span of time, a device, only reads or writes"),
 }
 
 

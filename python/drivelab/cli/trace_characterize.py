@@ -33,11 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="write report.html, windows.csv, windows.parquet, result.json and the CSV behind "
-        "every figure",
+        help="output folder for report.html, windows.csv, windows.parquet, result.json and the "
+        "CSV of every figure",
     )
     parser.add_argument(
-        "--pdf", action="store_true", help="print the report as PDF too, with Chromium"
+        "--pdf", action="store_true", help="also print the report as PDF, with Chromium"
     )
     add_force(parser)
     add_json(parser)

@@ -36,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the first N of the requests that the other options keep",
     )
     kinds = group.add_mutually_exclusive_group()
-    kinds.add_argument("--reads", action="store_true", help="keep reads only")
-    kinds.add_argument("--writes", action="store_true", help="keep writes only")
+    kinds.add_argument("--reads", action="store_true", help="keep only reads")
+    kinds.add_argument("--writes", action="store_true", help="keep only writes")
     parser.add_argument(
         "--to-format",
         choices=FORMATS,

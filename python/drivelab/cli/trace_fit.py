@@ -34,19 +34,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="OUT",
         required=True,
-        help="the scenario to write, for example mine.toml",
+        help="output file for the scenario, for example mine.toml",
     )
     add_window(parser)
     group.add_argument(
-        "--name", default="fitted", metavar="NAME", help="name of its stream in results [fitted]"
+        "--name",
+        default="fitted",
+        metavar="NAME",
+        help="name of the scenario's stream in results [fitted]",
     )
     group.add_argument(
         "--check",
         action="append",
         default=[],
         metavar="DRIVE",
-        help="run the trace and the scenario on this simulated drive, and say how much they "
-        "differ; may be given several times",
+        help="run trace and scenario on this simulated drive and report how much they differ; "
+        "may be repeated",
     )
     add_force(group)
     add_json(parser)

@@ -42,26 +42,26 @@ def add_trace(
         nargs="+",
         type=Path,
         metavar="FILE",
-        help=f"{what}, merged by their times",
+        help=f"{what}; several files are merged by their times",
     )
     group.add_argument(
         "--speed",
         type=_speed,
         metavar="FACTOR",
-        help="2x sends twice as fast as recorded, max as fast as requests are answered [1x]",
+        help="2x sends twice as fast as recorded, max as fast as the drive answers [1x]",
     )
     group.add_argument(
         "--depth",
         type=whole_number(1, MAX_QUEUE_DEPTH),
         metavar="N",
-        help="most requests outstanding; a request that is due meanwhile is sent late "
+        help="maximum number of outstanding requests; a request beyond it is sent late "
         f"[{USUAL_TRACE_DEPTH}, on a real drive 64; with --speed max as many as were recorded]",
     )
     group.add_argument(
         "--fit",
         choices=TRACE_FITS,
-        help="where requests fall: as recorded (keep), modulo the drive's size (wrap), touched "
-        "regions of 1 MiB in a row (scale) [keep]",
+        help="where requests go on the drive: as recorded (keep), modulo the drive's size "
+        "(wrap), or with the touched regions of 1 MiB moved together (scale) [keep]",
     )
     add_reading(group)
     return group
@@ -119,8 +119,8 @@ def measured_trace_of(args: argparse.Namespace) -> Trace | None:
                 )
         if args.writes not in (None, BURST):
             raise UsageError(
-                f"--writes {args.writes} has no effect on a trace: its writes find the drive as it "
-                "is"
+                f"--writes {args.writes} has no effect on a trace: its writes find the drive as "
+                "found"
             )
     return trace_of(args)
 

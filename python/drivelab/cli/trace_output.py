@@ -37,12 +37,12 @@ def add_output(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="OUT",
         required=True,
-        help="the file to write; compressed if its name ends in .gz or .zst",
+        help="output file; compressed if its name ends in .gz or .zst",
     )
     parser.add_argument(
         "--drop",
         action="store_true",
-        help="leave out requests that the format cannot hold, and count them",
+        help="leave out requests that the format cannot represent, and count them",
     )
     add_force(parser)
 
@@ -149,7 +149,7 @@ def _lost(values: dict[str, Any]) -> Iterator[str]:
 
     for name, count in values["left_out"].items():
         if count:
-            what = f"{count_text(count, name)} that {values['output_format']} cannot hold"
+            what = f"{count_text(count, name)} that {values['output_format']} cannot represent"
             yield f"left out: {what}"
     for name, (noun, what) in _LOSSES.items():
         if values[name]:

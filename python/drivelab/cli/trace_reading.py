@@ -65,14 +65,14 @@ def add_reading(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--format",
         metavar="NAME",
-        help="its format (docs/traces.md lists them) [recognised by its content]",
+        help="format of the trace (docs/traces.md lists them) [recognised from the content]",
     )
     group.add_argument(
         "--device",
         action="append",
         metavar="NAME",
         default=[],
-        help="keep requests to this device only; may be given several times",
+        help="keep only requests to this device; may be repeated",
     )
     group.add_argument(
         "--on-bad",
@@ -84,13 +84,13 @@ def add_reading(group: argparse._ActionsContainer) -> None:
         "--time-unit",
         type=argument_type(_time_unit),
         metavar="UNIT",
-        help="unit of its times, for example ms or 100ns [the format's]",
+        help="unit of its times, for example ms or 100ns [that of the format]",
     )
     group.add_argument(
         "--address-unit",
         type=size,
         metavar="SIZE",
-        help="unit of its addresses, for example 512 or 4KiB [the format's]",
+        help="unit of its addresses, for example 512 or 4KiB [that of the format]",
     )
     group.add_argument(
         "--device-size",
@@ -111,8 +111,8 @@ def add_reading(group: argparse._ActionsContainer) -> None:
         type=argument_type(_column),
         metavar="MEANING=COLUMN",
         default=[],
-        help="for a Parquet file: the column that holds arrival, offset, size, operation, ...; may "
-        "be given several times",
+        help="for a Parquet file: the column that holds arrival, offset, size, operation, ...; "
+        "may be repeated",
     )
 
 

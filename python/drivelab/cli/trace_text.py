@@ -24,8 +24,8 @@ def fio_notes(trace: Trace, measurement: Measurement) -> list[str]:
     notes = []
     if trace.speed is not None:
         notes.append(
-            f"{depth} jobs of fio sent one request at a time each, at its millisecond; how late it "
-            "was is told up to 1 ms too short"
+            f"{depth} jobs of fio sent one request at a time each, at its millisecond; the "
+            "reported lateness may be up to 1 ms too small"
         )
     elif trace.depth is None and trace.facts is not None:
         notes.append(

@@ -1,11 +1,11 @@
-"""Make a simulated twin of a drive: measure it, fit a simulated drive, and set both side by side.
+"""Make a simulated twin of a drive: measure the drive, fit a simulated one, and compare both.
 
-Workloads are measured as `drivelab model` does, of a burst of writes, and a simulated drive is
-fitted to them as `drivelab fit` does. Others judge it: they are measured twice on the drive, so
-that the page can say how far the twin is off, and how far the drive is from itself.
+Workloads are measured as with `drivelab model --writes burst`, and a simulated drive is fitted to
+them as with `drivelab fit`. Other workloads judge the twin. They are measured twice on the drive,
+so that the page shows both how far the twin is off and how far the drive is from itself.
 
-Everything is kept in one folder: the run, the second measurements, the preset and the page. The
-same command resumes where it stopped. --serve then serves the twin, as `drivelab serve` does.
+One folder contains the run, the second measurements, the preset and the page. The same command
+resumes if it was stopped. --serve then serves the twin, as `drivelab serve` does.
 """
 
 from __future__ import annotations
@@ -56,14 +56,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="folder of everything [runs/twin- with the drive's name and the seed]",
+        help="output folder; an existing run resumes [runs/twin- with the drive's name and the "
+        "seed]",
     )
     parser.add_argument(
         "-o",
         "--preset",
         type=Path,
         metavar="FILE.toml",
-        help=f"where the twin is written as a preset [{_PRESET} in the folder]",
+        help=f"output file for the twin, a preset [{_PRESET} in the folder]",
     )
     group = parser.add_argument_group(
         "how much is measured", "measuring ends at the first of --measurements and --budget"
@@ -72,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--measurements",
         type=whole_number(40, _MOST_MEASUREMENTS),
         metavar="N",
-        help=f"workloads to fit to [100; with --budget at most {_MOST_MEASUREMENTS}]",
+        help=f"number of workloads to fit to [100; with --budget at most {_MOST_MEASUREMENTS}]",
     )
     add_budget(group)
     group.add_argument(
@@ -80,10 +81,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number(5, _MOST_CHECK),
         default=_USUAL_CHECK,
         metavar="N",
-        help=f"other workloads, measured twice, that judge the twin [{_USUAL_CHECK}]",
+        help="number of other workloads that judge the twin; each is measured twice "
+        f"[{_USUAL_CHECK}]",
     )
     parser.add_argument(
-        "--serve", action="store_true", help="serve the twin when it is made, until Ctrl-C"
+        "--serve", action="store_true", help="serve the twin when it is ready, until Ctrl-C"
     )
     add_drive_options(parser)
     add_force(parser)

@@ -1,8 +1,8 @@
 """Watch a served drive in the terminal: what it does, every second.
 
-On a terminal it fills the window, until q, Ctrl-C, --for or the end of the server. Elsewhere it
-prints a line a second. It sees drives that `drivelab serve` serves for the same user on this
-machine, and by a URL any that was started with --monitor.
+On a terminal it fills the window until q, Ctrl-C, --for or the end of the server. In a file or a
+pipe it prints one line per second. It finds the drives that `drivelab serve` serves for the same
+user on this machine. A URL reaches any drive that is served with --monitor.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "server",
         metavar="SOCKET|URL|DRIVE",
         nargs="?",
-        help="the socket or address at which programs come to the drive, the URL of its monitor, "
-        "or the drive's name [the only one that is served]",
+        help="the socket or address at which programs connect to the drive, the URL of its "
+        "monitor, or the drive's name [the only drive that is served]",
     )
     parser.add_argument(
-        "--for", dest="seconds", type=duration, metavar="TIME", help="stop after so long"
+        "--for", dest="seconds", type=duration, metavar="TIME", help="stop after this time"
     )
-    parser.add_argument("--once", action="store_true", help="show the last second and stop")
+    parser.add_argument("--once", action="store_true", help="print the last second and stop")
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print one JSON object a line, a line a second (its keys: docs/json-watch.md)",
+        help="print one JSON object per line, one line per second (its keys: docs/json-watch.md)",
     )
 
 

@@ -15,7 +15,7 @@ _PATHS: Final = {"drive", "drives", "allow_destructive", "trace"}
 def whole_parser() -> argparse.ArgumentParser:
     """Return a parser that holds every command; it is there to be looked at."""
     parser = argparse.ArgumentParser(prog="drivelab", allow_abbrev=False)
-    parser.add_argument("--version", action="store_true", help="say which version this is")
+    parser.add_argument("--version", action="store_true", help="print the version")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name, command in COMMANDS.items():
         added = commands.add_parser(name, help=command.summary, allow_abbrev=False)

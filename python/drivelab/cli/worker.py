@@ -1,7 +1,7 @@
-"""Measure for a run of another process or machine, as it asks.
+"""Measure for a run of another process or machine.
 
-`--executor processes` and `--executor ssh` start it; there is no need to type it. It is asked on
-standard input and answers on standard output, a JSON object a line, until its input ends.
+`--executor processes` and `--executor ssh` start it; you need not type it. It reads requests from
+standard input and answers on standard output, one JSON object per line, until its input ends.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--stdio",
         action="store_true",
         required=True,
-        help="be asked on standard input, and answer on standard output",
+        help="read requests from standard input and answer on standard output",
     )
 
 

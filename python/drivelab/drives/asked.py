@@ -80,8 +80,8 @@ def plan_for(
     kind = kind_of(drive_name)
     if kind == "closed_form" and asked.get("writes") == "sustained":
         raise CannotAnswerError(
-            f"{word('writes')} sustained has no meaning for {drive_name}: a formula keeps nothing "
-            "of what was written; leave it out"
+            f"{word('writes')} sustained has no meaning for {drive_name}: a formula does not "
+            "store what was written; leave it out"
         )
     if kind == "closed_form" and asked.get("content") is not None:
         raise UsageError(

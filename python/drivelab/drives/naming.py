@@ -265,7 +265,7 @@ def _suggestion(name: str) -> str:
     if os.path.lexists(asked) and asked != name:
         files = f"a preset's file ends in {_PRESET_SUFFIX}, and a file to measure is ./{asked}"
     elif name and ":" not in name and not near:
-        files = f"./{name} is a file to measure, and made when it does not exist"
+        files = f"./{name} is a file to measure, created if it does not exist"
     return f"{guess}`drivelab drives` lists all; {files}"
 
 

@@ -59,7 +59,7 @@ class OperationResult:
             ),
             (
                 all(0 <= number < HISTOGRAM_BINS for number in self.histogram),
-                f"a histogram bin lies outside 0 to {HISTOGRAM_BINS - 1}",
+                f"a histogram bin is outside 0 to {HISTOGRAM_BINS - 1}",
             ),
         )
         for holds, problem in claims:

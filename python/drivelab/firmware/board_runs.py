@@ -144,6 +144,6 @@ def check_same_board(header: Mapping[str, Any], described: Mapping[str, Any] | N
         for one in (before, described)
     ]
     raise UsageError(
-        f"the run began with {told[0]}, and this is {told[1]}: go on with the first, or choose "
+        f"the run began with {told[0]}, and this is {told[1]}: resume with the first, or choose "
         "another --out"
     )

@@ -65,8 +65,9 @@ def check_same_processor(header: Mapping[str, Any], processor: str | None) -> No
     before = plan.get("processor")
     if plan.get("events") == "pmu" and before != processor:
         raise UsageError(
-            f"the run counted events on {before or 'a processor without a name'}, and this machine "
-            f"has {processor or 'one without a name'}: go on there, or choose another --out"
+            f"the run counted events on {before or 'a processor without a name'}, and this "
+            f"machine has {processor or 'one without a name'}: resume there, or choose another "
+            "--out"
         )
 
 
@@ -104,12 +105,12 @@ def corrected(group: str, readings: Sequence[Mapping[str, Any]]) -> Corrected:
         names = [name for name in readings[0] if name not in ("group", "enabled_ns", "running_ns")]
         raw = {name: np.array([each[name] for each in readings], dtype=float) for name in names}
     except (IndexError, KeyError, TypeError, ValueError) as error:
-        raise RunError(f"the firmware told no events {group}; build it again") from error
+        raise RunError(f"the firmware reported no events {group}; build it again") from error
     never = np.flatnonzero((running <= 0) & (enabled > 0))
     if never.size:
         raise RunError(
-            f"the events {group} were never counted in record {never[0]}: other programs hold the "
-            "counters; end them (perf, a watchdog), or leave --events pmu out"
+            f"the events {group} were never counted in record {never[0]}: other programs use "
+            "the counters; end them (perf, a watchdog), or leave --events pmu out"
         )
     shares = np.where(enabled > 0, running / np.maximum(enabled, 1), 1.0)
     return Corrected({name: counts / shares for name, counts in raw.items()}, shares)
@@ -152,7 +153,7 @@ def observe_counters(
         wall = counted.column(_WALL)
         values[_TIME] = np.minimum(values.get(_TIME, wall), wall)
     if first is None or any(name not in values for name in EVENTS):
-        raise RunError("the firmware told not all events; build it again")
+        raise RunError("the firmware did not report all events; build it again")
     columns = tuple(_column(name) for name in EVENTS)
     table = np.rint(np.column_stack([values[name] for name in EVENTS]))
     return first, RecordLog(columns, table, {"name": "counters", "counted_ratio": shares})

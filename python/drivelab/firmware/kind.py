@@ -37,7 +37,7 @@ def observed_of(entry: Mapping[str, Any]) -> Observed:
             return Profiled(label, counted, host, _log(entry[_LOGS[2]]))
         return Observed(label, counted, host)
     except (KeyError, TypeError, ValueError) as error:
-        raise RunError(f"the journal holds a workload without its records ({error})") from error
+        raise RunError(f"the journal contains a workload without its records ({error})") from error
 
 
 def stored_records(store: RunStore) -> list[Observed]:
@@ -68,8 +68,8 @@ def stored_profile(store: RunStore) -> list[Profiled]:
     profiled = [each for each in found if isinstance(each, Profiled)]
     if len(profiled) < len(found):
         raise UsageError(
-            f"{store.path} holds no times of a target: `drivelab firmware predict` made it; name a "
-            "run of `drivelab firmware profile`"
+            f"{store.path} contains no times of a target: `drivelab firmware predict` made it; "
+            "name a run of `drivelab firmware profile`"
         )
     return profiled
 
@@ -91,8 +91,8 @@ def incomplete(store: RunStore, found: Sequence[Observed]) -> list[str]:
         starts = store.starts()
         command = starts[-1].get("command") if starts else None
         told.append(
-            f"the profile is incomplete: {len(found)} of {len(asked)} workloads are there, without "
-            f"{', '.join(missing)}; `{command or 'drivelab firmware profile'}` goes on with it"
+            f"the profile is incomplete: {len(found)} of {len(asked)} workloads exist, without "
+            f"{', '.join(missing)}; `{command or 'drivelab firmware profile'}` resumes it"
         )
     plan = store.header.get("plan") or {}
     requests = (plan.get("requests") or {}).get("requests")

@@ -191,10 +191,10 @@ class _Bench:
                 for place in fit.left_out
             }
         except (KeyError, TypeError, ValueError) as error:
-            raise RunError(f"the journal holds a fit without its answers ({error})") from error
+            raise RunError(f"the journal contains a fit without its answers ({error})") from error
         for place, times in found.items():
             if times.shape != (int((self.data.groups == place).sum()) if fit.is_last else 1,):
-                raise RunError("the journal holds a fit with too few answers")
+                raise RunError("the journal contains a fit with too few answers")
         return found
 
 

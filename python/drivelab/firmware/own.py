@@ -271,8 +271,8 @@ def _run(source: Path, processor: str, command: Sequence[str]) -> None:
 def _told(folder: Path) -> OwnFirmware:
     """Read what a folder says of its programs."""
     refused = UsageError(
-        f"{folder} holds no firmware: name a source, or a folder that `drivelab firmware build` "
-        "wrote"
+        f"{folder} contains no firmware: name a source, or a folder that `drivelab firmware "
+        "build` wrote"
     )
     try:
         values = parse_json((folder / _TOLD).read_text(encoding="utf-8"))

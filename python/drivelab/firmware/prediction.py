@@ -142,8 +142,9 @@ def predict(model: FirmwareModel, file: str, observed: Sequence[Observed]) -> Pr
         )
         if outside > _MOST_OUTSIDE:
             cautions.append(
-                f"{each.label} is unlike what the model was trained on: {100 * outside:.0f} % of "
-                "its records lie outside, so its times may be far off."
+                f"{each.label} is unlike what the model was trained on: {100 * outside:.0f} % "
+                "of its records are outside the range of its training, so its times may be far "
+                "off."
             )
     known = [each.label for each in found if each.error and each.label in model.workloads]
     if known:
@@ -205,8 +206,8 @@ def refuse_other_source(model: TrainedFirmware, own: OwnFirmware) -> None:
     """Raise `UsageError` when a firmware of the model's name is not the one it was trained with."""
     if model.mapping != own_mapping(own.source_sha256):
         raise UsageError(
-            f"the source of {own.name} is not the one that the model was trained with: profile and "
-            "train again, or name the source as it was"
+            f"the source of {own.name} is not the one that the model was trained with: profile "
+            "and train again, or name the original source"
         )
 
 

@@ -99,7 +99,9 @@ def read_observed(path: Path) -> RecordLog:
     lines = _lines(path)
     head = lines[0]
     if not isinstance(head, dict) or head.get("format") != _FORMAT:
-        raise RunError(f"{path} holds no records of a processor; run `drivelab firmware profile`")
+        raise RunError(
+            f"{path} contains no records of a processor; run `drivelab firmware profile`"
+        )
     if head.get("version") != _VERSION:
         raise RunError(
             f"{path} was written by version {head.get('version')} of the processor models, and "
@@ -148,13 +150,13 @@ def read_with_events(path: Path) -> tuple[RecordLog, list[dict[str, Any]]]:
     """
     lines = _lines(path)
     if not all(isinstance(line, dict) and isinstance(line.get("events"), dict) for line in lines):
-        raise RunError(f"{path} holds no events of a processor; build the firmware again")
+        raise RunError(f"{path} contains no events of a processor; build the firmware again")
     return _counted(path, lines), [line["events"] for line in lines]
 
 
 def _counted(path: Path, lines: list[Any]) -> RecordLog:
     if not all(isinstance(line, dict) and "record" in line for line in lines):
-        raise RunError(f"{path} holds no counts of firmware; profile again")
+        raise RunError(f"{path} contains no counts of firmware; profile again")
     if any(one.keys() != other.keys() for one, other in pairwise(lines)):
         raise RunError(f"{path} has lines with other counts than the first; profile again")
     if any(line["record"] != place for place, line in enumerate(lines)):

@@ -61,7 +61,7 @@ class StaticCount:
             Where records do not tell reads, writes and collection apart.
         """
         if any(each.board is not None for each in profiles):
-            raise RunError("a board tells no instructions; profile the emulated target for it")
+            raise RunError("a board reports no instructions; profile the emulated target for it")
         ways = np.concatenate([_pages(each) for each in profiles])
         moved = np.concatenate([each.counted.column("pages_moved") for each in profiles])
         counts = np.concatenate([each.target.column("instructions") for each in profiles])
@@ -72,8 +72,8 @@ class StaticCount:
             rows = np.column_stack([ways, moved])
         if np.linalg.matrix_rank(rows) < rows.shape[1]:
             raise RunError(
-                "instructions of reads, writes and collection cannot be told apart; profile "
-                "workloads that read, that write, and that do both"
+                "instructions of reads, writes and collection cannot be separated; profile "
+                "workloads that only read, that only write, and that do both"
             )
         found, *_ = np.linalg.lstsq(rows, counts, rcond=None)
         return cls(max(float(found[0]), 0.0), max(float(found[1]), 0.0))

@@ -47,14 +47,14 @@ def _lines(about: About, watched: Mapping[str, Any]) -> Iterator[str]:
         ),
         ("clients_total", "Clients that came", total["clients"]),
         ("late_replies_total", "Replies later than allowed", total["late_replies"]),
-        ("no_space_requests_total", "Requests that found no room", total["no_space"]),
+        ("no_space_requests_total", "Requests that found no space", total["no_space"]),
         ("failed_requests_total", "Requests that failed otherwise", total["failed"]),
     ):
         yield from _family(name, "counter", meaning, [({}, value)])
     for name, meaning, value in (
         ("capacity_bytes", "Size of the drive", about.capacity_bytes),
         ("dilation_ratio", "How many times longer everything takes", about.dilation),
-        ("connected_clients", "Clients that are there", total["connected"]),
+        ("connected_clients", "Connected clients", total["connected"]),
     ):
         yield from _family(name, "gauge", meaning, [({}, value)])
     yield from _requests(total)
@@ -140,7 +140,7 @@ def _held(stretch: Mapping[str, Any]) -> Iterator[str]:
     """Write what the drive holds."""
     room = stretch["room"] or {}
     for name, meaning, value in (
-        ("outstanding_requests", "Requests under way", stretch["outstanding"]),
+        ("outstanding_requests", "Outstanding requests", stretch["outstanding"]),
         ("buffer_bytes", "Size of the write buffer or write cache", stretch["buffer_bytes"]),
         ("buffer_taken_bytes", "Bytes of it that are taken", stretch["buffered_bytes"]),
         ("blocks", "Blocks of the flash", room.get("blocks")),
@@ -153,7 +153,7 @@ def _held(stretch: Mapping[str, Any]) -> Iterator[str]:
         ("planes", "Planes of the flash", room.get("planes")),
         (
             "collecting_planes",
-            "Planes on which collection is under way",
+            "Planes that are collecting garbage",
             room.get("collecting_planes"),
         ),
     ):

@@ -133,6 +133,7 @@ def memory_for_data(asked: int | None, drive_bytes: int) -> int:
     if free is not None and asked > free:
         raise UsageError(
             f"--memory {format_size(asked)} is more than the {format_size(free)} that are free "
-            "beside the drive; allow less, or keep the data in a file with --backing FILE"
+            "next to the drive's own memory; allow less, or keep the data in a file with "
+            "--backing FILE"
         )
     return asked

@@ -329,7 +329,7 @@ class PerformanceModel(ModelContents):
         if impossible.any():
             raise CannotAnswerError(
                 f"the {key.features} {key.estimator} model has no answer for workload "
-                f"{int(np.argmax(impossible))}: it lies too far outside what was trained"
+                f"{int(np.argmax(impossible))}: it is too far outside the training data"
             )
         return answers
 

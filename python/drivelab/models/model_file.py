@@ -57,8 +57,8 @@ _FILE: Final = ModelFile(
     made_by="`drivelab model`",
     missing="a model is a run's folder, or its model.json, as `drivelab model` makes them",
     again="fit the model again from its run: drivelab report RUN",
-    kept="what was measured is kept: make room or check the permissions, then run the same "
-    "command again",
+    kept="what was measured is saved: free some space or check the permissions, then run the "
+    "same command again",
 )
 
 

@@ -109,8 +109,9 @@ class Probed:
     def _how_built(self) -> list[str]:
         if self.has_arm and self.read_seconds is not None and self.read_gain is not None:
             return [
-                f"one arm; a random read takes {format_duration_ns(self.read_seconds * 1e9)}, 64 "
-                f"at once get {self.read_gain:.1f} times as many"
+                "one arm; a random read takes "
+                f"{format_duration_ns(self.read_seconds * 1000000000.0)}, 64 at the same time "
+                f"get {self.read_gain:.1f} times as many"
             ]
         pages = [] if self.page_bytes is None else [f"{format_size(self.page_bytes)} pages"]
         units = [] if self.parallel_units is None else [f"{self.parallel_units} in parallel"]

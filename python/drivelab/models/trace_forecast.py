@@ -220,8 +220,8 @@ def asked_queueing(model: PerformanceModel) -> Queueing:
     ]
     if not found:
         raise CannotAnswerError(
-            "the model holds no queueing model, so it cannot serve a trace; `drivelab model` makes "
-            "one of a drive's measurements, or replay the trace with `drivelab measure --trace`"
+            "the model contains no queueing model, so it cannot predict a trace; make one with "
+            "`drivelab model`, or replay the trace with `drivelab measure --trace`"
         )
     table = model.trained.table
     observed = model.evaluation.observed[_LATENCY]

@@ -185,8 +185,8 @@ def _room(entry: Mapping[str, Any], workload: Placeable, where: str) -> int:
         found = size(entry["size"], f"{where}: size")
     if found is None:
         raise UsageError(
-            f"{where}: nothing says how much room it takes; add a size, such as "
-            'size = "40GB": its requests go to a range of so many bytes'
+            f'{where}: it has no size; add one, such as size = "40GB": its requests go to a '
+            "range of this size"
         )
     if not found:
         raise UsageError(f"{where}: size is 0; allowed: more, such as {format_size(1 << 30)}")

@@ -245,7 +245,7 @@ class Bench(ClosedOnExit):
         self, demand: Demand, demands: Sequence[Demand], measurement: Measurement
     ) -> str:
         others = [each.name for each in demands if each is not demand]
-        beside = f"beside {listed(others)}" if others else "alone"
+        beside = f"next to {listed(others)}" if others else "alone"
         took = format_duration_ns(measurement.duration_ns)
         why = f"which is over after {took}"
         if measurement.stopped_by == "requests":

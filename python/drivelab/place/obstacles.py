@@ -163,7 +163,7 @@ def _asked(plan: PlacementPlan, bound: Bound) -> float:
     if bound.what == "utilisation":
         return plan.utilisation_at_most
     if bound.of is None:
-        raise TypeError(f"{bound.what} is of nothing")
+        raise TypeError(f"{bound.what} is a limit on nothing")
     if bound.what == "drives":
         return float(plan.offers[bound.of].at_most)
     value: float = getattr(plan.demands[bound.of].bounds, bound.what)

@@ -108,7 +108,7 @@ def headline(placement: Placement) -> str:
     """Say in a sentence or two what came of it."""
     plan = placement.plan
     if not placement.drives:
-        return "No placement meets every bound."
+        return "No placement meets every limit."
     placed = [each.placed for each in placement.drives]
     sums = totals(plan, placed)
     found = " found" if placement.gap > 0 else ""
@@ -118,11 +118,11 @@ def headline(placement: Placement) -> str:
         "latency": f"The least mean latency{found} is {latency_text(placement.latency_ns_mean)}",
     }[plan.objective]
     if placement.holds:
-        held = "Every bound holds where the workloads of each drive are simulated together."
+        held = "Every limit is met when the workloads of each drive are simulated together."
     else:
         count = len(broken_texts(placement))
-        bounds = "1 bound does" if count == 1 else f"{count} bounds do"
-        held = f"{bounds} not hold where the workloads of each drive are simulated together."
+        bounds = "1 limit is" if count == 1 else f"{count} limits are"
+        held = f"{bounds} not met when the workloads of each drive are simulated together."
         return (
             f"{held} That is the placement of the last round, on {pool_text(plan, placed)}; more "
             "--rounds look for another one."
@@ -141,14 +141,14 @@ def proof_text(placement: Placement) -> str:
         )
     else:
         parts.append(
-            f"By what pairs of workloads do to each other no {noun[placement.plan.objective]} "
-            "placement meets every bound."
+            "Judged by how pairs of workloads affect each other, no "
+            f"{noun[placement.plan.objective]} placement meets every limit."
         )
     count = len(placement.forbidden)
     if count:
         groups = "1 group" if count == 1 else f"{count} groups"
         parts.append(
-            f"It took {placement.rounds} rounds: {groups} of workloads broke a bound when they "
+            f"It took {placement.rounds} rounds: {groups} of workloads broke a limit when they "
             "were simulated together."
         )
     return " ".join(parts)
@@ -209,11 +209,11 @@ def obstacle_texts(placement: Placement) -> list[str]:
     found = placement.obstacles
     said = [obstacle_text(placement.plan, each) for each in found]
     if not found:
-        return ["No bound was found that is in the way by itself."]
+        return ["No single limit was found that is in the way."]
     if any(each.placed and each.what != "together" for each in found):
         if len(found) == 1:
-            return ["One bound is in the way:", *said]
-        return ["Any one of these bounds is in the way; changing one of them is enough:", *said]
+            return ["One limit is in the way:", *said]
+        return ["Each of these limits is in the way; changing one of them is enough:", *said]
     return said
 
 
@@ -222,7 +222,7 @@ def obstacle_text(plan: PlacementPlan, one: Obstacle) -> str:
     if one.what == "together":
         cost = "" if not plan.has_prices else f" costs {amount_text(one.least)}:"
         return (
-            "Changing one bound is not enough. With as many drives as it takes the cheapest "
+            "Changing one limit is not enough. With as many drives as needed, the cheapest "
             f"placement{cost or ' is'} {pool_text(plan, one.placed)}."
         )
     if one.what == "drives" or one.of is None:
@@ -271,14 +271,15 @@ def _bound_text(plan: PlacementPlan, one: Obstacle) -> str:
     bound = f"the {noun} of {name} ({'at most' if is_most else 'at least'} {asked}, {key})"
     if one.is_of_several and one.drive is not None:
         return (
-            f"No drive of the pool meets all bounds of {name}, even alone: on "
-            f"{plan.offers[one.drive].drive} {broken_text(one.what, one.asked, one.least)} ({key})."
+            f"No drive of the pool meets all limits of {name}, even alone: on "
+            f"{plan.offers[one.drive].drive} {broken_text(one.what, one.asked, one.least)} "
+            f"({key})."
         )
     if one.drive is not None:
         best = "least" if is_most else "most"
         drive = plan.offers[one.drive].drive
         return (
-            f"No drive of the pool meets the bound on {bound}, even alone: the {best} is {least}, "
-            f"on {drive}."
+            f"No drive of the pool meets the limit on {bound}, even alone: the {best} is "
+            f"{least}, on {drive}."
         )
-    return f"The bound on {bound}: with {least} there is a placement."
+    return f"The limit on {bound}: with {least} there is a placement."

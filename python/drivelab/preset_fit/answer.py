@@ -81,10 +81,10 @@ def headline(fitted: Fitted) -> str:
             f"{share_text(fitted.repeated.mean)} and {share_text(fitted.repeated.p99)}."
         )
     return (
-        f"On {len(fitted.run.held_out.workloads)} workloads that it was not fitted to, the "
+        f"On {len(fitted.run.held_out.workloads)} workloads that were not used for the fit, the "
         f"simulated drive is off by {share_text(fitted.after.mean)} in the mean latency and "
-        f"{share_text(fitted.after.p99)} in the 99 % latency; {fitted.base.reference} as it was by "
-        f"{share_text(fitted.before.mean)} and {share_text(fitted.before.p99)}.{again}"
+        f"{share_text(fitted.after.p99)} in the 99 % latency; {fitted.base.reference} as it was "
+        f"by {share_text(fitted.before.mean)} and {share_text(fitted.before.p99)}.{again}"
     )
 
 
@@ -94,8 +94,8 @@ def cautions(fitted: Fitted) -> list[str]:
     # Nothing can be closer to a drive than the drive itself.
     if fitted.after.mean > _FAR + (0.0 if fitted.repeated is None else fitted.repeated.mean):
         found.append(
-            "The simulated drive does not do what the drive does. It may be built otherwise than "
-            "any preset, or vary by itself: try another --base."
+            "The simulated drive does not behave like the drive. The drive may be built "
+            "differently from any preset, or it may vary: try another --base."
         )
     if edge := [one.parameter.name for one in fitted.values if one.is_at_edge]:
         found.append(
@@ -105,7 +105,8 @@ def cautions(fitted: Fitted) -> list[str]:
     if untold := [one.parameter.name for one in fitted.values if not one.is_told]:
         rest = ", with the rest fitted to them" if len(fitted.values) > 1 else ""
         found.append(
-            f"These measurements do not tell {listed(untold)}: quite other values do as well{rest}."
+            f"These measurements do not determine {listed(untold)}: very different values fit "
+            f"as well{rest}."
         )
     return found
 
@@ -128,13 +129,13 @@ def compared_tables(fitted: Fitted) -> tuple[Table, ...]:
     for name, head, every, note in (
         (
             *("bases", "preset", fitted.bases),
-            "By how much latencies are too long or too short, after a few steps by slopes, on "
-            "30 workloads. The two nearest were fitted further, and the better one is kept.",
+            "Error of the latencies on 30 workloads, after a few least-squares steps. The two "
+            "nearest presets were fitted further, and the better one was used.",
         ),
         (
             *("builds", "change", fitted.builds),
-            "One at a time, after a few steps by slopes. A change is kept where it takes away a "
-            "quarter of what was left or more.",
+            "One change at a time, after a few least-squares steps. A change is kept if it "
+            "removes a quarter of the remaining error or more.",
         ),
     ):
         rows = tuple(
@@ -179,10 +180,10 @@ def amount_text(value: int | list[int]) -> str:
 def interval_text(value: FittedValue) -> str:
     """Write between which values it lies, or that nothing tells it."""
     if value.low is None and value.high is None:
-        return "not told"
+        return "not determined"
     if value.high is None:
-        return f"not told; {amount_text(value.low or 0)} or more"
+        return f"not determined; {amount_text(value.low or 0)} or more"
     if value.low is None:
-        return f"not told; {amount_text(value.high)} or less"
+        return f"not determined; {amount_text(value.high)} or less"
     between = f"{amount_text(value.low)} to {amount_text(value.high)}"
-    return between if value.is_told else f"not told; {between}"
+    return between if value.is_told else f"not determined; {between}"

@@ -370,7 +370,7 @@ def _error(said: FloatArray, observed: FloatArray) -> float:
 def _source(value: FittedValue, run: str) -> str:
     """Say where a value comes from, as the lines of presets do."""
     if not value.is_told:
-        return f"fitted: {run}, which does not tell it from others"
+        return f"fitted: {run}, which does not determine it"
     low, high, base = (
         one[0] if isinstance(one, list) else one for one in (value.low, value.high, value.base)
     )

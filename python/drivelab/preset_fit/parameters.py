@@ -137,7 +137,9 @@ def chosen_parameters(
         one for one in parameters if (not only or one.name in only) and one.name not in fixed
     )
     if not left:
-        raise UsageError("nothing is left to fit: hold fewer values, or name some to fit")
+        raise UsageError(
+            "no value is left to fit: hold fewer values with --hold, or name some with --fit"
+        )
     return left
 
 

@@ -54,7 +54,7 @@ def cautions(
             "as the merges of log blocks"
         )
     if any(ratios.half_width_ratio is None for ratios in found.ratios.values()):
-        limit = "--max-time left no room for it" if plan.repetitions == "auto" else "--repetitions"
+        limit = "--max-time left no time for it" if plan.repetitions == "auto" else "--repetitions"
         lines.append(f"nothing was repeated ({limit}), so nobody knows how sure this is")
     widths = [each.half_width_ratio for each in found.ratios.values()]
     if any(width is not None and plan.missed(width) for width in widths):
@@ -67,7 +67,7 @@ def cautions(
             "(--max-repetitions)"
         )
     if has_new_file:
-        lines.append("it went on with another file than it began with: that one had been removed")
+        lines.append("it resumed with another file, because the first one had been removed")
     if beside:
         lines.append(beside_text(beside))
     return lines

@@ -82,8 +82,8 @@ class StoredProfile:
         if not wanted <= done:
             command = starts[-1].get("command") if starts else None
             raise UsageError(
-                f"{store.path} is a profile that was stopped: {len(passes)} passes are there, and "
-                f"not one of every size and order; `{command or 'drivelab profile'}` goes on"
+                f"{store.path} is a profile that was stopped: {len(passes)} passes exist, but "
+                f"not one of every size and order; `{command or 'drivelab profile'}` resumes it"
             )
         in_order = [passes[place] for place in sorted(passes)]
         found = from_passes(in_order, plan.intervals, scheme=plan.scheme, centre=plan.centre)

@@ -185,15 +185,15 @@ def _of_folder(path: Path, test: str | None) -> dict[str, Any]:
         found: child for child in sorted(path.iterdir()) if (found := _test_of(child)) is not None
     }
     if not by_test:
-        raise UsageError(f"{path} is no run of `drivelab pts run`, and holds none")
+        raise UsageError(f"{path} is not a run of `drivelab pts run` and contains none")
     if test is None:
         if len(by_test) > 1:
             raise UsageError(
-                f"{path} holds several tests: {', '.join(by_test)}; choose one with --test"
+                f"{path} contains several tests: {', '.join(by_test)}; choose one with --test"
             )
         return build(next(iter(by_test.values()))).result
     if test not in by_test:
-        raise UsageError(f"{path} holds no test {test!r}; it holds {', '.join(by_test)}")
+        raise UsageError(f"{path} contains no test {test!r}; it contains {', '.join(by_test)}")
     return build(by_test[test]).result
 
 

@@ -99,8 +99,9 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
         rows,
         title="Fresh, at the end, and settled",
         note=f"At the end: mean of the last {LAST_MINUTES} minutes. Last window: mean of the "
-        "rounds by which steady state is judged. Both settled or not; settled after tells whether. "
-        "Lost: by the last window, or where there is none at the end.",
+        "rounds by which steady state is judged. Both are given whether the drive settled or "
+        'not; "settled after" shows whether it did. Lost: by the last window, or at the end if '
+        "there is no window.",
     )
     values = [
         {

@@ -224,7 +224,7 @@ def efficiency_page(drives: Sequence[Compared], chosen: Sequence[Key]) -> Page |
         Axis("IOPS/W"),
         tuple(words_of(key) for key in keys),
         bars,
-        "Requests a joule of the whole window. A drive without a value tells no energy.",
+        "Requests per joule over the whole window. A drive without a value reports no energy.",
     )
     return Page("Power efficiency", (figure,))
 

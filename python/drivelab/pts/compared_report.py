@@ -166,8 +166,8 @@ def _cautions(drives: Sequence[Compared]) -> list[str]:
     simulated = [drive.label for drive in drives if drive.kind != "real"]
     if simulated and len(simulated) < len(drives):
         told.append(
-            f"Not measured on hardware: {', '.join(simulated)}. They stand beside real drives, and "
-            "are hatched in every bar."
+            f"Not measured on hardware: {', '.join(simulated)}. They are compared with real "
+            "drives, and their bars are hatched."
         )
     elif simulated:
         told.append("All drives are simulated: nothing here was measured on hardware.")

@@ -155,13 +155,11 @@ def _disturbances(record: Record) -> list[str]:
     if record.starts > 1:
         times = "once" if record.starts == 2 else f"{record.starts - 1} times"
         told.append(
-            f"The test was stopped and went on, {times}: the drive was idle between, where the "
-            "specification wants no gap."
+            f"The test was stopped and resumed, {times}: the drive was idle in between, where "
+            "the specification allows no gap."
         )
     if record.has_new_file:
-        told.append(
-            "It went on with another file than it began with: that one was never preconditioned."
-        )
+        told.append("It resumed with another file, which was never preconditioned.")
     if record.beside:
         told.append(f"{beside_text(record.beside)}.")
     return told

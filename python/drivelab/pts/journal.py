@@ -237,8 +237,8 @@ def of_another_version(path: Path) -> Iterator[None]:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise RunError(
             f"{path} was written by another version of Drivelab, and this one does not "
-            f"understand it ({reason}): go on with that version, or begin "
-            "again with another --out"
+            f"understand it ({reason}): resume it with that version, or start again with "
+            "another --out"
         ) from error
 
 
@@ -255,8 +255,8 @@ def read_record(store: RunStore) -> Record:
     header = store.header
     if command_of(header) != COMMAND:
         raise UsageError(
-            f"{store.path} is a run of `drivelab {command_of(header)}`, not of `drivelab pts run`; "
-            f"`drivelab runs show {store.path}` says what it holds"
+            f"{store.path} is a run of `drivelab {command_of(header)}`, not of `drivelab pts "
+            f"run`; `drivelab runs show {store.path}` shows its contents"
         )
     steps: list[Step] = []
     purges: list[Purge] = []

@@ -211,7 +211,7 @@ def save_result(path: Path, record: Record) -> dict[str, Any]:
     except OSError as error:
         raise RunError(
             f"{path / RESULT} cannot be written: {error.strerror or error}; everything measured "
-            "is kept: make room and run the same command again"
+            "is saved: free some space and run the same command again"
         ) from error
     return result
 

@@ -54,8 +54,8 @@ class States:
             write_state(path, {"position": position}, state)
         except OSError as error:
             raise RunError(
-                f"the drive's state cannot be kept in {path}: {error.strerror or error}; free some "
-                "space"
+                f"the drive's state cannot be saved in {path}: {error.strerror or error}; free "
+                "some space"
             ) from error
         for other in self._own():
             if other != path:

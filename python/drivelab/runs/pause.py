@@ -55,7 +55,7 @@ class Pause:
         elif not self._asked:
             self._asked = True
             # Not by print: the signal may come in the middle of one.
-            text = "\ndrivelab: pausing after this measurement; `fg` goes on\n"
+            text = "\ndrivelab: pausing after this measurement; `fg` resumes\n"
             os.write(sys.stderr.fileno(), text.encode())
 
     def __enter__(self) -> Self:

@@ -263,13 +263,13 @@ class Run(ClosedOnExit):
     def _kept(self) -> str:
         """Say what is kept and how to go on; a file made for the drive stays until then."""
         if self._store is None:
-            return f"nothing was kept; --out FOLDER keeps every {self.kind.one}"
+            return f"nothing was saved; --out FOLDER saves every {self.kind.one}"
         # The drive's state is part of what is kept.
         file = None if self._leave is None else self._leave(only_found=not self.stored)
         left = "" if file is None else f", and {stays_until_complete(file, self.kind.what)}"
         of = "" if self._total is None else f" of {self._total}"
         return (
-            f"{self.stored}{of} {self.kind.many} are kept in {self.store.path}{left}; "
+            f"{self.stored}{of} {self.kind.many} are saved in {self.store.path}{left}; "
             f"{how_to_go_on(self._command)}"
         )
 

@@ -69,8 +69,8 @@ def refuse_differing(
             for key in differing[:_MOST_DIFFERENCES_TOLD]
         ]
         raise UsageError(
-            f"{path} holds another {kind.what}: {'; '.join(told)}; choose another --out or ask "
-            "for the same"
+            f"{path} contains another {kind.what}: {'; '.join(told)}; choose another --out or "
+            "ask for the same"
         )
 
 

@@ -12,7 +12,9 @@ from drivelab.errors import TerminatedError
 
 def how_to_go_on(command: str | None) -> str:
     """Say how; by the command line where it is known."""
-    return "run the same command again to go on" if command is None else f"go on with: {command}"
+    return (
+        "run the same command again to resume" if command is None else (f"resume with: {command}")
+    )
 
 
 def stays_until_complete(file: Path, what: str) -> str:

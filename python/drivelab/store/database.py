@@ -155,7 +155,7 @@ def told(path: Path) -> Iterator[None]:
         if code in _OUT_OF_SPACE:
             raise RunError(
                 f"no space left for {path / DATABASE}; free some space (what was measured "
-                "before is kept)"
+                "before is saved)"
             ) from error
         if code & 0xFF in _DAMAGED:
             raise damaged(path, str(error).partition(" with text ")[0]) from error
@@ -166,7 +166,7 @@ def told(path: Path) -> Iterator[None]:
             ) from error
         raise RunError(f"{path / DATABASE} cannot be used: {error}") from error
     except UnicodeDecodeError as error:
-        raise damaged(path, "it holds what is no text") from error
+        raise damaged(path, "it contains something that is not text") from error
 
 
 def _create(connection: sqlite3.Connection, header: dict[str, Any]) -> None:
@@ -193,8 +193,10 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     if application_id == 0 and empty:
         others = files_beside(path)
         if others:
-            raise damaged(path, f"it is empty, but {others[0]} is there")
-        raise EmptyRunError(f"{path} holds nothing yet; `drivelab model` into it starts it again")
+            raise damaged(path, f"it is empty, but {others[0]} exists")
+        raise EmptyRunError(
+            f"{path} contains nothing yet; the same `drivelab model` starts it again"
+        )
     if application_id != _APPLICATION_ID:
         raise UsageError(
             f"{path / DATABASE} is a database, but not a run of Drivelab; choose another folder"

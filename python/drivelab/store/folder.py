@@ -82,7 +82,7 @@ def make_folder(path: Path) -> None:
             others = files_beside(path)
             if others:
                 raise UsageError(
-                    f"{path} holds {others[0]} and no run; choose a new or an empty folder"
+                    f"{path} contains {others[0]} and no run; choose a new or an empty folder"
                 )
         for parent in path.parents:
             if parent.exists() and not parent.is_dir():
@@ -152,8 +152,8 @@ class FolderLock:
         now = Path(f"/proc/self/fd/{self._file.fileno()}").readlink()
         if now.is_file():
             raise RunError(
-                f"{self._path} was moved to {now.parent}, which keeps what was measured: give "
-                "that as --out to go on"
+                f"{self._path} was moved to {now.parent}; the measurements are in there: give "
+                "that folder as --out to resume"
             )
         raise RunError(f"{self._path} was deleted while its campaign ran, and what it held with it")
 

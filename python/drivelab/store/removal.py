@@ -53,8 +53,8 @@ def remove_run(path: Path, made: AbstractSet[str]) -> list[str]:
             named = ", ".join(foreign[:_MOST_NAMED])
             more = f" and {len(foreign) - _MOST_NAMED} more" if len(foreign) > _MOST_NAMED else ""
             raise UsageError(
-                f"{path} holds {named}{more}, which Drivelab did not make: move that elsewhere; "
-                "nothing was removed"
+                f"{path} contains {named}{more}, which Drivelab did not make: move that "
+                "elsewhere; nothing was removed"
             )
         _delete(path, names)
     finally:

@@ -166,7 +166,7 @@ class RunStore(ClosedOnExit):
             When it holds measurements: they are of the run that it is.
         """
         if self.done():
-            raise ValueError("a run that holds measurements stays the one that it is")
+            raise ValueError("a run with measurements cannot become another one")
         # What failed and who was at it belong to the other.
         self._write("DELETE FROM failure", ())
         self._write("DELETE FROM start", ())

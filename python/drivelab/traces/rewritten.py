@@ -176,6 +176,6 @@ def rewrite(
 def _refuse_nothing(source: RecordedFiles, checks: dict[str, Any], read: int) -> None:
     lasting = in_span(checks["span_ns"])
     raise UsageError(
-        f"no request of {source.name} is kept: it has {count_text(read, 'request')}{lasting}; "
+        f"no request of {source.name} is left: it has {count_text(read, 'request')}{lasting}; "
         "choose other --from, --to, --reads or --writes"
     )

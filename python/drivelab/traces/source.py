@@ -40,6 +40,6 @@ def refuse_without_requests(reader: TraceReader, checks: dict[str, Any]) -> None
         lines = f"{checks['place']}{'' if skipped == 1 else 's'}"
         why = f" ({skipped:,} bad {lines} skipped)" if skipped else ""
         raise UsageError(
-            f"{name} holds no request of format {checks['format']}{why}; name another file, or "
-            "the right --format"
+            f"{name} contains no request of format {checks['format']}{why}; name another file, "
+            "or the right --format"
         )

@@ -105,8 +105,8 @@ def caution_lines(trace: Characterization) -> Iterator[str]:
     responses = trace.checks["responses"]
     if trace.found["depth_is_beyond"]:
         yield (
-            "More than a million requests seem to be outstanding at once: the response times have "
-            "another unit, so there is no queue depth."
+            "More than a million requests seem to be outstanding at the same time: the "
+            "response times have another unit, so there is no queue depth."
         )
     elif responses and not trace.has_depth:
         yield (
@@ -128,8 +128,8 @@ def accuracy(trace: Characterization) -> str:
         return "Footprint and reuse are exact, in blocks of 4 KiB."
     percent = f"{100 * rate:.2g} %" if rate >= _MANY_SMALL else f"1 in {1 / rate:,.0f}"
     return (
-        f"Footprint and reuse are those of 65,536 blocks of 4 KiB that stand for all ({percent}), "
-        "within about 1 % of the footprint."
+        "Footprint and reuse are those of 65,536 blocks of 4 KiB that represent all "
+        f"({percent}), within about 1 % of the footprint."
     )
 
 

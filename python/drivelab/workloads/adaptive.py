@@ -91,7 +91,7 @@ class AdaptiveDesign:
         if len(spread) < START:
             raise UsageError(
                 f"this drive can express {len(spread)} of the {CANDIDATES} workloads of "
-                f"{self.name}, which are too few to choose from; the design huang2011 holds more "
+                f"{self.name}, which are too few to choose from; the design huang2011 has more "
                 "workloads of one direction"
             )
         left_out = CANDIDATES + _DRAWS - len(spread) - len(drawn)

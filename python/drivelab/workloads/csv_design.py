@@ -56,7 +56,9 @@ def csv_design(path_text: str) -> ListedDesign:
         ) from error
     workloads = list(_workloads(path_text, text))
     if not workloads:
-        raise UsageError(f"{path_text} holds no workload; write one a line below the column names")
+        raise UsageError(
+            f"{path_text} contains no workload; write one per line below the column names"
+        )
     digest = hashlib.sha256(data).hexdigest()
     population = f"the {len(workloads)} rows of {path_text} (SHA-256 {digest[:16]})"
     return ListedDesign(path_text, workloads, population, calibrates=True)

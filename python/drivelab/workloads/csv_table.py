@@ -130,8 +130,8 @@ class WorkloadCsv:
             if any(name.strip() for name in names):
                 return [name.strip() for name in names]
         raise UsageError(
-            f"{self._name} holds no workload; write the names of the columns, below them one "
-            "workload a line"
+            f"{self._name} contains no workload; write the names of the columns, and below them "
+            "one workload per line"
         )
 
     def _read_line(self) -> bytes:

@@ -127,6 +127,6 @@ def parse_design(text: str) -> Design:
     design = entry.make(text, count)
     if count is not None and design.distinct is not None and count > design.distinct:
         raise UsageError(
-            f"{text} asks for {count}; the design holds {design.distinct} distinct workloads"
+            f"{text} asks for {count}; the design has {design.distinct} distinct workloads"
         )
     return design

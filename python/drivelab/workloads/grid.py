@@ -81,7 +81,7 @@ class GridDesign:
         left_out = len(everything) - len(possible)
         count = len(possible) if self.count is None else self.count
         if count > len(possible) or not possible:
-            held = f"the design holds {len(everything)} distinct workloads"
+            held = f"the design has {len(everything)} distinct workloads"
             if left_out:
                 held += f", and this drive cannot express {left_out} of them"
             asked = f"{self.name} asks for {'some' if self.count is None else count}; {held}"

@@ -70,7 +70,7 @@ class ListedDesign:
         ]
         if not possible:
             raise UsageError(
-                f"{self.name} holds {len(self.listed)} workloads, and this drive can express none "
+                f"{self.name} has {len(self.listed)} workloads, and this drive can express none "
                 "of them"
             )
         left_out = len(self.listed) - len(possible)

@@ -77,7 +77,7 @@ class Parts:
         for name, count in self.order:
             totals[name] += count
         if self.order and totals != self.counts:
-            raise UsageError("the stretches of a run hold other numbers than its parts")
+            raise UsageError("the stretches of a run have other numbers than its parts")
 
     @classmethod
     def of_stretches(cls, stretches: Iterable[Stretch]) -> Parts:

@@ -92,8 +92,8 @@ class RecordedFiles:
         for pair in self.columns or ():
             if not all(isinstance(each, str) for each in pair):
                 raise UsageError(
-                    f"columns has {shown(pair)}; allowed: what a column holds and its name, both "
-                    "texts"
+                    f"columns has {shown(pair)}; allowed: what a column contains and its name, "
+                    "both texts"
                 )
 
     def open(self) -> _core.TraceReader:

@@ -120,7 +120,7 @@ class Part:
             each.requests is not None for each in self.workload.streams()
         ):
             raise UsageError(
-                "a scenario with a list of requests cannot lie anywhere on a drive; give the list "
+                "a scenario with a list of requests cannot be moved on a drive; give the list "
                 "as a trace"
             )
 

@@ -71,7 +71,7 @@ class SobolDesign:
         if not training:
             raise UsageError(
                 f"this drive can express none of the workloads of {self.name}; the design "
-                "huang2011 holds more workloads of one direction"
+                "huang2011 has more workloads of one direction"
             )
         left_out = self.count - len(training) - len(calibration)
         return Selection(

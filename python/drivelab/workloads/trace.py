@@ -127,7 +127,7 @@ class Trace:
 
     def _check_requests(self) -> None:
         if not self.requests:
-            raise UsageError("the trace holds no request; allowed: one or more")
+            raise UsageError("the trace contains no request; allowed: one or more")
         check_items("the trace", self.requests, _is_request, _ALLOWED)
         if self.speed is None and self.depth is None:
             raise UsageError("requests in memory have no recorded depth; give a depth")
@@ -169,8 +169,9 @@ class Trace:
             content = found.facts()["content"]
             if content != self.facts.content:
                 raise UsageError(
-                    f"{self.files.paths[0]} holds other requests than it did ({content} instead of "
-                    f"{self.facts.content}); name the file that was replayed, or begin anew"
+                    f"{self.files.paths[0]} contains other requests than before ({content} "
+                    f"instead of {self.facts.content}); name the file that was replayed, or "
+                    "start again"
                 )
         return found
 

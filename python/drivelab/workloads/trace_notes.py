@@ -22,9 +22,11 @@ def trace_notes(trace: Trace) -> list[str]:
         named = ", ".join(name for name, _ in facts.devices[:_MOST_NAMED])
         more = facts.device_count - _MOST_NAMED
         rest = f" and {more:,} more" if more > 0 else ""
-        notes.append(f"{facts.device_count:,} devices lie one after the other: {named}{rest}")
+        notes.append(
+            f"{facts.device_count:,} devices are placed one after the other: {named}{rest}"
+        )
     for count, what in (
-        (facts.rounded, "are no whole sectors, and sent as the sectors that hold them"),
+        (facts.rounded, "are not whole sectors, and are sent as the sectors that contain them"),
         (facts.cut, "are larger than 64 MiB, and sent in pieces"),
         (facts.left_out, "are no commands of a drive, and left out"),
     ):

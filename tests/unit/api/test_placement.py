@@ -45,7 +45,7 @@ def test_a_file_and_a_mapping_are_what_the_command_finds(capsys) -> None:
     assert placement.drives[0]["drive"] == SMALL
     assert placement.workloads[0]["workload"] == "web"
     assert placement.obstacles == []
-    assert repr(placement) == f"<Placement of 1 workload on {SMALL}: every bound holds>"
+    assert repr(placement) == f"<Placement of 1 workload on {SMALL}: every limit is met>"
     assert "web" in placement._repr_html_()
     again = dl.place_workloads(tomllib.loads(PLAN), seconds=0.5, progress=False)
     assert again.to_json() == found | {"plan": "the plan"}

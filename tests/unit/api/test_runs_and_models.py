@@ -70,7 +70,7 @@ def test_the_command_goes_on_where_python_stopped(tmp_path: Path, capsys) -> Non
     again = dl.run(SMALL, "sobol:30", out=path, **SHORT)
     assert len(again.measurements) == 50
     assert before <= (path / "run.sqlite").stat().st_mtime_ns
-    with pytest.raises(dl.DrivelabError, match="holds another campaign: design"):
+    with pytest.raises(dl.DrivelabError, match="contains another campaign: design"):
         dl.run(SMALL, "sobol:31", out=path, **SHORT)
 
 
@@ -127,10 +127,10 @@ def test_what_was_measured_stays_when_a_temporary_run_fails(monkeypatch, tmp_pat
             raise KeyboardInterrupt
 
         monkeypatch.setattr(type(drive.opened), "measure", stopped)
-        with pytest.raises(KeyboardInterrupt, match="5 of 20 measurements are kept in") as caught:
+        with pytest.raises(KeyboardInterrupt, match="5 of 20 measurements are saved in") as caught:
             dl.run(drive, "sobol:20", **SHORT | {"check": 0})
     (folder,) = tmp_path.iterdir()
-    assert f"go on with: drivelab.run(..., out='{folder / 'run'}')" in str(caught.value)
+    assert f"resume with: drivelab.run(..., out='{folder / 'run'}')" in str(caught.value)
     monkeypatch.undo()
     again = dl.run(SMALL, "sobol:20", out=folder / "run", **SHORT | {"check": 0})
     assert len(again.measurements) == 20
@@ -143,7 +143,7 @@ def test_workloads_of_a_list_are_a_design(tmp_path: Path) -> None:
     assert run.header["design"]["population"] == "the 40 workloads given"
     assert run.header["design"]["parts"]["calibration"] == 8
     # Others of the same number are another design.
-    with pytest.raises(dl.DrivelabError, match="holds another campaign"):
+    with pytest.raises(dl.DrivelabError, match="contains another campaign"):
         dl.run(SMALL, table + {"queue_depth": 1, "write_ratio": 0}, out=run.path, **SHORT)
 
 

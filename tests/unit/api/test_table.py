@@ -73,8 +73,8 @@ def test_columns_are_called_otherwise() -> None:
     [
         (3, {}, "3 is no table"),
         ({"depth": [1], "iops": [1, 2]}, {}, "the columns differ in length: depth has 1"),
-        ({}, {}, "holds no measurement"),
-        ({"depth": [], "iops": []}, {}, "holds no measurement"),
+        ({}, {}, "contains no measurement"),
+        ({"depth": [], "iops": []}, {}, "contains no measurement"),
         ({"depth": 3, "iops": [1]}, {}, "depth is 3; give a list of values"),
         ({"depth": [object()], "iops": [1]}, {}, "row 1: depth is <object"),
         ({"depth": [1], "iops": [1]}, {"targets": "iops"}, "targets is 'iops'; give a list"),

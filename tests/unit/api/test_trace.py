@@ -32,8 +32,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         ({"format": 5}, "format is 5; allowed: "),
         ({"skip_bad_lines": "yes"}, "skip_bad_lines is 'yes'; allowed: True or False"),
-        ({"columns": {1: 2}}, "columns has (1, 2); allowed: what a column holds and its name"),
-        ({"columns": ["a"]}, "columns is ['a']; give what a column holds and its name, such as {'"),
+        ({"columns": {1: 2}}, "columns has (1, 2); allowed: what a column contains and its name"),
+        (
+            {"columns": ["a"]},
+            "columns is ['a']; give what a column contains and its name, such as {'",
+        ),
         ({"devices": 5}, "devices is 5; give a list of names such as ['0', '1']"),
         ({"devices": [5]}, "devices is (5,); allowed: a list of texts"),
     ],

@@ -138,7 +138,7 @@ def test_an_emptied_journal_is_not_begun_anew(run: Path, capsys) -> None:
     measurements = (run / "measurements.csv").read_bytes()
     code, line = fails([*SMALL_JOB, "--out", str(run)], capsys)
     # Not "start it again", which would be refused: the folder holds what was made from it.
-    assert (code, "damaged (it is empty, but data is there); restore it from" in line) == (1, True)
+    assert (code, "damaged (it is empty, but data exists); restore it from" in line) == (1, True)
     assert (run / "measurements.csv").read_bytes() == measurements
 
 
@@ -153,7 +153,7 @@ def test_a_run_killed_while_it_was_made_is_made(tmp_path: Path, capsys, empty: s
             connection.execute("PRAGMA journal_mode = WAL")
         connection.close()
     code, line = fails(["report", str(run)], capsys)
-    assert (code, "holds nothing yet; `drivelab model` into it starts it" in line) == (2, True)
+    assert (code, "contains nothing yet; the same `drivelab model` starts it" in line) == (2, True)
     assert cli.main([*SMALL_JOB, "--out", str(run)]) == 0
     assert len(stored(run)) == 12
 
@@ -228,7 +228,7 @@ def test_a_run_moved_under_its_campaign_keeps_everything(tmp_path: Path, kind: s
     campaign = Campaign(f"fake:{kind}", tmp_path, count=1000, delay_seconds=0.01)
     moved = tmp_path / "moved"
     said = disturbed(campaign, lambda: campaign.path.rename(moved))
-    assert f"was moved to {moved}, which keeps what was measured" in said
+    assert f"was moved to {moved}; the measurements are in there" in said
     kept = stored(moved)
     # At most the measurement that was in flight is missing.
     assert len(asked(campaign.log)) - len(kept) <= 1

@@ -98,7 +98,7 @@ def test_a_run_that_stopped_in_a_round_goes_on_with_what_it_asked_for(tmp_path: 
                 yield answer
                 assert place >= 0
 
-    with pytest.raises(RunError, match="6 measurements are kept"):
+    with pytest.raises(RunError, match="6 measurements are saved"):
         rounds(tmp_path / "run", Broken(), Asking(3))
     with RunStore.open(tmp_path / "run") as store:
         assert [one["part"] for one in store.header["asked"]] == [

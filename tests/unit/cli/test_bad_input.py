@@ -86,7 +86,7 @@ WRONG_WORDS: list[tuple[list[str], str]] = [
     (["measure", "sim:x25m-fob"], "fresh"),
     (
         ["model", "sim:x25m-fob", "--design", "sobol:10"],
-        "there are 1, as the drive cannot run 9 of sobol:10: sim:x25m-fob is fresh and holds no",
+        "there are 1, as the drive cannot run 9 of sobol:10: sim:x25m-fob is fresh and has no",
     ),
     (["model", "sim:x25m", "--design", "nonsense"], "huang2011:N"),
     (["model", "sim:x25m", "--design", "huang2011:0"], "N from 1 on"),
@@ -131,7 +131,7 @@ WRONG_WORDS: list[tuple[list[str], str]] = [
     (["drives", "sda"], "'sda' is not allowed; it takes list, show, new, import"),
     (["drives", "show", "x26m"], "no preset 'x26m'; did you mean x25m? "),
     (["drives", "show", "q"], "there is no preset 'q'; `drivelab drives` lists all, and FILE.toml"),
-    (["drives", "show", "/dev/sda"], "`drivelab drives` tells of real drives"),
+    (["drives", "show", "/dev/sda"], "`drivelab drives` lists real drives"),
     (["drives", "show", "missing.toml"], "there is no file missing.toml"),
     (["drives", "new", "mine.txt"], "mine.txt does not end in .toml"),
     (["drives", "new", "-"], "- is standard output, where this command writes its answer"),
@@ -282,8 +282,8 @@ def test_run_of_another_drive(run, capsys) -> None:
         (lambda data: data[: len(data) // 2], 1, "is damaged"),
         (lambda data: data.replace(b'"fold": [', b'"fold": [-1, '), 1, "is damaged"),
         (lambda data: data.replace(b'"format_version": 6', b'"format_version": 9'), 1, "damaged"),
-        (lambda data: b"[]", 2, "is no Drivelab model that can be read: it holds "),
-        (lambda data: b"{}", 2, "is no Drivelab model that can be read: it holds "),
+        (lambda data: b"[]", 2, "is no Drivelab model that can be read: it contains "),
+        (lambda data: b"{}", 2, "is no Drivelab model that can be read: it contains "),
         (
             lambda data: b"[" * 100_000,
             2,

@@ -144,7 +144,7 @@ def test_what_is_kept_is_gone_on_with(capsys, monkeypatch: pytest.MonkeyPatch) -
     assert more["repetitions"] == 4
     assert answer(capsys, *words, "--repetitions", "2") == first
     said = refused(capsys, *words, "--seed", "1")
-    assert "holds another choice: seed: 0 before, 1 now; choose another --out" in said
+    assert "contains another choice: seed: 0 before, 1 now; choose another --out" in said
 
 
 def test_a_stopped_choice_says_what_is_kept(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_a_stopped_choice_says_what_is_kept(capsys, monkeypatch: pytest.MonkeyPa
         patched.setattr(choose_run.DriveExecutor, "measure", failing)
         assert cli.main(["choose", *DRIVES, *SHORT, "--out", "out"]) == 1
     said = capsys.readouterr().err.splitlines()[-1]
-    assert "the drive went away; 1 of 3 repetitions are kept in out/drives/" in said
+    assert "the drive went away; 1 of 3 repetitions are saved in out/drives/" in said
     assert answer(capsys, *DRIVES, *SHORT, "--out", "out")["repetitions"] == 3
 
 

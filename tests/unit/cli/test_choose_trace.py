@@ -78,7 +78,7 @@ def test_one_answer_is_no_interval_and_says_so(capsys) -> None:
     text = shown(capsys, *TRACE)
     assert "repetitions  one on each drive: a trace has no random numbers" in text
     assert "\N{PLUS-MINUS SIGN}" not in text
-    assert "another hour of the same machine may rank the drives otherwise" in text
+    assert "Another hour of the same machine may rank the drives differently" in text
     found = answer(capsys, *TRACE, "--out", "out")
     assert "another hour of the same machine" in found["scope"]
     assert all(one["is_carried"] or one["ratio"] == 1 for one in found["statements"])
@@ -196,9 +196,12 @@ def test_notes_are_said_once(capsys) -> None:
     words = ["--trace", "a.spc", "b.spc", *DRIVES, "--out", "out"]
     text = shown(capsys, *words)
     assert text.startswith("workload     a.spc and 1 more\n")
-    assert text.count("2 devices lie one after the other: 0, 7") == 1
-    assert text.count("100 requests are no whole sectors, and sent as the sectors") == 1
-    assert Path("out/report.html").read_text().count("<p>2 devices lie one after the other") == 1
+    assert text.count("2 devices are placed one after the other: 0, 7") == 1
+    assert text.count("100 requests are not whole sectors, and are sent as the sectors") == 1
+    assert (
+        Path("out/report.html").read_text().count("<p>2 devices are placed one after the other")
+        == 1
+    )
     assert len(answer(capsys, *words)["notes"]) == 3
     one = answer(capsys, *words[:-2], "--device", "7", "--fit", "wrap")
     assert [note for note in one["notes"] if "devices" in note] == []
@@ -212,7 +215,7 @@ def test_a_kept_choice_is_answered_again(capsys) -> None:
     assert cli.main(["runs", "list", "out"]) == 0
     assert capsys.readouterr().out.count("choice under a.spc") == 2
     Path("a.spc").write_text(spc(300))
-    assert "holds another choice" in refused(capsys, *words)
+    assert "contains another choice" in refused(capsys, *words)
 
 
 CUT_OFF = gzip.compress(spc(4000).encode())[:3000]

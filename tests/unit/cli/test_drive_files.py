@@ -186,7 +186,7 @@ variability.sigma = 0.0
 @pytest.mark.parametrize(
     ("member", "said"),
     [
-        ("mine", "it would not behave as one.toml, whose presets lie beside that"),
+        ("mine", "it would not behave as one.toml, whose presets are in the same folder"),
         # The package's own of that name is another drive.
         ("apex", "sub/new.toml: it would not behave as one.toml"),
     ],
@@ -201,7 +201,7 @@ def test_an_array_is_not_written_where_its_member_is_another(
     assert cli.main(["drives", "new", "sub/new.toml", "--like", "one.toml"]) == 2
     refused = capsys.readouterr().err
     assert said in refused
-    assert "write it into the same folder" in refused
+    assert "write it into that folder" in refused
     assert not Path("sub/new.toml").exists()
     assert cli.main(["drives", "new", "new.toml", "--like", "one.toml"]) == 0
     assert read_preset("new.toml").resolved()[1] == read_preset("one.toml").resolved()[1]

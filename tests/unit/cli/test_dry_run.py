@@ -37,7 +37,7 @@ def shown(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, str
     """Give the lines of the answer by their labels."""
     assert cli.main(["model", *words, "--dry-run"]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
-    assert last.startswith("Nothing was made or written")
+    assert last.startswith("Nothing was created or written")
     return dict(re.split(r"\s{2,}", line.strip(), maxsplit=1) for line in lines)
 
 
@@ -100,7 +100,7 @@ def test_the_numbers_of_a_simulated_campaign(tmp_path: Path, capsys, monkeypatch
     assert answer["rated_endurance_bytes"] is answer["endurance_ratio"] is None
     assert list(tmp_path.iterdir()) == []
     lines = shown([*words, "--warmup-requests", "5"], capsys)
-    assert lines["workloads"] == ("133, of them 133 distinct; huang2011 holds 14,980 distinct ones")
+    assert lines["workloads"] == ("133, of them 133 distinct; huang2011 has 14,980 distinct ones")
     assert lines["calibration"] == (
         "10 drawn at random from the design, for models and their intervals"
     )

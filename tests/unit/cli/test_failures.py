@@ -66,12 +66,12 @@ def test_stop_is_the_rule_and_says_how_to_go_on(machine: Machine) -> None:
     assert (code, output) == (1, "")
     assert line == (
         f"drivelab: measurement {ORDER[7]} failed: fio died of {ORDER[7]}; 7 of 20 measurements "
-        f"are kept in {machine.run}; go on with: {again(f'--out {machine.run}')}"
+        f"are saved in {machine.run}; resume with: {again(f'--out {machine.run}')}"
     )
     assert not (machine.run / "report.html").exists()
     # It goes on with the others first.
     code, _, line = machine.model()
-    assert (code, "19 of 20 measurements are kept" in line) == (1, True)
+    assert (code, "19 of 20 measurements are saved" in line) == (1, True)
     machine.fail_at = set()
     assert machine.model()[0] == 0
     assert machine.drive.measured == [ORDER[7]]
@@ -116,7 +116,7 @@ def test_a_drive_that_is_gone_ends_it(machine: Machine) -> None:
     code, output, line = machine.model("--on-failure", "continue")
     assert (code, output) == (1, "")
     assert "10 measurements in a row failed, the last: fio died of" in line
-    assert "4 of 20 measurements are kept" in line
+    assert "4 of 20 measurements are saved" in line
 
 
 def test_what_a_kind_of_drive_ignores_is_refused(machine: Machine, capsys) -> None:

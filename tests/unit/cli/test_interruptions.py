@@ -92,9 +92,9 @@ def undisturbed(tmp_path_factory) -> bytes:
 @pytest.mark.parametrize(
     ("number", "code", "said"),
     [
-        (signal.SIGINT, 130, "go on with: drivelab model"),
-        (signal.SIGTERM, 143, "go on with: drivelab model"),
-        (signal.SIGHUP, 129, "go on with: drivelab model"),
+        (signal.SIGINT, 130, "resume with: drivelab model"),
+        (signal.SIGTERM, 143, "resume with: drivelab model"),
+        (signal.SIGHUP, 129, "resume with: drivelab model"),
     ],
 )
 def test_stopped_campaign_goes_on(tmp_path: Path, undisturbed, number, code, said) -> None:
@@ -106,7 +106,7 @@ def test_stopped_campaign_goes_on(tmp_path: Path, undisturbed, number, code, sai
     last = complaint.splitlines()[-1]
     assert last.startswith("drivelab: ")
     assert said in last
-    assert f"of {WORKLOADS} measurements are kept in {tmp_path / 'run'}" in last
+    assert f"of {WORKLOADS} measurements are saved in {tmp_path / 'run'}" in last
     assert "Traceback" not in complaint
     assert 0 < stored(tmp_path / "run") < WORKLOADS
     assert finish(tmp_path / "run") == undisturbed
@@ -144,7 +144,7 @@ def test_full_disk_is_one_line_and_the_campaign_goes_on(tmp_path: Path, undistur
     assert complaint.startswith("drivelab: no space left for")
     assert complaint.count("\n") == 1
     assert "free some space" in complaint
-    assert f"of {WORKLOADS} measurements are kept in" in complaint
+    assert f"of {WORKLOADS} measurements are saved in" in complaint
     assert 0 < stored(tmp_path / "run") < WORKLOADS
     assert finish(tmp_path / "run") == undisturbed
 

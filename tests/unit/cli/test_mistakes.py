@@ -53,7 +53,7 @@ def line(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ("measure sim:X25M", "there is no drive 'sim:X25M'; did you mean sim:x25m or"),
         ("measure x25m", "there is no drive 'x25m'; did you mean sim:x25m"),
         ("measure foo:x25m", "there is no drive 'foo:x25m'; did you mean sim:x25m"),
-        ("measure newfile", "; ./newfile is a file to measure, and made when it does not exist"),
+        ("measure newfile", "; ./newfile is a file to measure, created if it does not exist"),
         ("measure sim:empty", "a preset's file ends in .toml, and a file to measure is ./empty"),
         ("measure sim:apx.toml", "there is no file apx.toml; did you mean apex? `drivelab drives`"),
         (
@@ -92,7 +92,10 @@ def line(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ("predict nosuch", "nosuch does not exist; a model is a run's folder, or its model.json"),
         ("predict empty", "empty is no Drivelab model: it is empty"),
         ("predict binary", "binary is no Drivelab model: it is not text"),
-        ("predict other.json", "it holds something else; a model is what `drivelab model` writes"),
+        (
+            "predict other.json",
+            "it contains something else; a model is what `drivelab model` writes",
+        ),
     ],
 )
 def test_a_mistake_is_one_line_with_a_remedy(capsys, words: str, said: str) -> None:
@@ -117,7 +120,7 @@ def test_runs_of_another_kind_say_so_once(capsys, monkeypatch, runs, words, said
 def test_another_run_is_told_in_words(capsys, runs: Path) -> None:
     asked = ("--interval", "8KiB:16KiB:8KiB", "--file-size", "2MiB", "--repetitions", "1")
     told = line(capsys, "profile", SMALL_DRIVE, *asked, "--out", str(runs / "profile"))
-    assert "holds another profile: file size: 1 MiB before, 2 MiB now; choose another" in told
+    assert "contains another profile: file size: 1 MiB before, 2 MiB now; choose another" in told
 
 
 def test_help_of_a_command_is_found_behind_help(capsys) -> None:

@@ -77,5 +77,7 @@ def test_a_signal_while_models_are_fitted_says_how_to_go_on(
     run = tmp_path / "run"
     assert cli.main([*JOB, "--requests", "50", "--out", str(run)]) == told[0]
     last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith(f"drivelab: {told[1]}; everything is measured and kept in {run}; go on ")
+    assert last.startswith(
+        f"drivelab: {told[1]}; everything is measured and saved in {run}; resume "
+    )
     assert f" model {shlex.quote(JOB[1])}" in last

@@ -45,7 +45,7 @@ def test_simulated_drives_are_asked_for_what_lasts(tmp_path: Path, capsys) -> No
     assert cli.main([*WORDS, "--out", str(run), "--writes", "burst"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "holds another campaign: writes: sustained before, burst now; choose another" in said
+    assert "contains another campaign: writes: sustained before, burst now; choose another" in said
 
 
 def test_both_give_two_runs_and_their_comparison(tmp_path: Path, capsys, monkeypatch) -> None:
@@ -78,7 +78,7 @@ def test_both_need_a_folder_of_their_own(tmp_path: Path, capsys) -> None:
     assert cli.main([*WORDS, "--out", str(run), "--writes", "burst"]) == 0
     capsys.readouterr()
     assert cli.main([*WORDS, "--out", str(run), "--writes", "both"]) == 2
-    assert f"{run} holds one run; choose another --out for both" in capsys.readouterr().err
+    assert f"{run} is one run; choose another --out for both" in capsys.readouterr().err
     assert sorted(path.name for path in run.iterdir() if path.is_dir()) == ["data"]
 
 
@@ -90,7 +90,9 @@ def test_a_formula_keeps_nothing_of_what_was_written(
     words = ["model", "analytic:x25m-yoo2014", "--writes", writes, "--out", str(tmp_path / "run")]
     assert cli.main([*words, *more]) == 2
     said = capsys.readouterr().err
-    assert "--writes sustained has no meaning for analytic:x25m-yoo2014: a formula keeps" in said
+    assert (
+        "--writes sustained has no meaning for analytic:x25m-yoo2014: a formula does not store"
+    ) in said
     assert list(tmp_path.iterdir()) == []
 
 

@@ -55,7 +55,7 @@ def test_a_pause_falls_between_real_measurements(tmp_path: Path, drive: str) -> 
         process.send_signal(signal.SIGCONT)
         _, said = process.communicate(timeout=120)
     assert process.returncode == 0
-    assert (b"`fg` goes on" in said) == (drive == "fake:real")
+    assert (b"`fg` resumes" in said) == (drive == "fake:real")
     assert sorted(stored(campaign.path)) == list(range(count))
     assert len(asked(campaign.log)) == count
 
@@ -84,6 +84,6 @@ def test_a_terminal_shows_a_bar_and_control_c_says_how_to_go_on(tmp_path: Path) 
     assert os.waitstatus_to_exitcode(status) == 130
     assert "drivelab: stopped; " in shown
     # The terminal's own line breaks aside, the words can be copied.
-    assert f"go on with: drivelab {shlex.join(words)}" in shown.replace("\r\n", "")
+    assert f"resume with: drivelab {shlex.join(words)}" in shown.replace("\r\n", "")
     assert "Traceback" not in shown
     assert len(stored(tmp_path / "run")) > 0

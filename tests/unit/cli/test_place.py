@@ -132,7 +132,7 @@ def test_no_placement_names_the_bound(capsys) -> None:
     Path("plan.toml").write_text(PLAN.replace("cost_at_most = 200", "cost_at_most = 30"))
     assert cli.main(["place", "plan.toml", *SHORT, "--out", "out"]) == 1
     text = capsys.readouterr().out
-    assert text.startswith("No placement meets every bound.\n")
+    assert text.startswith("No placement meets every limit.\n")
     assert "cost_at_most = 30: the cheapest placement costs 60." in text
     assert "No placement" in Path("out/report.html").read_text()
     found = answer(capsys, "--out", "out", code=1)
@@ -152,7 +152,7 @@ def test_the_terminal_says_what_goes_where(capsys) -> None:
         "99",
         "%",
         "predicted",
-        *("IOPS", "bounds"),
+        *("IOPS", "limits"),
     ]
     assert lines[1] in (SMALL, SETTLING)
     assert lines[2].startswith("  web ")
@@ -180,7 +180,7 @@ def test_a_workload_larger_than_any_drive(capsys) -> None:
     Path("plan.toml").write_text(PLAN.replace('size = "64MiB"', 'size = "1TB"'))
     found = answer(capsys, code=1)
     assert [one["what"] for one in found["obstacles"]] == ["size"]
-    assert found["headline"] == "No placement meets every bound."
+    assert found["headline"] == "No placement meets every limit."
     assert "log takes 931.3 GiB of a drive" in found["obstacles"][0]["text"]
 
 
@@ -278,7 +278,7 @@ def test_a_workload_that_sends_nothing_beside_another_is_not_judged(capsys) -> N
     scan = 'name = "scan"\nqueue_depth = 16\nsize = "64MiB"'
     two(slow, scan)
     said = refused(capsys, "plan.toml")
-    assert "workload 'slow' cannot be judged: it sent no request beside scan on " in said
+    assert "workload 'slow' cannot be judged: it sent no request next to scan on " in said
     assert "where 400,000 requests are counted within " in said
     assert said.endswith("; give --seconds 2000 or more\n")
     # A time that is asked for is kept to.
@@ -304,7 +304,7 @@ def test_a_stopped_placement_goes_on(capsys, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(Bench, "try_all", stopped)
     assert cli.main(["place", "plan.toml", *SHORT, "--out", "out"]) == 130
-    assert "go on with: drivelab place plan.toml" in capsys.readouterr().err
+    assert "resume with: drivelab place plan.toml" in capsys.readouterr().err
     monkeypatch.setattr(Bench, "try_all", plain)
     assert answer(capsys, "--out", "out")["holds"]
 

@@ -146,9 +146,9 @@ def test_the_table_of_a_run_is_a_file_of_workloads(folder: Path, capsys) -> None
 MISTAKES: list[tuple[str, str]] = [
     (f"{HEADER}\n0.5,{'9' * 400}{',1' * 6}\n", "line 2: queue_depth is '999"),
     (f"{HEADER}\n0.5,{'x' * 131_073}{',1' * 6}\n", "line 2: this is no workload"),
-    ("", "holds no workload; write the names"),
-    ("\n\n", "holds no workload; write the names"),
-    (f"{HEADER}\n\n", "holds no workload; write one a line"),
+    ("", "contains no workload; write the names"),
+    ("\n\n", "contains no workload; write the names"),
+    (f"{HEADER}\n\n", "contains no workload; write one per line"),
     ("write_ratio,queue_depth\n0,1\n", "line 1: no column read_size, write_size"),
     (f"{HEADER},colour\n", "line 1: 'colour' is no column of workloads"),
     (HEADER.replace("read_size", "read_sice"), "line 1: 'read_sice' is no column"),
@@ -292,7 +292,7 @@ def test_it_reads_what_a_design_reads(tmp_path: Path, rows: list[list[str]]) -> 
             return np.concatenate([source.table(block) for block in source.blocks()])
 
     slow = outcome(lambda: csv_design(str(path)))
-    if "holds no workload" in slow:
+    if "contains no workload" in slow:
         return
     assert outcome(table) == slow
     if not slow:

@@ -136,7 +136,7 @@ def test_a_stopped_profile_goes_on_and_ends_as_if_it_had_not_stopped(
     monkeypatch.setattr(SimulatedDrive, "measure", breaks)
     code, _, told = run(capsys, *words, "--out", "p")
     assert code == 1
-    assert "the drive went away; 50 passes are kept in p; go on with: drivelab profile" in told
+    assert "the drive went away; 50 passes are saved in p; resume with: drivelab profile" in told
     asked = []
 
     def counts(self, work, plan):
@@ -224,8 +224,8 @@ def test_a_made_file_stays_for_the_profile_that_goes_on(
         return told
 
     said = (
-        f"3 passes are kept in {tmp_path / 'p'}, and {file} stays until the profile is complete "
-        f"(to remove it: rm {file} {file}.drivelab.json); go on"
+        f"3 passes are saved in {tmp_path / 'p'}, and {file} stays until the profile is complete "
+        f"(to remove it: rm {file} {file}.drivelab.json); resume"
     )
     assert said in stopped()
     assert file.exists()
@@ -309,7 +309,7 @@ def test_a_damaged_profile_is_not_to_be_gone_on_with(drive, tmp_path, capsys) ->
     code, _, told = run(capsys, *words)
     assert code == 1
     assert "move the folder away and measure again" in told
-    assert "go on with" not in told
+    assert "resume with" not in told
 
 
 @pytest.mark.parametrize(
@@ -384,7 +384,7 @@ def test_where_nothing_is_measured_yet_how_to_go_on_is_told_too(
     code, _, told = run(capsys, drive, *QUICK, "--out", "p")
     assert code == 1
     assert "free some space; " in told
-    assert f"go on with: drivelab profile {drive} " in told
+    assert f"resume with: drivelab profile {drive} " in told
     assert told.count("\n") == 1
 
 
@@ -431,7 +431,7 @@ def test_where_nothing_was_repeated_no_answer_is_sure(drive, capsys) -> None:
     assert "nothing was repeated (--repetitions)" in out
     short = ("--repetitions", "auto", "--max-time", "1us", "--optimization-cost", "1.2x")
     _, out, _ = run(capsys, drive, *QUICK, "--points", "auto", *short)
-    assert "nothing was repeated (--max-time left no room for it)" in out
+    assert "nothing was repeated (--max-time left no time for it)" in out
 
 
 def test_another_cost_in_the_same_folder_goes_on_from_all_that_is_there(drive, capsys) -> None:
@@ -487,7 +487,7 @@ def test_mistakes_are_one_line_that_says_what_is_allowed(drive, capsys, words, s
 def test_a_formula_has_no_files(capsys) -> None:
     code, _, told = run(capsys, "analytic:x25m-yoo2014")
     assert code == 2
-    assert "is a formula, and no file lies in it" in told
+    assert "is a formula and cannot contain a file" in told
 
 
 def test_writes_that_will_be_refused_are_refused_before_anything_is_read(

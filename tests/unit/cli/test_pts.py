@@ -168,7 +168,7 @@ def test_an_error_in_round_seventeen_is_one_line_and_the_rest_is_reported(
     last = said.err.strip().splitlines()[-1]
     assert "round 17" in last
     assert "no such device" in last
-    assert "go on with: drivelab pts run throughput" in last
+    assert "resume with: drivelab pts run throughput" in last
     assert "16 rounds" in said.out
     assert Path("run/report.html").is_file()
 
@@ -235,7 +235,7 @@ def test_several_drives_come_to_what_each_comes_to_alone(
     assert "drivelab: sim:slc-a: latency: step 1, preconditioning: purge" in said.err
     last = said.err.splitlines()[-1]
     assert last.startswith("drivelab: latency on sim:mlc-a did not come to its end: ")
-    assert "it went away; 5 steps are kept in at-once-3/sim-mlc-a" in last
+    assert "it went away; 5 steps are saved in at-once-3/sim-mlc-a" in last
     told, _ = json.JSONDecoder().raw_decode(said.out)
     assert [each["drive"] for each in told["runs"]] == list(drives)
     assert [each["verdict"] for each in told["runs"]] == ["steady", "incomplete", "steady"]
@@ -267,7 +267,7 @@ def test_drives_on_the_same_hardware_are_not_measured_at_once(
     monkeypatch.setattr(shared_device, "hardware_of", lambda *_: frozenset({"/dev/sda"}))
     assert run("iops", "./one.bin", "./two.bin", "sim:x25m", "--scale", "0.01") == 2
     told = capsys.readouterr().err
-    assert "./one.bin and ./two.bin lie on the same drive (/dev/sda)" in told
+    assert "./one.bin and ./two.bin are on the same drive (/dev/sda)" in told
     assert "--at-once 1" in told
     assert run("iops", "sim:x25m", "sim:x25m") == 2
     assert "sim:x25m is named twice" in capsys.readouterr().err
@@ -347,7 +347,7 @@ def test_a_complete_run_is_of_its_drive_and_says_that_nothing_was_run(
     Path("small.toml").write_text(varying)
     for more, differs in (((), "preset variability sigma"), (("--no-variability",), "variability")):
         assert run(*words, *more) == 2
-        assert f"run holds another test: drive {differs}: " in capsys.readouterr().err
+        assert f"run contains another test: drive {differs}: " in capsys.readouterr().err
     assert Path("run/result.json").read_bytes() == result
     Path("small.toml").unlink()
     assert run(*words) == 2

@@ -128,7 +128,7 @@ def test_several_files_are_one_trace_and_devices_lie_in_a_row(here: Path, capsys
     (here / "b.spc").write_text(spc(100, device=7))
     told = printed(capsys, "measure", SMALL, "--trace", "a.spc", "b.spc")
     assert told["trace"]["facts"]["devices"] == [["0", 400], ["7", 100]]
-    assert "2 devices lie one after the other: 0, 7" in shown(
+    assert "2 devices are placed one after the other: 0, 7" in shown(
         capsys, "measure", SMALL, "--trace", "a.spc", "b.spc"
     )
     one = printed(capsys, "measure", SMALL, "--trace", "a.spc", "b.spc", "--device", "7")

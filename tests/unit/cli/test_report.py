@@ -84,8 +84,8 @@ def test_a_profile_that_was_stopped_says_what_goes_on(capsys: pytest.CaptureFixt
     capsys.readouterr()
     assert cli.main(["report", "profiled"]) == 2
     line = capsys.readouterr().err
-    assert "profiled is a profile that was stopped: 4 passes are there" in line
-    assert "goes on" in line
+    assert "profiled is a profile that was stopped: 4 passes exist" in line
+    assert "resumes it" in line
 
 
 def test_the_page_of_a_profile_that_was_stopped_later_says_so() -> None:

@@ -436,7 +436,7 @@ def test_remove_keeps_what_others_made(capsys, name: str) -> None:
     code, line = refusal(capsys, "remove", "run", "--yes")
     assert code == 2
     assert line == (
-        f"drivelab: run holds {name}, which Drivelab did not make: move that elsewhere; "
+        f"drivelab: run contains {name}, which Drivelab did not make: move that elsewhere; "
         "nothing was removed"
     )
     assert sorted(run.rglob("*")) == before

@@ -173,7 +173,7 @@ def test_a_full_disk_is_told_to_the_client(tmp_path: Path, require_tool) -> None
                 client.ask(READ, 0, 4096)
             process.terminate()
             told, _ = process.communicate(timeout=60)
-        assert "no room  1 writes" in told
+        assert "no space 1 writes" in told
     finally:
         subprocess.run([str(require_tool("umount")), str(folder)], check=True)
 

@@ -185,7 +185,7 @@ def test_screen_fits_eighty_columns(drive: str, capsys, monkeypatch, tmp_path) -
         (["sim:x25m", "--seconds", "0"], "--seconds is 0; allowed: more than 0"),
         (["sim:x25m", "--requests", "0"], "it takes a whole number from 1"),
         (["sim:x25m", "--read-size", "100"], "read_size is 100 bytes; allowed: a multiple"),
-        (["sim:x25m-fob"], "is fresh and holds no data to read"),
+        (["sim:x25m-fob"], "is fresh and has no data to read"),
     ],
 )
 def test_mistake_is_one_line(words: list[str], said: str, capsys) -> None:

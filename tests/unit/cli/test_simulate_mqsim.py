@@ -139,7 +139,7 @@ def test_what_is_otherwise_than_in_mqsim_is_said(capsys) -> None:
     (told,) = answers(capsys, written([flow, flow], drive={"Enabled_Preconditioning": "true"}))
     notes = " ".join(told["notes"])
     assert "Address_Alignment_Unit of flow 1: requests begin at multiples of their own" in notes
-    assert "Initial_Occupancy_Percentage: pages with data lie anywhere" in notes
+    assert "Initial_Occupancy_Percentage: pages with data are anywhere" in notes
     assert told["simulation"]["unit"] == "chip"
     (told,) = answers(
         capsys, written([{"Channel_IDs": "0"}], drive={"Enabled_Preconditioning": "false"})

@@ -35,7 +35,7 @@ def test_what_went_elsewhere_is_told() -> None:
     lines = list(placement_lines({**COUNTS, "invalid_pages": 3, "displaced_pages": 4}))
     assert lines[-2:] == [
         "          3 pages under handles or groups that it has not",
-        "          4 pages beside a reclaim group that was full",
+        "          4 pages outside their reclaim group, which was full",
     ]
     assert max(map(len, lines)) <= 80
 

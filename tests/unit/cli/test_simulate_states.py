@@ -235,7 +235,7 @@ def test_a_state_that_does_not_fit_leaves_the_older_one_and_the_result(
     assert code == 1
     captured = capsys.readouterr()
     assert captured.err.count("\n") == 1
-    assert f"{path} cannot be written: File too large; make room" in captured.err
+    assert f"{path} cannot be written: File too large; free some space" in captured.err
     assert path.read_bytes() == b"older"
     assert sorted(tmp_path.iterdir()) == [path, series, tmp_path / "small.toml"]
     if form:

@@ -187,7 +187,7 @@ def test_drawing_of_a_span_has_channels_and_its_own_time(small, tmp_path: Path) 
         (["--from", "1ms", "--op", "read", "--record", "4k"], "--from is for a span of a run"),
         (["--queue-depth", "4", "--op", "read", "--record", "4k"], "--queue-depth is for a span"),
         ([], "nothing to draw: give --op and --record for one request, or --for"),
-        (["--for", "1s", "--queue-depth", "64"], "more than 4096 flash operations are under way"),
+        (["--for", "1s", "--queue-depth", "64"], "more than 4096 flash operations are in the span"),
         (["--for", "1ms", "--scenario", "none.toml"], "there is no file none.toml"),
     ],
 )
@@ -211,7 +211,7 @@ def test_span_in_which_nothing_happens_is_refused(small, tmp_path: Path, capsys)
     capsys.readouterr()
     assert cli.main([*words, "--from", "1s", "--for", "1ms", "--force"]) == 2
     said = capsys.readouterr().err
-    assert "no flash operation is under way from 1.00 s to 1.00 s of the run: name another" in said
+    assert "there is no flash operation from 1.00 s to 1.00 s of the run: name another" in said
 
 
 def test_cores_have_lanes_where_the_firmware_takes_time(small, tmp_path: Path, capsys) -> None:

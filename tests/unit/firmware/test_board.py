@@ -61,7 +61,7 @@ def test_a_board_is_profiled_evaluated_and_left_as_it_was(
     assert "times were measured on " in said
     assert "Measured on a board" in Path("page/report.html").read_text()
     assert main(["firmware", "evaluate", "run", "--models", "static"]) == 1
-    assert "a board tells no instructions" in capsys.readouterr().err
+    assert "a board reports no instructions" in capsys.readouterr().err
     assert main(["firmware", "train", "run", "--out", "model.json"]) == 2
     assert "profile without --board" in capsys.readouterr().err
     # It goes on with the same board, and no other.

@@ -54,7 +54,7 @@ def test_a_group_that_never_had_its_turn_is_refused() -> None:
     with pytest.raises(RunError, match=r"stalls were never counted in record 1: other programs"):
         corrected("stalls", readings)
     for broken in ([], [{}], [{**readings[0], "group": "cycles"}], [{"group": "stalls"}]):
-        with pytest.raises(RunError, match="told no events stalls"):
+        with pytest.raises(RunError, match="reported no events stalls"):
             corrected("stalls", broken)
 
 

@@ -144,7 +144,7 @@ def test_a_search_that_was_stopped_goes_on(
         return fit(self, *given)
 
     monkeypatch.setattr(made, "fit", stopping)
-    with pytest.raises(RunError, match="7 networks are kept"):
+    with pytest.raises(RunError, match="7 networks are saved"):
         search(tmp_path / "run", command="drivelab again").left_out(made.data, "events", 0)
     monkeypatch.setattr(made, "fit", fit)
     assert search(tmp_path / "run").left_out(made.data, "events", 0) == whole

@@ -244,7 +244,7 @@ def test_what_is_no_firmware_is_refused(folder: Path) -> None:
     for path, said in (
         ("none.c", "there is no firmware none.c"),
         ("mine.py", r"name a source that ends in .c or .rs, or a folder that `drivelab firmware"),
-        ("empty", "empty holds no firmware: name a source, or a folder"),
+        ("empty", "empty contains no firmware: name a source, or a folder"),
     ):
         with pytest.raises(UsageError, match=said):
             own_firmware(Path(path), folder)
@@ -287,7 +287,7 @@ def test_programs_take_no_other_folder_s_place(
     Path("mine").mkdir()
     Path("mine/letter.txt").write_text("dear")
     words = ["firmware", "build", str(EXAMPLES / "page_map.c"), "--out", "mine"]
-    assert "mine holds no firmware" in refusal(capsys, 2, main(words))
+    assert "mine contains no firmware" in refusal(capsys, 2, main(words))
     assert [each.name for each in Path("mine").iterdir()] == ["letter.txt"]
 
 

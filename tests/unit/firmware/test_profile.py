@@ -120,8 +120,8 @@ def test_an_incomplete_profile_is_evaluated_with_a_caution(
     assert main([*words, "--records", "4"]) != 0
     capsys.readouterr()
     first = (
-        "the profile is incomplete: 3 of 4 workloads are there, without later.toml; `drivelab "
-        f"{' '.join(words)} --records 4` goes on with it"
+        "the profile is incomplete: 3 of 4 workloads exist, without later.toml; `drivelab "
+        f"{' '.join(words)} --records 4` resumes it"
     )
     second = (
         "reads.toml has 3 of 4 records that were asked for: it ends there; profile a longer one, "

@@ -58,8 +58,8 @@ def test_what_a_processor_wrote_is_read(written: Callable[..., Path]) -> None:
         ([HEAD, [0, 1, 2], "1", END], "out of place"),
         ([{**HEAD, "version": 2}, [0, 1, 2], END], "written by version 2"),
         ([{**HEAD, "columns": [{"name": "x"}]}, END], "does not say what its numbers are"),
-        ([{"format": "other"}, END], "holds no records of a processor"),
-        ([[0, 1, 2], END], "holds no records of a processor"),
+        ([{"format": "other"}, END], "contains no records of a processor"),
+        ([[0, 1, 2], END], "contains no records of a processor"),
         ([], "is empty"),
     ],
 )
@@ -96,7 +96,7 @@ def test_the_firmwares_own_counts_are_read(written: Callable[..., Path]) -> None
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ([[0, 1]], "holds no counts"),
+        ([[0, 1]], "contains no counts"),
         ([{"record": 0, "a": 1}, {"record": 1, "b": 1}], "other counts than the first"),
         ([{"record": 1, "a": 1}], "out of place"),
     ],

@@ -165,8 +165,8 @@ def test_what_is_unlike_all_that_was_seen_is_told(profiles: list[Profiled]) -> N
     found = predict(train(profiles, FIRMWARE), "m", [Observed("far", far.counted, host)])
     assert found.workloads[0].outside_ratio == 1
     assert found.cautions == (
-        "far is unlike what the model was trained on: 100 % of its records lie outside, so its "
-        "times may be far off.",
+        "far is unlike what the model was trained on: 100 % of its records are outside the "
+        "range of its training, so its times may be far off.",
     )
 
 

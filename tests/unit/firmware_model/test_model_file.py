@@ -65,7 +65,7 @@ def test_a_preset_has_two_keys_a_count() -> None:
         (lambda one: one["firmware"].update(geometry="9" * 5000), "firmware.geometry is not five"),
         (lambda one: one["firmware"].update(victim="a\nb"), "firmware.victim is not a name of one"),
         (lambda one: one["firmware"].update(mapping="m" * 5000), "at most 200 characters"),
-        (lambda one: one.update(format="x"), "it holds something else"),
+        (lambda one: one.update(format="x"), "it contains something else"),
         (lambda one: one.pop("static"), "the file is not an object with 'static'"),
         (lambda one: one["cost"].pop("command"), "cost is not an object with 'command'"),
         (lambda one: one["cost"].update(comand={}), "without 'comand'; counts: command, read_page"),

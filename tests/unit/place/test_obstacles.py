@@ -39,22 +39,22 @@ def told(asked: PlacementPlan, behaviours: list[Behaviour]) -> list[str]:
     [
         (
             {"latency_ns_mean": 5e4},
-            "No drive of the pool meets the bound on the mean latency of web (at most 50.0 µs, "
+            "No drive of the pool meets the limit on the mean latency of web (at most 50.0 µs, "
             "latency_ms_mean_at_most), even alone: the least is 100 µs, on sim:quick.",
         ),
         (
             {"latency_ns_p99": 2e5},
-            "No drive of the pool meets the bound on the 99 % latency of web (at most 200 µs, "
+            "No drive of the pool meets the limit on the 99 % latency of web (at most 200 µs, "
             "latency_ms_p99_at_most), even alone: the least is 300 µs, on sim:quick.",
         ),
         (
             {"iops": 5000.0},
-            "No drive of the pool meets the bound on the throughput of web (at least 5,000 IOPS, "
-            "iops_at_least), even alone: the most is 1,000 IOPS, on sim:cheap.",
+            "No drive of the pool meets the limit on the throughput of web (at least 5,000 "
+            "IOPS, iops_at_least), even alone: the most is 1,000 IOPS, on sim:cheap.",
         ),
         (
             {"bytes_per_second": 2e7},
-            "No drive of the pool meets the bound on the bandwidth of web (at least 20.0 MB/s, "
+            "No drive of the pool meets the limit on the bandwidth of web (at least 20.0 MB/s, "
             "mb_per_second_at_least), even alone: the most is 4.10 MB/s, on sim:cheap.",
         ),
     ],
@@ -107,10 +107,10 @@ def test_two_bounds_that_no_drive_meets_together() -> None:
         behaviour(QUICK, 4, {0: outcome(1e5, iops=1000.0)}, drive=1),
     ]
     assert told(asked, behaviours) == [
-        "No drive of the pool meets all bounds of web, even alone: on sim:cheap the mean latency "
-        "is 400 µs, and allowed is at most 200 µs (latency_ms_mean_at_most).",
-        "No drive of the pool meets all bounds of web, even alone: on sim:quick the throughput is "
-        "1,000 IOPS, and allowed is at least 3,000 IOPS (iops_at_least).",
+        "No drive of the pool meets all limits of web, even alone: on sim:cheap the mean "
+        "latency is 400 µs, and allowed is at most 200 µs (latency_ms_mean_at_most).",
+        "No drive of the pool meets all limits of web, even alone: on sim:quick the throughput "
+        "is 1,000 IOPS, and allowed is at least 3,000 IOPS (iops_at_least).",
     ]
 
 
@@ -121,7 +121,7 @@ def test_what_costs_too_much() -> None:
     # The whole is cheapest on one quick drive.
     assert told(asked, pool()) == [
         "cost_at_most = 50: the cheapest placement costs 90.",
-        "The bound on the mean latency of web (at most 200 µs, latency_ms_mean_at_most): with "
+        "The limit on the mean latency of web (at most 200 µs, latency_ms_mean_at_most): with "
         "480 µs there is a placement.",
     ]
 
@@ -155,8 +155,8 @@ def test_several_bounds_at_once() -> None:
     asked = plan(demands, [CHEAP], cost_at_most=50.0)
     behaviours = pool()[:1]
     assert told(asked, behaviours) == [
-        "Changing one bound is not enough. With as many drives as it takes the cheapest placement "
-        "costs 80: 2 sim:cheap."
+        "Changing one limit is not enough. With as many drives as needed, the cheapest "
+        "placement costs 80: 2 sim:cheap."
     ]
 
 
@@ -164,5 +164,5 @@ def test_obstacles_are_led_in() -> None:
     asked = plan([demand("web")], [CHEAP], cost_at_most=10.0)
     one = Obstacle("cost", None, 10.0, 40.0, placed=())
     placement = Placement(asked, (), obstacles=(one,))
-    assert headline(placement) == "No placement meets every bound."
+    assert headline(placement) == "No placement meets every limit."
     assert obstacle_texts(placement) == [obstacle_text(asked, one)]

@@ -79,14 +79,14 @@ def test_a_group_that_breaks_a_bound_is_forbidden_in_the_next_round() -> None:
     assert all(len(each.group) > 2 for each in found.forbidden)
     assert "rounds" in proof_text(found)
     assert headline(found).endswith(
-        "Every bound holds where the workloads of each drive are simulated together."
+        "Every limit is met when the workloads of each drive are simulated together."
     )
 
 
 def test_what_is_broken_after_the_last_round_is_said_first() -> None:
     found, _ = placed(lambda count: 1e5 if count < 3 else 5e5, rounds=1, utilisation_at_most=1.0)
     assert not found.holds
-    assert headline(found).startswith("4 bounds do not hold where the workloads of each drive")
+    assert headline(found).startswith("4 limits are not met when the workloads of each drive")
     assert broken_texts(found)[0] == (
         "a on sim:x: the mean latency is 500 µs, and allowed is at most 200 µs."
     )

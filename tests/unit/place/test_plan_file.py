@@ -99,7 +99,7 @@ def test_a_rate_in_bytes_is_one_in_requests(tmp_path: Path) -> None:
         (WEB.replace("rate_iops = 100\n", "") + DRIVE, "nothing says its pace; add rate_iops"),
         (WEB.replace("100", "0") + DRIVE, "rate_iops is 0; allowed: more than 0"),
         (WEB.replace("100", "1e-9") + DRIVE, "rate_iops makes 1e-09 requests a second; allowed"),
-        (WEB.replace('size = "1GB"\n', "") + DRIVE, "nothing says how much room it takes"),
+        (WEB.replace('size = "1GB"\n', "") + DRIVE, "it has no size; add one"),
         (WEB.replace("1GB", "lots") + DRIVE, "workload 'web': size: 'lots' is not a size"),
         (WEB.replace('"1GB"', "0") + DRIVE, "size is 0; allowed: more"),
         (WEB.replace('"1GB"', "1.5") + DRIVE, 'size is 1.5; allowed: a text such as "40GB"'),

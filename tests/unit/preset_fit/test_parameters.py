@@ -84,7 +84,7 @@ def test_seeks_change_together() -> None:
     [
         (["seek"], [], r"'seek' is nothing that can be fitted here; did you mean seeks\?.*allowed"),
         ([], ["timing.read_cell_ns"], r"'timing.read_cell_ns' is nothing that can be fitted here"),
-        (["seeks"], ["seeks"], "nothing is left to fit"),
+        (["seeks"], ["seeks"], "no value is left to fit"),
     ],
 )
 def test_unknown_names_list_the_known_ones(only: list[str], fixed: list[str], message: str) -> None:

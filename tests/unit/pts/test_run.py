@@ -121,7 +121,7 @@ def test_what_was_measured_before_an_error_in_round_seventeen_stays(
     out = run(tmp_path / "run", session)
     assert out.problem is not None
     assert "round 17" in str(out.problem)
-    assert f"{broken} steps are kept" in str(out.problem)
+    assert f"{broken} steps are saved" in str(out.problem)
     (section,) = out.result["sections"]
     assert (out.result["verdict"], section["verdict"], section["rounds"]) == (
         "incomplete",
@@ -138,7 +138,7 @@ def test_a_test_that_goes_on_gives_the_same_bytes(tmp_path: Path, kind: Any, bro
     session = FakeSession(
         kind, fails=lambda step: KeyboardInterrupt() if step == max(broken, 1) else None
     )
-    with pytest.raises(KeyboardInterrupt, match="go on"):
+    with pytest.raises(KeyboardInterrupt, match="resume"):
         run(tmp_path / "run", session)
     again = FakeSession(kind)
     if kind == "real":
@@ -168,7 +168,7 @@ def test_a_preconditioned_state_is_taken_up_and_not_made_again(tmp_path: Path) -
 @pytest.mark.parametrize("kind", ["real", "simulated"])
 def test_a_file_made_for_a_test_that_stops_is_left_to_it(tmp_path: Path, kind: DriveKind) -> None:
     drive = FakeSession(kind, fails=lambda step: KeyboardInterrupt() if step == 40 else None)
-    with pytest.raises(KeyboardInterrupt, match="40 steps are kept") as stopped:
+    with pytest.raises(KeyboardInterrupt, match="40 steps are saved") as stopped:
         run(tmp_path / "run", drive)
     said = "and made.bin stays until the test is complete (to remove it: rm made.bin made.bin.d"
     assert (said in str(stopped.value)) == (kind == "real")
@@ -182,7 +182,7 @@ def test_a_file_to_which_nothing_was_done_is_not_left(
 
     drive = FakeSession("real")
     monkeypatch.setattr(drive, "purge", stop)
-    with pytest.raises(KeyboardInterrupt, match="0 steps are kept") as stopped:
+    with pytest.raises(KeyboardInterrupt, match="0 steps are saved") as stopped:
         run(tmp_path / "run", drive)
     assert "made.bin" not in str(stopped.value)
 
@@ -190,7 +190,7 @@ def test_a_file_to_which_nothing_was_done_is_not_left(
 def test_a_run_that_an_older_version_began_goes_on(tmp_path: Path) -> None:
     whole = run(tmp_path / "whole").result
     stopped = FakeSession(fails=lambda step: KeyboardInterrupt() if step == 40 else None)
-    with pytest.raises(KeyboardInterrupt, match="40 steps are kept"):
+    with pytest.raises(KeyboardInterrupt, match="40 steps are saved"):
         run(tmp_path / "run", stopped)
     # It knew neither classes nor where accesses in order begin.
     rewrite(tmp_path / "run", tmp_path / "old", "workload_class", "begin_bytes")
@@ -239,7 +239,7 @@ def test_another_drive_or_other_settings_are_refused(
     tmp_path: Path, session: FakeSession, asked: dict[str, Any], told: str
 ) -> None:
     run(tmp_path / "run", FakeSession(**SETTLED))
-    with pytest.raises(UsageError, match=f"holds another test: .*{told}"):
+    with pytest.raises(UsageError, match=f"contains another test: .*{told}"):
         run(tmp_path / "run", session, **asked)
     assert session.steps == []
 

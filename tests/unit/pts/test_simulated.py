@@ -64,7 +64,7 @@ def test_going_on_gives_the_same_bytes(
     if keeps == "every state":
         monkeypatch.setattr(states, "_LEAST_SECONDS", 0.0)
         monkeypatch.setattr(states, "_MOST_SHARE", 1e9)
-    with pytest.raises(KeyboardInterrupt, match=f"{stop_at} steps are kept"):
+    with pytest.raises(KeyboardInterrupt, match=f"{stop_at} steps are saved"):
         run(tmp_path / "run", Counted(stop_at))
     if keeps == "no state":
         for path in (tmp_path / "run" / "states").glob("*.state"):

@@ -106,9 +106,9 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_journal(
     kept = journal(tmp_path / "run")
     assert at not in kept
     said = str(caught.value)
-    assert "are kept in " in said
+    assert "are saved in " in said
     assert f"{len(kept)} " in said
-    assert said.endswith(f"{tmp_path / 'run'}; go on with: {COMMAND}")
+    assert said.endswith(f"{tmp_path / 'run'}; resume with: {COMMAND}")
     program(tmp_path / "run", {})
     assert journal(tmp_path / "run") == journal(tmp_path / "whole")
     assert len(starts(tmp_path / "run")) == 2
@@ -143,7 +143,7 @@ def test_two_at_once_are_refused(tmp_path: Path, program: Program) -> None:
     before = journal(tmp_path / "run")
     with (
         RunStore.open_to_append(tmp_path / "run", {}),
-        pytest.raises(RunError, match=f"another process is measuring.*go on with: {COMMAND}"),
+        pytest.raises(RunError, match=f"another process is measuring.*resume with: {COMMAND}"),
     ):
         program(tmp_path / "run", {})
     assert journal(tmp_path / "run") == before
@@ -153,7 +153,7 @@ def test_two_at_once_are_refused(tmp_path: Path, program: Program) -> None:
 def test_another_run_is_refused_in_the_same_folder(tmp_path: Path, program: Program) -> None:
     with pytest.raises(KeyboardInterrupt):
         program(tmp_path / "run", {5: KeyboardInterrupt()})
-    with pytest.raises(UsageError, match=r"holds another .*seed: 0 before, 1 now"):
+    with pytest.raises(UsageError, match=r"contains another .*seed: 0 before, 1 now"):
         program(tmp_path / "run", {}, seed=1)
     others = [other for other in PROGRAMS if other is not program]
     for other in others:

@@ -105,7 +105,7 @@ def test_results_do_not_depend_on_the_executor(tmp_path: Path, seed: int) -> Non
 def test_what_an_executor_loses_is_asked_again(tmp_path: Path) -> None:
     plain = campaign(tmp_path / "plain", FakeDrive())
     losing = Losing(DriveExecutor(FakeDrive()), 3, lost=7)
-    said = r"1 of 12 measurements were never answered; 11 of 12 measurements are kept"
+    said = r"1 of 12 measurements were never answered; 11 of 12 measurements are saved"
     with pytest.raises(RunError, match=said):
         campaign(tmp_path / "run", FakeDrive(), losing)
     again = FakeDrive()
@@ -185,13 +185,13 @@ def test_a_journal_of_other_steps_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_was_stopped_before_its_first_result_is_no_run_yet(tmp_path: Path) -> None:
-    with opened(tmp_path / "run") as run, pytest.raises(RunError, match="0 answers are kept"):
+    with opened(tmp_path / "run") as run, pytest.raises(RunError, match="0 answers are saved"):
         run.carry_out(lambda run: _raised(run.fail(0, "no", {})))
     with opened(tmp_path / "run", name="other") as run:
         assert run.store.header["drive"] == {"name": "other"}
         assert run.store.failures() == run.store.starts() == []
         run.keep(0, {})
-    with pytest.raises(UsageError, match="holds another trial: drive name: other before"):
+    with pytest.raises(UsageError, match="contains another trial: drive name: other before"):
         opened(tmp_path / "run")
 
 
@@ -199,7 +199,7 @@ def test_a_run_without_results_of_which_something_tells_stays_the_one_it_is(tmp_
     with opened(tmp_path / "run"):
         pass
     (tmp_path / "run" / "result.json").write_text("{}")
-    with pytest.raises(UsageError, match="holds another trial: drive name: "):
+    with pytest.raises(UsageError, match="contains another trial: drive name: "):
         opened(tmp_path / "run", name="other")
     with opened(tmp_path / "run") as run:
         assert run.store.header["drive"] != {"name": "other"}
@@ -211,7 +211,7 @@ def _raised(error: Exception) -> None:
 
 def test_where_nothing_is_kept_it_is_told_when_stopped() -> None:
     with opened(None) as run:
-        with pytest.raises(KeyboardInterrupt, match="stopped; nothing was kept; --out FOLDER"):
+        with pytest.raises(KeyboardInterrupt, match="stopped; nothing was saved; --out FOLDER"):
             run.carry_out(lambda _: _raised(KeyboardInterrupt()))
         with pytest.raises(CannotAnswerError, match=r"^no$"):
             run.carry_out(lambda _: _raised(CannotAnswerError("no")))

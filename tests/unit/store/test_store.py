@@ -119,7 +119,7 @@ def test_folder_without_a_run_is_refused(tmp_path: Path) -> None:
 
 def test_foreign_folder_and_file_are_not_written_into(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
-    with pytest.raises(UsageError, match=r"holds thesis.tex and no run"):
+    with pytest.raises(UsageError, match=r"contains thesis.tex and no run"):
         RunStore.open_to_append(tmp_path, HEADER)
     with pytest.raises(UsageError, match="is a file"):
         RunStore.open_to_append(tmp_path / "thesis.tex", HEADER)
@@ -186,7 +186,7 @@ def test_creation_killed_half_way_starts_over(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "run.lock").touch()
     (tmp_path / "a" / DATABASE).touch()
-    with pytest.raises(UsageError, match="holds nothing yet"):
+    with pytest.raises(UsageError, match="contains nothing yet"):
         RunStore.open(tmp_path / "a")
     with RunStore.open_to_append(tmp_path / "a", HEADER) as store:
         assert store.header == HEADER

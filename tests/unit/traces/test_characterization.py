@@ -140,7 +140,9 @@ def test_a_trace_of_no_request_is_refused(tmp_path: Path) -> None:
     path = spc_file(tmp_path, ["0,1,512,r,1", "0,1,512,r,2", "0,1,512,r,3"])
     with pytest.raises(UsageError, match=r"has no device '4'; its devices are 0"):
         characterize(RecordedFiles((str(path),), devices=("4",)))
-    with pytest.raises(UsageError, match=r"holds no request of format spc \(3 bad lines skipped\)"):
+    with pytest.raises(
+        UsageError, match="contains no request of format spc \\(3 bad lines skipped\\)"
+    ):
         characterize(RecordedFiles((str(path),), device_bytes=512, skip_bad_lines=True))
 
 

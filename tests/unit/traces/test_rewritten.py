@@ -67,7 +67,7 @@ def test_what_a_format_cannot_hold_is_refused_or_left_out(tmp_path: Path) -> Non
 
 def test_nothing_kept_is_refused(tmp_path: Path) -> None:
     source, out = RecordedFiles((str(spc_file(tmp_path)),)), tmp_path / "out.spc"
-    with pytest.raises(UsageError, match=r"no request of small.spc is kept: it has 600 requests"):
+    with pytest.raises(UsageError, match=r"no request of small.spc is left: it has 600 requests"):
         rewrite(source, out, format_name="spc", cut=Cut(from_ns=10**15))
     with pytest.raises(UsageError, match="has no device '9'"):
         rewrite(RecordedFiles(source.paths, devices=("1", "9")), out, format_name="spc")

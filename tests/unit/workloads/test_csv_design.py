@@ -121,9 +121,9 @@ def test_empty_cells_with_an_effect_are_refused(table, row: str, name: str) -> N
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ([], " holds no workload; write one a line below the column names"),
-        (["", "", ""], " holds no workload; "),
-        ([HEAD], " holds no workload; "),
+        ([], " contains no workload; write one per line below the column names"),
+        (["", "", ""], " contains no workload; "),
+        ([HEAD], " contains no workload; "),
         ([HEAD.replace(",", ";"), "0;1"], ", line 1: no commas; separate the columns by commas"),
         ([HEAD.replace(",", "\t")], ", line 1: no commas; separate the columns by commas"),
         (["write_ratio"], ", line 1: no column queue_depth, read_size, write_size, read_random,"),
@@ -234,7 +234,7 @@ def test_part_of_an_export_says_which_columns_are_too_many(table) -> None:
 
 def test_a_drive_that_can_run_none_is_told(table) -> None:
     design = parse_design(table(HEAD, ROW, ROW))
-    with pytest.raises(UsageError, match="holds 2 workloads, and this drive can express none of"):
+    with pytest.raises(UsageError, match="has 2 workloads, and this drive can express none of"):
         design.select(0, accepts=lambda _: False)
     selection = design.select(0, accepts=lambda workload: workload.write_ratio > 0)
     assert (selection.parts, selection.left_out) == (Parts(training=2), 0)

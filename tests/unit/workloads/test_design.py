@@ -179,7 +179,7 @@ def test_what_a_drive_cannot_express_is_left_out_and_counted() -> None:
     with pytest.raises(UsageError) as caught:
         parse_design("huang2011:141").select(seed=0, accepts=reads_only)
     assert str(caught.value) == (
-        "huang2011:141 asks for 141; the design holds 14980 distinct workloads, "
+        "huang2011:141 asks for 141; the design has 14980 distinct workloads, "
         "and this drive cannot express 14840 of them; at most huang2011:140"
     )
     with pytest.raises(UsageError, match="this drive cannot express 14980 of them"):
@@ -203,7 +203,7 @@ def test_what_a_drive_cannot_express_is_left_out_and_counted() -> None:
         ("huang2011:" + "9" * 10_000, "does not say how many"),
         (
             "huang2011:14981",
-            "huang2011:14981 asks for 14981; the design holds 14980 distinct workloads",
+            "huang2011:14981 asks for 14981; the design has 14980 distinct workloads",
         ),
     ],
 )

@@ -137,7 +137,7 @@ def test_writes_find_what_the_worst_of_them_leaves() -> None:
                     '[[stream]]\nname="a"\n[[stream.request]]\nat_ns=0\naction="flush"\n'
                 )
             },
-            "a scenario with a list of requests cannot lie anywhere",
+            "a scenario with a list of requests cannot be moved",
         ),
     ],
 )

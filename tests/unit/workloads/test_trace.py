@@ -101,7 +101,7 @@ def test_another_file_under_the_same_name_is_refused(files: RecordedFiles) -> No
     path = Path(files.paths[0])
     path.write_text(spc([*ROWS[:-1], (ROWS[-1][0], 8, 4096, "r")]))
     again = workload_of_json(kept)
-    with pytest.raises(UsageError, match="holds other requests than it did"):
+    with pytest.raises(UsageError, match="contains other requests than before"):
         again.streams()
     # The same requests in another form are the same.
     path.write_text(spc().replace(",r,", ", R ,").replace("\n", ",more\n"))

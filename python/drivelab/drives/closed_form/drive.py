@@ -165,7 +165,7 @@ class AnalyticDrive(ClosedOnExit):
             if size_bytes % page_bytes != 0
         ]
         if workload.write_ratio == 0 and self._holds_no_data:
-            reasons.append("the drive is fresh and holds no data to read")
+            reasons.append("the drive is fresh and has no data to read")
         if reasons:
             raise CannotAnswerError(
                 f"{self.name} answers one kind of operation on whole pages at queue depth 1; here "

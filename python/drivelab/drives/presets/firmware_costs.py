@@ -110,8 +110,8 @@ def with_costs(text: str, folder: Path) -> tuple[str, ModelledTime | None]:
     for key in table:
         if key in _UNUSED:
             raise UsageError(
-                f"firmware.{key} is not possible beside firmware.time = {word!r}, which uses cores "
-                "and clock_mhz and takes costs from its model: leave it out"
+                f"firmware.{key} is not possible together with firmware.time = {word!r}, which "
+                "uses cores and clock_mhz and takes costs from its model: leave it out"
             )
     changed = f"{_as_counted(text, word)}\n{time.lines()}\n"
     try:

@@ -239,7 +239,7 @@ class _Conversion:
         occupied = "Initial_Occupancy_Percentage of the workload"
         self.values["occupancy.filled"] = (max(flows.filled, 1e-6), f"imported: {occupied}")
         order = "in_order" if flows.is_first else "random"
-        reason = "pages that the workload goes to hold data first"
+        reason = "pages that the workload accesses have data at the start"
         self._assume("occupancy.order", order, reason)
         reason = "MQSim's blocks begin with as many valid pages as in the long run"
         self._assume("occupancy.steady", True, reason)
@@ -278,7 +278,7 @@ class _Conversion:
         reserve = max(_LEAST_RESERVE, int(share_free * blocks))
         share = ("GC_Exec_Threshold", "Block_No_Per_Plane")
         self._set("collection.reserve_blocks_per_plane", reserve, *share)
-        self._assume("collection.pace", "whole_block", "a victim is emptied at once")
+        self._assume("collection.pace", "whole_block", "a victim block is emptied completely")
 
     def wear(self) -> None:
         """Convert wear levelling."""

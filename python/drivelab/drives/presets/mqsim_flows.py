@@ -33,7 +33,7 @@ OF_EVERY_FLOW: Final = {
     "Device_Level_Data_Caching_Mode": (
         '`WRITE_CACHE` is the write buffer; with the others `writes_as = "forced_write"`'
     ),
-    **dict.fromkeys(_IDS, "how much of the address space the flow has; its pages lie anywhere"),
+    **dict.fromkeys(_IDS, "share of the address space that the flow has; its pages are anywhere"),
     "Initial_Occupancy_Percentage": "`occupancy.filled`, where `Enabled_Preconditioning` is true",
 }
 OF_SYNTHETIC_FLOWS: Final = {
@@ -58,7 +58,7 @@ OF_SYNTHETIC_FLOWS: Final = {
 }
 OF_RECORDED_FLOWS: Final = {
     "File_Path": "the trace, next to workload.xml or in the current folder",
-    "Percentage_To_Be_Executed": "so many of the trace's first requests",
+    "Percentage_To_Be_Executed": "share of the trace's requests to replay, from its start",
     "Relay_Count": "how often the trace is sent, each time behind the last",
     "Time_Unit": "the unit of its times; MQSim reads ns, whatever it says",
 }

@@ -167,9 +167,11 @@ def _notes(flows: Sequence[Flow], drive: DriveFacts) -> list[str]:
         found.append("Priority_Class: better classes go first here; MQSim weighs HIGH, MEDIUM, LOW")
     everything = tuple(frozenset(range(count)) for count in drive.shape)
     if any(flow.resources != everything for flow in flows):
-        found.append("Channel_IDs to Plane_IDs: pages of every flow lie on the whole drive here")
+        found.append(
+            "Channel_IDs to Plane_IDs: pages of every flow are spread over the whole drive here"
+        )
     if any(flow.caches_reads for flow in flows):
-        found.append("Device_Level_Data_Caching_Mode: what was read is not kept in the cache here")
+        found.append("Device_Level_Data_Caching_Mode: read data are not cached here")
     # A drive that is read holds data everywhere here.
     meets_data = any(isinstance(flow, RecordedFlow) or _reads(flow) for flow in flows)
     for flow in flows:
@@ -184,14 +186,14 @@ def _notes(flows: Sequence[Flow], drive: DriveFacts) -> list[str]:
             sizes = [flow.mean_sectors * _SECTOR] if not flow.deviation_sectors else [_SECTOR]
             if meets_data and _writes(flow) and any(size % drive.whole_bytes for size in sizes):
                 found.append(
-                    f"Enabled_Preconditioning: writes of {flow.name} that are no whole pages read "
-                    "what the page held here; MQSim's pages hold nothing yet"
+                    f"Enabled_Preconditioning: writes of {flow.name} that are not whole pages "
+                    "first read the page here; MQSim's pages are still empty"
                 )
     if drive.is_partly_filled:
         found.append(
-            "Initial_Occupancy_Percentage: pages with data lie anywhere on the drive, and reads "
-            "of others take no flash time here; MQSim fills each flow's own pages first, and "
-            "reads the flash for others too"
+            "Initial_Occupancy_Percentage: pages with data are anywhere on the drive, and "
+            "reads of others take no flash time here; MQSim fills each flow's own pages first, "
+            "and reads the flash for others too"
         )
     return found
 
@@ -291,7 +293,7 @@ def _end(flows: Sequence[Flow], notes: list[str]) -> dict[str, int]:
     times = {flow.stop_ns for flow in drawn}
     counts = {flow.requests for flow in drawn}
     if len(drawn) < len(flows) or (times != {0} and len(times | counts) > 2):
-        notes.append("Stop_Time, Total_Requests_To_Generate: here all flows go on until the end")
+        notes.append("Stop_Time, Total_Requests_To_Generate: here all flows continue until the end")
     if max(times) > 0:
         return {"duration_ns": max(times)}
     if len(drawn) > 1:
@@ -306,7 +308,8 @@ def _listed(flow: RecordedFlow, part: tuple[int, int], folder: Path, whole_bytes
     found = [each for each in (FilePath(flow.path), folder / flow.path) if each.is_file()]
     if not found:
         raise UsageError(
-            f"File_Path of {flow.name}: there is no file {flow.path} here and beside the workload"
+            f"File_Path of {flow.name}: there is no file {flow.path} here or next to the "
+            "workload file"
         )
     files = RecordedFiles((str(found[0]),), format="mqsim", time_unit_ns=flow.time_unit_ns)
     requests = _requests(files, flow)
@@ -345,7 +348,7 @@ def _requests(files: RecordedFiles, flow: RecordedFlow) -> list[tuple[int, int, 
         if len(found) * flow.repeats > _MOST_LISTED:
             raise UsageError(
                 f"File_Path of {flow.name} asks for more than {_MOST_LISTED:,} requests; replay "
-                "it by itself with --trace, which keeps none in memory"
+                "it alone with --trace, which reads it in pieces"
             )
     # As MQSim does: a trace that is repeated is sent whole.
     sent = found if flow.repeats > 1 else found[: int(flow.executed * len(found))]

@@ -75,7 +75,7 @@ def controller_of(device: BlockDevice, roots: SystemRoots = THIS_MACHINE) -> tup
     else:
         controllers = [parent.name] if re.fullmatch(r"nvme\d+", parent.name) else []
     if len(controllers) != 1:
-        found = " and ".join(controllers) or "no controller that the kernel tells of"
+        found = " and ".join(controllers) or "no controller that the kernel reports"
         raise RunError(f"{device.path} is reached by {found}; it takes exactly one")
     others = [
         each

@@ -90,8 +90,8 @@ def locate_file(name: str | Path, roots: SystemRoots = THIS_MACHINE) -> FileLoca
     mount = _mount_of(path if exists else path.parent, roots)
     if mount is not None and mount.file_system in _MEMORY_FILE_SYSTEMS:
         raise UsageError(
-            f"{given} lies in memory ({mount.file_system}), not on a drive; "
-            "name a path on the drive's file system"
+            f"{given} is in memory ({mount.file_system}), not on a drive; name a path on the "
+            "drive's file system"
         )
     device = None if mount is None else device_below(mount, roots)
     return FileLocation(path, exists, mount, device, given)

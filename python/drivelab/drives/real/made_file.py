@@ -233,7 +233,7 @@ class MadeFile:
             # The first sectors come before everything else.
             foreign = foreign or (filling and not found.keyed)
         if foreign:
-            raise RunError(f"{self.path} holds what Drivelab did not write; {consequence}")
+            raise RunError(f"{self.path} contains data that Drivelab did not write; {consequence}")
 
     def _unlink(self) -> None:
         """Remove the name, unless another file took it in this very moment."""

@@ -39,7 +39,7 @@ _SECOND_NS: Final = 10**9
 _TICK_NS: Final = 20_000_000
 # More takes some seconds, and somebody waits.
 _QUICKLY_READ_BYTES: Final = 2**30
-_FOREIGN: Final = "it holds what Drivelab did not write"
+_FOREIGN: Final = "it contains data that Drivelab did not write"
 
 #: Gives what fio's buffers of a seed, a queue depth and a size of requests hold, in pieces.
 BuffersOf = Callable[[int, int, int], Iterator[bytes]]
@@ -194,7 +194,7 @@ def why_not_ours(descriptor: int, side: Side, buffers_of: BuffersOf | None = Non
 def _other_identity(descriptor: int, side: Side) -> str | None:
     generation, status = generation_of(descriptor), os.fstat(descriptor)
     if side.generation is None or generation is None:
-        return "its file system does not tell a file from a later one of the same inode"
+        return "its file system does not distinguish a file from a later one with the same inode"
     # A side file of another user's may say anything.
     then, now = (side.owner, side.inode, side.generation), (status.st_uid, status.st_ino)
     if then != (*now, generation):
@@ -244,4 +244,4 @@ def _of_writing(descriptor: int, side: Side, buffers_of: BuffersOf | None) -> st
     found = Evidence(descriptor, side, buffers_of).all_sectors()
     if found.foreign:
         return _FOREIGN
-    return "it holds zeroes, by which nobody can be known" if found.zero else None
+    return "it contains zeroes, so nothing shows who wrote it" if found.zero else None

@@ -141,8 +141,8 @@ def check_method(name: str, allow_destructive: str | None) -> PurgeMethod:
         raise UsageError(f"--purge={name}; allowed: {', '.join(METHODS)}")
     if allow_destructive is None:
         raise UsageError(
-            f"--purge={name} erases a whole drive: it needs --allow-destructive=PATH beside it, "
-            "which names that drive"
+            f"--purge={name} erases a whole drive: add --allow-destructive=PATH with the path "
+            "of that drive"
         )
     return METHODS[name]
 

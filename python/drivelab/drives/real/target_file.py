@@ -369,7 +369,7 @@ def only_read(path: Path, foreign: str | None) -> str:
     """Say why a file of somebody else's is not written; `foreign` is why it may not be ours."""
     reason = "was not made by Drivelab and is only read"
     if foreign is not None:
-        stale = f"{side_path(path).name} beside it is out of date and may be deleted"
+        stale = f"{side_path(path).name} next to it is out of date and may be deleted"
         reason = f"may not be as Drivelab left it and is only read: {foreign} ({stale})"
     return f"{path} {reason}; --allow-destructive={path} lets it be overwritten"
 

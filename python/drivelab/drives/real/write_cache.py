@@ -114,7 +114,7 @@ def _switch_scsi(device: BlockDevice, wanted: CacheState, _: SystemRoots) -> Ans
 def _state(answer: Answer, pattern: str) -> CacheState:
     found = re.search(pattern, answer.text, re.MULTILINE)
     if answer.code or found is None:
-        raise RunError(f"the drive does not tell its write cache: {answer.complaint}")
+        raise RunError(f"the drive does not report its write cache: {answer.complaint}")
     return "on" if int(found[1], 0) & 1 else "off"
 
 

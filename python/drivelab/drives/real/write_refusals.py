@@ -264,7 +264,7 @@ def _probe_by_reading(path: Path) -> str | None:
     # blkid answers 2 when it recognised nothing, and something else when it is not sure.
     if result.returncode == 2:
         return None
-    return f"what it carries could not be told: blkid answered {result.returncode}"
+    return f"its contents could not be determined: blkid answered {result.returncode}"
 
 
 def _probe_by_lsblk(path: Path) -> str | None:

@@ -169,18 +169,18 @@ class SimulatedDrive(ClosedOnExit):
             )
         if self.condition == "fresh" and _only_finds_what_was_there(workload):
             raise CannotAnswerError(
-                f"{self.name} is fresh and holds no data to read: measure writes only "
-                "(--write-ratio 1, a profile's --op write), or a drive whose condition is filled "
-                "or preconditioned"
+                f"{self.name} is fresh and has no data to read: measure writes only "
+                "(--write-ratio 1, a profile's --op write), or a drive whose condition is "
+                "filled or preconditioned"
             )
 
     def _check_trace(self, trace: Trace) -> None:
         lasting_ns, end = trace.lasting_ns, trace.footprint_bytes
         if lasting_ns is not None and lasting_ns > MOST_SIMULATED_NS:
             raise UsageError(
-                f"the trace lasts {format_duration_ns(lasting_ns)} at this speed, and a simulated "
-                f"run at most {format_duration_ns(MOST_SIMULATED_NS)}; replay it faster "
-                "(--speed 2x or more) or as fast as it is answered (--speed max)"
+                f"the trace lasts {format_duration_ns(lasting_ns)} at this speed, and a "
+                f"simulated run at most {format_duration_ns(MOST_SIMULATED_NS)}; replay it "
+                "faster (--speed 2x or more) or as fast as the drive answers (--speed max)"
             )
         if end is not None and end > self.capacity_bytes:
             others = {"keep": "--fit wrap or --fit scale", "scale": "--fit wrap"}[trace.fit]

@@ -178,7 +178,7 @@ def read_column(table: NamedTable, name: str) -> tuple[Column, FloatArray]:
     categories = tuple(sorted(set(words)))
     if len(categories) > MOST_CATEGORIES:
         raise UsageError(
-            f"column {shown(name)} holds {len(categories):,} different words; "
+            f"column {shown(name)} contains {len(categories):,} different words; "
             f"{MOST_CATEGORIES} are the most for a category"
         )
     places = {word: float(place) for place, word in enumerate(categories)}

@@ -53,8 +53,8 @@ def read_csv(path: Path, table: OwnTable) -> None:
         ) from error
     if columns is None or not lines:
         raise UsageError(
-            f"{path} holds no measurement; write the names of the columns, below them one "
-            "measurement a line"
+            f"{path} contains no measurement; write the names of the columns, and below them "
+            "one measurement per line"
         )
     table.end(str(path), "line", lines)
 

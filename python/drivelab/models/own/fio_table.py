@@ -108,7 +108,7 @@ def read_fio(paths: Sequence[Path], table: OwnTable) -> None:
         table.end(str(path), "job", places)
         rows += len(places)
     if not rows:
-        why = remarks[0] if remarks else f"{paths[0]} holds no job"
+        why = remarks[0] if remarks else f"{paths[0]} contains no job"
         raise UsageError(f"no job of fio can be read: {why}")
     table.remarks += remarks[:_MOST_REMARKS]
     if len(remarks) > _MOST_REMARKS:
@@ -173,7 +173,7 @@ def _row(job: _Job) -> dict[str, float | str]:
         raise _UnreadableJobError(f"fio met the error {job.report['error']}")
     for name in _PACED:
         if name in job.options:
-            raise _UnreadableJobError(f"{name} is set, so that its queue is not kept full")
+            raise _UnreadableJobError(f"{name} is set, so its queue is not always full")
     workload = _workload(job.options)
     return {
         "job": job.name,

@@ -38,7 +38,7 @@ _FILE: Final = ModelFile(
     made_by="`drivelab model --from`",
     missing="name a model, or its folder, as `drivelab model --from FILE` makes them",
     again="fit the model again: drivelab model --from FILE",
-    kept="make room or name another place",
+    kept="free some space or name another place",
 )
 _SCALES: Final[dict[str, Scale]] = {"plain": "plain", "log2": "log2", "words": "words"}
 

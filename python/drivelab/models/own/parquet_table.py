@@ -43,7 +43,7 @@ def read_parquet(path: Path, table: OwnTable) -> None:
         said = " ".join(str(error).split())[:200]
         raise UsageError(f"{path} is no Parquet file that can be read: {said}") from error
     if not names:
-        raise UsageError(f"{path} holds no column of numbers or text")
+        raise UsageError(f"{path} contains no column of numbers or text")
     table.fill(str(path), dict(zip(names, columns, strict=True)))
     if left_out:
         table.remarks.append(f"{path}: columns that are no numbers or texts: {', '.join(left_out)}")

@@ -52,7 +52,7 @@ def _files_of(path: Path) -> list[Path]:
         return [path]
     found = sorted(one for one in path.iterdir() if one.suffix == ".json" and one.is_file())
     if not found:
-        raise UsageError(f"the folder {path} holds no fio result (*.json); name a file")
+        raise UsageError(f"the folder {path} contains no fio result (*.json); name a file")
     return found
 
 

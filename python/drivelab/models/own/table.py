@@ -103,7 +103,7 @@ class OwnTable:
             told = ", ".join(f"{name} has {len(cells)}" for name, cells in columns.items())
             raise UsageError(f"{source}: the columns differ in length: {told}")
         if not lengths or lengths == {0}:
-            raise UsageError(f"{source} holds no measurement")
+            raise UsageError(f"{source} contains no measurement")
         try:
             filled = self.begin(columns)
         except UsageError as error:

@@ -380,8 +380,8 @@ class WorkersExecutor(ClosedOnExit):
             self._losses[index] += 1
             if self._losses[index] >= _MOST_LOSSES:
                 raise RunError(
-                    f"measurement {index} was under way each of {_MOST_LOSSES} times that a worker "
-                    f"ended; the last: {seat.why}"
+                    f"measurement {index} was in progress each of the {_MOST_LOSSES} times that "
+                    f"a worker ended; the last: {seat.why}"
                 )
         for each in reversed(seat.held.items()):
             (self._suspects if self._losses[each[0]] >= _SUSPECT else self._left).appendleft(each)

@@ -117,8 +117,8 @@ def _refuse_too_little(name: str, arrival_ns: NDArray[np.int64]) -> None:
         raise UsageError(f"{name} has one read or write; a fit needs two or more, at two times")
     if arrival_ns[-1] == 0:
         raise UsageError(
-            f"all {len(arrival_ns):,} requests of {name} arrive at the same time, so nothing says "
-            "how fast they come; name a trace whose clock tells them apart"
+            f"all {len(arrival_ns):,} requests of {name} arrive at the same time, so their rate "
+            "is unknown; name a trace with a finer clock"
         )
 
 

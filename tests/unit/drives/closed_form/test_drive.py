@@ -136,7 +136,7 @@ def test_fresh_drive_has_nothing_to_read(tmp_path: Path) -> None:
     path.write_text('base = "x25m-yoo2014"\nname = "mine"\ncondition = "fresh"\n')
     drive = AnalyticDrive.open(f"analytic:{path}")
     drive.check(WRITE)
-    with pytest.raises(CannotAnswerError, match="fresh and holds no data to read"):
+    with pytest.raises(CannotAnswerError, match="fresh and has no data to read"):
         drive.check(READ)
 
 

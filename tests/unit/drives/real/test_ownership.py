@@ -89,7 +89,7 @@ def test_data_written_over_the_file_in_place_is_kept(
     assert f"--allow-destructive={path} lets it be overwritten" in refusal
     # One line says why, and what of the side file.
     assert capsys.readouterr().err == f"drivelab: {refusal}\n"
-    assert "bench.bin.drivelab.json beside it is out of date and may be deleted" in refusal
+    assert "bench.bin.drivelab.json next to it is out of date and may be deleted" in refusal
     assert path.read_bytes() == data
 
 
@@ -115,7 +115,7 @@ def test_a_file_whose_inode_tells_nothing_is_never_ours(
     side_of(path).write_text(json.dumps({**side, "file": {**side["file"], "generation": None}}))
     data = path.read_bytes()
     assert looked_at(path)[0] is False
-    assert "does not tell a file from a later one" in capsys.readouterr().err
+    assert "does not distinguish a file from a later one" in capsys.readouterr().err
     assert path.read_bytes() == data
     # Of a file that was made and is still open nothing has to be told.
     with open_target_file(path.with_name("other.bin"), size_bytes=MIB) as target:
@@ -223,7 +223,9 @@ def test_what_came_during_a_workload_stops_the_next(path: Path) -> None:
         with path.open("r+b") as other:
             other.write(os.urandom(MIB))
         target.after_writing()
-        with pytest.raises(RunError, match="holds what Drivelab did not write; nothing more is wr"):
+        with pytest.raises(
+            RunError, match="contains data that Drivelab did not write; nothing more is wr"
+        ):
             target.before_writing(Written("random"))
     assert path.stat().st_size == MIB
 
@@ -321,7 +323,7 @@ def test_foreign_data_is_not_removed_even_if_the_time_hides_it(
     with open_target_file(path, size_bytes=2 * MIB) as target:
         overwrite(target, 0)
         target.after_writing()  # as if Drivelab had done it
-    assert "holds what Drivelab did not write; it is not removed" in capsys.readouterr().err
+    assert "contains data that Drivelab did not write; it is not removed" in capsys.readouterr().err
     assert path.read_bytes()[:512] == b"precious" * 64
 
 
@@ -489,7 +491,7 @@ def test_what_fio_wrote_is_known_again_after_a_kill(
     if not is_told_from_later_ones(killed):
         data = killed.read_bytes()
         assert main(["measure", str(killed), "--seconds", "0.2", *MIXED]) == 2
-        assert "does not tell a file from a later one" in capsys.readouterr().err
+        assert "does not distinguish a file from a later one" in capsys.readouterr().err
         assert killed.read_bytes() == data
         return
     assert main(["measure", str(killed), "--seconds", "0.2", *MIXED]) == 0
@@ -501,9 +503,9 @@ def test_data_written_over_a_part_of_it_after_a_kill_is_kept(
 ) -> None:
     data = copied_over(killed, 4096)
     assert main(["measure", str(killed), "--seconds", "0.2"]) == 0
-    reason = "it holds what Drivelab did not write"
+    reason = "it contains data that Drivelab did not write"
     if not is_told_from_later_ones(killed):
-        reason = "does not tell a file from a later one"
+        reason = "does not distinguish a file from a later one"
     assert reason in capsys.readouterr().err
     assert main(["measure", str(killed), "--seconds", "0.2", *MIXED]) == 2
     assert killed.read_bytes() == data

@@ -245,7 +245,7 @@ def test_only_whole_drives_are_purged(roots: SystemRoots, tool: Any) -> None:
 def test_a_purge_has_to_be_named_and_allowed() -> None:
     with pytest.raises(UsageError, match=r"--purge=format; allowed: nvme-format, nvme-sanitize"):
         check_method("format", "/dev/nvme0n1")
-    with pytest.raises(UsageError, match="needs --allow-destructive=PATH"):
+    with pytest.raises(UsageError, match="add --allow-destructive=PATH"):
         check_method("nvme-format", None)
 
 
@@ -373,4 +373,4 @@ def test_a_cache_that_nobody_tells_of_is_as_found(roots: SystemRoots, tool: Any)
     assert found.words == "as found: sdparm is not installed (package sdparm)"
     tool("sdparm", "echo no medium; exit 2")
     found = switch_write_cache(device(roots, "sdc"), "off", is_whole=True, roots=roots)
-    assert found.words == "as found: the drive does not tell its write cache: no medium"
+    assert found.words == "as found: the drive does not report its write cache: no medium"

@@ -86,7 +86,7 @@ def test_the_same_open_drive_goes_on_and_removes_its_file(
     with open_drive(str(path), size_bytes=2**20) as drive:
         with monkeypatch.context() as patched:
             patched.setattr(FioDrive, "measure", stopped)
-            with pytest.raises(KeyboardInterrupt, match=f"1 of {WORKLOADS} .* are kept") as caught:
+            with pytest.raises(KeyboardInterrupt, match=f"1 of {WORKLOADS} .* are saved") as caught:
                 run_campaign(drive, work, plan, run, design_name="test", progress=False)
         assert f"{path} stays until" in str(caught.value)
         assert len(stored(run)) == 1
@@ -164,7 +164,7 @@ def test_a_file_stays_for_what_failed_and_is_to_be_tried_again(
 ) -> None:
     require_tool("fio")
     if not is_told_from_later_ones(drive_folder):
-        pytest.skip("the file system does not tell a file from a later one")
+        pytest.skip("the file system does not distinguish a file from a later one")
     path, run = drive_folder / "failing.bin", tmp_path / "run"
     measure = FioDrive.measure
 

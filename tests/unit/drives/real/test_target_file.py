@@ -335,7 +335,7 @@ def test_a_file_in_memory_is_refused(tmp_path: Path, roots: SystemRoots) -> None
     mountinfo.write_text(
         mountinfo.read_text() + f"2 1 0:9 / {tmp_path} rw - tmpfs tmpfs rw,size=1k\n"
     )
-    with pytest.raises(UsageError, match="lies in memory"):
+    with pytest.raises(UsageError, match="is in memory"):
         make(tmp_path / "bench.bin", roots)
 
 

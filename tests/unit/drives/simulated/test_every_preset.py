@@ -173,4 +173,4 @@ def _refuses(preset: Preset) -> None:
         assert said in preset.refusal("measure", "sim:mine.toml")
     if preset.least_writes:
         refusal = preset.refusal("measure", preset.name)
-        assert "is fresh and holds no data to read" in refusal
+        assert "is fresh and has no data to read" in refusal

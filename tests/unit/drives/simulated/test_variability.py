@@ -88,7 +88,7 @@ def test_a_campaign_is_not_gone_on_with_under_the_other_switch(varying: Path, ca
     capsys.readouterr()
     assert cli.main(words) == 2
     refused = capsys.readouterr().err
-    assert "holds another campaign: drive preset variability " in refused
+    assert "contains another campaign: drive preset variability " in refused
     assert refused.count("\n") == 1
     assert cli.main(["runs", "show", str(out), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["identity"]["variability"] == "off"

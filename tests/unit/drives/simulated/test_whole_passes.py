@@ -166,7 +166,7 @@ def test_a_file_that_the_drive_cannot_hold_or_read_is_refused(small, tmp_path) -
     path.write_text(SMALL.replace('name = "small"', 'name = "small"\ncondition = "fresh"'))
     with SimulatedDrive.open(f"sim:{path}") as fresh:
         assert fresh.condition == "fresh"
-        with pytest.raises(CannotAnswerError, match="holds no data to read"):
+        with pytest.raises(CannotAnswerError, match="has no data to read"):
             measured(fresh, [WholePass("read", False, 512, MIB)])
 
 

@@ -188,7 +188,7 @@ FIVE = "".join(f"{one},{one + 1}\n" for one in range(5))
         (
             "name,latency_us\n" + "".join(f"n{one}a,{one + 1}\n" for one in range(60)),
             {"features": ("name",)},
-            "holds 60 different words; 50 are the most",
+            "contains 60 different words; 50 are the most",
         ),
         (
             ",".join(f"p{one}_ms" for one in range(10, 20)) + "\n" + ",".join("1" * 10) + "\n",

@@ -113,14 +113,14 @@ def test_a_folder_holds_results_of_fio(tmp_path: Path) -> None:
     table = read_files([tmp_path])
     assert table.cells["job"].words() == ["a", "b"]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match="holds no fio result"):
+    with pytest.raises(UsageError, match="contains no fio result"):
         read_files([tmp_path / "empty"])
 
 
 RUBBISH: list[tuple[str, bytes, str]] = [
-    ("a.csv", b"", "holds no measurement"),
-    ("a.csv", b"\n\n \n", "holds no measurement"),
-    ("a.csv", b"depth,iops\n", "holds no measurement"),
+    ("a.csv", b"", "contains no measurement"),
+    ("a.csv", b"\n\n \n", "contains no measurement"),
+    ("a.csv", b"depth,iops\n", "contains no measurement"),
     ("a.csv", b"depth;iops\n1;2\n", "line 1: no commas"),
     ("a.csv", b"depth,iops\n1,2,3\n", "line 2: 3 cells where 2 columns are named"),
     ("a.csv", b"depth,,iops\n1,2,3\n", "line 1: column 2 has no name"),

@@ -153,7 +153,7 @@ def test_a_worker_that_dies_alone_starts_again(small: Drive) -> None:
 def test_what_ends_every_worker_is_named(small: Drive, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "_PAUSES", (0.0,) * 20)
     place = changed(DIES_OF_ONE.format(index=7))
-    said = r"measurement 7 was under way each of 4 times .* worker 1 was ended by SIGKILL"
+    said = "measurement 7 was in progress each of the 4 times .* worker 1 was ended by SIGKILL"
     with pytest.raises(RunError, match=said):
         measured(WorkersExecutor(small, place), work(6))
 
@@ -187,7 +187,7 @@ def test_what_no_drive_can_do_is_told_once(tmp_path: Path) -> None:
     )
     with (
         open_drive(f"sim:{tmp_path / 'fresh.toml'}") as drive,
-        pytest.raises(CannotAnswerError, match="is fresh and holds no data to read"),
+        pytest.raises(CannotAnswerError, match="is fresh and has no data to read"),
     ):
         measured(WorkersExecutor(drive, [ProcessPlace(1)]), [(0, Characteristics())])
 

@@ -124,7 +124,7 @@ def check_step(
     """Raise when fio cannot send a step of a session: as `check_with_engine`, of stimuli too."""
     if isinstance(work, Trace):
         raise CannotAnswerError(
-            f"a trace is no step on {name}, a real drive: `drivelab measure` replays it by itself"
+            f"a trace is no step on {name}, a real drive: `drivelab measure` replays it alone"
         )
     if not isinstance(work, Stimuli):
         check_with_engine(

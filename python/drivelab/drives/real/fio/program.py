@@ -93,13 +93,13 @@ def find_fio() -> FioProgram:
         raise UsageError(f"{path} does not run ({error.strerror}); {REMEDY}") from error
     except subprocess.TimeoutExpired as error:
         raise UsageError(
-            f"{path} does not tell its version within {_VERSION_SECONDS:.0f} s; {REMEDY}"
+            f"{path} does not print its version within {_VERSION_SECONDS:.0f} s; {REMEDY}"
         ) from error
     match = re.match(r"fio-([0-9]{1,9})\.([0-9]{1,9})(?![0-9])\S*", result.stdout.strip())
     if match is None or result.returncode != 0:
         said = (result.stdout or result.stderr).strip().splitlines()
         raise UsageError(
-            f"{path} does not tell a version of fio ({said[0] if said else 'nothing'}); {REMEDY}"
+            f"{path} does not print a version of fio ({(said[0] if said else 'nothing')}); {REMEDY}"
         )
     if (int(match[1]), int(match[2])) < MIN_VERSION:
         least = ".".join(map(str, MIN_VERSION))

@@ -38,7 +38,7 @@ def check_replay(
     if trims:
         what = PLURALS["trim"] if trims > 1 else "trim"
         raise CannotAnswerError(
-            f"the trace holds {trims:,} {what}, which fio cannot replay on {name}, a real drive: "
+            f"the trace has {trims:,} {what}, which fio cannot replay on {name}, a real drive: "
             "`drivelab trace convert FILE --to spc --drop -o OUT` writes it without them"
         )
     if not commands.get("read") and not commands.get("write"):

@@ -106,9 +106,9 @@ def _flows(shares: Sequence[float]) -> list[int]:
     best = min(range(1, _LARGEST_FLOW + 1), key=error)
     if error(best) > _FLOW_TOLERANCE:
         raise CannotAnswerError(
-            f"a thread has a share of {min(shares):g} beside one of {max(shares):g}; on real "
-            f"drives fio holds whole proportions up to {_LARGEST_FLOW}: allowed are shares nearer "
-            "to each other"
+            f"a thread has a share of {min(shares):g} and another one of {max(shares):g}; on "
+            f"real drives fio keeps whole proportions up to {_LARGEST_FLOW}: choose shares that "
+            "are closer to each other"
         )
     return rounded(best)
 

@@ -61,7 +61,7 @@ def step_result(
     """
     jobs = field_of(report, "jobs", list)
     if len(jobs) != streams:
-        raise RunError(f"fio tells of {len(jobs)} groups of threads; it was asked for {streams}")
+        raise RunError(f"fio reports {len(jobs)} groups of threads; it was asked for {streams}")
     found: list[_Operations] = []
     longest = all_moved = 0
     for place in range(streams):

@@ -93,7 +93,7 @@ def test_a_recent_fio_is_taken(install: Callable[..., Path], version: str) -> No
 @pytest.mark.parametrize("version", ["", "Flexible I/O", "fio-x.y", "3.33", f"fio-{'9' * 5000}.1"])
 def test_what_tells_no_version_is_refused(install: Callable[..., Path], version: str) -> None:
     install("", version)
-    with pytest.raises(UsageError, match=r"does not tell a version.*make system-packages"):
+    with pytest.raises(UsageError, match=r"does not print a version.*make system-packages"):
         find_fio()
 
 

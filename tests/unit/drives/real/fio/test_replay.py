@@ -229,7 +229,7 @@ def test_what_cannot_be_replayed_is_refused_in_a_line() -> None:
         return str(caught.value)
 
     reads = requests_of(3, 0)
-    assert "holds 1 trim, which fio cannot" in refused(Trace((*reads, (0, "trim", 0, 512))))
+    assert "has 1 trim, which fio cannot" in refused(Trace((*reads, (0, "trim", 0, 512))))
     assert "neither reads nor writes" in refused(Trace(((0, "flush", 0, 0),)))
     far = Trace(((0, "read", CAPACITY, 512),))
     assert "--fit wrap or --fit scale, or a larger drive" in refused(far)

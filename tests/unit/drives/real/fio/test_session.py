@@ -297,7 +297,9 @@ def test_shares_are_whole_weights_of_each_thread() -> None:
     assert [each.flow for each in held] == [72, 1]
     assert [each.flow for each in senders([pages, log], [1 / 3, 2 / 3])] == [3, 2]
     assert all(not each.options for each in senders([pages, log]))
-    with pytest.raises(CannotAnswerError, match=r"share of 0.0003 beside one of 0.999.*up to 1000"):
+    with pytest.raises(
+        CannotAnswerError, match=r"share of 0.0003 and another one of 0.999.*up to 1000"
+    ):
         senders([pages, stimulus()], [0.999, 0.0003])
 
 
