@@ -146,7 +146,7 @@ def test_a_machine_that_is_gone_is_waited_for(
     off = tmp_path / "off"
     machine = Machine(1, folder=tmp_path, happens=f"Path({str(off)!r}).touch(); {DIES}")
     monkeypatch.setattr(pool, "_PATIENCE_SECONDS", 1.0)
-    with pytest.raises(RunError, match=r"was not back in 0 min; 0 of 3 .* go on with: again"):
+    with pytest.raises(RunError, match=r"was not back in 0 min; 0 of 3 .* resume with: again"):
         campaign(machine, file, tmp_path / "run", size_bytes=SIZE)
     # What was made stays there for whoever goes on.
     assert file.exists()
