@@ -1,4 +1,4 @@
-"""A panic of the native core as an error of ours, with the place that tells where to look.
+"""A panic of the native core as an error of ours, with the place to look at.
 
 PyO3 raises ``pyo3_runtime.PanicException``, which is no `Exception`, cannot be pickled and does not
 know where it came from; the core keeps that (``crates/python/src/panics.rs``).
@@ -14,7 +14,7 @@ from drivelab.errors import PanicError
 
 
 def panic_error(error: BaseException) -> PanicError | None:
-    """Give what to tell of a panic; nothing for any other error."""
+    """Give the text about a panic; nothing for any other error."""
     # What was never imported has not panicked, and importing it takes time.
     core = sys.modules.get("drivelab._core")
     if core is None or not isinstance(error, core.PanicException):

@@ -22,7 +22,7 @@ class ImpossibleValueError(UsageError):
     Parameters
     ----------
     message
-        What to tell whoever wrote the preset, with preset and line.
+        The message for the author of the preset, with preset and line.
     key
         The key, with its table.
     reason
@@ -69,7 +69,7 @@ class TerminatedError(BaseException):
     number
         The signal's.
     message
-        What to tell the user.
+        The message for the user.
     """
 
     def __init__(self, number: int, message: str = "terminated") -> None:

@@ -6,7 +6,7 @@
     "sha256": "HEX"}
 
 The sum is of the bytes before the comma, so the file is JSON for everybody, and one that was
-edited, or written again by another program, is told from what was written. It proves nothing
+edited, or written again by another program, differs from what was written. It proves nothing
 against somebody who can count a sum: what is read is checked all the same.
 """
 

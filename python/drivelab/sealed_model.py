@@ -44,7 +44,7 @@ class ModelFile:
     missing
         What to do where there is none.
     again
-        What makes a damaged one anew.
+        What recreates a damaged one.
     kept
         What to say where one cannot be written.
     largest_bytes

@@ -81,7 +81,7 @@ def ratio_interval(rounds: Sequence[float], reference: Sequence[float]) -> Inter
 
 @cache
 def student_quantile(freedom: int, level: float = LEVEL) -> float:
-    """Return what Student's t of so many degrees of freedom exceeds, either way, by 1 - `level`.
+    """Return what Student's t with these degrees of freedom exceeds, either way, by 1 - `level`.
 
     Found by halving an interval around it; its probability is the finite sum of Abramowitz and
     Stegun 1964, equations 26.7.3 and 26.7.4.

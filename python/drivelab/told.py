@@ -1,4 +1,4 @@
-"""What is said to whoever runs Drivelab, beside results and errors."""
+"""Notes to whoever runs Drivelab, in addition to results and errors."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A campaign: every workload of a design on one drive, in random order, stored one by one.
 
 The journal is the run folder. A campaign that was stopped, by whatever, is started again
-with the same words and goes on with what is missing. What failed on a real drive is kept
-beside the measurements and tried again then, after everything else.
+with the same words and measures what is missing. What failed on a real drive is stored
+next to the measurements and tried again then, after everything else.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def run_campaign(
         What to do when a measurement on a real drive fails: ``stop`` there, or ``continue``
         with the others (until `MOST_FAILURES_IN_A_ROW` fail in a row).
     command
-        The command line that starts the same campaign again, told when it stops.
+        The command line that resumes the campaign, printed when it stops.
     executor
         Who measures; `DriveExecutor` unless given. Results do not depend on it.
 
@@ -90,9 +90,9 @@ def run_campaign(
     RunError
         When a measurement fails and the campaign stops; those before it are kept.
     KeyboardInterrupt
-        On Ctrl-C, with a text that says how to go on.
+        On Ctrl-C, with a text that says how to resume.
     TerminatedError
-        On SIGTERM and SIGHUP, likewise.
+        On SIGTERM and SIGHUP, with the same text.
     """
     plan = plan.holding(ends_by_itself=False)
     for workload in workloads:
@@ -154,7 +154,7 @@ def export(run: Run, drive: Drive, path: Path) -> None:
 
 
 def accepted_by(drive: DriveLimits) -> Accepts:
-    """Return what tells of a workload whether `drive` can run it."""
+    """Return a function that says whether `drive` can run a workload."""
 
     def accepts(workload: Characteristics) -> bool:
         try:

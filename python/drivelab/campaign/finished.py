@@ -50,7 +50,7 @@ def finished_run(
     Returns
     -------
     RunStore or None
-        Open for reading; `None` where the drive has to be opened to know, or to go on.
+        Open for reading; `None` if the drive has to be opened to know, or to resume.
     """
     if not is_run(path) or os.path.lexists(drive_name):
         return None

@@ -1,6 +1,6 @@
 """What a campaign will cost, before it runs: time, and the bytes that it writes.
 
-Real drives are told from the plan alone, and nothing is measured: time from the plan, bytes
+For real drives the plan alone is used, and nothing is measured: time from the plan, bytes
 where the plan counts requests, and bytes for each 100 MB/s of the drive where it counts time.
 Simulated drives and formulas run a few of the workloads, spread over the campaign's request
 sizes, and the rest is extrapolated from these.

@@ -2,7 +2,7 @@
 
 At random, because a drive changes while it is measured (it fills, warms up, is slowed by
 what was written before): in the design's order those changes would look like effects of the
-characteristics that change along it. It also lets the time left be told from the time taken.
+characteristics that change along it. The time left can then be computed from the time taken.
 
 Where each workload begins with a drive that its own kind of writing has settled, kinds come one
 after the other, each in random order: a real drive is then written as seldom as can be, and a

@@ -1,7 +1,7 @@
 """A campaign that asks round by round: what it measures next depends on what it found.
 
 What a round asks for is kept in the run's header before any of it is measured, so a run that was
-killed goes on with the same workloads, and a run that had enough goes on where more is asked for::
+killed resumes with the same workloads, and a complete run continues if more is asked for::
 
     asked  ──>  measured and kept  ──>  asked  ──>  ...  ──>  nothing more: the run is complete
     (kept first)
@@ -84,7 +84,7 @@ class Measured:
 
 
 class Asking(Protocol):
-    """What a program asks for; made anew for every start of a run."""
+    """What a program asks for; created again for every start of a run."""
 
     def next_round(self, measured: Measured) -> Sequence[Asked]:
         """Return what to measure next; nothing ends the run."""
@@ -97,7 +97,7 @@ class Asking(Protocol):
 
     @property
     def note(self) -> str:
-        """What to say beside the progress; may be empty."""
+        """What to say next to the progress; may be empty."""
         ...
 
     @property
@@ -128,7 +128,7 @@ def run_rounds(
     drive
         Where to measure.
     pool
-        What may be asked for; a run goes on only where that is the same.
+        What may be asked for; a run resumes only if that is the same.
     plan, path, design_name, population, left_out, progress, on_failure, command, executor
         As `drivelab.campaign.campaign.run_campaign` takes them.
     asking

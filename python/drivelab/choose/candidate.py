@@ -105,7 +105,7 @@ class Candidate:
     measurements
         Of the repetitions, in order; two at least.
     varies
-        Whether the drive varies from run to run by itself, as real ones do and simulated ones with
+        Whether the drive varies from run to run, as real ones do and simulated ones with
         ``[variability]``.
     is_exact
         Whether there is one alone, which every repetition would give again.
@@ -166,7 +166,7 @@ class Candidate:
         return tuple(found)
 
     def _lateness(self) -> tuple[Shortfall, ...]:
-        """Say how late a trace was, if so much of it was that it was another one."""
+        """Say how late a trace was, if it was so late that it was another workload."""
         if self.late_ratio is None or self.late_ratio <= LATE_SHARE:
             return ()
         late = [each.lateness for one in self.measurements for each in one.streams]

@@ -30,7 +30,7 @@ UNRANKED: Final = "-"
 
 @dataclass(frozen=True)
 class Statement:
-    """One drive is so many times as good as another.
+    """One drive is this many times as good as another.
 
     Attributes
     ----------

@@ -52,7 +52,7 @@ def measured_repetitions(
     name
         What people call the workload.
     command
-        The command line that goes on with it, told when it stops.
+        The command line that resumes it, printed when it stops.
     executor
         Who measures; `DriveExecutor` unless given. Results do not depend on it.
     progress
@@ -65,7 +65,7 @@ def measured_repetitions(
     RunError
         When a measurement fails; those before it are kept.
     KeyboardInterrupt, TerminatedError
-        When it is stopped, with a text that says how to go on.
+        When it is stopped, with a text that says how to resume.
     """
     drive.check(workload)
     origin = this_start(command)

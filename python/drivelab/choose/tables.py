@@ -44,7 +44,7 @@ def drive_table(choice: Choice) -> Table:
 
 
 def statement_table(choice: Choice) -> Table:
-    """Give a row a statement: one drive is so many times as good as another."""
+    """Give one row per statement: one drive is this many times as good as another."""
     columns = ("quality", "better", "worse", "ratio", "ratio_low", "ratio_high", "is_carried")
     rows = tuple(
         (one.quality.name, one.better, one.worse, *_cells(one.ratio), int(one.is_carried))
@@ -64,7 +64,7 @@ def repetition_table(choice: Choice) -> Table:
 
 
 def percentile_table(choice: Choice) -> Table:
-    """Give the latency below which so many per cent of a drive's requests are, with intervals."""
+    """Give percentiles of a drive's latency, with intervals."""
     rows: list[tuple[Cell, ...]] = []
     for one in choice.candidates:
         least = min(each.requests for each in one.measurements)

@@ -109,7 +109,7 @@ def add_actions(
 
 
 def argument_type(parse: Callable[[str], Value]) -> Callable[[str], Value]:
-    """Make an argparse type of `parse`, so that its error is told with the option's name."""
+    """Make an argparse type of `parse`, so that its error names the option."""
 
     def parse_argument(text: str) -> Value:
         try:

@@ -163,7 +163,7 @@ def _checked(
 
 
 def shown_text(answer: Mapping[str, Any]) -> str:
-    """Write the values with their sources, and the published figures beside simulated ones."""
+    """Write the values with their sources, and published figures next to simulated ones."""
     lines = [f"{answer['drive']}  {answer['summary']}", f"hash {answer['config_hash']}"]
     # Whose line it is matters where a preset starts from another one.
     several = len({value["preset"] for value in answer["values"]} - {None}) > 1
@@ -178,7 +178,7 @@ def shown_text(answer: Mapping[str, Any]) -> str:
 
 
 def _table_lines(values: list[Mapping[str, Any]], *, names_preset: bool) -> list[str]:
-    """Give values with their sources beside them; the sources of long values stand below."""
+    """Give values with their sources next to them; the sources of long values are below."""
     keys = [value["key"].rpartition(".")[2] for value in values]
     texts = [_value_text(value["value"]) for value in values]
     width = max(map(len, keys))
@@ -229,7 +229,7 @@ def _figures(row: Mapping[str, Any]) -> str:
 
 
 def made_text(answer: Mapping[str, Any]) -> str:
-    """Say what was written and how to go on."""
+    """Say what was written and what to do next."""
     return (
         f"wrote {answer['file']}, which behaves as {answer['like']}; measure it with "
         f"`drivelab measure {answer['drive']}`"

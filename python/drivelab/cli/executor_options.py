@@ -90,7 +90,7 @@ def check_executor(args: argparse.Namespace, workload: Workload | None = None) -
 
 
 def _most(drive: Drive) -> int | None:
-    """Return how many processes this machine has memory for; each prepares the drive for itself."""
+    """Return how many processes this machine has memory for; each prepares its own drive."""
     from drivelab.drives.simulated.drive import SimulatedDrive
     from drivelab.memory import available_bytes
 

@@ -227,7 +227,7 @@ def _board(
 
 
 def _check_same(args: argparse.Namespace, board: dict[str, Any] | None) -> None:
-    """Refuse that a run that is there goes on with another board, or another host's counters."""
+    """Refuse to resume a run with another board, or with another host's counters."""
     from drivelab.firmware.board_runs import check_same_board
     from drivelab.firmware.counters import check_same_processor
     from drivelab.runs.header import this_processor

@@ -396,7 +396,7 @@ def _draw_to_files() -> None:
     """Set Matplotlib up for a process that is all ours; a notebook's stays as its owner wants it.
 
     Read when Matplotlib is first imported: figures are drawn to files, whatever a shell is set
-    up for, and where it keeps its font list is nothing to tell anybody.
+    up for, and nobody needs to read where it keeps its font list.
     """
     import logging
 

@@ -134,7 +134,7 @@ def _alone(typed: argparse.Namespace, args: argparse.Namespace) -> int:
 
 
 def _both(args: argparse.Namespace, path: Path) -> int:
-    """Do it once with what lasts and once with a burst, and lay both beside each other.
+    """Measure once sustained writes and once a burst, and compare both.
 
     The burst comes first: it is to find a real drive as it is.
     """
@@ -263,7 +263,7 @@ def _failed(args: argparse.Namespace, path: Path, failures: Sequence[Failure]) -
 
 
 def default_run(drive: str, design: str, seed: int) -> Path:
-    """Name the run folder, the same for the same words so that a rerun goes on."""
+    """Name the run folder, the same for the same words, so that a rerun resumes it."""
     words = re.sub(r"[^A-Za-z0-9]+", "-", f"{drive} {design}").strip("-")
     return Path("runs") / f"{words[:100]}-seed-{seed}"
 

@@ -137,7 +137,7 @@ def run_several(
     alone: Sequence[argparse.Namespace],
     one_of: Callable[[argparse.Namespace, Path], tuple[dict[str, Any], str, str | None]],
 ) -> int:
-    """Measure every drive into a run of its own, and lay them beside each other on one page.
+    """Measure every drive into its own run, and compare them on one page.
 
     Parameters
     ----------

@@ -146,7 +146,7 @@ def write_file(output: Output, content: str | bytes, *, force: bool) -> None:
     Raises
     ------
     UsageError, RunError
-        As `output_errors` tells them apart; also when what is there may not be replaced.
+        As `output_errors` distinguishes them; also when an existing file may not be replaced.
     """
     if is_standard(output.path):
         sys.stdout.flush()

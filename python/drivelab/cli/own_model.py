@@ -79,7 +79,7 @@ def add_own_options(parser: argparse.ArgumentParser) -> None:
 def refuse_measuring(
     args: argparse.Namespace, add_arguments: Callable[[argparse.ArgumentParser], None]
 ) -> None:
-    """Refuse what is about a drive beside ``--from``.
+    """Refuse options about a drive together with ``--from``.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ def _folder(args: argparse.Namespace) -> OutputFolder:
 def _placed(
     args: argparse.Namespace, plan: PlacementPlan, window: Window
 ) -> tuple[Placement, Window]:
-    """Place; give the shortest window of all drives beside what was found."""
+    """Place; give the shortest window of all drives, and what was found."""
     from contextlib import ExitStack
 
     from drivelab.drives.naming import open_simulated

@@ -61,7 +61,7 @@ def _both_units(answer: dict[str, Any]) -> dict[str, str]:
 
 
 def significant(value: float, digits: int) -> str:
-    """Write a number above 0 in so many digits, thousands separated: 12,300 or 0.0123."""
+    """Write a number above 0 with this many digits, thousands separated: 12,300 or 0.0123."""
     if not 0 < value < math.inf:
         return f"{value:g}"
     places = digits - 1 - math.floor(math.log10(value))

@@ -84,7 +84,7 @@ def write_files(
 
 
 def write_page(stored: StoredProfile, header: Mapping[str, Any], folder: OutputFolder) -> Report:
-    """Write the page of a profile that a run holds, and the tables beside it; give the report."""
+    """Write the page of a stored profile, and its tables; give the report."""
     from drivelab.profile.cautions import cautions
     from drivelab.profile.decision import decisions
     from drivelab.profile.exhibits import profile_report

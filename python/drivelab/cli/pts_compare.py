@@ -1,4 +1,4 @@
-"""Set drives that have run the same performance test beside each other."""
+"""Compare drives that have run the same performance test."""
 
 from __future__ import annotations
 

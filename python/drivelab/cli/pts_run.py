@@ -232,7 +232,7 @@ def _told_of(args: argparse.Namespace, settings: Settings) -> list[dict[str, Any
 
 
 def _kept(path: Path, command: str) -> str:
-    """Say what a run that was stopped outside of its steps holds, and how to go on."""
+    """Say what a run that was stopped outside of its steps contains, and how to resume."""
     from drivelab.store import RunStore, is_run
 
     steps = 0
@@ -385,7 +385,7 @@ def _refuse_without_effect(args: argparse.Namespace) -> None:
 
 
 def _default_run(args: argparse.Namespace, settings: Settings) -> Path:
-    """Name the run folder, the same for the same words so that a rerun goes on."""
+    """Name the run folder, the same for the same words, so that a rerun resumes it."""
     test = args.test
     if settings.workload_class is not None:
         test = f"{test} {settings.workload_class['name']}"

@@ -90,7 +90,7 @@ def left_out(drive: str, test: PtsTest, settings: Settings, reason: str) -> dict
 
 
 def text_of(told: dict[str, Any]) -> str:
-    """Write what `tell` or `left_out` gave of a test for a terminal."""
+    """Write the result of `tell` or `left_out` for a terminal."""
     stamp = f" ({told['stamp']})" if told["stamp"] else ""
     lines = [f"{told['test']} on {told['drive']}, {told['edition']}{stamp}"]
     if told["verdict"] == _IMPOSSIBLE:

@@ -196,7 +196,7 @@ def comparison_folder(runs: Sequence[Path], path: Path, *, force: bool = False) 
 def compared(
     runs: Sequence[Path], out: OutputFolder, chromium: str | None = None
 ) -> tuple[dict[str, Any], str]:
-    """Lay runs beside each other on one page; give the answer, and as text."""
+    """Compare runs on one page; give the answer, and its text."""
     from drivelab.pages.several_runs import build_comparison
 
     digests = [_digest(path) for path in runs]

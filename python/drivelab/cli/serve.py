@@ -190,7 +190,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve until told to stop."""
+    """Serve until a signal, a time or a failure ends it."""
     from drivelab.drives.naming import open_simulated
 
     _check(args)

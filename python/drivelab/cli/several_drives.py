@@ -23,7 +23,7 @@ _EXIT_MISTAKE: Final = 2
 def separate(args: argparse.Namespace, name: str) -> argparse.Namespace:
     """Give the arguments as one of several drives alone would have them.
 
-    What is for real drives does not reach a simulated one beside them, and the other way round.
+    Options for real drives do not reach simulated ones in the same command, and vice versa.
     """
     from drivelab.drives.naming import kind_of
 
@@ -89,14 +89,14 @@ def run_drives(
     alone
         For each, as if it were alone.
     work
-        Does it, and gives what is to be told.
+        Does the work, and gives what is to be printed.
     machine_of
         As `drivelab.cli.side_by_side.run_side_by_side` takes it.
 
     Returns
     -------
     tuple
-        What is to be told of all, and why the work failed on some of several.
+        What is to be printed for all, and why the work failed on some of several.
 
     Raises
     ------

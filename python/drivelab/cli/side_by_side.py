@@ -1,10 +1,10 @@
-"""Work on several drives at once: a process each, so many at a time, in the order of their names.
+"""Work on several drives at once: one process per drive, a limited number at a time.
 
 ::
 
     this process ──fork──► one drive ── what it says ──► "drivelab: DRIVE: ..." here
          ▲                     └─────── what it found ──► a list in the order of the drives
-         └── SIGINT, SIGTERM and Ctrl-Z go on to every drive
+         └── SIGINT, SIGTERM and Ctrl-Z reach every drive
 
 What a drive comes to depends neither on the others nor on how many run at once: processes share
 nothing. Each is in a process group of its own, so that a terminal's Ctrl-C reaches it once.
@@ -88,9 +88,9 @@ def run_side_by_side(
     names
         Of the drives, none twice.
     work
-        Gives what is to be told of a drive, JSON-able.
+        Gives what is to be printed for a drive, JSON-able.
     guarded
-        Runs something, tells its error in one line on standard error, and gives an exit code.
+        Runs something, prints its error as one line, and gives an exit code.
     at_once
         How many processes, at least 1.
     machine_of
@@ -104,7 +104,7 @@ def run_side_by_side(
     Raises
     ------
     KeyboardInterrupt, TerminatedError
-        When this process is stopped: after every drive was told, and has stopped.
+        When this process is stopped: after every drive got the signal and has stopped.
     """
     waiting = list(enumerate(names))
     finished = [Finished(name) for name in names]

@@ -36,7 +36,7 @@ _OF_THE_RUN: Final = ("seconds", "interval")
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse what has no effect beside MQSim's files."""
+    """Refuse options that have no effect together with MQSim's files."""
     from drivelab.workloads.characteristics import FIELDS
 
     if args.drive is not None:

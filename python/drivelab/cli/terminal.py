@@ -1,4 +1,4 @@
-"""Results for people: lines that a terminal is too narrow for go on below their own text.
+"""Results for people: a line that is too long for the terminal continues below its own text.
 
 Whatever is no terminal (a file, a pipe) gets every line whole, so that it can be searched.
 """

@@ -78,7 +78,7 @@ def _cut(args: argparse.Namespace) -> Cut:
 
 
 def _format_for(output: Path, name: str) -> str:
-    """Give the trace's own format, or the one that the name of the output tells."""
+    """Give the trace's own format, or the one that the output's name asks for."""
     if output.suffix == PARQUET:
         return "parquet"
     if name not in FORMATS:

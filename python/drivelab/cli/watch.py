@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Watch until told to stop, or until the server ends."""
+    """Watch until the user stops it, or until the server ends."""
     from drivelab.live.watching import GoneError, find
 
     if args.seconds == 0:

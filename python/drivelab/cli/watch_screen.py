@@ -1,4 +1,4 @@
-"""The whole window of a terminal, drawn anew every second and given back as it was."""
+"""The whole window of a terminal, redrawn every second, and restored at the end."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Lateness:
 
     @property
     def was_late(self) -> bool:
-        """Whether so much was late that the drive was asked for something else than recorded."""
+        """Whether requests were so late that the drive served another workload than recorded."""
         return self.late_ratio > LATE_SHARE
 
     def caution(self) -> str | None:

@@ -41,7 +41,7 @@ class OpenDrive(NamedDrive, Protocol):
     def identity(self) -> dict[str, Any]:
         """Give everything that identifies the drive, JSON-able.
 
-        What was begun goes on only on a drive with the same identity. What may change between
+        A run resumes only on a drive with the same identity. What may change between
         two starts (free space, a kernel's version) goes under the key ``volatile``, which is
         kept but not compared.
         """

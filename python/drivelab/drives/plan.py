@@ -56,11 +56,11 @@ class MeasurementPlan:
     seed
         Together with a measurement's index the key of all its random numbers, 0 to 2**64 - 1.
     warmup_requests
-        The window opens when so many requests have completed ...
+        The window opens when this many requests have completed ...
     warmup_seconds
-        ... and so much of the drive's time has passed.
+        ... and this much of the drive's time has passed.
     requests
-        Requests counted; with `half_width_ratio` at least so many.
+        Requests counted; with `half_width_ratio` at least this many.
     seconds
         The drive's time in which requests are counted.
     half_width_ratio

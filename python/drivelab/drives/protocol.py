@@ -53,11 +53,11 @@ class Drive(DriveLimits, OpenDrive, Protocol):
 
     @property
     def file(self) -> dict[str, int | None] | None:
-        """Which file it is: one may be made anew for another start; ``None`` of anything else."""
+        """Which file it is: it may be recreated for another start; ``None`` for anything else."""
         ...
 
     def leave(self, *, only_found: bool = False) -> Path | None:
-        """Let a file made for the drive stay, for whoever goes on; give its path.
+        """Let a file made for the drive stay, for whoever resumes; give its path.
 
         It is removed when that one is closed. ``None`` where none would be removed; with
         `only_found` also where the file is new.
@@ -69,7 +69,7 @@ class Drive(DriveLimits, OpenDrive, Protocol):
         ...
 
     def session(self, *, seed: int = 0) -> DriveSession:
-        """Begin steps that go on from each other; closing the session closes the drive.
+        """Begin a session: each step starts where the last one ended. Closing it closes the drive.
 
         Parameters
         ----------

@@ -184,7 +184,7 @@ class DriveSession(OpenDrive, Askable, Protocol):
         ...
 
     def idle(self, seconds: float) -> None:
-        """Leave the drive alone for so much of its time."""
+        """Leave the drive alone for this much of its time."""
         ...
 
     def save_state(self) -> bytes | None:
@@ -192,7 +192,7 @@ class DriveSession(OpenDrive, Askable, Protocol):
         ...
 
     def leave(self, *, only_found: bool = False) -> Path | None:
-        """Let a file made for the drive stay, for a session that goes on; give its path.
+        """Let a file made for the drive stay, for a session that resumes; give its path.
 
         It is removed when that one is closed. ``None`` where none would be removed; with
         `only_found` also where the file is new.

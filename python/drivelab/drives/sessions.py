@@ -87,7 +87,7 @@ def open_session(
 
 
 def known_of(name: str, *, varies: bool = True, size_bytes: int | None = None) -> dict[str, Any]:
-    """Say what tells a drive from another one of that name, without opening a real one.
+    """Say what distinguishes a drive from another one of that name, without opening it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What one stream of a workload did, beside the others."""
+"""What one stream of a workload did, apart from the others."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class StreamResult(Completed):
 
     @classmethod
     def of_core(cls, told: Mapping[str, Any], duration_ns: int) -> StreamResult:
-        """Take what the native core tells of a stream in a window of so long."""
+        """Take what the native core reports of a stream in a window of so long."""
         parts = {
             name: None if told[name] is None else kind(**told[name])
             for name, kind in _KINDS.items()

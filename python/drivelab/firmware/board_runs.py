@@ -129,7 +129,7 @@ def check_cores(identity: BoardIdentity, place: SshPlace, workers: int) -> None:
 
 
 def check_same_board(header: Mapping[str, Any], described: Mapping[str, Any] | None) -> None:
-    """Refuse that a run goes on with another board, or without the one that it began with.
+    """Refuse to resume a run with another board, or without the one that it began with.
 
     Raises
     ------

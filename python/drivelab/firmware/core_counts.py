@@ -62,7 +62,7 @@ class CoresAsked:
 
 @dataclass(frozen=True)
 class CoresTried:
-    """What the drive did with so many cores.
+    """What the drive did with this number of cores.
 
     Attributes
     ----------

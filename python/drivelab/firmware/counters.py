@@ -54,7 +54,7 @@ def check_counters(sources: Path = _SOURCES) -> None:
 
 
 def check_same_processor(header: Mapping[str, Any], processor: str | None) -> None:
-    """Refuse that a run whose events were counted on one processor goes on with another.
+    """Refuse to resume a run whose events were counted on another processor.
 
     Raises
     ------

@@ -75,7 +75,7 @@ def stored_profile(store: RunStore) -> list[Profiled]:
 
 
 def incomplete(store: RunStore, found: Sequence[Observed]) -> list[str]:
-    """Say what a run lacks of what it was asked for, and how to go on: cautions, mostly none.
+    """Say what a run lacks of what it was asked for, and how to resume: cautions, mostly none.
 
     Parameters
     ----------

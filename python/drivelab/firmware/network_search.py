@@ -59,7 +59,7 @@ class NetworkSearch:
     profile
         The header of the profile whose workloads are predicted.
     command
-        The command line that goes on with it, told when it stops.
+        The command line that resumes it, printed when it stops.
     progress
         Show progress on standard error.
     rounds

@@ -181,7 +181,7 @@ def observe_firmware(
     path
         The run's folder; ``None`` keeps nothing.
     command
-        The command line that goes on with it, told when it stops.
+        The command line that resumes it, printed when it stops.
     progress
         Show progress on standard error.
 

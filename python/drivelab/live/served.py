@@ -62,7 +62,7 @@ class Served:
 
     @classmethod
     def of_core(cls, told: Mapping[str, Any], settings: ServeSettings) -> Served:
-        """Take what the native core tells."""
+        """Take what the native core reports."""
         operations = {
             name: result(**told[name]) for name, result in RESULTS.items() if told[name] is not None
         }

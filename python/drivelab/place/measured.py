@@ -151,7 +151,7 @@ class Bench(ClosedOnExit):
         RunError
             When a measurement fails; those before it are kept.
         KeyboardInterrupt, TerminatedError
-            When it is stopped, with a text that says how to go on.
+            When it is stopped, with a text that says how to resume.
         """
         self._try(map(self._workload, groups), what)
 

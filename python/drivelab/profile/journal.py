@@ -1,4 +1,4 @@
-"""The passes of a profile as a run folder keeps them, so that a stopped profile goes on.
+"""The passes of a profile as a run folder keeps them, so that a stopped profile resumes.
 
 A profile asks for its passes in an order that only their results decide. Started again, it asks for
 the same ones, is given what is stored, and measures what is not. Asked about another cost, or for

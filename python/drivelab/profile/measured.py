@@ -12,7 +12,7 @@ more of the same pass, and where the drive's time is limited those sizes come fi
 for their time (budget.py).
 
 What is measured next depends on what came before and on nothing else, so a journal of the passes is
-all that a stopped profile needs to go on.
+all that a stopped profile needs to resume.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def run_profile(
     beside
         Real drives that the same command measures at the same time.
     command
-        The command line that goes on with it, told when it stops.
+        The command line that resumes it, printed when it stops.
     before
         Called with the run's folder before anything is measured; what it raises prevents that.
     executor
@@ -92,7 +92,7 @@ def run_profile(
     RunError
         When the drive fails, or its times give no ratio; what was measured is kept.
     KeyboardInterrupt, TerminatedError
-        When it is stopped, with a text that says how to go on.
+        When it is stopped, with a text that says how to resume.
     """
     origin = this_start(command)
     header = {

@@ -93,11 +93,11 @@ class AppliedSettings:
         return cls(settings, extent, drive.kind == "simulated", drive.check)
 
     def minutes(self, count: float) -> float:
-        """Return the seconds of so many minutes, scaled."""
+        """Return this number of minutes in seconds, scaled."""
         return count * _MINUTE_SECONDS * self.settings.scale
 
     def seconds(self, count: float) -> float:
-        """Return so many seconds, scaled."""
+        """Return this number of seconds, scaled."""
         return count * self.settings.scale
 
     def stimulus(

@@ -1,8 +1,8 @@
-"""What a test drives: one drive, step after step, journalled, so that a stopped test goes on.
+"""What a test drives: one drive, step after step, journalled, so that a stopped test resumes.
 
 A test is a program over a `Bench`. Its steps are numbered from 0; the number is the key of a
 step's random numbers and its place in the journal. A step that the journal holds is answered
-from there. So a test that goes on runs its program again from the beginning, and the drive is
+from there. So a test that resumes runs its program again from the beginning, and the drive is
 asked from the first step on that is missing. By then it must be in the state that the last
 step left: a real drive is; a simulated one takes up the last state that was saved, and what
 followed it is done again, with the results that are stored.
@@ -64,7 +64,7 @@ class Bench:
     shared
         Where preconditioned ones are, for other tests and runs.
     progress
-        Is told what is done.
+        Gets what is done.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class Bench:
         return replace(stimulus, begin_bytes=self._reached.get(_course(stimulus), 0))
 
     def _note_end(self, action: Action, result: dict[str, Any]) -> None:
-        """Keep where accesses in order ended; after a purge they begin anew."""
+        """Remember where sequential accesses ended; after a purge they start again."""
         if action.kind == "purge":
             self._reached.clear()
         results = result["streams"] if action.beside else [result]
@@ -182,7 +182,7 @@ class Bench:
             self._reached[_course(stimulus)] = end
 
     def idle(self, action: Action) -> None:
-        """Leave the drive alone for so long."""
+        """Leave the drive alone for this time."""
         self._take(action)
 
     def end(self) -> None:
@@ -250,7 +250,7 @@ class Bench:
                 )
 
     def _kept_states(self, most: int) -> Iterator[tuple[int, bytes]]:
-        """Give states that follow at most so many steps, and how many each follows; last first."""
+        """Give states that follow at most `most` steps, and how many each follows; last first."""
         latest = self._states.latest(most)
         if latest is not None:
             yield latest
@@ -306,5 +306,5 @@ def lasting_identity(identity: dict[str, Any]) -> dict[str, Any]:
 
 
 def _course(stimulus: Stimulus) -> Stimulus:
-    """Give what tells accesses in order apart: all but where they begin."""
+    """Give what distinguishes sequential accesses: everything but where they begin."""
     return replace(stimulus, begin_bytes=0)

@@ -56,7 +56,7 @@ class CellResult:
 
     @property
     def iops_per_watt(self) -> float | None:
-        """Requests over energy in joules; ``None`` where the drive does not tell that."""
+        """Requests over energy in joules; ``None`` if the drive does not report it."""
         joules = [step.result.extra.get("energy_joules") for step in self.steps]
         if not joules or any(each is None or each <= 0 for each in joules):
             return None

@@ -73,7 +73,7 @@ def _window_figure(name: str, tracked: Tracked, window: Window, adjective: str) 
 
 
 def steady_table(name: str, settled: Settled, note: str = "") -> Table:
-    """Set what was allowed beside what came out, a row for everything tracked."""
+    """Compare what was allowed with the result, one row for everything tracked."""
     rows = []
     for tracked in settled.tracked:
         window = settled.windows.get(tracked.name)

@@ -12,7 +12,7 @@ Values = Sequence[float]
 
 
 def ends_minutes(steps: Sequence[Step], idle_seconds: float = 0.0) -> list[float]:
-    """Give when each step ended, in the drive's minutes; it was idle so long after each."""
+    """Give when each step ended, in the drive's minutes; it was idle for this time after each."""
     seconds = (step.result.duration_ns / 1e9 + idle_seconds for step in steps)
     return [(end - idle_seconds) / 60 for end in accumulate(seconds)]
 

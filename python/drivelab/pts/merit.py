@@ -1,4 +1,4 @@
-"""Figures of merit: one number for a class of workloads, its weights beside it.
+"""Figures of merit: one number for a class of workloads, with its weights.
 
 A class says how requests are spread over block sizes and mixes. Its figure is the rate at which
 a drive serves that many requests of each, one kind after the other: the harmonic mean of the

@@ -1,4 +1,4 @@
-"""Power that a user measured beside a test, joined to its steps by time: IOPS/W of real drives.
+"""Power that a user measured during a test, joined to its steps by time: IOPS/W of real drives.
 
 ::
 

@@ -99,7 +99,7 @@ def run_rounds(
     together: bool = False,
     shares: Sequence[float] = (),
 ) -> Settled:
-    """Run rounds until everything tracked is steady, at most so many.
+    """Run rounds until everything tracked is steady, up to a maximum number.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class Outcome:
     path
         The run's folder.
     result
-        As it is saved beside the journal; docs/json-pts.md says what stands where.
+        As it is saved next to the journal; docs/json-pts.md describes it.
     problem
         Why the test did not come to its end; ``None`` when it did.
     was_complete
@@ -78,7 +78,7 @@ def run_test(
     origin
         What is kept of who started it, `this_start` unless given.
     command
-        The command line that starts the same again, told when it stops.
+        The command line that resumes the test, printed when it stops.
     shown
         Whether progress is shown on standard error.
 
@@ -89,7 +89,7 @@ def run_test(
     UsageError
         When `path` holds something else.
     KeyboardInterrupt, TerminatedError
-        When it is stopped, with a text that says how to go on.
+        When it is stopped, with a text that says how to resume.
     """
     start = this_start(command) if origin is None else origin
     header = run_header(test, session, settings, start)
@@ -204,7 +204,7 @@ def _of_keys(values: Any, wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def save_result(path: Path, record: Record) -> dict[str, Any]:
-    """Write a record's result beside its journal, and give it."""
+    """Write a record's result next to its journal, and give it."""
     result = result_of(record)
     try:
         _folder(path, record).write(RESULT, "result", sealed_json(result, indent=1))
@@ -223,7 +223,7 @@ def _folder(path: Path, record: Record) -> OutputFolder:
 def run_header(
     test: PtsTest, session: DriveSession, settings: Settings, origin: dict[str, Any]
 ) -> dict[str, Any]:
-    """Give what a run keeps about itself: ``drive`` and ``pts`` have to agree to go on."""
+    """Give what a run keeps about itself: ``drive`` and ``pts`` have to agree to resume."""
     return {
         "kind": TEST.command,
         "drive": drive_header(

@@ -46,7 +46,7 @@ class Settings:
     workload
         Of write saturation: one of `drivelab.pts.procedures.wsat.WORKLOADS`.
     idle_seconds
-        Of write saturation: the drive is left alone for so long after every minute of writes.
+        For write saturation: the drive rests for this time after every minute of writes.
     block_bytes, write_ratio
         Of DIRTH: the size of its requests, and the share of writes; of block-size sensitivity
         the latter.

@@ -1,4 +1,4 @@
-"""States of a simulated drive beside the journal, so that an aborted test does not begin again.
+"""States of a simulated drive next to the journal, so that a stopped test resumes.
 
 ::
 
@@ -41,7 +41,7 @@ class States:
     _cost_seconds: float = 0.0
 
     def is_due(self) -> bool:
-        """Tell whether so much time went by that a state is worth its saving."""
+        """Say whether enough time went by that a state is worth saving."""
         wait = max(_LEAST_SECONDS, self._cost_seconds / _MOST_SHARE)
         return time.monotonic() - self._saved_at >= wait
 
@@ -64,7 +64,7 @@ class States:
         self._cost_seconds = self._saved_at - began
 
     def latest(self, most: int) -> tuple[int, bytes] | None:
-        """Give the last state that follows at most so many steps, and how many it follows."""
+        """Give the last state that follows at most this many steps, and how many it follows."""
         for path in sorted(self._own(), reverse=True):
             position = int(path.stem)
             read = read_state(path) if position <= most else None

@@ -92,7 +92,7 @@ class Part:
     threads: int
 
     def stimulus_values(self) -> dict[str, Any]:
-        """Return what `Stimulus` takes beside its range and what the settings say."""
+        """Return what `Stimulus` takes in addition to its range and the settings."""
         stream = self.stream
         values: dict[str, Any] = {
             "sizes": stream.sizes,

@@ -115,7 +115,7 @@ class Reproduction:
     reference
         Authors, year and title.
     tables
-        Published numbers beside ours, the paper's tables first.
+        Published numbers compared with ours, the paper's tables first.
     claims, orderings
         What must hold.
     quoted

@@ -108,7 +108,7 @@ def drive_orderings(measured: Mapping[str, Sequence[Measurement]]) -> list[Order
 
 
 def drive_remarks(measured: Mapping[str, Sequence[Measurement]]) -> list[str]:
-    """Return the magnitudes that the text gives beside ours, and where they come from."""
+    """Return the magnitudes that the text gives, ours, and where they come from."""
     mostly_reads = WRITE_RATIOS.index(0.1)
     ours = {name: Points(measured[name])(3, "mixed")[mostly_reads] for name in (*_SSDS, "HDD_S")}
     told = "; ".join(

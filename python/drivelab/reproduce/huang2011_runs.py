@@ -1,6 +1,6 @@
 """The runs behind Huang et al. 2011: grid, sweeps and workload-specific models, a job each.
 
-Every drive has up to four runs, each in a folder of its own, so that a stopped one goes on::
+Every drive has up to four runs, each in its own folder, so that a stopped one resumes::
 
     FOLDER/hdd_s/grid        basic and extended models (tables II, III, V, VI)
     FOLDER/hdd_s/sweeps      figures 3 to 7
@@ -79,7 +79,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What is told when it is done."""
+        """What is reported when it is done."""
         return f"{self.device} {self.what}"
 
 

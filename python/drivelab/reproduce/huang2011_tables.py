@@ -1,4 +1,4 @@
-"""Tables II to VI and figures 9 and 10 of Huang et al. 2011: published numbers beside ours."""
+"""Tables II to VI and figures 9 and 10 of Huang et al. 2011: published numbers and ours."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ _TITLES: Final = {
 
 
 def improvement_figure(table: Table) -> BarFigure:
-    """Return figure 9 or 10: bars of the paper beside ours, a panel a performance.
+    """Return figure 9 or 10: bars of the paper next to ours, one panel per performance metric.
 
     Parameters
     ----------

@@ -115,7 +115,7 @@ def reproduction_of(
     counted: Mapping[str, CountedRequests],
     search: NetworkSearch | None = None,
 ) -> Reproduction:
-    """Set a profile of the fifteen workloads beside the paper.
+    """Compare a profile of the fifteen workloads with the paper.
 
     Parameters
     ----------

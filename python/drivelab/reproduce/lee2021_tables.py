@@ -1,4 +1,4 @@
-"""Tables and figures of Lee et al. 2021, ours beside what is printed."""
+"""Tables and figures of Lee et al. 2021, ours next to the printed ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PARTS: Final = (("table_4", (0, 1, 2)), ("table_4_footprint", (3, 4)), ("table_
 
 
 def table_3(profiled: Profiled) -> Table:
-    """Set what both processors are beside table 3."""
+    """Compare both processors with table 3."""
     host, target = profiled.host.parameters, profiled.target.parameters
 
     ours: tuple[tuple[Cell, Cell], ...] = (
@@ -65,7 +65,7 @@ def _kib(parameters: Mapping[str, Any], cache: str) -> float:
 def table_4(
     published: Sequence[PublishedWorkload], counted: Mapping[str, CountedRequests]
 ) -> tuple[Table, ...]:
-    """Set whole workloads beside table 4: what is asked, different bytes, all bytes."""
+    """Compare whole workloads with table 4: what is asked, different bytes, all bytes."""
     tables = []
     for name, places in _PARTS:
         rows: list[tuple[Cell, ...]] = []

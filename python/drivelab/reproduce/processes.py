@@ -37,7 +37,7 @@ def in_processes(
     jobs
         At least one.
     what
-        Jobs are called where it is told how many are done, such as ``tests``.
+        The name of the jobs in the progress line, such as ``tests``.
     name
         Of a job, shown when it is done.
 

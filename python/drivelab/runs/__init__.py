@@ -1,1 +1,1 @@
-"""The life cycle of a run: opened or resumed, locked, journalled, stopped so that it goes on."""
+"""The life cycle of a run: opened or resumed, locked, journalled, stopped so that it can resume."""

@@ -2,7 +2,7 @@
 
 Each begins from the drive's stated condition and has its own random numbers, so they may be made
 anywhere and in any order. Whoever makes them, the journal is the only truth: results and exports
-are the same, and what an executor never answered is asked again when the run goes on.
+are the same, and what an executor never answered is asked again when the run resumes.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Executor(Protocol):
         Raises
         ------
         DrivelabError
-            When it cannot go on; what was given before counts.
+            When it cannot continue; results that were given before count.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What a run does about a measurement that fails: stop there, or go on with the others."""
+"""What a run does about a measurement that fails: stop, or continue with the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_FAILURES_IN_A_ROW: Final = 10
 
 @dataclass
 class FailureRule:
-    """What to do about failures; it is told of every measurement.
+    """What to do about failures; it gets every measurement.
 
     Attributes
     ----------

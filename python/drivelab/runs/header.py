@@ -81,12 +81,12 @@ def command_of(header: Mapping[str, Any]) -> str:
 
 
 def this_processor(described: Path = Path("/proc/cpuinfo")) -> str | None:
-    """Give the processor's model as the kernel tells it; on ARM, mostly, its maker's numbers.
+    """Give the processor's model as the kernel reports it; on ARM, mostly, its maker's numbers.
 
     Parameters
     ----------
     described
-        Where the kernel tells it.
+        If the kernel reports it.
     """
     try:
         text = described.read_text(errors="replace")

@@ -54,7 +54,7 @@ class RunKind:
     one, many
         What it keeps: ``measurement``, ``measurements``.
     compared
-        The parts of the header that have to agree before a run goes on; everything else in the
+        The parts of the header that have to agree before a run resumes; everything else in the
         header is for the reader.
     rows
         Gives what a run exports, a row for each of its measurements.

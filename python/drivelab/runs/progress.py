@@ -73,12 +73,12 @@ class Progress(ClosedOnExit):
             self._draw()
 
     def expect(self, weights: Sequence[float], *, found: int = 0) -> None:
-        """Count steps that are asked for beside the others.
+        """Count steps that are asked for in addition to the others.
 
         Parameters
         ----------
         weights
-            How long each to be done is, beside the others.
+            How long each remaining step is, relative to the others.
         found
             Those that an earlier start did.
         """
@@ -87,7 +87,7 @@ class Progress(ClosedOnExit):
         self._weight_left += sum(weights)
 
     def advance(self, *, failed: bool = False, weight: float = 1.0) -> None:
-        """Count one more step; how long it is beside the others."""
+        """Count one more step; `weight` is its length relative to the others."""
         if self._weight_done > 0:
             self._mean_seconds = self._elapsed / self._weight_done
         self._done += 1
@@ -122,7 +122,7 @@ class Progress(ClosedOnExit):
         return ", ".join(parts)
 
     def close(self) -> None:
-        """Leave what was shown last, and go on below it."""
+        """Leave what was shown last, and continue below it."""
         self._line.end()
 
     def _draw(self) -> None:

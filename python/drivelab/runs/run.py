@@ -1,4 +1,4 @@
-"""A run is one life cycle, whatever it is of: opened or resumed, locked, kept, stopped to go on.
+"""A run is one life cycle, whatever its kind: opened or resumed, locked, stored, stopped.
 
 What runs is a *program*: a function of the `Run`, which asks it for what it wants next and is given
 the results so far. It asks in two ways::
@@ -38,7 +38,7 @@ Entry = dict[str, Any]
 
 
 class Run(ClosedOnExit):
-    """A run that is open to go on: the one in `path`, or a new one there.
+    """A run that is open: the one in `path`, or a new one there.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ class Run(ClosedOnExit):
     start
         Who measures, kept when the first thing is asked for that the journal does not hold.
     command
-        The command line that goes on with it, told when it stops.
+        The command line that resumes it, printed when it stops.
     total
         Results of the whole run, where that is known.
     leave
-        Lets a file that was made for the drive stay for whoever goes on, and gives its path;
+        Lets a file that was made for the drive stay for whoever resumes, and gives its path;
         with ``only_found`` not one that is new.
 
     Attributes
@@ -130,7 +130,7 @@ class Run(ClosedOnExit):
         DrivelabError
             When it fails, or is asked for what its drive cannot do.
         KeyboardInterrupt, TerminatedError
-            When it is stopped. As of failures the text says what is kept, and how to go on.
+            When it is stopped. As for failures the text says what is saved, and how to resume.
         """
         try:
             with told_when_stopped(lambda: f"; {self._kept()}"), self._pause:
@@ -261,7 +261,7 @@ class Run(ClosedOnExit):
             self.store.add_failure(position, message, dict(asked))
 
     def _kept(self) -> str:
-        """Say what is kept and how to go on; a file made for the drive stays until then."""
+        """Say what is saved and how to resume; a file made for the drive stays until then."""
         if self._store is None:
             return f"nothing was saved; --out FOLDER saves every {self.kind.one}"
         # The drive's state is part of what is kept.

@@ -1,4 +1,4 @@
-"""Whether a run is the same as before: it goes on only where nothing that matters changed.
+"""Whether a run is the same as before: it resumes only if nothing that matters changed.
 
 Numbers of two drives, or of two plans, in one run would be worthless.
 """

@@ -45,6 +45,6 @@ class StatusLine:
             self._drawn = ""
 
     def end(self) -> None:
-        """Leave the line on the terminal, if there is one, and go on below it."""
+        """Leave the line on the terminal, if there is one, and continue below it."""
         if self._drawn:
             write_controls("\n")

@@ -1,4 +1,4 @@
-"""How a run that is stopped says what is kept, and how it goes on."""
+"""How a run that is stopped says what is saved, and how to resume it."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
 def _refuse_stump(path: Path) -> None:
     """Refuse what is left of a database that was cut short; SQLite would take it for a new one.
 
-    Neither does SQLite tell a file that may not be read from one that is broken.
+    SQLite does not distinguish a file that may not be read from a broken one either.
     """
     database = path / DATABASE
     if database.exists() and not os.access(database, os.R_OK):

@@ -91,7 +91,7 @@ def make_folder(path: Path) -> None:
 
 
 def files_beside(path: Path) -> list[str]:
-    """Give what a folder holds beside the lock and the database, sorted.
+    """Give what a folder contains in addition to the lock and the database, sorted.
 
     Those alone, and empty, are what a process leaves that was killed at once.
     """
@@ -143,7 +143,7 @@ class FolderLock:
     def check_in_place(self) -> None:
         """Raise `RunError` when the folder was moved or deleted meanwhile.
 
-        SQLite would go on without a word, in files that no name leads to.
+        SQLite would continue silently, in files that no name leads to.
         """
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             found, held = (self._path / LOCK).stat(), os.fstat(self._file.fileno())

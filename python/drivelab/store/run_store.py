@@ -142,7 +142,7 @@ class RunStore(ClosedOnExit):
         return next((unsealed(self.path, *row) for row in rows), None)
 
     def starts(self) -> list[dict[str, Any]]:
-        """Give what `record_start` was told, in order."""
+        """Give what `record_start` recorded, in order."""
         rows = self._rows("SELECT number, value, checksum FROM start ORDER BY number")
         return [unsealed(self.path, *row) for row in rows]
 
@@ -175,7 +175,7 @@ class RunStore(ClosedOnExit):
         self.header = header
 
     def tell(self, values: dict[str, Any]) -> None:
-        """Keep what a run learns about itself as it goes, beside or instead of its header's values.
+        """Keep what a run learns about itself; it adds to its header's values or replaces them.
 
         All of it or nothing is kept.
 

@@ -91,7 +91,7 @@ class Characterization:
 
     @cached_property
     def characteristics(self) -> dict[str, float | None]:
-        """The eight characteristics; None where the trace does not tell one."""
+        """The eight characteristics; None if the trace does not show one."""
         values = {name: self.found[name] for name in CHARACTERISTICS}
         if not self.has_depth:
             values["queue_depth"] = None

@@ -129,7 +129,7 @@ def gaps_figure(trace: Characterization) -> HistogramFigure | None:
 
 
 def times_figures(trace: Characterization) -> Iterator[HistogramFigure]:
-    """Show how long requests took, reads and writes each, where the trace tells."""
+    """Show how long requests took, for reads and for writes, if the trace has it."""
     for part, label in PARTS:
         for direction in DIRECTIONS:
             times = trace.times(direction, part)
@@ -192,7 +192,7 @@ def _thinned(x: Sequence[float], y: Sequence[float]) -> tuple[tuple[float, ...],
 
 
 def streams_figure(trace: Characterization) -> LineFigure | None:
-    """Show how many interleaved streams must be told apart to see what is in order."""
+    """Show how many interleaved streams must be distinguished to see sequential access."""
     lines = []
     for direction in DIRECTIONS:
         ranks = np.asarray(trace.found[direction]["ranks"], np.float64)

@@ -127,7 +127,7 @@ def arrivals_table(trace: Characterization) -> Table:
 
 
 def times_table(trace: Characterization) -> Table:
-    """Give how long requests took, where the trace tells."""
+    """Give how long requests took, if the trace has it."""
     rows: list[tuple[Cell, ...]] = []
     for part, label in PARTS:
         for direction in DIRECTIONS:

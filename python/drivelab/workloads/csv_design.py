@@ -3,7 +3,7 @@
 Columns are named as the characteristics, in any order; sizes and strides may have a unit
 (``64KiB``) and their columns the ending ``_bytes``. An empty cell says that the characteristic has
 no effect. The ``measurements.csv`` of a run is such a file: what was measured there is ignored.
-Every mistake is told with the file, the line and what to do.
+Every mistake is reported with the file, the line and what to do.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class SpecificModel:
     accesses: tuple[Access, ...]
 
     def design(self, count: int | None = None) -> GridDesign:
-        """Return its workloads, or a balanced sample of so many; all of them where it has fewer.
+        """Return its workloads, or a balanced sample of this size; all of them if there are fewer.
 
         Parameters
         ----------

@@ -38,7 +38,7 @@ def random_write(size: int = _SMALL, depth: int = DEPTH) -> Characteristics:
 
 
 def write_in_order(size: int = _SMALL, gap: int = 0) -> Characteristics:
-    """Return writes in order, with gaps of so many bytes."""
+    """Return sequential writes, with gaps of this many bytes."""
     return Characteristics(
         write_ratio=1.0, queue_depth=DEPTH, write_size=size, write_random=0.0, write_stride=gap
     )

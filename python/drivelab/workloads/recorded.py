@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from drivelab._core import SurveyedTrace, TraceSurvey
 
-#: A request may come behind so many later ones.
+#: A request may come behind this many later ones.
 SORT_WINDOW: Final = 4096
 
 # So many requests are looked at before signals are, and whoever watches.
@@ -51,7 +51,7 @@ class RecordedFiles:
     time_unit_ns, sector_bytes
         Units of times and of addresses where they are not the format's.
     sort_window
-        A request may come behind so many later ones.
+        A request may come behind this many later ones.
     columns
         Of a Parquet file pairs of what a column holds and its name.
     """
@@ -212,7 +212,7 @@ class TraceFacts:
 
     @classmethod
     def of_core(cls, told: Mapping[str, Any]) -> TraceFacts:
-        """Take what the native core tells."""
+        """Take what the native core reports."""
         changed = {"commands", "devices", "device_count", "cautions"}
         names = {each.name for each in fields(cls)} - changed
         return cls(

@@ -1,4 +1,4 @@
-"""What a campaign measures beside its design: the check part and the sweeps."""
+"""What a campaign measures in addition to its design: the check part and the sweeps."""
 
 from __future__ import annotations
 

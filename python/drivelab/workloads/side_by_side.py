@@ -53,7 +53,8 @@ class Part:
     start_bytes
         Where that begins.
     rate_iops
-        Of characteristics: so many requests arrive a second, whether others have completed or not.
+        For characteristics: this many requests arrive per second,
+        whether others have completed or not.
         Without it as many are outstanding as their queue depth says. Others say their pace
         themselves.
     is_poisson
@@ -61,7 +62,7 @@ class Part:
     content
         What the written data of characteristics and traces looks like; scenarios say so themselves.
     copies
-        So many of it run at once, in the same place: a load of so many times as much.
+        This many copies run at the same time, in the same place.
 
     Raises
     ------

@@ -97,7 +97,7 @@ def sobol(name: str, count: int | None) -> SobolDesign:
 
 
 def independent_draws(count: int, key: str, block_bytes: int) -> list[Characteristics]:
-    """Draw workloads from the ranges, each for itself; `key` is that of the random numbers."""
+    """Draw workloads from the ranges, independently; `key` is that of the random numbers."""
     # Only random() itself is promised to stay the same in later versions of Python.
     uniform = random.Random(f"calibration {key}").random  # noqa: S311
     return [

@@ -110,7 +110,7 @@ class SyntheticFlow(Flow):
     queue_depth
         So many are outstanding; ``None`` where they arrive at a rate.
     bandwidth
-        Bytes a second that arrive; 0 where so many are outstanding.
+        Bytes per second that arrive; 0 if a number of requests is outstanding.
     read_ratio
         The share of reads.
     distribution

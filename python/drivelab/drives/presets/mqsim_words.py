@@ -1,4 +1,4 @@
-"""MQSim's words and settings beside Drivelab's: the lists that the importer and its page go by."""
+"""MQSim's words and settings with Drivelab's: the lists for the importer and its page."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _FILE_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True)
 class PresetSource:
-    """The text of a preset and of the presets beside it that it starts from.
+    """The text of a preset and of the presets in its folder that it starts from.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ def read_preset(reference: str, own_firmware: OwnSource | None = None) -> Preset
 
 
 def preset_at(reference: str, text: str, own_firmware: OwnSource | None = None) -> PresetSource:
-    """Give the preset that `text` is in the file `reference`, with those that lie beside it."""
+    """Give the preset that `text` is in the file `reference`, with those in the same folder."""
     path = Path(reference)
     # No preset beside it has this name.
     written = {"": text, **_base_texts(path, text)}

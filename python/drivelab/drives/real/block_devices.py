@@ -100,7 +100,7 @@ class BlockDevice:
         }
 
     def hardware(self) -> str:
-        """Say in words what can be told of the drive itself."""
+        """Say in words what is known of the drive itself."""
         facts = (
             (None, self.model),
             ("serial", self.serial),

@@ -36,7 +36,7 @@ class FileLocation:
     exists
         There is a regular file; otherwise only its folder exists.
     mount
-        The file system, when the kernel tells.
+        The file system, if the kernel reports it.
     device
         The drive below; `None` for network and layered file systems.
     given

@@ -1,4 +1,4 @@
-"""What a report says of a real drive and its host, as far as the kernel tells; else nothing.
+"""What a report says about a real drive and its host, as far as the kernel reports it.
 
 Nobody but the drive knows its form factor, and few drives say it (SCSI's page B1, which SATA drives
 have too): where a field stays empty an operator fills it in.

@@ -106,7 +106,7 @@ class MadeFile:
 
     @property
     def can_be_known_again(self) -> bool:
-        """Whether its file system tells a file from a later one of the same inode."""
+        """Whether its file system distinguishes a file from a later one with the same inode."""
         return self.side.generation is not None
 
     @property

@@ -1,7 +1,7 @@
 """What a real drive could be asked for, found without making, writing or locking anything.
 
 Files and devices are opened for reading only, and fio is not needed. What would be refused when
-the drive is opened in earnest is refused here with the same words, as far as reading tells.
+the drive is opened in earnest is refused here with the same words, as far as reading shows.
 """
 
 from __future__ import annotations

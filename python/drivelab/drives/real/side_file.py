@@ -324,7 +324,7 @@ def file_key(descriptor: int) -> dict[str, int | None]:
 
 
 def generation_of(descriptor: int) -> int | None:
-    """Return how often an inode was used again; ``None`` where the file system does not tell."""
+    """Return how often an inode was used again; ``None`` if the file system does not say."""
     generation = array.array("l", [0])
     try:
         fcntl.ioctl(descriptor, _GET_GENERATION, generation)

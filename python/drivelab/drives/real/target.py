@@ -30,7 +30,7 @@ class Target(Protocol):
 
     @property
     def device(self) -> BlockDevice | None:
-        """The device, or the drive below a file where the kernel tells of one."""
+        """The device, or the drive below a file if the kernel reports one."""
         ...
 
     @property

@@ -129,7 +129,7 @@ class TargetDevice:
         self._written = True
 
     def after_writing(self) -> None:
-        """Do nothing: a device is asked anew each time."""
+        """Do nothing: a device is asked again each time."""
 
     def describe(self) -> dict[str, Any]:
         """Say which device it is, JSON-able."""
@@ -201,7 +201,7 @@ def look_at_device(
     Raises
     ------
     UsageError
-        As `open_target_device`, as far as it can be told without opening.
+        As `open_target_device`, as far as it is known without opening.
     """
     if size_bytes is not None or keep:
         raise UsageError(f"{name} is a block device; --size and --keep are for files")

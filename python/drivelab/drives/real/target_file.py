@@ -190,7 +190,7 @@ class TargetFile(ClosedOnExit):
         return self.path
 
     def take_up(self) -> None:
-        """Remove a file after all that `leave` let stay: whoever left it goes on with it."""
+        """Remove a file that `leave` let stay: whoever left it resumes with it."""
         if self._is_left:
             self._remove, self._is_left = True, False
 

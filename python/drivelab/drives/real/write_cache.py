@@ -46,7 +46,7 @@ def switch_write_cache(
 ) -> Switched:
     """Switch a drive's write cache on or off, and ask the drive whether it did.
 
-    Nothing is raised: what cannot be switched is told in words, for the report.
+    Nothing is raised: if it cannot be switched, a sentence for the report says so.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Why writing to a block device or a file is refused, as far as can be told before doing so.
+"""Why writing to a block device or a file is refused, as far as it is known before writing.
 
 ::
 

@@ -67,7 +67,7 @@ class SimulatedDrive(ClosedOnExit):
     name
         ``sim:`` followed by a preset's name or the path of a TOML file.
     source
-        The preset's text, and those of the presets beside it that it starts from.
+        The preset's text, and those of the presets in its folder that it starts from.
     varies
         Whether runs differ as the preset's ``[variability]`` says; without it every run takes
         the preset's own times.
@@ -265,7 +265,7 @@ class SimulatedDrive(ClosedOnExit):
             A shared library that takes the place of the drive's firmware
             (crates/ftl/include/drivelab_firmware.h).
         log_requests
-            The first so many requests of the window are told by themselves.
+            The first requests of the window are recorded one by one, up to this many.
         from_state
             A file with the state from which the run starts instead, as an earlier run kept it.
         keeps_state
@@ -408,7 +408,7 @@ class SimulatedDrive(ClosedOnExit):
         to_ns: int,
         most: int,
     ) -> tuple[list[dict[str, Any]], list[_core.CoreWork]]:
-        """Return the flash operations under way in a span of a run, and the work of cores.
+        """Return the flash operations in a span of a run, and the work of cores.
 
         Of each there are at most `most` and one more.
 
@@ -457,7 +457,7 @@ class SimulatedDrive(ClosedOnExit):
         """Nothing was left."""
 
     def session(self, *, seed: int = 0) -> SimulatedSession:
-        """Begin in the preset's condition, beside all measurements; `RunError` without memory."""
+        """Begin in the preset's condition, apart from measurements; `RunError` without memory."""
         self._workers(1)
         return SimulatedSession(self, self.preset, self._core.session(seed=seed))
 

@@ -1,4 +1,4 @@
-"""Published figures of a drive beside what its preset answers under the same condition."""
+"""Published figures of a drive, and what its preset gives under the same condition."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def scenario_file(reference: str) -> Path | None:
 def read_scenario(reference: str) -> Scenario:
     """Read a scenario: one of the package's by its name, or a file by its path.
 
-    The lists of requests that a file names are looked for beside it.
+    The lists of requests that a file names are looked for in its folder.
 
     Raises
     ------

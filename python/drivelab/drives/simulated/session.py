@@ -39,7 +39,7 @@ class SimulatedSession(ClosedOnExit):
     preset
         What the drive is made of.
     core
-        A drive of its own in the native core, whose steps go on from each other.
+        A drive of its own in the native core; each step starts where the last one ended.
     """
 
     kind: Literal["simulated"] = "simulated"

@@ -1,4 +1,4 @@
-"""What a run of a simulated drive tells: everything that was counted, and what the run cost."""
+"""The result of a run of a simulated drive: everything that was counted, and its cost."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def submitted_requests(told: Mapping[str, Any]) -> int:
 def operations(
     told: Mapping[str, Any],
 ) -> tuple[OperationResult | None, OperationResult | None]:
-    """Return what reads and writes did, as the native core tells it."""
+    """Return what reads and writes did, as the native core reports it."""
     read, write = (
         None if told[name] is None else OperationResult(**told[name]) for name in ("read", "write")
     )
@@ -91,7 +91,7 @@ def operations(
 
 
 def streams_told(told: Mapping[str, Any]) -> tuple[StreamResult, ...]:
-    """Return what each stream did, as the native core tells it."""
+    """Return what each stream did, as the native core reports it."""
     duration_ns = max(1, told["duration_ns"])
     return tuple(StreamResult.of_core(each, duration_ns) for each in told["streams"])
 
@@ -106,7 +106,7 @@ def stream_json(
     plan
         The stream as the scenario says it.
     told
-        As the native core tells it: what it did, by operation the parts of its latencies, and
+        As the native core reports it: what it did, by operation the parts of its latencies, and
         how many requests it submitted.
     duration_ns
         Of the window in which they were counted.

@@ -1,4 +1,4 @@
-"""Throughput: large requests in order, all reads and all writes, each size preconditioned anew."""
+"""Throughput: large sequential reads and writes, with preconditioning before each size."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def error_message(error: DrivelabError) -> Message:
 
 
 def error_of(message: Message) -> DrivelabError:
-    """Give the error that a worker told."""
+    """Give the error that a worker reported."""
     kinds = {each.__name__: each for each in _ERRORS}
     return kinds.get(str(message.get("error")), RunError)(str(message.get("text", "no reason")))
 

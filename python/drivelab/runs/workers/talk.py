@@ -38,7 +38,7 @@ Heard = Message | DrivelabError | None
 
 
 class Talk:
-    """A worker that is under way, seen from here.
+    """A running worker, seen from here.
 
     Parameters
     ----------

@@ -257,7 +257,7 @@ class _Trains:
 
 
 def _trains(window: NDArray[np.int64], gap_ns: NDArray[np.int64]) -> _Trains:
-    """Find the trains; one that goes on in the next window counts there as another."""
+    """Find the trains; one that continues in the next window counts there as another."""
     is_first = (gap_ns >= TRAIN_GAP_NS) | (np.diff(window, prepend=-1) > 0)
     begins = np.flatnonzero(is_first)
     lengths = np.diff(begins, append=len(gap_ns))

@@ -115,7 +115,7 @@ class FioDrive(ClosedOnExit):
         return self._block_bytes
 
     def leave(self, *, only_found: bool = False) -> Path | None:
-        """Let a file that was made stay when it is closed, for whoever goes on; give its path.
+        """Let a file that was made stay when it is closed, for whoever resumes; give its path.
 
         It is removed when that one is closed. ``None`` where none would be removed; with
         `only_found` also where the file is new.
@@ -130,7 +130,7 @@ class FioDrive(ClosedOnExit):
 
     @property
     def file(self) -> dict[str, int | None] | None:
-        """Which file it is: one may be made anew for another start; ``None`` of a device."""
+        """Which file it is: it may be recreated for another start; ``None`` for a device."""
         return file_key(self.target.descriptor) if isinstance(self.target, TargetFile) else None
 
     def identity(self) -> dict[str, Any]:

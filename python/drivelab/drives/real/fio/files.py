@@ -1,4 +1,4 @@
-"""What fio reads and writes beside the drive: files in memory, which no kill leaves behind.
+"""What fio reads and writes apart from the drive: files in memory, which no kill leaves behind.
 
 ::
 
@@ -79,7 +79,7 @@ class FioFiles(ClosedOnExit):
 
     @property
     def log_prefix(self) -> str:
-        """The latency logs as fio is told of them."""
+        """The latency logs as fio's options name them."""
         return str(self._folder / _LOG_PREFIX)
 
     @property

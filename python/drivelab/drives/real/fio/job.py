@@ -49,9 +49,9 @@ class Segment:
     Parameters
     ----------
     requests
-        In the iolog, at most so many are sent.
+        Number of requests in the iolog; at most this many are sent.
     seconds
-        Nothing is sent after so long.
+        Nothing is sent after this time.
     """
 
     requests: int

@@ -64,7 +64,7 @@ ReplayWatch = Callable[[float], None]
 
 @dataclass
 class _Replay:
-    """A replay under way."""
+    """A replay in progress."""
 
     setup: FioSetup
     index: int
@@ -203,7 +203,7 @@ class _Replay:
         return count
 
     def _watcher(self, lasting: Segment) -> Callable[[], None] | None:
-        """Tell the share of the trace that is over, while fio sends a segment that takes so long.
+        """Report the share of the trace that is over, while fio sends a segment.
 
         As fast as possible that is known between segments alone.
         """

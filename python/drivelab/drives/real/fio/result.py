@@ -1,6 +1,6 @@
 """What fio says of a segment, or an error: what is missing or does not add up is never a number.
 
-Of a segment fio tells the same requests twice, by its latency log and by the statistics in its
+For a segment fio reports the same requests twice, in its latency log and in the statistics in its
 JSON. The log is what is used; both must agree to the request, to the nanosecond and to the bin.
 """
 

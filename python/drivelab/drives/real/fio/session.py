@@ -242,7 +242,7 @@ class FioSession(ClosedOnExit):
         return step_measurement(step, sent, streams, duration_ns, by_stream, plan=plan)
 
     def idle(self, seconds: float) -> None:
-        """Leave the drive alone for so much time."""
+        """Leave the drive alone for this time."""
         time.sleep(max(0.0, seconds))
 
     def save_state(self) -> None:
