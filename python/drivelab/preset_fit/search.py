@@ -92,7 +92,7 @@ def search_down(bench: Bench, seed: int, say: Callable[[str], None]) -> FloatArr
     """
     count = len(bench.active)
     bench.expect(2 * count, STEPS + after_search(count))
-    say("what changes nothing")
+    say("values without effect")
     slopes = screen(bench, seed)
     bench.expect(STEPS, after_search(len(bench.active)))
     return descend(bench, np.zeros(len(bench.parameters)), say, slopes=slopes)
@@ -130,7 +130,7 @@ def search_on(
         bench.correct(here)
         here = descend(bench, here, say, look=look)
     bench.expect(for_lines(count), FOR_AN_INTERVAL * count)
-    say("lines around the ground")
+    say("lines around the minimum")
     return _smoothed(bench, here, seed)
 
 
