@@ -13,6 +13,7 @@ from drivelab.drives.write_pattern import BURST
 from drivelab.runs.columns import Column, Kind, Rows
 from drivelab.runs.header import CAMPAIGN_COMMAND
 from drivelab.runs.kind import RunKind, Standing
+from drivelab.runs.workers.host_journal import JOURNAL_COMMAND
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import FIELDS
 from drivelab.workloads.parts import Parts
@@ -82,6 +83,25 @@ def _as_compared(header: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**header, "design": design}
 
 
+def _kept_rows(store: RunStore) -> Rows:
+    return campaign_rows([Measurement.from_json(each) for each in store.measurements()])
+
+
+def _kept_standing(store: RunStore) -> Standing:
+    # What is missing is known where the run is.
+    return Standing("for a run elsewhere", store.header["plan"]["seed"], True, None)
+
+
+#: What a worker keeps on the machine of a real drive, for a campaign that is elsewhere.
+KEPT_ELSEWHERE: Final = RunKind(
+    JOURNAL_COMMAND,
+    "journal",
+    one="measurement",
+    many="measurements",
+    compared=("drive", "plan"),
+    rows=_kept_rows,
+    standing=_kept_standing,
+)
 CAMPAIGN: Final = RunKind(
     CAMPAIGN_COMMAND,
     "campaign",

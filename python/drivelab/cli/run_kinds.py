@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drivelab.campaign.kind import CAMPAIGN
+from drivelab.campaign.kind import CAMPAIGN, KEPT_ELSEWHERE
 from drivelab.choose.kind import CHOICE
 from drivelab.errors import UsageError
 from drivelab.firmware.kind import FIRMWARE_PROFILE
@@ -23,7 +23,7 @@ RUN_KINDS: Final = {
     kind.command: kind
     for kind in (
         *(CAMPAIGN, TEST, PROFILE, CHOICE, PLACEMENT),
-        *(FIRMWARE_PROFILE, FIRMWARE_SEARCH),
+        *(FIRMWARE_PROFILE, FIRMWARE_SEARCH, KEPT_ELSEWHERE),
     )
 }
 

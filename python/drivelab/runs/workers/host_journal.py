@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from drivelab.drives.real.fio.drive import FioDrive
     from drivelab.workloads.workload import Workload
 
-_COMMAND: Final = "worker"
+#: The header's ``kind``.
+JOURNAL_COMMAND: Final = "worker"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 _MOST_DIFFERENCES: Final = 3
 
@@ -60,7 +61,7 @@ class HostJournal(ClosedOnExit):
             raise RunError(f"{name!r} names no journal")
         start = this_start(None)
         header: dict[str, Any] = {
-            "kind": _COMMAND,
+            "kind": JOURNAL_COMMAND,
             "drive": {**drive_header(drive), "file": drive.file},
             "plan": plan.to_json(),
             "origin": start,

@@ -259,7 +259,7 @@ class WorkersExecutor(ClosedOnExit):
             if self._lone is not None:
                 tell(f"{seat.place.name}: {message[NOTE]}")
             return None
-        if "error" in message:
+        if "error" in message and "failed" not in message:
             self._complain(seat, error_of(message))
             return None
         if "opened" in message and self._lone is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -13,8 +14,10 @@ import pytest
 
 from drivelab.campaign.campaign import run_campaign
 from drivelab.campaign.stored import stored_measurements
+from drivelab.cli.main import main
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import CannotAnswerError, DrivelabError, RunError, UsageError
+from drivelab.runs.failures import OnFailure
 from drivelab.runs.workers import pool
 from drivelab.runs.workers.host_drive import HostDrive, stored_journal
 from drivelab.runs.workers.host_journal import usual_folder
@@ -22,7 +25,8 @@ from drivelab.runs.workers.place import ProcessPlace
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics
 
-PLAN = MeasurementPlan(seconds=0.2, warmup_seconds=0.0, seed=3)
+# Ends by the requests: on a busy machine a short time might be over before fio sends any.
+PLAN = MeasurementPlan(requests=50, seconds=10.0, warmup_seconds=0.0, seed=3)
 READS = [Characteristics(read_size=size) for size in (4096, 8192, 16384)]
 BOTH_WAYS = [Characteristics(write_ratio=share) for share in (0.0, 0.5, 1.0)]
 SIZE = 2**21
@@ -32,6 +36,7 @@ import os, signal, sys
 from pathlib import Path
 from drivelab.runs.workers import worker
 once = Path({once!r})
+{before}
 tell = worker.Worker._tell
 def _tell(self, message):
     if "measurement" in message and not once.exists():
@@ -40,6 +45,17 @@ def _tell(self, message):
     tell(self, message)
 worker.Worker._tell = _tell
 worker.Worker(0, sys.stdout.buffer).run()
+"""
+# fio fails at one measurement.
+FAILS = """
+from drivelab.drives.real.fio import drive
+from drivelab.errors import RunError
+measure = drive.measure_with_fio
+def _measure(setup, index, *rest):
+    if index == 1:
+        raise RunError("fio says no")
+    return measure(setup, index, *rest)
+drive.measure_with_fio = _measure
 """
 DIES = "os.kill(os.getpid(), signal.SIGKILL)"
 
@@ -50,6 +66,7 @@ class Machine(ProcessPlace):
 
     folder: Path = Path()
     happens: str = "pass"
+    before: str = ""
 
     @property
     def name(self) -> str:
@@ -58,7 +75,8 @@ class Machine(ProcessPlace):
     def command(self) -> list[str]:
         if (self.folder / "off").exists():
             return ["false"]
-        text = WORKER.format(once=str(self.folder / "once"), happens=self.happens)
+        once = str(self.folder / "once")
+        text = WORKER.format(once=once, happens=self.happens, before=self.before)
         return [sys.executable, "-c", text]
 
 
@@ -78,6 +96,7 @@ def campaign(
     file: Path,
     run: Path,
     workloads: Sequence[Characteristics] = READS,
+    on_failure: OnFailure = "stop",
     **options: Any,
 ) -> RunStore:
     """Measure as `drivelab model` does, on a file of a machine."""
@@ -91,8 +110,24 @@ def campaign(
             design_name="some",
             progress=False,
             command="again",
+            on_failure=on_failure,
             executor=drive.kept(),
         )
+
+
+def test_a_failure_is_kept_and_tried_again(drive_folder: Path, tmp_path: Path) -> None:
+    file = drive_folder / "failing.bin"
+    broken = Machine(1, folder=tmp_path, before=FAILS)
+    run = tmp_path / "run"
+    with campaign(broken, file, run, on_failure="continue", size_bytes=SIZE) as store:
+        assert [(one.index, one.message) for one in store.failures()] == [(1, "fio says no")]
+        assert len(stored_measurements(store)) == 2
+    # It is tried again on the same file, and then all is there.
+    assert file.exists()
+    with campaign(Machine(1, folder=tmp_path), file, run, size_bytes=SIZE) as store:
+        assert store.failures() == []
+        assert len({one["index"] for one in there(store)}) == 3
+    assert not file.exists()
 
 
 def there(store: RunStore) -> list[dict[str, Any]]:
@@ -109,7 +144,9 @@ def users(drive_folder: Path, name: str, content: bytes = b"x") -> Path:
     return file
 
 
-def test_results_are_here_and_there(drive_folder: Path, tmp_path: Path) -> None:
+def test_results_are_here_and_there(
+    drive_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = drive_folder / "made.bin"
     machine = Machine(1, folder=tmp_path)
     with campaign(machine, file, tmp_path / "run", BOTH_WAYS, size_bytes=SIZE) as store:
@@ -120,6 +157,10 @@ def test_results_are_here_and_there(drive_folder: Path, tmp_path: Path) -> None:
     assert (drive["name"], drive["kind"]) == (f"node1:{file}", "real")
     assert drive["identity"]["host"]["name"] == "node1"
     assert origin["host"] == os.uname().nodename
+    # Whoever looks on that machine sees what it is.
+    assert main(["runs", "list", str(usual_folder()), "--json"]) == 0
+    [found] = json.loads(capsys.readouterr().out)["runs"]
+    assert (found["drive"], found["measured"]) == (str(file), 3)
     # Complete: the file that was made is gone, and so is its side file.
     assert not list(drive_folder.glob("made.bin*"))
 
