@@ -140,7 +140,7 @@ python-test: build firmware ## the Python tests
 	.venv/bin/pytest -q -n auto --dist worksteal
 
 test-faults: build ## kills, full disks, five minutes of fuzzing and other long fault tests
-	@$(UV) sync --locked --quiet --group fuzz
+	@$(UV) sync --locked --quiet --group fuzz --group cluster
 	.venv/bin/pytest -q -m faults
 
 docs: build ## the documentation as a site, to be opened at target/site/html/index.html

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -29,7 +31,13 @@ def add_executor_options(parser: argparse.ArgumentParser) -> None:
         "--executor",
         choices=(_THREADS, *_PLACES),
         help="where simulated drives are measured: in threads of this process, in --workers "
-        f"processes, or over ssh on the machines of --on [{_THREADS}; with --on ssh]",
+        f"processes, over ssh on the machines of --on, or on a Ray cluster [{_THREADS}; with --on "
+        "ssh]",
+    )
+    group.add_argument(
+        "--address",
+        metavar="HOST:PORT",
+        help="the Ray cluster for --executor ray [RAY_ADDRESS, or this machine's cluster]",
     )
     group.add_argument(
         "--on",
@@ -72,21 +80,41 @@ def check_executor(args: argparse.Namespace, workload: Workload | None = None) -
         raise UsageError(
             f"{args.drive} is a real drive, which one process measures: leave out {typed}"
         )
+    if args.address is not None and chosen != "ray":
+        raise UsageError(f"--address is for --executor ray, and not for {chosen}: leave it out")
     if chosen == _THREADS:
         return nobody_else
     if workload is not None:
         refuse_files(workload)
     # Whoever measures a real drive is left in peace.
     places = [place for place in _PLACES[chosen](args) if place.name not in hosts]
-    if not places:
+    if not places and chosen != "ray":
         return nobody_else
 
     def made(drive: Drive) -> AbstractContextManager[Executor | None]:
         from drivelab.runs.workers.pool import WorkersExecutor
 
+        if chosen == "ray":
+            return _on_cluster(args, drive)
         return WorkersExecutor(drive, places[: _most(drive) if chosen == "processes" else None])
 
     return made
+
+
+@contextmanager
+def _on_cluster(args: argparse.Namespace, drive: Drive) -> Iterator[Executor]:
+    """Measure on a Ray cluster for as long as a drive is open."""
+    from drivelab.drives.simulated.drive import SimulatedDrive
+    from drivelab.runs.workers.pool import WorkersExecutor
+    from drivelab.runs.workers.ray_place import ray_places
+
+    # A formula takes next to nothing.
+    memory = drive.session_bytes if isinstance(drive, SimulatedDrive) else 0
+    with (
+        ray_places(args.address, args.workers, memory) as places,
+        WorkersExecutor(drive, places) as executor,
+    ):
+        yield executor
 
 
 def _most(drive: Drive) -> int | None:
@@ -124,4 +152,12 @@ def _over_ssh(args: argparse.Namespace) -> Sequence[Place]:
     return read_cluster(args.on)
 
 
-_PLACES: Final = {"processes": _processes, "ssh": _over_ssh}
+def _on_ray(_: argparse.Namespace) -> Sequence[Place]:
+    """Refuse where there is no Ray; which places there are is known once it is connected."""
+    from drivelab.runs.workers.ray_place import installed_ray
+
+    installed_ray()
+    return []
+
+
+_PLACES: Final = {"processes": _processes, "ssh": _over_ssh, "ray": _on_ray}

@@ -35,7 +35,7 @@ def test_bash_completes_commands_options_and_choices(
     assert completed(script, "drivelab", "s") == {"simulate", "scenarios", "serve"}
     assert completed(script, "drivelab", "model", "--exec") == {"--executor"}
     assert completed(script, "drivelab", "trace", "c") == {"characterize", "convert", "cut"}
-    executors = {"threads", "processes", "ssh"}
+    executors = {"threads", "processes", "ssh", "ray"}
     assert completed(script, "drivelab", "model", "--executor", "") == executors
     monkeypatch.chdir(tmp_path)
     assert completed(script, "drivelab", "simulate", "drive") == {"drivelab.bash"}

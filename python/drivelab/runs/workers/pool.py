@@ -42,7 +42,7 @@ from drivelab.runs.workers.messages import (
     sum_of,
 )
 from drivelab.runs.workers.place import Place
-from drivelab.runs.workers.talk import NOTE, Heard, Talk
+from drivelab.runs.workers.talk import NOTE, Heard, Talk, Talking, TalkingPlace
 from drivelab.told import tell
 from drivelab.workloads.trace import Trace
 from drivelab.workloads.workload import Workload, workload_json
@@ -78,18 +78,16 @@ class Lone(Protocol):
         ...
 
 
-@dataclass
+@dataclass(eq=False)
 class _Seat:
     """A place, and the worker that is there."""
 
-    place: Place
-    talk: Talk | None = None
+    place: Place | TalkingPlace
+    talk: Talking | None = None
     #: Threads that it measures with.
     threads: int = 1
     is_open: bool = False
     was_open: bool = False
-    #: Whether its first answer was compared with this machine's.
-    is_trusted: bool = False
     #: Asked for and not answered, in order.
     held: dict[int, Workload] = field(default_factory=dict)
     #: What it holds is alone on purpose.
@@ -122,7 +120,9 @@ class WorkersExecutor(ClosedOnExit):
         When the drive is one that no other process can measure, or there is no place.
     """
 
-    def __init__(self, drive: Drive, places: Sequence[Place], lone: Lone | None = None) -> None:
+    def __init__(
+        self, drive: Drive, places: Sequence[Place | TalkingPlace], lone: Lone | None = None
+    ) -> None:
         if not places:
             raise UsageError("there is no worker to measure with")
         self._here = drive
@@ -131,8 +131,15 @@ class WorkersExecutor(ClosedOnExit):
         self._sum = None if lone is not None else sum_of(drive)
         #: Where a worker keeps what it measures next.
         self.keep: str | None = None
-        self._heard: queue.SimpleQueue[tuple[Talk, Heard]] = queue.SimpleQueue()
+        self._heard: queue.SimpleQueue[tuple[Talking, Heard]] = queue.SimpleQueue()
+        #: Machines whose first answer was compared with this one's.
+        self._trusted: set[str] = set()
         self._seats = [_Seat(place) for place in places]
+        #: Seats by their workers, those without one that may have one, and threads of those open:
+        #: an answer must not cost a look at each of a thousand seats.
+        self._seat_of: dict[Talking, _Seat] = {}
+        self._empty = list(self._seats)
+        self._threads = 0
         #: What the workers were given, and under which name they keep what they measure.
         self._plan: tuple[MeasurementPlan, str | None] | None = None
         self._left: deque[Work] = deque()
@@ -191,6 +198,9 @@ class WorkersExecutor(ClosedOnExit):
         for seat in self._seats:
             seat.talk, seat.is_open, seat.holds_suspect = None, False, False
             seat.held.clear()
+        self._seat_of.clear()
+        self._empty = [seat for seat in self._seats if not seat.is_given_up]
+        self._threads = 0
         self._left.clear()
         self._suspects.clear()
         self._unanswered = 0
@@ -201,9 +211,9 @@ class WorkersExecutor(ClosedOnExit):
             if answer is not None:
                 self._unanswered -= 1
                 yield answer
-            # Nothing more of a real drive before the caller has taken this.
-            for seat in self._seats:
-                self._give(seat)
+                if self._lone is not None:
+                    # Nothing more of a real drive before the caller has taken this.
+                    self._give(self._seats[0])
 
     def _hear_one(self) -> Measurement | Failed | None:
         """Wait for the next thing that is said; return an answer if it was one."""
@@ -213,7 +223,7 @@ class WorkersExecutor(ClosedOnExit):
         except queue.Empty:
             self._miss_signs()
             return None
-        seat = next((each for each in self._seats if each.talk is talk), None)
+        seat = self._seat_of.get(talk)
         if seat is None:
             return None
         seat.waits = 0
@@ -223,21 +233,27 @@ class WorkersExecutor(ClosedOnExit):
         """Start workers that have something to do; return how long to wait for what is said."""
         wait = SIGN_SECONDS
         now = time.monotonic()
-        if all(seat.is_given_up for seat in self._seats):
+        if not self._seat_of and not self._empty:
             raise self._nobody_is_left()
-        live = sum(seat.talk is not None for seat in self._seats)
-        for seat in self._seats:
+        begun = []
+        for seat in self._empty:
             # More workers than work would prepare a drive for nothing.
-            if live >= self._unanswered:
+            if len(self._seat_of) >= self._unanswered:
                 break
-            if seat.talk is not None or seat.is_given_up:
-                continue
             if seat.not_before > now:
                 wait = min(wait, seat.not_before - now)
                 continue
-            seat.talk = Talk(seat.place, self._heard)
+            place = seat.place
+            heard = self._heard
+            if isinstance(place, TalkingPlace):
+                seat.talk = place.begin(heard)
+            else:
+                seat.talk = Talk(place, heard)
             seat.is_open, seat.waits = False, 0
-            live += 1
+            self._seat_of[seat.talk] = seat
+            begun.append(seat)
+        for seat in begun:
+            self._empty.remove(seat)
         return wait
 
     def _miss_signs(self) -> None:
@@ -290,6 +306,7 @@ class WorkersExecutor(ClosedOnExit):
             if self._lone is None and message["opened"] != self._sum:
                 raise UsageError("another drive of the same preset")
             seat.threads = max(int(message["threads"]), 1)
+            self._threads += seat.threads
             seat.is_open = seat.was_open = True
             self._tell_plan(seat)
             self._give(seat)
@@ -331,7 +348,8 @@ class WorkersExecutor(ClosedOnExit):
 
     def _compare(self, seat: _Seat, answer: Measurement) -> None:
         """Make the first answer of another machine here too: there may be another Drivelab."""
-        if seat.is_trusted or not seat.place.is_elsewhere or self._plan is None or self._lone:
+        machine = None if seat.talk is None else seat.talk.machine
+        if machine is None or machine in self._trusted or self._plan is None or self._lone:
             return
         work = [(answer.index, answer.workload)]
         here = next(iter(DriveExecutor(self._here).measure(work, self._plan[0])))
@@ -340,7 +358,7 @@ class WorkersExecutor(ClosedOnExit):
                 f"{seat.place.name} measures otherwise than this machine: install the same "
                 "Drivelab there"
             )
-        seat.is_trusted = True
+        self._trusted.add(machine)
 
     def _give(self, seat: _Seat) -> None:
         """Give a worker more, when it has little left to do."""
@@ -362,9 +380,8 @@ class WorkersExecutor(ClosedOnExit):
             return [self._left.popleft()] if self._left and not seat.held else []
         if len(seat.held) > seat.threads:
             return []
-        threads = sum(each.threads for each in self._seats if each.is_open)
         # Less at a time towards the end, so that all end together; but no thread waits.
-        fair = -(-len(self._left) * seat.threads // (2 * max(threads, 1)))
+        fair = -(-len(self._left) * seat.threads // (2 * max(self._threads, 1)))
         count = max(min(_AHEAD * seat.threads, fair), seat.threads - len(seat.held), 1)
         return [self._left.popleft() for _ in range(min(count, len(self._left)))]
 
@@ -374,6 +391,8 @@ class WorkersExecutor(ClosedOnExit):
             return
         seat.why = error or seat.talk.why_it_ended()
         seat.talk.close()
+        del self._seat_of[seat.talk]
+        self._threads -= seat.threads if seat.is_open else 0
         seat.talk, seat.is_open, seat.holds_suspect = None, False, False
         # The others had not been begun.
         for index in islice(seat.held, seat.threads):
@@ -392,9 +411,11 @@ class WorkersExecutor(ClosedOnExit):
         most = len(_PAUSES) if seat.was_open else _ENDS_AT_FIRST
         if self._lone is not None and seat.was_open:
             self._wait_for(seat, now)
+            self._empty += [] if seat.is_given_up else [seat]
             return
         # What a machine lacks now, it will lack again.
         seat.is_given_up = seat.ends > most or isinstance(seat.why, UsageError)
+        self._empty += [] if seat.is_given_up else [seat]
         for other in self._seats:
             self._give(other)
         if seat.is_given_up and any(not each.is_given_up for each in self._seats):

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from typing import IO, Final
+from typing import IO, Final, Protocol, runtime_checkable
 
 from drivelab.errors import DrivelabError, RunError, UsageError
 from drivelab.runs.workers.messages import (
@@ -37,8 +37,64 @@ NOTE: Final = "note"
 Heard = Message | DrivelabError | None
 
 
+class Talking(Protocol):
+    """A worker that is under way, seen from here, however it is reached.
+
+    Made with a queue that gets what it says, with this: `Heard`.
+    """
+
+    @property
+    def machine(self) -> str | None:
+        """What the machine is called that it is on; ``None`` is this one, or not known yet."""
+        ...
+
+    def tell(self, message: Message) -> None:
+        """Send a message; one that it does not live to read is lost, and the queue says so."""
+        ...
+
+    def why_it_ended(self) -> DrivelabError:
+        """Give the error for its end."""
+        ...
+
+    def end(self) -> None:
+        """Have it end; `wait` for it."""
+        ...
+
+    def wait(self, until: float) -> None:
+        """Wait until it has ended, or end it at that moment of the monotonic clock."""
+        ...
+
+    def close(self) -> None:
+        """End it, if it has not ended."""
+        ...
+
+
+@runtime_checkable
+class TalkingPlace(Protocol):
+    """A place that is reached in a way of its own, by no command line."""
+
+    @property
+    def name(self) -> str:
+        """See `Place`."""
+        ...
+
+    @property
+    def threads(self) -> int | None:
+        """See `Place`."""
+        ...
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """See `Place`."""
+        ...
+
+    def begin(self, heard: queue.SimpleQueue[tuple[Talking, Heard]]) -> Talking:
+        """Start a worker there."""
+        ...
+
+
 class Talk:
-    """A running worker, seen from here.
+    """A worker behind a process of this machine; see `Talking`.
 
     Parameters
     ----------
@@ -53,8 +109,9 @@ class Talk:
         When no process can be started.
     """
 
-    def __init__(self, place: Place, heard: queue.SimpleQueue[tuple[Talk, Heard]]) -> None:
+    def __init__(self, place: Place, heard: queue.SimpleQueue[tuple[Talking, Heard]]) -> None:
         self.place = place
+        self.machine = place.name if place.is_elsewhere else None
         self._heard = heard
         self._has_answered = False
         self._said: deque[str] = deque(maxlen=_LINES_KEPT)
