@@ -143,9 +143,10 @@ def carry_out(args: argparse.Namespace) -> int:
         raise UsageError(f"there is no file {args.target} with parameters of a target")
     settings = _settings(args)
     if args.events == "pmu":
-        from drivelab.firmware.counters import check_counters
+        from drivelab.firmware.counters import check_counters, check_groups
 
         check_counters()
+        check_groups(firmware_program())
     with own_programs(args.firmware) as own, ExitStack() as stack:
         programs = None if own is None else own.folder
         native = firmware_program(programs or FOLDER)

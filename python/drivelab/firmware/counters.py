@@ -13,6 +13,9 @@ never had its turn has counted nothing, and is refused.
 
 from __future__ import annotations
 
+import struct
+import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +24,9 @@ import numpy as np
 
 from drivelab.errors import RunError, UsageError
 from drivelab.firmware.profiled import EVENTS
+from drivelab.firmware.programs import why_failed
 from drivelab.firmware.record_logs import RecordColumn, RecordLog, read_with_events
+from drivelab.firmware.running import run_together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +38,10 @@ GROUPS: Final = ("cycles", "stalls", "branches", "last-cache", "first-cache", "m
 #: Where the kernel lists what can count; the processor's counters are one of these.
 _SOURCES: Final = Path("/sys/bus/event_source/devices")
 _PROCESSORS: Final = ("cpu", "cpu_core", "armv8")
+#: What the firmware says of an event that it cannot count.
+_NOT_COUNTED: Final = " cannot be counted: "
+_SEE: Final = "; see drivelab-firmware"
+_SMALL_DRIVE: Final = "1x1x1x64x64"
 _TIME: Final = "time_ns"
 _WALL: Final = "wall_ns"
 
@@ -50,6 +59,49 @@ def check_counters(sources: Path = _SOURCES) -> None:
         raise UsageError(
             "the processor of this machine shows no counters (many virtual machines hide them): "
             "leave --events pmu out, and the events come from qemu"
+        )
+
+
+def check_groups(native: Path) -> None:
+    """Have the firmware open each group of events, before anything is run.
+
+    Parameters
+    ----------
+    native
+        The package's firmware for this machine.
+
+    Raises
+    ------
+    UsageError
+        When this processor does not count all of them, as many virtual machines do not.
+    """
+    reasons: dict[str, str] = {}
+    with tempfile.TemporaryDirectory(prefix="drivelab-firmware-") as folder:
+        here = Path(folder)
+        # One read of the first page.
+        (here / "requests").write_bytes(struct.pack("<QII", 0, 32, 0))
+        run_together(
+            [[str(native), "snapshot", "--out", "snapshot", "--geometry", _SMALL_DRIVE]], here
+        )
+        for group in GROUPS:
+            words = ["--requests", "requests", "--snapshot", "snapshot", "--events", group]
+            done = subprocess.run(
+                [str(native), *words],
+                cwd=here,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=60,
+            )
+            if done.returncode != 0:
+                said = why_failed(done.returncode, done.stderr).partition(_SEE)[0]
+                event, _, reason = said.rpartition("--events: ")[2].partition(_NOT_COUNTED)
+                reasons[event] = reason
+    if reasons:
+        why = next(iter(reasons.values()))
+        raise UsageError(
+            f"{', '.join(reasons)} cannot be counted{f': {why}' if why else ''}; leave --events "
+            "pmu out, and the events come from qemu"
         )
 
 

@@ -13,9 +13,11 @@ from made_firmware_records import made_profiled
 
 from drivelab.cli.main import main
 from drivelab.errors import RunError, UsageError
+from drivelab.firmware import counters, profile
 from drivelab.firmware.counters import (
     GROUPS,
     check_counters,
+    check_groups,
     corrected,
     observe_counters,
     told_shares,
@@ -108,15 +110,48 @@ def test_a_machine_without_counters_is_told(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_a_processor_that_does_not_count_everything_is_told_before_anything_is_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many virtual machines show counters and lack some."""
+    native = tmp_path / "native"
+    native.write_text(
+        '#!/bin/sh\ncase "$*" in\n'
+        '*cycles*) event="bus_cycles cannot be counted: no counter" ;;\n'
+        '*stalls*) event="stalled_cycles cannot be counted: no counter" ;;\n'
+        "*) exit 0 ;;\nesac\n"
+        'echo "drivelab-firmware: --events: $event; see drivelab-firmware --help" >&2\nexit 2\n'
+    )
+    native.chmod(0o755)
+    with pytest.raises(UsageError) as refused:
+        check_groups(native)
+    assert str(refused.value) == (
+        "bus_cycles, stalled_cycles cannot be counted: no counter; leave --events pmu out, and the "
+        "events come from qemu"
+    )
+    native.write_text("#!/bin/sh\nexit 0\n")
+    check_groups(native)
+    monkeypatch.setattr(counters, "check_counters", lambda: None)
+    monkeypatch.setattr(counters, "check_groups", refuse_groups)
+    monkeypatch.chdir(tmp_path)
+    assert main(["firmware", "profile", "RR", "--events", "pmu", "--out", "run"]) == 2
+    assert capsys.readouterr().err == "drivelab: some cannot be counted\n"
+    assert not Path("run").exists()
+
+
+def refuse_groups(_: Path) -> None:
+    raise UsageError("some cannot be counted")
+
+
 def test_a_run_of_counters_goes_on_on_the_same_processor_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from drivelab.firmware import counters, profile
     from drivelab.runs import header
 
     log = made_profiled("mixed.toml", 0.5, records=1)
     this = ["One CPU @ 2.0 GHz"]
     monkeypatch.setattr(counters, "check_counters", lambda: None)
+    monkeypatch.setattr(counters, "check_groups", lambda _: None)
     monkeypatch.setattr(profile, "observe", lambda *_: log)
     for module in (profile, header):
         monkeypatch.setattr(module, "this_processor", lambda: this[0])
