@@ -4,8 +4,8 @@ use drivelab_ftl::EraseCounts;
 use drivelab_request::{CommandKind, Histogram};
 use drivelab_sim::host::counters::{Counter, Place, Value, described};
 use drivelab_sim::host::{
-    DiskCounters, Energy, FlashCounters, LatencySplit, LoggedRequest, Media, Outcome, PartNames,
-    PlacementCounters, RequestLog, Series, StreamOutcome,
+    ArrayCounters, DiskCounters, Energy, FlashCounters, LatencySplit, LoggedRequest, Media,
+    Outcome, PartNames, PlacementCounters, RequestLog, Series, StreamOutcome,
 };
 use drivelab_table::{Column, Values, write_parquet};
 use pyo3::prelude::*;
@@ -56,6 +56,13 @@ pub fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'
         for row in DiskCounters::ROWS {
             if let Some(name) = row.measured {
                 extra.set_item(name, counted(py, (row.read)(&disk))?)?;
+            }
+        }
+    }
+    if let Some(array) = &outcome.array {
+        for row in ArrayCounters::ROWS {
+            if let (Some(name), Some(number)) = (row.measured, (row.read)(array).number()) {
+                extra.set_item(name, number)?;
             }
         }
     }
@@ -190,6 +197,8 @@ pub fn simulated_dict<'py>(
     add_objects(&dict, flash.as_deref(), disk.as_ref())?;
     let placement = counters_dict(py, PlacementCounters::ROWS, outcome.placement.as_ref())?;
     dict.set_item(PlacementCounters::OBJECT, placement)?;
+    let array = counters_dict(py, ArrayCounters::ROWS, outcome.array.as_ref())?;
+    dict.set_item(ArrayCounters::OBJECT, array)?;
     let own = PyDict::new(py);
     for (name, count) in &outcome.own_counts {
         own.set_item(name, count)?;

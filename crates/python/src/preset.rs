@@ -31,7 +31,7 @@ pub fn of_flash<'a>(config: &'a DriveConfig, wanted: &str) -> Result<&'a SsdConf
             "{}: {wanted} is for drives of flash, and this is a hard disk",
             config.name
         )),
-        DriveConfig::Raid0(config) => Err(format!(
+        DriveConfig::Raid(config) => Err(format!(
             "{}: {wanted} is for single drives of flash, and this is an array; name its member, \
              sim:{}",
             config.name, config.member

@@ -291,7 +291,7 @@ impl SimulatedDrive {
         of_flash(&self.config, "a timeline of flash operations").map_err(usage_error)?;
         match self.prepared(py)? {
             Prepared::Ssd(prepared) => Ok(prepared),
-            Prepared::Hdd(_) | Prepared::Raid0(_) => {
+            Prepared::Hdd(_) | Prepared::Raid(_) => {
                 Err(usage_error("only a single drive of flash has a timeline"))
             }
         }

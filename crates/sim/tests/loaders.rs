@@ -224,7 +224,7 @@ fn check_configuration(text: &str) {
     let config = match DriveConfig::from_text(text) {
         Ok(DriveConfig::Ssd(config)) => config,
         Ok(DriveConfig::Hdd(config)) => return check_disk(&config),
-        Ok(DriveConfig::Raid0(config)) => {
+        Ok(DriveConfig::Raid(config)) => {
             assert!(config.geometry.user_capacity_bytes > 0 && !config.hash().is_empty());
             return;
         }

@@ -34,7 +34,7 @@ pub enum Prepared {
     /// A disk has no condition: every run finds it idle, with a cold cache.
     Hdd(Arc<HddConfig>),
     /// An array of either.
-    Raid0(Arc<PreparedArray>),
+    Raid(Arc<PreparedArray>),
 }
 
 impl Prepared {
@@ -48,8 +48,8 @@ impl Prepared {
         Ok(match config {
             DriveConfig::Ssd(config) => Self::Ssd(ssd::Prepared::stoppable(*config, stop)?),
             DriveConfig::Hdd(config) => Self::Hdd(Arc::from(config)),
-            DriveConfig::Raid0(config) => {
-                Self::Raid0(Arc::new(PreparedArray::stoppable(*config, stop)?))
+            DriveConfig::Raid(config) => {
+                Self::Raid(Arc::new(PreparedArray::stoppable(*config, stop)?))
             }
         })
     }
@@ -73,7 +73,7 @@ impl Prepared {
         match config {
             DriveConfig::Ssd(config) => ssd::Prepared::state_bytes(config),
             DriveConfig::Hdd(config) => Disk::state_bytes(config),
-            DriveConfig::Raid0(config) => PreparedArray::state_bytes(config),
+            DriveConfig::Raid(config) => PreparedArray::state_bytes(config),
         }
     }
 
@@ -85,7 +85,7 @@ impl Prepared {
         let resting = match self {
             Self::Ssd(prepared) => prepared.resting(),
             Self::Hdd(_) => 0,
-            Self::Raid0(prepared) => prepared.resting(),
+            Self::Raid(prepared) => prepared.resting(),
         };
         // Those that rest have theirs.
         self.check_states(workers.saturating_sub(resting) as u64)
@@ -96,7 +96,7 @@ impl Prepared {
         let state = match self {
             Self::Ssd(prepared) => ssd::Prepared::state_bytes(prepared.config()),
             Self::Hdd(config) => Disk::state_bytes(config),
-            Self::Raid0(prepared) => prepared.worker_bytes(),
+            Self::Raid(prepared) => prepared.worker_bytes(),
         };
         check_room((state + state / 8).saturating_mul(count))
     }
@@ -107,7 +107,7 @@ impl Prepared {
         match self {
             Self::Ssd(prepared) => Drive::Ssd(Box::new(prepared.worker_stopped_by(stop))),
             Self::Hdd(config) => Drive::Hdd(Box::new(Disk::new(config, stop))),
-            Self::Raid0(prepared) => Drive::Raid0(Box::new(prepared.worker(stop))),
+            Self::Raid(prepared) => Drive::Raid(Box::new(prepared.worker(stop))),
         }
     }
 
@@ -126,7 +126,7 @@ impl Prepared {
                 }
                 Box::new(Hdd::new(HddConfig::clone(config)))
             }
-            (Self::Raid0(prepared), saved) => Box::new(prepared.device(saved)?),
+            (Self::Raid(prepared), saved) => prepared.device(saved)?,
         })
     }
 
@@ -134,7 +134,7 @@ impl Prepared {
     fn rested_worker(&self, stop: &Arc<AtomicBool>) -> Drive {
         match self {
             Self::Ssd(prepared) => Drive::Ssd(Box::new(prepared.rested_worker(stop))),
-            Self::Hdd(_) | Self::Raid0(_) => self.worker(stop),
+            Self::Hdd(_) | Self::Raid(_) => self.worker(stop),
         }
     }
 
@@ -143,7 +143,7 @@ impl Prepared {
     fn rest(&self, worker: Drive) {
         match (self, worker) {
             (Self::Ssd(prepared), Drive::Ssd(worker)) => prepared.rest(*worker),
-            (Self::Raid0(prepared), Drive::Raid0(worker)) => prepared.rest(*worker),
+            (Self::Raid(prepared), Drive::Raid(worker)) => prepared.rest(*worker),
             _ => {}
         }
     }
@@ -166,7 +166,7 @@ pub enum Drive {
     /// A disk.
     Hdd(Box<Disk>),
     /// An array.
-    Raid0(Box<Raid>),
+    Raid(Box<Raid>),
 }
 
 impl Drive {
@@ -176,7 +176,7 @@ impl Drive {
         match self {
             Self::Ssd(drive) => drive.capacity_bytes(),
             Self::Hdd(drive) => drive.capacity_bytes(),
-            Self::Raid0(drive) => drive.capacity_bytes(),
+            Self::Raid(drive) => drive.capacity_bytes(),
         }
     }
 
@@ -185,7 +185,7 @@ impl Drive {
         match self {
             Self::Ssd(drive) => drive.watch(watch),
             Self::Hdd(drive) => drive.watch(watch),
-            Self::Raid0(drive) => drive.watch(watch),
+            Self::Raid(drive) => drive.watch(watch),
         }
     }
 
@@ -204,7 +204,7 @@ impl Drive {
         let outcome = match self {
             Self::Ssd(drive) => drive.run(streams, plan, seed, index),
             Self::Hdd(drive) => drive.run(streams, plan, seed, index),
-            Self::Raid0(drive) => drive.run(streams, plan, seed, index),
+            Self::Raid(drive) => drive.run(streams, plan, seed, index),
         };
         match state {
             State::Kept => outcome,
@@ -221,7 +221,7 @@ impl Drive {
             Self::Ssd(drive) => drive.reset(),
             // Every run of it begins at rest.
             Self::Hdd(_) => {}
-            Self::Raid0(drive) => drive.reset(),
+            Self::Raid(drive) => drive.reset(),
         }
     }
 
@@ -231,7 +231,7 @@ impl Drive {
         match self {
             Self::Ssd(drive) => drive.save(),
             Self::Hdd(drive) => drive.save(),
-            Self::Raid0(drive) => drive.save(),
+            Self::Raid(drive) => drive.save(),
         }
     }
 
@@ -243,7 +243,7 @@ impl Drive {
         match self {
             Self::Ssd(drive) => drive.load(bytes),
             Self::Hdd(drive) => drive.load(bytes),
-            Self::Raid0(drive) => drive.load(bytes),
+            Self::Raid(drive) => drive.load(bytes),
         }
     }
 }

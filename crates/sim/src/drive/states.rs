@@ -88,7 +88,7 @@ impl Prepared {
         Ok(match self {
             Self::Ssd(prepared) => Self::Ssd(prepared.settled(settling, stop)?),
             Self::Hdd(config) => Self::Hdd(config.clone()),
-            Self::Raid0(prepared) => Self::Raid0(prepared.settled(settling, stop)?.into()),
+            Self::Raid(prepared) => Self::Raid(prepared.settled(settling, stop)?.into()),
         })
     }
 
@@ -98,7 +98,7 @@ impl Prepared {
         let cache_bytes = match self {
             Self::Ssd(prepared) => prepared.config().buffer.write_buffer_bytes,
             Self::Hdd(config) => config.cache.write_cache_bytes,
-            Self::Raid0(prepared) => prepared.write_cache_bytes(),
+            Self::Raid(prepared) => prepared.write_cache_bytes(),
         };
         let written = streams.iter().map(written_bytes).sum::<f64>();
         let per_request = written / streams.len().max(1) as f64;

@@ -1,6 +1,6 @@
 //! What a run of the simulator tells.
 
-use super::counters::{Energy, Media, PlacementCounters};
+use super::counters::{ArrayCounters, Energy, Media, PlacementCounters};
 use super::request_log::RequestLog;
 use super::series::Series;
 use super::split::{LatencySplit, PartNames};
@@ -40,6 +40,8 @@ pub struct Outcome {
     pub media: Media,
     /// What a drive with placement handles counted of them in the window; none of others.
     pub placement: Option<PlacementCounters>,
+    /// What an array with copies or parity did by itself in the window; none of other drives.
+    pub array: Option<ArrayCounters>,
     /// What a firmware of the user's own counted in the window, by its names; none of others.
     pub own_counts: Vec<(String, u64)>,
     /// What the window took of the power supply, where the preset knows.

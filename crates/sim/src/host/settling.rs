@@ -22,12 +22,13 @@ pub enum Writing {
 }
 
 impl Settling {
-    /// The part of it that one of `members` drives side by side takes.
+    /// The part of it that one member of an array takes; of its bytes `data` over `whole` is what
+    /// the members have together of one.
     #[must_use]
-    pub fn of_member(self, members: u32) -> Self {
-        let members = u64::from(members.max(1));
+    pub fn of_member(self, (data, whole): (u32, u32)) -> Self {
+        let share = |bytes: u64| (bytes * u64::from(whole)).div_ceil(u64::from(data.max(1)));
         Self {
-            range_bytes: self.range_bytes.map(|bytes| bytes.div_ceil(members)),
+            range_bytes: self.range_bytes.map(share),
             ..self
         }
     }

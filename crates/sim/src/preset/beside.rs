@@ -17,11 +17,11 @@ impl DriveConfig {
     ///
     /// As [`DriveConfig::from_toml`].
     pub fn from_files(text: &str, beside: &BTreeMap<String, String>) -> Result<Self, PresetError> {
-        let member = member_of_files(text, beside);
+        let members = members_of_files(text, beside);
         let in_package = Cell::new(false);
         Self::from_toml(text, |name| {
             // An array's member is read after its bases, which may have ended in the package.
-            if member.as_deref() == Some(name) {
+            if members.iter().any(|member| member == name) {
                 in_package.set(false);
             }
             if !in_package.get()
@@ -46,20 +46,25 @@ fn with_files(error: PresetError) -> PresetError {
     }
 }
 
-/// The member that the user's own files name, before their bases are the package's.
-fn member_of_files(text: &str, beside: &BTreeMap<String, String>) -> Option<String> {
+/// The members that the user's own files name, before their bases are the package's.
+fn members_of_files(text: &str, beside: &BTreeMap<String, String>) -> Vec<String> {
+    named_members(text, beside).unwrap_or_default()
+}
+
+fn named_members(text: &str, beside: &BTreeMap<String, String>) -> Option<Vec<String>> {
     let mut text = text;
     let mut met = BTreeSet::new();
     loop {
         let entries = read("", text).ok()?;
         let named = |key| match entries.get(key).map(|entry| &entry.value) {
-            Some(Value::Text(name)) => Some(name.clone()),
+            Some(Value::Text(name)) => Some(vec![name.clone()]),
+            Some(Value::Texts(names)) => Some(names.clone()),
             _ => None,
         };
-        if let Some(member) = named("member") {
-            return Some(member);
+        if let Some(members) = named("member") {
+            return Some(members);
         }
-        let base = named("base")?;
+        let base = named("base")?.pop()?;
         text = beside.get(&base)?;
         if !met.insert(base) {
             return None;

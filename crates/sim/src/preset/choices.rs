@@ -54,6 +54,8 @@ choices! {
         Hdd = "hdd",
         /// Drives side by side, stripes in turn on each.
         Raid0 = "raid0",
+        /// An array of any level.
+        Raid = "raid",
     }
 }
 

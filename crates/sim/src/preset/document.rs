@@ -19,6 +19,8 @@ pub(crate) enum Value {
     Text(String),
     /// An array of integers.
     Integers(Vec<i64>),
+    /// An array of texts.
+    Texts(Vec<String>),
     /// A table header without keys.
     EmptyTable,
     /// Anything a preset never holds: another array, a date, a number beyond 64 bits.
@@ -31,9 +33,10 @@ impl Value {
         match value {
             DeValue::Integer(number) => integer(number)
                 .map_or_else(|| Self::Other(number.as_str().to_owned()), Self::Integer),
-            DeValue::Array(items) => {
-                integers(items).map_or_else(|| Self::Other("(array)".to_owned()), Self::Integers)
-            }
+            DeValue::Array(items) => integers(items)
+                .map(Self::Integers)
+                .or_else(|| texts(items).map(Self::Texts))
+                .unwrap_or_else(|| Self::Other("(array)".to_owned())),
             DeValue::Float(number) => number
                 .as_str()
                 .parse()
@@ -53,6 +56,7 @@ impl fmt::Display for Value {
             Self::Boolean(value) => write!(formatter, "{value}"),
             Self::Text(value) => write!(formatter, "{value:?}"),
             Self::Integers(values) => write!(formatter, "{values:?}"),
+            Self::Texts(values) => write!(formatter, "{values:?}"),
             Self::EmptyTable => formatter.write_str("(an empty table)"),
             Self::Other(what) => formatter.write_str(what),
         }
@@ -134,6 +138,14 @@ fn integer(number: &DeInteger<'_>) -> Option<i64> {
 fn integers(items: &DeArray<'_>) -> Option<Vec<i64>> {
     let of_item = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
         DeValue::Integer(number) => integer(number),
+        _ => None,
+    };
+    items.iter().map(of_item).collect()
+}
+
+fn texts(items: &DeArray<'_>) -> Option<Vec<String>> {
+    let of_item = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+        DeValue::String(text) => Some(text.to_string()),
         _ => None,
     };
     items.iter().map(of_item).collect()

@@ -19,7 +19,7 @@ pub enum DriveConfig {
     /// A hard disk.
     Hdd(Box<HddConfig>),
     /// An array.
-    Raid0(Box<RaidConfig>),
+    Raid(Box<RaidConfig>),
 }
 
 impl DriveConfig {
@@ -40,8 +40,9 @@ impl DriveConfig {
         match kind {
             DriveKind::Ssd => assemble::assemble(&entries).map(|c| Self::Ssd(Box::new(c))),
             DriveKind::Hdd => disk::assemble(&entries).map(|c| Self::Hdd(Box::new(c))),
-            DriveKind::Raid0 => {
-                raid::assemble(&entries, &resolve_base).map(|c| Self::Raid0(Box::new(c)))
+            DriveKind::Raid0 | DriveKind::Raid => {
+                let config = raid::assemble(&entries, kind, &resolve_base)?;
+                Ok(Self::Raid(Box::new(config)))
             }
         }
     }
@@ -61,7 +62,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(_) => DriveKind::Ssd,
             Self::Hdd(_) => DriveKind::Hdd,
-            Self::Raid0(_) => DriveKind::Raid0,
+            Self::Raid(config) => config.kind,
         }
     }
 
@@ -71,7 +72,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => &config.name,
             Self::Hdd(config) => &config.name,
-            Self::Raid0(config) => &config.name,
+            Self::Raid(config) => &config.name,
         }
     }
 
@@ -81,7 +82,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => config.geometry.user_capacity_bytes,
             Self::Hdd(config) => config.geometry.user_capacity_bytes,
-            Self::Raid0(config) => config.geometry.user_capacity_bytes,
+            Self::Raid(config) => config.geometry.user_capacity_bytes,
         }
     }
 
@@ -91,7 +92,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => &config.variability,
             Self::Hdd(config) => &config.variability,
-            Self::Raid0(config) => &config.variability,
+            Self::Raid(config) => &config.variability,
         }
     }
 
@@ -101,7 +102,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => Self::Ssd(Box::new(config.without_variability())),
             Self::Hdd(config) => Self::Hdd(Box::new(config.without_variability())),
-            Self::Raid0(config) => Self::Raid0(Box::new(config.without_variability())),
+            Self::Raid(config) => Self::Raid(Box::new(config.without_variability())),
         }
     }
 
@@ -112,11 +113,7 @@ impl DriveConfig {
         match &mut self {
             Self::Ssd(config) => config.is_purged = true,
             Self::Hdd(_) => {}
-            Self::Raid0(config) => {
-                if let MemberConfig::Ssd(member) = &mut config.member_preset {
-                    member.is_purged = true;
-                }
-            }
+            Self::Raid(config) => **config = RaidConfig::clone(config).purged(),
         }
         self
     }
@@ -129,7 +126,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => of(config),
             Self::Hdd(_) => None,
-            Self::Raid0(config) => match &config.member_preset {
+            Self::Raid(config) => match &config.member_preset {
                 MemberConfig::Ssd(member) => {
                     of(member).map(|words| format!("{words} on each member"))
                 }
@@ -144,7 +141,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => config.resolved_json(),
             Self::Hdd(config) => config.resolved_json(),
-            Self::Raid0(config) => config.resolved_json(),
+            Self::Raid(config) => config.resolved_json(),
         }
     }
 
@@ -154,7 +151,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => config.resolved_toml(),
             Self::Hdd(config) => toml::to_string(config).unwrap_or_default(),
-            Self::Raid0(config) => config.resolved_toml(),
+            Self::Raid(config) => config.resolved_toml(),
         }
     }
 
@@ -164,7 +161,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => config.hash(),
             Self::Hdd(config) => config.hash(),
-            Self::Raid0(config) => config.hash(),
+            Self::Raid(config) => config.hash(),
         }
     }
 }

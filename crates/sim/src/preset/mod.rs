@@ -28,6 +28,8 @@ mod occupancy;
 mod placement;
 mod published;
 mod raid;
+mod redundancy;
+mod rule;
 pub(crate) mod schema;
 mod slc;
 mod variability;
@@ -54,6 +56,7 @@ pub use occupancy::Occupancy;
 pub use placement::Placement;
 pub use published::Published;
 pub use raid::{ArrayGeometry, MemberConfig, RaidConfig};
+pub use redundancy::{ParityConfig, RebuildConfig, RedundancyConfig};
 pub use slc::Slc;
 pub use variability::Variability;
 

@@ -8,19 +8,20 @@ use super::assemble::{self, Keys};
 use super::choices::{Condition, DriveKind};
 use super::config::SsdConfig;
 use super::disk::{self, HddConfig};
-use super::document::{Entries, read_with_base};
+use super::document::{Entries, Value, read_with_base};
 use super::drive::fingerprint;
 use super::error::PresetError;
 use super::key::{Key, key};
 use super::published::{Published, published};
+use super::redundancy::{self, CHUNK, MEMBER, MEMBERS, MOST_MEMBERS, RedundancyConfig};
 use super::schema::{self, Rule, integer};
 use super::variability::{Variability, variability};
-use crate::raid::Stripes;
+use crate::raid::{Level, Mirrors, Rows, Stripes};
 
 /// What an array has beside what every drive has.
 pub(super) const KEYS: &[Key] = &[
-    key("member", Rule::Text),
-    key("members", integer(1, 16)),
+    key(MEMBER, Rule::Text),
+    key(MEMBERS, integer(1, MOST_MEMBERS)),
     key(
         "stripe_bytes",
         Rule::Sectors {
@@ -42,12 +43,19 @@ pub struct RaidConfig {
     /// The state of its members before the first measured request; absent of disks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
-    /// The preset of each member.
+    /// The preset of each member, of unlike ones that of the first.
     pub member: String,
+    /// The presets of unlike members, one each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlike_members: Vec<String>,
     /// How many there are.
     pub members: u32,
-    /// Bytes of a stripe.
-    pub stripe_bytes: u64,
+    /// Bytes of a stripe; absent where `redundancy` is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stripe_bytes: Option<u64>,
+    /// Its level, and what goes with it; absent of `raid0`.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub redundancy: Option<RedundancyConfig>,
     /// What follows for the host.
     pub geometry: ArrayGeometry,
     /// Differences between one run and the next, of the whole array: the members' own count
@@ -56,15 +64,22 @@ pub struct RaidConfig {
     /// Figures published for the array, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub published: BTreeMap<String, Published>,
-    /// A member, resolved, with the array's variability.
+    /// A member, of unlike ones the first, resolved, with the array's variability.
     pub member_preset: MemberConfig,
+    /// The others of unlike members.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_presets: Vec<MemberConfig>,
 }
 
 /// What an array looks like to its host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ArrayGeometry {
-    /// Whole stripes of every member.
+    /// What the host can address: whole stripes, or rows, of every member.
     pub user_capacity_bytes: u64,
+    /// Bytes of larger members that are not used, as the smallest member decides; absent where
+    /// there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unused_bytes: Option<u64>,
 }
 
 /// A drive that can be in an array.
@@ -103,11 +118,54 @@ impl MemberConfig {
 }
 
 impl RaidConfig {
+    /// The preset of every member, in their order.
+    pub fn member_presets(&self) -> impl Iterator<Item = &MemberConfig> {
+        let others = self.other_presets.iter();
+        // Members that are alike are all as the first.
+        let alike = self.members as usize - 1 - self.other_presets.len();
+        let first = std::iter::repeat_n(&self.member_preset, 1 + alike);
+        first.chain(others)
+    }
+
+    fn every_preset(&mut self) -> impl Iterator<Item = &mut MemberConfig> {
+        [&mut self.member_preset]
+            .into_iter()
+            .chain(&mut self.other_presets)
+    }
+
+    /// How data lies on the members.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        let redundancy = self.redundancy.as_ref();
+        redundancy.map_or(Level::Raid0, |redundancy| redundancy.level)
+    }
+
+    /// Bytes of a stripe of RAID-0.
+    #[must_use]
+    pub fn stripe_bytes(&self) -> u64 {
+        let chunk = self.redundancy.as_ref().and_then(|each| each.chunk_bytes);
+        self.stripe_bytes.or(chunk).unwrap_or(0)
+    }
+
+    /// The same array after its members were purged.
+    #[must_use]
+    pub(super) fn purged(mut self) -> Self {
+        for member in self.every_preset() {
+            if let MemberConfig::Ssd(member) = member {
+                member.is_purged = true;
+            }
+        }
+        self
+    }
+
     /// The same array, every run of which takes its members' own times.
     #[must_use]
     pub fn without_variability(mut self) -> Self {
-        self.variability = Variability::default();
-        self.member_preset.set_variability(self.variability);
+        let variability = Variability::default();
+        self.variability = variability;
+        for member in self.every_preset() {
+            member.set_variability(variability);
+        }
         self
     }
 
@@ -121,18 +179,28 @@ impl RaidConfig {
     /// known.
     #[must_use]
     pub fn resolved_toml(&self) -> String {
+        let member = if self.unlike_members.is_empty() {
+            toml::Value::from(self.member.as_str())
+        } else {
+            toml::Value::from(self.unlike_members.clone())
+        };
         let own = [
             ("name", toml::Value::from(self.name.as_str())),
             ("kind", toml::Value::from(self.kind.word())),
             ("summary", toml::Value::from(self.summary.as_str())),
-            ("member", toml::Value::from(self.member.as_str())),
+            ("member", member),
             ("members", toml::Value::from(self.members)),
-            (
-                "stripe_bytes",
-                toml::Value::from(i64::try_from(self.stripe_bytes).unwrap_or(i64::MAX)),
-            ),
         ];
         let mut table: toml::Table = own.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+        if let Some(stripe_bytes) = self.stripe_bytes {
+            let bytes = i64::try_from(stripe_bytes).unwrap_or(i64::MAX);
+            table.insert("stripe_bytes".to_owned(), toml::Value::from(bytes));
+        }
+        if let Some(Ok(toml::Value::Table(redundancy))) =
+            self.redundancy.as_ref().map(toml::Value::try_from)
+        {
+            table.extend(redundancy);
+        }
         let rest = [
             ("variability", toml::Value::try_from(self.variability)),
             ("published", toml::Value::try_from(&self.published)),
@@ -150,9 +218,15 @@ impl RaidConfig {
     pub fn hash(&self) -> String {
         // The member's has the variability, which is the array's.
         let member = self.member_preset.hash();
+        let stripe_bytes = self.stripe_bytes();
+        if self.level() == Level::Raid0 && self.other_presets.is_empty() {
+            return fingerprint(&format!("raid0 {} {stripe_bytes} {member}", self.members));
+        }
+        let redundancy = serde_json::to_string(&self.redundancy).unwrap_or_default();
+        let others: String = self.other_presets.iter().map(MemberConfig::hash).collect();
         fingerprint(&format!(
-            "raid0 {} {} {member}",
-            self.members, self.stripe_bytes
+            "raid {} {redundancy} {member} {others}",
+            self.members
         ))
     }
 }
@@ -160,78 +234,177 @@ impl RaidConfig {
 /// Builds a member from its keys; nothing of an array, which could name the one that names it.
 fn member_of(entries: &Entries) -> Result<Option<MemberConfig>, PresetError> {
     let kind = schema::kind(entries)?;
-    if kind == DriveKind::Raid0 {
-        return Ok(None);
-    }
-    schema::check(entries, kind)?;
     let member = match kind {
-        DriveKind::Hdd => MemberConfig::Hdd(Box::new(disk::assemble(entries)?)),
-        _ => MemberConfig::Ssd(Box::new(assemble::assemble(entries)?)),
+        DriveKind::Raid0 | DriveKind::Raid => return Ok(None),
+        DriveKind::Hdd => {
+            schema::check(entries, kind)?;
+            MemberConfig::Hdd(Box::new(disk::assemble(entries)?))
+        }
+        DriveKind::Ssd => {
+            schema::check(entries, kind)?;
+            MemberConfig::Ssd(Box::new(assemble::assemble(entries)?))
+        }
     };
     Ok(Some(member))
 }
 
-/// Builds the array from its keys; `resolve` gives the text of a preset by its name.
-pub(super) fn assemble(
-    entries: &Entries,
+/// Builds the member of a preset's name; `resolve` gives the text of a preset by its name.
+fn named_member(
+    keys: &Keys<'_>,
+    name: &str,
     resolve: &dyn Fn(&str) -> Option<String>,
-) -> Result<RaidConfig, PresetError> {
-    let keys = Keys::new(entries, DriveKind::Raid0);
-    let member: String = keys.text("member")?;
-    let wrong = |key: &str, allowed: String| -> Result<PresetError, PresetError> {
-        Ok(schema::wrong_value(key, keys.need(key)?, allowed))
+) -> Result<MemberConfig, PresetError> {
+    let wrong = |allowed: String| -> Result<MemberConfig, PresetError> {
+        Err(schema::wrong_value("member", keys.need("member")?, allowed))
     };
-    let Some(text) = resolve(&member) else {
+    let Some(text) = resolve(name) else {
         let known = super::names().join(", ");
-        let allowed = format!("the name of a preset ({known}), or of FILE.toml beside this one");
-        return Err(wrong("member", allowed)?);
+        return wrong(format!(
+            "the name of a preset ({known}), or of FILE.toml beside this one"
+        ));
     };
-    let variability = variability(&keys)?;
-    let Some(mut member_preset) = member_of(&read_with_base(&text, resolve)?)? else {
+    let Some(member) = member_of(&read_with_base(&text, resolve)?)? else {
         let allowed = "a solid-state drive or a hard disk, not another array";
-        return Err(wrong("member", allowed.to_owned())?);
+        return wrong(allowed.to_owned());
     };
-    if let MemberConfig::Ssd(config) = &member_preset
+    if let MemberConfig::Ssd(config) = &member
         && config.idle_ns().is_some()
     {
         let allowed = "a drive that does nothing in idle time, without slc and without \
                        collection.background_blocks_per_plane: an array does not tell its members when they \
                        are idle";
-        return Err(wrong("member", allowed.to_owned())?);
+        return wrong(allowed.to_owned());
     }
-    if let MemberConfig::Ssd(config) = &member_preset
+    if let MemberConfig::Ssd(config) = &member
         && config.placement.is_some()
     {
         let allowed = "a drive without placement: an array does not hand placement handles on";
-        return Err(wrong("member", allowed.to_owned())?);
+        return wrong(allowed.to_owned());
     }
-    member_preset.set_variability(variability);
-    let (members, stripe_bytes) = (keys.integer("members")?, keys.integer("stripe_bytes")?);
-    let stripes = Stripes::new(members, stripe_bytes);
-    let user_capacity_bytes = stripes.capacity_bytes(member_preset.capacity_bytes());
-    if user_capacity_bytes == 0 {
-        let most = member_preset.capacity_bytes();
-        return Err(wrong(
-            "stripe_bytes",
-            format!("at most the {most} bytes of a member"),
-        )?);
+    Ok(member)
+}
+
+/// The names of the members' presets, one for all or one each, and how many members there are.
+fn names_of(keys: &Keys<'_>) -> Result<(Vec<String>, u32), PresetError> {
+    let names = match &keys.need(MEMBER)?.value {
+        Value::Texts(names) => names.clone(),
+        _ => vec![keys.text(MEMBER)?],
+    };
+    if names.len() == 1 {
+        return Ok((names, keys.integer(MEMBERS)?));
     }
-    Ok(RaidConfig {
+    let count = names.len() as u64;
+    let given: Option<u64> = keys.optional_integer(MEMBERS)?;
+    if let Some(entry) = keys.entry(MEMBERS)
+        && given != Some(count)
+    {
+        let allowed = format!("{count}, as many as member names, or absent");
+        return Err(schema::wrong_value(MEMBERS, entry, allowed));
+    }
+    if count > MOST_MEMBERS {
+        let allowed = format!("an array of at most {MOST_MEMBERS} names");
+        return Err(schema::wrong_value(MEMBER, keys.need(MEMBER)?, allowed));
+    }
+    Ok((names, count as u32))
+}
+
+/// Builds the array from its keys; `resolve` gives the text of a preset by its name.
+pub(super) fn assemble(
+    entries: &Entries,
+    kind: DriveKind,
+    resolve: &dyn Fn(&str) -> Option<String>,
+) -> Result<RaidConfig, PresetError> {
+    let keys = Keys::new(entries, kind);
+    let (names, members) = names_of(&keys)?;
+    let variability = variability(&keys)?;
+    let mut presets = Vec::new();
+    for name in &names {
+        let mut member = named_member(&keys, name, resolve)?;
+        member.set_variability(variability);
+        presets.push(member);
+    }
+    let (stripe_bytes, redundancy) = match kind {
+        DriveKind::Raid => (None, Some(redundancy::redundancy(&keys, members)?)),
+        _ => (Some(keys.integer("stripe_bytes")?), None),
+    };
+    if let Some(redundancy) = &redundancy {
+        check_written(&keys, redundancy, &presets)?;
+    }
+    let bytes = presets.iter().map(MemberConfig::capacity_bytes);
+    let smallest = bytes.clone().min().unwrap_or(0);
+    let unused_bytes = bytes.map(|bytes| bytes - smallest).sum();
+    let condition = presets.iter().find_map(|member| match member {
+        MemberConfig::Ssd(config) => Some(config.condition),
+        MemberConfig::Hdd(_) => None,
+    });
+    let mut presets = presets.into_iter();
+    let Some(member_preset) = presets.next() else {
+        return Err(keys.missing(MEMBER, Rule::Texts.allowed()));
+    };
+    let config = RaidConfig {
         name: keys.text("name")?,
-        kind: DriveKind::Raid0,
+        kind,
         summary: keys.text("summary")?,
-        condition: match &member_preset {
-            MemberConfig::Ssd(config) => Some(config.condition),
-            MemberConfig::Hdd(_) => None,
-        },
-        member,
+        condition,
+        member: names[0].clone(),
+        unlike_members: if names.len() > 1 { names } else { Vec::new() },
         members,
         stripe_bytes,
+        redundancy,
         geometry: ArrayGeometry {
-            user_capacity_bytes,
+            user_capacity_bytes: 0,
+            unused_bytes: (unused_bytes > 0).then_some(unused_bytes),
         },
         variability,
         published: published(&keys)?,
         member_preset,
+        other_presets: presets.collect(),
+    };
+    let user_capacity_bytes = capacity_bytes(&config, smallest);
+    if user_capacity_bytes == 0 {
+        let key = match kind {
+            DriveKind::Raid => CHUNK,
+            _ => "stripe_bytes",
+        };
+        let allowed = format!("at most the {smallest} bytes of a member");
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
+    Ok(RaidConfig {
+        geometry: ArrayGeometry {
+            user_capacity_bytes,
+            ..config.geometry
+        },
+        ..config
     })
+}
+
+/// Bytes of an array whose smallest member has so many.
+fn capacity_bytes(config: &RaidConfig, smallest: u64) -> u64 {
+    let (level, members, chunk) = (config.level(), config.members, config.stripe_bytes());
+    match level {
+        Level::Raid0 => Stripes::new(members, chunk).capacity_bytes(smallest),
+        Level::Raid1 | Level::Raid10 => {
+            Mirrors::new(level, members, chunk).capacity_bytes(smallest)
+        }
+        Level::Raid5 | Level::Raid6 => Rows::new(level, members, chunk).capacity_bytes(smallest),
+    }
+}
+
+/// Refuses members that hold nothing where the array reads by itself.
+fn check_written(
+    keys: &Keys<'_>,
+    redundancy: &RedundancyConfig,
+    presets: &[MemberConfig],
+) -> Result<(), PresetError> {
+    let is_fresh = |member: &MemberConfig| match member {
+        MemberConfig::Ssd(config) => config.condition == Condition::Fresh,
+        MemberConfig::Hdd(_) => false,
+    };
+    if !(redundancy.reads_by_itself() && presets.iter().any(is_fresh)) {
+        return Ok(());
+    }
+    let allowed = "a drive whose condition is not fresh: such an array reads parity and data \
+                   that the host has not written, and a fresh drive has nothing to read";
+    let entry = keys.need(MEMBER)?;
+    Err(schema::wrong_value(MEMBER, entry, allowed.to_owned()))
 }

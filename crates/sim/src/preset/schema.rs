@@ -21,12 +21,13 @@ use super::key::{Key, key};
 use super::occupancy;
 use super::placement;
 use super::raid;
+use super::redundancy;
 
 /// One second; no step of a flash operation takes longer.
 pub(super) const LONGEST_NS: u64 = 1_000_000_000;
 
 /// The most entries of an array.
-const MOST_ENTRIES: usize = 64;
+pub(super) const MOST_ENTRIES: usize = 64;
 
 const DIRECTIONS: &[&str] = &[Direction::Read.name(), Direction::Write.name()];
 
@@ -67,6 +68,14 @@ pub(crate) enum Rule {
         least: u64,
         most: u64,
     },
+    PowerOfTwo {
+        least: u64,
+        most: u64,
+    },
+    /// An integer of a list.
+    OneOf(&'static [u64]),
+    /// Text, or an array of texts.
+    Texts,
 }
 
 pub(crate) const fn integer(least: u64, most: u64) -> Rule {
@@ -330,6 +339,7 @@ pub(super) fn keys(kind: DriveKind) -> impl Iterator<Item = &'static Key> {
         DriveKind::Ssd => [FLASH_KEYS, firmware::KEYS, ageing::KEYS, placement::KEYS],
         DriveKind::Hdd => [disk::KEYS, &[], &[], &[]],
         DriveKind::Raid0 => [raid::KEYS, &[], &[], &[]],
+        DriveKind::Raid => [redundancy::KEYS, &[], &[], &[]],
     };
     [FIRST_KEYS, own[0], own[1], own[2], own[3], LAST_KEYS]
         .into_iter()
@@ -385,94 +395,6 @@ fn is_table(key: &str, kind: DriveKind) -> bool {
     })
 }
 
-impl Rule {
-    /// What the key may hold, in words.
-    pub(crate) fn allowed(self) -> String {
-        match self {
-            Self::Integer { least, most } => format!("an integer from {least} to {most}"),
-            Self::Ratio { least, most } => format!("a number from {least} to {most}"),
-            Self::Boolean => "true or false".to_owned(),
-            Self::Text => "text in quotes, one line, not empty".to_owned(),
-            Self::Word(words) => words
-                .iter()
-                .map(|word| format!("{word:?}"))
-                .collect::<Vec<_>>()
-                .join(" or "),
-            Self::PageSize => "a power of two from 512 to 1048576".to_owned(),
-            Self::Integers { least, most } => {
-                format!("an array of 1 to {MOST_ENTRIES} integers from {least} to {most}")
-            }
-            Self::OneOrSeveral {
-                most_entries,
-                least,
-                most,
-            } => format!(
-                "an integer from {least} to {most}, or an array of 1 to {most_entries} of them"
-            ),
-            Self::Several {
-                most_entries,
-                least,
-                most,
-            } => format!("an array of at most {most_entries} integers from {least} to {most}"),
-            Self::Sectors { least, most } => {
-                format!("a multiple of {SECTOR_BYTES} from {least} to {most}")
-            }
-        }
-    }
-
-    pub(crate) fn admits(self, value: &Value) -> bool {
-        match (self, value) {
-            (Self::Integer { least, most }, Value::Integer(value)) => {
-                u64::try_from(*value).is_ok_and(|value| (least..=most).contains(&value))
-            }
-            (Self::Ratio { least, most }, Value::Float(value)) => (least..=most).contains(value),
-            (Self::Ratio { least, most }, Value::Integer(value)) => {
-                (least..=most).contains(&(*value as f64))
-            }
-            (Self::Boolean, Value::Boolean(_)) => true,
-            (Self::Text, Value::Text(value)) => is_one_line(value) && !value.trim().is_empty(),
-            (Self::Word(words), Value::Text(value)) => words.contains(&value.as_str()),
-            (Self::PageSize, Value::Integer(value)) => u64::try_from(*value)
-                .is_ok_and(|value| value.is_power_of_two() && (512..=1 << 20).contains(&value)),
-            (Self::Integers { least, most }, Value::Integers(values)) => {
-                let fits = |&value: &i64| {
-                    u64::try_from(value).is_ok_and(|value| (least..=most).contains(&value))
-                };
-                (1..=MOST_ENTRIES).contains(&values.len()) && values.iter().all(fits)
-            }
-            (Self::OneOrSeveral { least, most, .. }, Value::Integer(_)) => {
-                integer(least, most).admits(value)
-            }
-            (
-                Self::OneOrSeveral {
-                    most_entries,
-                    least,
-                    most,
-                },
-                Value::Integers(values),
-            ) => values.len() <= most_entries && Self::Integers { least, most }.admits(value),
-            (
-                Self::Several {
-                    most_entries,
-                    least,
-                    most,
-                },
-                Value::Integers(values),
-            ) => {
-                let fits = |&value: &i64| {
-                    u64::try_from(value).is_ok_and(|value| (least..=most).contains(&value))
-                };
-                values.len() <= most_entries && values.iter().all(fits)
-            }
-            (Self::Sectors { least, most }, Value::Integer(value)) => u64::try_from(*value)
-                .is_ok_and(|value| {
-                    value.is_multiple_of(SECTOR_BYTES.into()) && (least..=most).contains(&value)
-                }),
-            _ => false,
-        }
-    }
-}
-
 /// Whether a text could stand in a message of one line.
 pub(super) fn is_one_line(text: &str) -> bool {
     !text.chars().any(char::is_control)
@@ -522,11 +444,14 @@ fn kind_left_out(entries: &Entries, key: &str, entry: &Entry) -> Option<PresetEr
 fn of_member(entries: &Entries, key: &str, kind: DriveKind) -> Option<PresetError> {
     let (table, _) = key.split_once('.')?;
     let mut members = [DriveKind::Ssd, DriveKind::Hdd].into_iter();
-    if kind != DriveKind::Raid0 || is_table(table, kind) || !members.any(|of| is_table(table, of)) {
+    let is_array = matches!(kind, DriveKind::Raid0 | DriveKind::Raid);
+    if !is_array || is_table(table, kind) || !members.any(|of| is_table(table, of)) {
         return None;
     }
-    let Value::Text(member) = &entries.get("member")?.value else {
-        return None;
+    let member = match &entries.get("member")?.value {
+        Value::Text(member) => member,
+        Value::Texts(members) => members.first()?,
+        _ => return None,
     };
     let inside = entries.iter().filter(|(other, _)| {
         let rest = other.strip_prefix(table);

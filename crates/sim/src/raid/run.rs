@@ -7,6 +7,7 @@ use drivelab_ftl::{AnyMap, PageMap, Undo};
 use drivelab_workload::Stream;
 
 use super::array::Array;
+use super::redundant::{Redundancy, Redundant};
 use super::striped::Striped;
 use crate::hdd::{Disk, Hdd};
 use crate::host::{Device, Outcome, Plan, Runner, Settling, SimError, Watch};
@@ -19,45 +20,81 @@ macro_rules! with {
         match $array {
             Members::Page($members) => $what,
             Members::Other($members) => $what,
-            Members::Disks($members) => $what,
+            Members::Devices($members) => $what,
+            Members::Redundant($members) => $what,
         }
     };
 }
 
 /// An array whose members are in their preset's condition, shared by every worker.
 pub struct PreparedArray {
-    members: u32,
+    count: u32,
     stripe_bytes: u64,
-    member: Member,
+    redundancy: Option<Redundancy>,
+    /// The part of its members' bytes that is data: numerator and denominator.
+    data_ratio: (u32, u32),
+    /// One for all that are alike, or each.
+    members: Vec<Member>,
     /// Whose a state is, and the hash of what it depends on: how much runs vary changes none.
     state_of: (String, String),
     /// Workers between two runs, their members returned to that state.
     resting: Mutex<Vec<Raid>>,
 }
 
-/// What every member begins as.
+/// What a member begins as.
 enum Member {
     Ssd(ssd::Prepared),
     Hdd(Box<HddConfig>),
 }
 
+impl Member {
+    fn device(&self) -> Box<dyn Device + Send> {
+        match self {
+            Self::Ssd(prepared) => prepared.device(),
+            Self::Hdd(config) => Box::new(Hdd::new(HddConfig::clone(config))),
+        }
+    }
+
+    fn state_bytes(&self) -> u64 {
+        match self {
+            Self::Ssd(prepared) => ssd::Prepared::state_bytes(prepared.config()),
+            Self::Hdd(config) => Disk::state_bytes(config),
+        }
+    }
+
+    fn write_cache_bytes(&self) -> u64 {
+        match self {
+            Self::Ssd(prepared) => prepared.config().buffer.write_buffer_bytes,
+            Self::Hdd(config) => config.cache.write_cache_bytes,
+        }
+    }
+}
+
 impl PreparedArray {
-    /// Brings a member into its condition; fails soon after another thread has set `stop`.
+    /// Brings the members into their condition; fails soon after another thread has set `stop`.
     ///
     /// # Errors
-    /// [`SimError`] when its geometry leaves no space to work in.
+    /// [`SimError`] when the geometry of one leaves no space to work in.
     pub fn stoppable(config: RaidConfig, stop: &AtomicBool) -> Result<Self, SimError> {
         let state_hash = config.clone().without_variability().hash();
-        let state_of = (config.name, state_hash);
-        let member = match config.member_preset {
-            MemberConfig::Ssd(member) => Member::Ssd(ssd::Prepared::stoppable(*member, stop)?),
-            MemberConfig::Hdd(member) => Member::Hdd(member),
-        };
+        let stripe_bytes = config.stripe_bytes();
+        let data_ratio = config.level().data_ratio(config.members);
+        let redundancy = config.redundancy.as_ref();
+        let redundancy = redundancy.and_then(|redundancy| redundancy.redundancy());
+        let presets = [config.member_preset].into_iter();
+        let members = presets.chain(config.other_presets).map(|member| {
+            Ok(match member {
+                MemberConfig::Ssd(member) => Member::Ssd(ssd::Prepared::stoppable(*member, stop)?),
+                MemberConfig::Hdd(member) => Member::Hdd(member),
+            })
+        });
         Ok(Self {
-            members: config.members,
-            stripe_bytes: config.stripe_bytes,
-            member,
-            state_of,
+            count: config.members,
+            stripe_bytes,
+            redundancy,
+            data_ratio,
+            members: members.collect::<Result<_, SimError>>()?,
+            state_of: (config.name, state_hash),
             resting: Mutex::default(),
         })
     }
@@ -69,39 +106,44 @@ impl PreparedArray {
     /// [`SimError`] when a member's firmware cannot go on, and soon after another thread has set
     /// `stop`.
     pub(crate) fn settled(&self, settling: Settling, stop: &AtomicBool) -> Result<Self, SimError> {
-        let member = match &self.member {
-            Member::Ssd(member) => {
-                Member::Ssd(member.settled(settling.of_member(self.members), stop)?)
-            }
-            Member::Hdd(member) => Member::Hdd(member.clone()),
-        };
+        let settled = settling.of_member(self.data_ratio);
+        let members = self.members.iter().map(|member| {
+            Ok(match member {
+                Member::Ssd(member) => Member::Ssd(member.settled(settled, stop)?),
+                Member::Hdd(member) => Member::Hdd(member.clone()),
+            })
+        });
         Ok(Self {
-            members: self.members,
+            count: self.count,
             stripe_bytes: self.stripe_bytes,
-            member,
+            redundancy: self.redundancy.clone(),
+            data_ratio: self.data_ratio,
+            members: members.collect::<Result<_, SimError>>()?,
             state_of: self.state_of.clone(),
             resting: Mutex::default(),
         })
     }
 
+    /// Every member, in their order.
+    fn each(&self) -> impl Iterator<Item = &Member> {
+        // One stands for all where they are alike.
+        self.members.iter().cycle().take(self.count as usize)
+    }
+
     /// Bytes that the members of such an array take for every worker.
     #[must_use]
     pub fn state_bytes(config: &RaidConfig) -> u64 {
-        let of_member = match &config.member_preset {
+        let of_member = |member: &MemberConfig| match member {
             MemberConfig::Ssd(member) => ssd::Prepared::state_bytes(member),
             MemberConfig::Hdd(member) => Disk::state_bytes(member),
         };
-        of_member * u64::from(config.members)
+        config.member_presets().map(of_member).sum()
     }
 
     /// Bytes that the write buffers or caches of its members hold.
     #[must_use]
     pub fn write_cache_bytes(&self) -> u64 {
-        let of_member = match &self.member {
-            Member::Ssd(prepared) => prepared.config().buffer.write_buffer_bytes,
-            Member::Hdd(member) => member.cache.write_cache_bytes,
-        };
-        of_member * u64::from(self.members)
+        self.each().map(Member::write_cache_bytes).sum()
     }
 
     /// Workers that rest.
@@ -114,11 +156,7 @@ impl PreparedArray {
     /// Bytes that a worker's members take.
     #[must_use]
     pub fn worker_bytes(&self) -> u64 {
-        let of_member = match &self.member {
-            Member::Ssd(prepared) => ssd::Prepared::state_bytes(prepared.config()),
-            Member::Hdd(member) => Disk::state_bytes(member),
-        };
-        of_member * u64::from(self.members)
+        self.each().map(Member::state_bytes).sum()
     }
 
     /// A worker that rests, or a new one; its runs end soon after `stop` is set.
@@ -130,8 +168,12 @@ impl PreparedArray {
             return raid;
         }
         drop(resting);
-        let members = match &self.member {
-            Member::Ssd(prepared) => match prepared.workers(self.members) {
+        let members = match (&self.redundancy, &self.members[..]) {
+            (Some(redundancy), _) => {
+                let array = Redundant::new(self.devices(), redundancy);
+                Members::Redundant(Box::new(Runner::new(array, stop)))
+            }
+            (None, [Member::Ssd(prepared)]) => match prepared.workers(self.count) {
                 Workers::Page(workers) => {
                     Members::Page(Striped::new(workers, self.stripe_bytes, stop))
                 }
@@ -139,11 +181,9 @@ impl PreparedArray {
                     Members::Other(Striped::new(workers, self.stripe_bytes, stop))
                 }
             },
-            Member::Hdd(config) => {
-                let disk =
-                    |_| -> Box<dyn Device + Send> { Box::new(Hdd::new(HddConfig::clone(config))) };
-                let disks = (0..self.members).map(disk).collect();
-                Members::Disks(Runner::new(Array::new(disks, self.stripe_bytes), stop))
+            (None, _) => {
+                let array = Array::new(self.devices(), self.stripe_bytes);
+                Members::Devices(Runner::new(array, stop))
             }
         };
         Raid {
@@ -152,20 +192,20 @@ impl PreparedArray {
         }
     }
 
+    fn devices(&self) -> Vec<Box<dyn Device + Send>> {
+        self.each().map(Member::device).collect()
+    }
+
     /// The array without its users, in its members' condition or in the state that [`Raid::save`]
     /// wrote.
     ///
     /// # Errors
     /// As [`Raid::load`].
-    pub fn device(&self, saved: Option<&[u8]>) -> Result<Array, SnapshotError> {
-        let member = |_| -> Box<dyn Device + Send> {
-            match &self.member {
-                Member::Ssd(prepared) => prepared.device(),
-                Member::Hdd(config) => Box::new(Hdd::new(HddConfig::clone(config))),
-            }
+    pub fn device(&self, saved: Option<&[u8]>) -> Result<Box<dyn Device + Send>, SnapshotError> {
+        let mut array: Box<dyn Device + Send> = match &self.redundancy {
+            Some(redundancy) => Box::new(Redundant::new(self.devices(), redundancy)),
+            None => Box::new(Array::new(self.devices(), self.stripe_bytes)),
         };
-        let members = (0..self.members).map(member).collect();
-        let mut array = Array::new(members, self.stripe_bytes);
         if let Some(bytes) = saved {
             let (name, hash) = &self.state_of;
             array.take_up(snapshot::unframed(name, hash, bytes)?)?;
@@ -180,12 +220,13 @@ impl PreparedArray {
     }
 }
 
-/// The members with their users. Those of flash have a loop of their own, for speed: the page
-/// map as a type of its own too, as in a drive alone.
+/// The members with their users. RAID-0 of flash has a loop of its own, for speed: the page map
+/// as a type of its own too, as in a drive alone.
 enum Members {
     Page(Striped<PageMap<Undo>>),
     Other(Striped<AnyMap<Undo>>),
-    Disks(Runner<Array>),
+    Devices(Runner<Array>),
+    Redundant(Box<Runner<Redundant>>),
 }
 
 /// A simulated array: one worker's drive.

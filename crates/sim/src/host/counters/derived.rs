@@ -1,6 +1,6 @@
 //! What is computed of other counters.
 
-use super::{Energy, FlashCounters, Media};
+use super::{ArrayCounters, Energy, FlashCounters, Media};
 
 impl FlashCounters {
     /// Flash page programs inside the window, whatever for.
@@ -21,6 +21,23 @@ impl FlashCounters {
     pub fn write_amplification_ratio(&self) -> Option<f64> {
         let (programs, pages) = (self.programs(), self.host_pages());
         (pages > 0).then(|| programs as f64 / pages as f64)
+    }
+}
+
+impl ArrayCounters {
+    /// Bytes of a member that were rebuilt in a second; `None` where nothing was.
+    #[must_use]
+    pub fn rebuild_bytes_per_second(&self) -> Option<f64> {
+        let nanos = self.rebuild_ended_ns.unwrap_or(self.window_ns);
+        let is_told = self.rebuilt_bytes > 0 && nanos > 0;
+        is_told.then(|| self.rebuilt_bytes as f64 * 1e9 / nanos as f64)
+    }
+
+    /// How long the rest of it takes at that speed; `None` where there is no rest, or no speed.
+    #[must_use]
+    pub fn rebuild_left_seconds(&self) -> Option<f64> {
+        let left = self.rebuild_left_bytes.filter(|&left| left > 0)?;
+        Some(left as f64 / self.rebuild_bytes_per_second()?)
     }
 }
 

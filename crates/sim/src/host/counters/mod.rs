@@ -15,7 +15,7 @@ mod value;
 
 use std::borrow::Cow;
 
-pub use table::{DiskCounters, Energy, FlashCounters, PlacementCounters};
+pub use table::{ArrayCounters, DiskCounters, Energy, FlashCounters, PlacementCounters};
 pub use value::Value;
 
 /// One row of the table: a counter of `W`.
@@ -44,7 +44,7 @@ pub struct Counter<W: 'static> {
 /// Where a run gives a counter out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In the object of its kind: `flash`, `placement`, `disk` or `energy`.
+    /// In the object of its kind: `flash`, `placement`, `disk`, `array` or `energy`.
     Object,
     /// Among what is told of the whole run.
     Run,
@@ -98,11 +98,13 @@ pub fn described() -> Vec<Described> {
     let flash = FlashCounters::ROWS.iter();
     let disk = DiskCounters::ROWS.iter();
     let placement = PlacementCounters::ROWS.iter();
+    let array = ArrayCounters::ROWS.iter();
     let energy = Energy::ROWS.iter();
     flash
         .flat_map(|row| row.described(FlashCounters::OBJECT))
         .chain(placement.flat_map(|row| row.described(PlacementCounters::OBJECT)))
         .chain(disk.flat_map(|row| row.described(DiskCounters::OBJECT)))
+        .chain(array.flat_map(|row| row.described(ArrayCounters::OBJECT)))
         .chain(energy.flat_map(|row| row.described(Energy::OBJECT)))
         .collect()
 }

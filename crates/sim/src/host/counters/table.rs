@@ -244,6 +244,42 @@ counters! {
 }
 
 counters! {
+    /// What an array with copies or parity did beside what its members did.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    ArrayCounters in "array" {
+        /// reads that members were sent, for the host and for the array itself; `array` is absent
+        /// of RAID-0 and of single drives
+        member_reads: u64, "commands", Sum, Object;
+        /// writes that members were sent
+        member_writes: u64, "commands", Sum, Object;
+        /// parity read, to compute it anew or what is missing
+        parity_read_bytes: u64, "bytes", Sum, Object;
+        /// parity written
+        parity_write_bytes: u64, "bytes", Sum, Object;
+        /// times that a row was brought up to date by reading what was overwritten, and parity
+        read_modify_writes: u64, "times", Sum, Object, measured "read_modify_writes";
+        /// times that a row was brought up to date by reading the data that was not written
+        reconstruct_writes: u64, "times", Sum, Object, measured "reconstruct_writes";
+        /// times that a row was brought up to date without reading
+        full_stripe_writes: u64, "times", Sum, Object, measured "full_stripe_writes";
+        /// reads of the host, by row where there is parity, for which a member was missing
+        degraded_reads: u64, "reads", Sum, Object, measured "degraded_reads";
+        /// bytes of a member that were rebuilt
+        rebuilt_bytes: u64, "bytes", Sum, Object, measured "rebuilt_bytes";
+        /// bytes of that member that were not rebuilt when the window closed; `null` where none is
+        rebuild_left_bytes: Option<u64>, "bytes", Sum, Object;
+        /// from the opening of the window to the end of the rebuild, if that was in it
+        rebuild_ended_ns: Option<u64>, "ns", Sum, Object;
+        /// bytes a second at which the member was rebuilt, up to the end of the rebuild
+        fn rebuild_bytes_per_second, "bytes/s", Object;
+        /// time that the rest takes at that speed
+        fn rebuild_left_seconds, "s", Object;
+        /// how long the window was open, by the array's time
+        window_ns: u64, "ns", Sum, Core;
+    }
+}
+
+counters! {
     /// What a window took of the power supply.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     Energy in "energy" {
