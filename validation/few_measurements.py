@@ -79,6 +79,7 @@ def _unmeasured() -> str:
     for name in preset_names():
         if f"sim:{name}" not in _TARGETS:
             left.setdefault(read_preset(name).resolved()[0]["kind"], []).append(name)
+    left["raid0"] = sorted(left.get("raid0", []) + left.pop("raid", []))
     words = (("SSDs", "ssd"), ("disks", "hdd"), ("arrays", "raid0"))
     said = (f"the {what} {', '.join(left.pop(kind))}" for what, kind in words)
     listed = "; ".join(said)

@@ -10,7 +10,12 @@ from drivelab.drives.presets.keys import PresetKey, preset_keys
 TARGET: Final = Path(__file__).parent.parent / "docs" / "preset-keys.md"
 _BEGIN: Final = "<!-- keys: written by `.venv/bin/python -m validation.preset_keys_table` -->\n"
 _END: Final = "<!-- end of the keys -->\n"
-_KINDS: Final = {"ssd": "Solid-state drives", "hdd": "Hard disks", "raid0": "Arrays"}
+_KINDS: Final = {
+    "ssd": "Solid-state drives",
+    "hdd": "Hard disks",
+    "raid0": "Arrays of RAID-0",
+    "raid": "Arrays of any level",
+}
 _COLUMNS: Final = ("key", "what it may hold", "unit", "default", "fitted as")
 
 

@@ -33,15 +33,15 @@ _FACTS: Final = {
 }
 
 
-def _is_simulated(device: str) -> Callable[[Mapping[str, Any]], bool]:
-    return lambda preset: preset["kind"] == "simulated" and preset["device"] == device
+def _is_simulated(*devices: str) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda preset: preset["kind"] == "simulated" and preset["device"] in devices
 
 
 # Every drive that a preset stands for falls under one of these.
 _GROUPS: Final[dict[str, Callable[[Mapping[str, Any]], bool]]] = {
     "Simulated solid-state drives": _is_simulated("ssd"),
     "Simulated hard disks": _is_simulated("hdd"),
-    "Simulated arrays": _is_simulated("raid0"),
+    "Simulated arrays": _is_simulated("raid0", "raid"),
     "Closed forms": lambda preset: preset["kind"] == "closed_form",
 }
 

@@ -8,14 +8,17 @@ from typing import Any
 from drivelab.cli.courses import line
 
 
-def placement_lines(counts: Mapping[str, Any]) -> Iterator[str]:
+def placement_lines(counts: Mapping[str, Any] | None) -> Iterator[str]:
     """Tell each handle that was written under, and what became of reclaim units.
 
     Parameters
     ----------
     counts
-        The object ``placement`` of what ``drivelab simulate --json`` prints.
+        The object ``placement`` of what ``drivelab simulate --json`` prints; none of drives
+        without handles.
     """
+    if counts is None:
+        return
     of_handles = zip(counts["host_pages"], counts["media_pages"], strict=True)
     label = "placement"
     for handle, (host, media) in enumerate(of_handles):

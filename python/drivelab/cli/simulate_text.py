@@ -16,6 +16,7 @@ from drivelab.cli.courses import (
     spans,
 )
 from drivelab.cli.drive_options import characteristics_json
+from drivelab.cli.simulate_array import array_lines
 from drivelab.cli.simulate_placement import placement_lines
 from drivelab.cli.trace_text import in_width
 from drivelab.drives.lateness import Lateness
@@ -67,8 +68,8 @@ def text(values: Values, *, title: str | None = None, notes: Sequence[str] = ())
         lines += ["", *_disk(values["disk"])]
     else:
         lines += ["", *_flash(values), *_own_counts(values.get("firmware_counts", {}))]
-    if "placement" in values:
-        lines += placement_lines(values["placement"])
+    lines += placement_lines(values.get("placement"))
+    lines += array_lines(values.get("array"))
     if values["members"]:
         lines += ["", *_members(values["members"])]
     elif values["disk"] is None:

@@ -41,7 +41,7 @@ class PresetDrive:
     kind
         Simulated or closed form.
     device
-        ``ssd``, ``hdd`` or ``raid0``, as the preset says.
+        ``ssd``, ``hdd``, ``raid0`` or ``raid``, as the preset says.
     condition
         ``fresh``, ``filled``, ``preconditioned`` or ``worn``; a hard disk has none.
     capacity_bytes

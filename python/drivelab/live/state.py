@@ -37,7 +37,7 @@ class About:
     Attributes
     ----------
     drive, name, kind
-        The string that names it, its preset's name, and ``ssd``, ``hdd`` or ``raid0``.
+        The string that names it, its preset's name, and ``ssd``, ``hdd``, ``raid0`` or ``raid``.
     uri
         How clients come to it.
     capacity_bytes

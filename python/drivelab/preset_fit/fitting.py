@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 #: Generations of the search from afar.
 USUAL_GENERATIONS: Final = 20
-_NOUNS: Final = {"ssd": "an SSD", "hdd": "a disk", "raid0": "an array"}
+_NOUNS: Final = {"ssd": "an SSD", "hdd": "a disk", "raid0": "an array", "raid": "an array"}
 _FITTED_KINDS: Final = ("ssd", "hdd")
 # Of presets that were compared.
 _FITTED_FURTHER: Final = 2

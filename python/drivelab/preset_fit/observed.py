@@ -116,7 +116,7 @@ def read_run(path: Path) -> Run:
     plan = _plan_of(header["plan"])
     drive = header["drive"]
     kind = (drive["identity"].get("preset") or {}).get("kind")
-    if kind == "raid0":
+    if kind in ("raid0", "raid"):
         raise UsageError(
             f"{path} measured an array, {drive['name']}, and only single drives are fitted: fit a "
             "run of one member, and write an array with `member` = the fitted preset"

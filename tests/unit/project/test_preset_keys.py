@@ -20,7 +20,7 @@ def test_the_document_has_the_tables_as_they_are() -> None:
         with_tables("# A page without one\n")
 
 
-@pytest.mark.parametrize("kind", ["ssd", "hdd", "raid0"])
+@pytest.mark.parametrize("kind", ["ssd", "hdd", "raid0", "raid"])
 def test_a_row_says_what_its_key_is(kind: str) -> None:
     keys = preset_keys(kind)
     assert len({key.name for key in keys}) == len(keys)

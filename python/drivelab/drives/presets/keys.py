@@ -58,7 +58,7 @@ def preset_keys(kind: str) -> tuple[PresetKey, ...]:
     Parameters
     ----------
     kind
-        ``ssd``, ``hdd`` or ``raid0``.
+        ``ssd``, ``hdd``, ``raid0`` or ``raid``.
     """
     return tuple(
         PresetKey(

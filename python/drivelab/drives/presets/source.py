@@ -139,14 +139,14 @@ def preset_at(reference: str, text: str, own_firmware: OwnSource | None = None) 
 
 
 def _member_of(name: str, texts: Mapping[str, str]) -> str | None:
-    """Give the preset of an array's member, of a drive or of one that it starts from."""
+    """Give the preset of an array's first member, of a drive or of one that it starts from."""
     met: set[str] = set()
     while name in texts and name not in met:
         met.add(name)
         keys = _keys_in(texts[name])
         if "member" in keys:
-            return keys["member"]
-        name = keys.get("base", "")
+            return keys["member"][0]
+        name = keys.get("base", [""])[0]
     return None
 
 
@@ -179,13 +179,22 @@ def _base_texts(path: Path, text: str) -> dict[str, str]:
 def _named_in(text: str) -> list[str]:
     """Give the presets that one starts from or, being an array, consists of."""
     keys = _keys_in(text)
-    return [keys[key] for key in ("base", "member") if key in keys]
+    return [name for key in ("base", "member") for name in keys.get(key, [])]
 
 
-def _keys_in(text: str) -> dict[str, str]:
-    """Give the values of a preset that are text."""
+def _keys_in(text: str) -> dict[str, list[str]]:
+    """Give the values of a preset that are text, or lists of texts."""
     try:
         keys = parse_toml(text)
     except UnreadableTomlError:
         return {}  # the native reader says what is wrong, with its line
-    return {key: value for key, value in keys.items() if isinstance(value, str)}
+    lists = {
+        key: value if isinstance(value, list) else [value]
+        for key, value in keys.items()
+        if value != []
+    }
+    return {
+        key: values
+        for key, values in lists.items()
+        if all(isinstance(value, str) for value in values)
+    }

@@ -33,6 +33,7 @@ _DOCUMENTS: Final = {
     "ssd": "docs/simulator.md",
     "hdd": "docs/hard-disk.md",
     "raid0": "docs/arrays.md",
+    "raid": "docs/arrays.md",
 }
 _PUBLISHED: Final = """
 # Figures published for the drive, which `drivelab drives show` sets beside simulated ones:

@@ -67,6 +67,7 @@ def preset_values(source: PresetSource) -> list[PresetValue]:
     resolved.pop("published", None)
     # Its values stand in its own preset.
     resolved.pop("member_preset", None)
+    resolved.pop("other_presets", None)
     said = _said(source)
     values = []
     for key, value in _flat(resolved):
@@ -89,8 +90,11 @@ def fitted_figures(text: str) -> set[str]:
         if match and match["grade"] == "fitted"
         for figure in _FIGURE.findall(match["source"])
     }
-    member = parse_toml(text).get("member")
-    return figures | (fitted_figures(preset_text(member)) if member in preset_names() else set())
+    member = parse_toml(text).get("member", [])
+    for name in {member} if isinstance(member, str) else set(member):
+        if name in preset_names():
+            figures |= fitted_figures(preset_text(name))
+    return figures
 
 
 def _chain(source: PresetSource) -> Iterator[tuple[str, str]]:

@@ -371,6 +371,8 @@ class SimulatedDrive(ClosedOnExit):
             **({"firmware_counts": told["firmware_counts"]} if told["firmware_counts"] else {}),
             # Of a drive with placement handles alone.
             **({} if told["placement"] is None else {"placement": told["placement"]}),
+            # Of an array with copies or parity alone.
+            **({"array": told["array"]} if told.get("array") else {}),
             "energy": told["energy"],
             "variability": self.variability,
             "variability_factor": told["variability_factor"],
