@@ -51,8 +51,12 @@ def test_every_command_prints_lines_as_the_page_shows(
         assert cli.main(small.split()) == 0, command
         printed = capsys.readouterr().out
         if text:
-            # Why a model answers is a matter of the drive.
-            assert shape(printed)[: len(text.splitlines())] == shape(text), command
+            if command.startswith("predict"):
+                # What a model warns of, and why it answers, is a matter of the drive.
+                labels = {line.split("  ")[0] for line in printed.splitlines()}
+                assert {line.split("  ")[0] for line in text.splitlines()} <= labels
+            else:
+                assert shape(printed) == shape(text), command
             # What was asked is no number of the drive.
             (asked,) = (line for line in text.splitlines() if line.startswith("workload"))
             assert asked in printed.splitlines()
