@@ -16,9 +16,9 @@ from pathlib import Path
 PICTURE = Path(__file__).with_name("report.png")
 LARGEST_BYTES = 200 * 1024
 LEFT_OUT = """
-    #identity, #words, #accuracy, #intervals, #percentiles, #effects, #importance, #workloads,
-    footer, .warnings, .statement, .summary, #summary h2, #summary > h3, figcaption, .csv,
-    #sweeps, #summary .findings, #predictions .legend,
+    #identity, #accuracy, #intervals, #percentiles, #effects, #importance, #workloads, #tree, #limits,
+    footer, .warnings, .statement, .summary, figcaption, .csv, .jump, .caution,
+    #sweeps, #predictions .legend,
     #predictions .panel:nth-child(n + 4) { display: none; }
     h2 { margin-top: 22px; }
     figure { margin-bottom: 4px; }

@@ -86,8 +86,8 @@ def test_everything_of_its_own_works(browser: Any, pages: dict[str, Path], name:
     page.wait_for_selector("body[data-ready]", state="attached")
     # Our style and styles in attributes.
     assert page.evaluate("getComputedStyle(document.querySelector('.zoom')).position") == "absolute"
-    drawn = page.locator(".panel svg [style*='stroke: #']").first
-    colour = re.search(r"stroke: (#\w+)", drawn.get_attribute("style"))
+    drawn = page.locator(".panel svg [style*='stroke: var(--series-']").first
+    colour = re.search(r"stroke: var\([\w-]+,(#\w+)\)", drawn.get_attribute("style"))
     wanted = [int(colour[1][at : at + 2], 16) for at in (1, 3, 5)]
     found = drawn.evaluate("(one) => getComputedStyle(one).stroke")
     assert [int(part) for part in re.findall(r"\d+", found)] == wanted

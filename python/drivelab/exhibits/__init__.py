@@ -11,6 +11,7 @@ they stand together; `quantities` and `number_text` write values for people.
 from drivelab.exhibits.figures import (
     Axis,
     BarFigure,
+    CellFigure,
     ColumnFigure,
     Figure,
     HeatFigure,
@@ -24,7 +25,7 @@ from drivelab.exhibits.figures import (
     TreeFigure,
     TreeNode,
 )
-from drivelab.exhibits.report import Exhibit, Page, Report
+from drivelab.exhibits.report import Exhibit, First, Page, Report
 from drivelab.exhibits.table import Cell, Table, number, numbers
 from drivelab.exhibits.texts import Card, Cards, Caution, Cautions, Document, Facts, Text
 
@@ -36,11 +37,13 @@ __all__ = [
     "Caution",
     "Cautions",
     "Cell",
+    "CellFigure",
     "ColumnFigure",
     "Document",
     "Exhibit",
     "Facts",
     "Figure",
+    "First",
     "HeatFigure",
     "HistogramFigure",
     "LaneBar",

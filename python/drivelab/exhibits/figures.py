@@ -26,7 +26,7 @@ class Axis:
         Names at 0, 1, 2, ... where it shows no numbers.
     quantity
         ``duration`` for times in ns, each written with the unit that fits it; ``share`` for ratios
-        written in per cent.
+        written in per cent; ``times`` for ratios written as factors.
     also
         Further values that it has room for, so that figures side by side have one axis.
     ticks
@@ -36,7 +36,7 @@ class Axis:
     label: str
     scale: Scale = "linear"
     categories: tuple[str, ...] = ()
-    quantity: Literal["number", "duration", "share"] = "number"
+    quantity: Literal["number", "duration", "share", "times"] = "number"
     also: tuple[float, ...] = ()
     ticks: tuple[float, ...] = ()
 
@@ -60,6 +60,8 @@ class Line:
         Of y, an interval a point; empty where none is known, not a number where it says nothing.
     texts
         What is said at each point, instead of its values.
+    names
+        What is written at each point, such as its queue depth; an empty text for nothing.
     origin
         ``real``, ``simulated`` or ``closed_form``, where lines are told apart by it too.
     """
@@ -71,6 +73,7 @@ class Line:
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     texts: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     origin: str = ""
 
 
@@ -108,6 +111,33 @@ class ColumnFigure(Around):
     z: Axis
     values: tuple[tuple[float | None, ...], ...]
     note: str = ""
+
+
+@dataclass(frozen=True)
+class CellFigure(Around):
+    """A value for each pair of categories, as a heat map with the value in each cell.
+
+    Attributes
+    ----------
+    x, y
+        Their categories say what stands in a column and in a row.
+    z
+        What a cell shows; a quantity ``times`` is one of a baseline: cells above 1 and those below
+        have colours of their own.
+    values
+        As of a `ColumnFigure`.
+    texts
+        What cells say instead of their value; an empty text for the value itself.
+    """
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    z: Axis
+    values: tuple[tuple[float | None, ...], ...]
+    note: str = ""
+    texts: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -336,6 +366,7 @@ Figure: TypeAlias = (
     LineFigure
     | HeatFigure
     | ColumnFigure
+    | CellFigure
     | HistogramFigure
     | BarFigure
     | ScatterFigure

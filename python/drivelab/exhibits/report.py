@@ -39,6 +39,31 @@ class Page:
 
 
 @dataclass(frozen=True)
+class First:
+    """What a reader sees before scrolling, at a desk and on a phone.
+
+    Attributes
+    ----------
+    what
+        Which drive, or what was asked, in a sentence.
+    figures
+        One figure that says what the drive does, or two side by side.
+    numbers
+        Three numbers at most.
+    sure
+        How sure they are, in a sentence or two.
+    cautions
+        What limits every number of the page: their names, and the rest on demand.
+    """
+
+    what: str = ""
+    figures: tuple[Figure | Multiples | Table, ...] = ()
+    numbers: Cards | None = None
+    sure: str = ""
+    cautions: tuple[Caution, ...] = ()
+
+
+@dataclass(frozen=True)
 class Report:
     """A whole report.
 
@@ -70,6 +95,9 @@ class Report:
         in the page alone.
     ending
         The last sentence of the page.
+    first
+        What comes before all pages; None for a report that has no figure and no number to begin
+        with. On sheets it is on the screen only, and its exhibits stand on the sheets too.
     """
 
     title: str
@@ -85,3 +113,4 @@ class Report:
     origin: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)
     folder: str | None = field(default="data", kw_only=True)
     ending: str = field(default="", kw_only=True)
+    first: First | None = field(default=None, kw_only=True)

@@ -10,6 +10,8 @@ from drivelab.csv_text import csv_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from drivelab.exhibits.texts import Caution
+
 Cell: TypeAlias = "str | int | float | None"
 
 
@@ -23,18 +25,15 @@ class Around:
         Above it: what is varied and what is held.
     source
         Beside the title, such as ``figure 3``.
-    findings
-        Below it: what the numbers do, a sentence or two each.
-    caution
-        Below it: what limits it.
+    cautions
+        Below it: what limits it, a line each with more on demand.
     saved
         The tables behind it, where they are others than what is shown; none where it is empty.
     """
 
     lead: str = ""
     source: str = ""
-    findings: tuple[str, ...] = ()
-    caution: str = ""
+    cautions: tuple[Caution, ...] = ()
     saved: tuple[Table, ...] | None = None
 
 

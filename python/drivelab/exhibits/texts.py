@@ -17,11 +17,25 @@ class Caution:
         What the measurements show.
     advice
         What that means, and what to do about it.
+    short
+        What is seen in a few words, for the line that a page shows first; where it is empty, that
+        line is `seen`.
     """
 
     name: str = ""
     seen: str = ""
     advice: str = ""
+    short: str = ""
+
+    @property
+    def line(self) -> str:
+        """What a page shows first, without the name."""
+        return self.short or self.seen
+
+    @property
+    def more(self) -> str:
+        """What a page shows on demand; empty where the line says it all."""
+        return " ".join(part for part in (self.seen if self.short else "", self.advice) if part)
 
     def text(self) -> str:
         """Return it as running text."""
@@ -63,12 +77,15 @@ class Document:
 
 @dataclass(frozen=True)
 class Card:
-    """One of the numbers that come first: from least to most, and how sure."""
+    """One of the numbers that come first: from least to most, and how sure.
+
+    A number that is no range has an empty `high`.
+    """
 
     name: str
     low: str
-    high: str
-    said: str
+    high: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True)

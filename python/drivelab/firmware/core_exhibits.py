@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.exhibits import Axis, Line, LineFigure, Page, Report, Table, Text
+from drivelab.exhibits import Axis, Card, Cards, First, Line, LineFigure, Page, Report, Table
 from drivelab.exhibits.quantities import PROVENANCE, listed
 from drivelab.firmware.core_counts import ENOUGH
 
@@ -25,10 +25,21 @@ _COLUMNS: Final = (
 def cores_report(found: CoresFound) -> Report:
     """Make the report; the same runs always give the same one."""
     provenance = PROVENANCE["simulated"]
-    exhibits = (Text((answer(found),), leads=True), _figure(found), cores_table(found))
+    best = max(found.tried, key=lambda one: one.throughput_iops)
+    least = found.least
+    cards = (
+        Card("Enough", "none of those tried" if least is None else _named(least)),
+        Card("The flash alone", f"{found.free.throughput_iops:,.0f} requests/s"),
+        Card(
+            "The most that was reached",
+            f"{best.throughput_iops:,.0f} requests/s",
+            said=f"{_named(best)}; firmware takes {best.firmware_ns / 1000:,.1f} µs of a request",
+        ),
+    )
     return Report(
         f"Cores of {found.asked.drive}",
-        pages=(Page("How many cores are enough", exhibits, anchor="cores"),),
+        first=First(answer(found), (_figure(found),), Cards(cards)),
+        pages=(Page("What was tried", (cores_table(found),), anchor="cores"),),
         result=cores_values(found),
         subject="cores",
         badge=("simulated", provenance.label),
@@ -119,7 +130,7 @@ def cores_table(found: CoresFound) -> Table:
         )
         for one in found.tried
     )
-    return Table("tried", _COLUMNS, rows, title="What was tried")
+    return Table("tried", _COLUMNS, rows)
 
 
 def cores_values(found: CoresFound) -> dict[str, Any]:

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from drivelab.exhibits import Axis, BarFigure, Caution, Page, Report, Table, Text
+from drivelab.exhibits import (
+    Axis,
+    BarFigure,
+    Card,
+    Cards,
+    Caution,
+    First,
+    Page,
+    Report,
+    Table,
+    Text,
+)
 from drivelab.firmware.evaluation import evaluation_values
 from drivelab.firmware.shares import FLASHES, operation_share
 
@@ -51,6 +62,7 @@ def evaluation_report(
     board = profiles[0].board
     return Report(
         f"What firmware costs: {name}",
+        first=_first(found, profiles, dies),
         pages=(_predicted(found), _shares(profiles, dies), _profiled(profiles)),
         result=evaluation_values(found),
         subject="firmware",
@@ -118,7 +130,7 @@ def overall_table(found: Evaluation) -> Table:
         ),
         rows,
         title="Errors over all workloads",
-        caution="A record's own error is that of 1000 requests. With Z-NAND: the time of flash "
+        note="A record's own error is that of 1000 requests. With Z-NAND: the time of flash "
         "operations for the host is added to both, as in the paper.",
     )
 
@@ -140,14 +152,35 @@ def _predicted(found: Evaluation) -> Page:
         "nothing; the best first.",
         source="Lee et al. 2021, figure 2a",
     )
-    cautions = tuple(Caution("Something is missing", text) for text in found.cautions)
-    exhibits = (
-        Text((headline(found),), leads=True),
-        figure,
-        overall_table(found),
-        errors_table(found),
+    exhibits = (figure, overall_table(found), errors_table(found))
+    return Page("How well the time is predicted", exhibits, anchor="predicted")
+
+
+def _first(found: Evaluation, profiles: Sequence[Profiled], dies: int) -> First:
+    """Show how far the best model is off each workload, and what firmware takes."""
+    best = found.by_model[found.best]
+    bars = tuple((each.workload, (each.ratio,), (None,)) for each in best.errors)
+    figure = BarFigure(
+        "best-by-workload",
+        "How far the predicted mean time of each workload is off",
+        Axis("error of the mean time", quantity="share"),
+        (f"{found.best}, by a model of all other workloads",),
+        bars,
+        saved=(),
     )
-    return Page("How well the time is predicted", exhibits, cautions, anchor="predicted")
+    flash = FLASHES[0]
+    share = float(np.mean([operation_share(each, flash, dies).ratio for each in profiles]))
+    cards = (
+        Card("Off on average", f"{100 * best.ratio:.1f} %", said=f"{found.best}, unseen workloads"),
+        Card("At most", f"{100 * best.worst.ratio:.1f} %", said=best.worst.workload),
+        Card(
+            "Firmware's share of an operation",
+            f"{100 * share:.0f} %",
+            said=f"with {flash.name}, mean over the workloads",
+        ),
+    )
+    cautions = tuple(Caution("Something is missing", text) for text in found.cautions)
+    return First(headline(found), (figure,), Cards(cards), cautions=cautions)
 
 
 def _one_axis(label: str, bars: Sequence[tuple[str, tuple[float, ...], tuple[None, ...]]]) -> Axis:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drivelab.campaign.exhibits.courses import SAME, times_text
+from drivelab.campaign.exhibits.first_figures import faster_where, latency_throughput_of
 from drivelab.campaign.exhibits.sweep_figures import several_drives
-from drivelab.exhibits import Cautions, Document, Facts, Page, Report, Table, Text, number
+from drivelab.exhibits import Cautions, Document, First, Page, Report, Table, Text, number
 from drivelab.exhibits.quantities import METRICS, PROVENANCE, listed
 from drivelab.models.exhibits.accuracy import JUDGED, READ_SO, TITLES, accuracy_table, cells
-from drivelab.models.exhibits.summary import GLOSSARY
 from drivelab.models.predictors import ESTIMATORS
 from drivelab.pages.campaign import SOURCES
 from drivelab.pages.digest import common_workloads, differences, joined, told_apart
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from drivelab.pages.digest import Digest
 
 _LONGEST_NAME: Final = 100
+#: Of a page, in letters.
+_LONGEST_TITLE: Final = 150
+#: Of more drives than this only the fastest two and the slowest are named in a sentence.
+_MOST_NAMED: Final = 3
 
 
 def default_folder(paths: Sequence[Path]) -> Path:
@@ -72,38 +76,36 @@ def comparison_report(digests: Sequence[Digest]) -> Report:
     common = common_workloads(digests)
     accuracy = joined("accuracy", digests, [one.accuracy for one in digests])
     sweeps = joined("sweeps", digests, [one.sweeps.table for one in digests])
-    unlike = differences(digests)
+    drives = [one.sweeps for one in digests]
+    pictures = (latency_throughput_of(drives, sweeps), faster_where(drives, sweeps))
+    means = _means(common)
     return Report(
-        listed([one.label for one in digests]),
+        _title([one.label for one in digests]),
         subject="comparison",
         statement=_statement(digests),
         ending=f"Each run's own report says more about its drive. {SOURCES}",
+        first=First(
+            figures=tuple(one for one in pictures if one is not None),
+            sure=common_words(common),
+            cautions=tuple(differences(digests)),
+        ),
         pages=(
-            Page(
-                "In short",
-                (
-                    Text((common_words(common),), leads=True),
-                    *_means(common),
-                    *([Cautions("Not alike", tuple(unlike))] if unlike else []),
-                ),
-                anchor="summary",
-            ),
+            *([Page("On average", tuple(means), anchor="average")] if means else []),
             Page(
                 "What the drives do when one thing changes",
-                (Text((_LINES,)), *several_drives([one.sweeps for one in digests], sweeps)),
+                (Text((_LINES,)), *several_drives(drives, sweeps)),
                 anchor="sweeps",
-            ),
-            Page(
-                "Before you trust a number",
-                tuple(Cautions(one.label, one.cautions) for one in digests),
-                anchor="warnings",
             ),
             Page(
                 "How good the models are",
                 (Text((_ROWS,)), *_accuracy(digests, accuracy)),
                 anchor="accuracy",
             ),
-            Page("The words used here", (Facts("", GLOSSARY),), anchor="words"),
+            Page(
+                "Cautions of each drive",
+                tuple(Cautions(one.label, one.cautions) for one in digests),
+                anchor="warnings",
+            ),
             Page("What was compared", _identities(digests), anchor="identity"),
         ),
     )
@@ -137,6 +139,12 @@ def _statement(digests: Sequence[Digest]) -> str:
     return f"{'. '.join(parts)}."
 
 
+def _title(labels: Sequence[str]) -> str:
+    """Name the drives, or count them where their names would fill the page."""
+    names = listed(labels)
+    return names if len(names) <= _LONGEST_TITLE else f"{len(labels)} drives"
+
+
 def common_words(common: Table) -> str:
     """Say how the drives compare over the workloads that all of them have run."""
     rows = common.records()
@@ -154,11 +162,13 @@ def common_words(common: Table) -> str:
         ratio = number(row[metric]) / number(best[metric])
         same = "about as fast" if ratio < SAME else f"{times_text(ratio)} longer"
         behind.append(f"{row['drive']} {same}")
+    if len(ranked) > _MOST_NAMED:
+        behind = [f"next {behind[0]}", f"last {behind[-1]}"]
     return (
         f"Under the {count:,} workloads that every drive has run, {best['drive']} answers "
         f"fastest: {METRICS[metric].text(number(best[metric]))} in the geometric mean of the mean "
         f"latencies, {listed(behind)}. One drive may be better at some of them and worse at "
-        "others: the figures below say where."
+        "others."
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 import zlib
 from dataclasses import dataclass
 from functools import cache
@@ -16,11 +15,12 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 import jinja2
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from drivelab.plain_text import escaped_lines
 from drivelab.report.drawing.looks import Drawn
-from drivelab.report.sheets import LaidPage, paper_of, sheets
+from drivelab.report.explained import Words, kept_together, said
+from drivelab.report.sheets import LaidPage, first_page, paper_of, sheets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from drivelab.exhibits import Report, Table
 
 STYLES: Final = ("report.css", "exhibits.css")
-_COMMAND: Final = re.compile(r"`([^`<>]+)`")
-# Of the command line: a browser would break it behind its dashes.
-_OPTION: Final = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
-_NUMBER_AND_UNIT: Final = re.compile(r"(\d) (%|ns|µs|ms|s|MB/s|IOPS|B|[KMGT]iB)(?![\w])")
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,9 @@ def render(report: Report) -> RenderedPage:
         When two tables that differ have one name, which would be one file.
     """
     pages = [LaidPage.of(page) for page in report.pages]
-    drawings = [each for page in pages for each in page.exhibits if isinstance(each, Drawn)]
+    first = first_page(report)
+    laid = [*(first.exhibits if first else ()), *(each for page in pages for each in page.exhibits)]
+    drawings = [each for each in laid if isinstance(each, Drawn)]
     tables = _tables(report, drawings)
     style = "\n".join([*map(resource, STYLES), f"@page {{ size: A4 {paper_of(report)}; }}"])
     script = resource("report.js")
@@ -62,7 +60,9 @@ def render(report: Report) -> RenderedPage:
         .get_template("page.html.j2")
         .render(
             report=report,
+            first=first,
             pages=pages,
+            words=Words((report.title,)),
             sheets=sheets(pages) if report.header else [],
             paper=paper_of(report),
             lists=_lists(drawings),
@@ -145,32 +145,14 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["kept"] = _kept_together
+    environment.filters["kept"] = kept_together
+    environment.filters["said"] = said
     # Panels and samples of lines are drawn here and escape their own texts.
-    environment.filters["said"] = _said
     environment.tests["drawing"] = lambda one: isinstance(one, Drawn)
     environment.filters["kind"] = lambda one: type(one).__name__
     environment.filters["drawing"] = lambda panel: Markup(panel.svg)  # noqa: S704
     environment.filters["sample"] = lambda style: Markup(style.sample())  # noqa: S704
     return environment
-
-
-def _kept_together(text: str) -> Markup:
-    """Break neither between a number and its unit, nor in an option of the command line."""
-    return Markup(_options_kept(_units_kept(text)))  # noqa: S704
-
-
-def _said(text: str) -> Markup:
-    """Set what stands between back quotes as a command."""
-    return Markup(_options_kept(_COMMAND.sub(r"<code>\1</code>", _units_kept(text))))  # noqa: S704
-
-
-def _units_kept(text: str) -> str:
-    return str(escape(_NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)))
-
-
-def _options_kept(escaped: str) -> str:
-    return _OPTION.sub(r'<span class="kept">\g<0></span>', escaped)
 
 
 def resource(name: str) -> str:

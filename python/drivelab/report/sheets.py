@@ -12,7 +12,7 @@ two, so sheets lie across; bars of many drives are tall, so theirs stand upright
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from drivelab.exhibits import BarFigure, Cards, Cautions, Document, Facts, Text
@@ -62,6 +62,21 @@ class LaidPage:
             is_drawn=any(each.panels for each in drawings),
             is_half=_is_half(drawings),
         )
+
+
+def first_page(report: Report) -> LaidPage | None:
+    """Draw what comes before all pages; None where nothing does.
+
+    On sheets its exhibits are seen again: these are copies, which save nothing and have names of
+    their own.
+    """
+    if report.first is None:
+        return None
+    figures = report.first.figures
+    if report.header:
+        figures = tuple(replace(each, name=f"first-{each.name}", saved=()) for each in figures)
+    exhibits = tuple(drawn(each, first=True) for each in figures)
+    return LaidPage("", report.first.cautions, "summary", False, exhibits, True, False)
 
 
 def _laid(exhibit: Exhibit) -> Any:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from drivelab.exhibits import Facts, Page, Report, number
+from drivelab.exhibits import Caution, Facts, Page, Report, number
 from drivelab.exhibits.quantities import PROVENANCE, listed, share_text
 from drivelab.timeline.figure import WORDS
 
@@ -64,7 +64,7 @@ def timeline_report(
         title=f"{figure.title[0].upper()}{figure.title[1:]}",
         lead=figure.note,
         note="",
-        caution=caution,
+        cautions=(Caution(seen=caution),),
     )
     return Report(
         drive,

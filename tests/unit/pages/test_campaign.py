@@ -17,12 +17,11 @@ from made_run import evaluated, header, made_run, measurement, run_of
 
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import RunError
-from drivelab.exhibits import Cards, Caution, Exhibit, Multiples, Table, Text
+from drivelab.exhibits import Caution, Exhibit, First, Multiples, Table
 from drivelab.exhibits.quantities import share_text, within_text, workload_text
 from drivelab.models.evaluate import MODEL_KEYS, ModelKey
 from drivelab.models.exhibits import summary
 from drivelab.models.exhibits.cautions import model_cautions, model_figure_cautions
-from drivelab.models.exhibits.effects import importance
 from drivelab.models.exhibits.run_data import RunData
 from drivelab.outputs import OutputFolder
 from drivelab.pages.campaign import campaign_report
@@ -64,6 +63,8 @@ class Reader(html.parser.HTMLParser):
                 self.lines.append(f"[drawing] {value}")
         if tag in ("h1", "h2", "h3"):
             self.lines.append("")
+        if tag == "dfn":
+            self.lines.append(f"[{dict(attrs)['data-meaning']}]")
 
     def handle_endtag(self, tag: str) -> None:
         if tag not in VOID:
@@ -202,45 +203,47 @@ def exhibits_of(run: RunData) -> dict[str, dict[str, Exhibit]]:
     }
 
 
-def test_a_picture_comes_first_and_hashes_last() -> None:
+def first_of(run: RunData) -> First:
+    first = campaign_report(run).first
+    assert first is not None
+    return first
+
+
+def test_pictures_and_three_numbers_come_first_and_hashes_last() -> None:
     report = campaign_report(whole_run())
-    anchors = [page.anchor for page in report.pages]
-    assert (anchors[0], anchors[-2:]) == ("summary", ["words", "identity"])
-    # What drive, a picture, three numbers, how sure.
-    said, picture, cards, sure = report.pages[0].exhibits
-    assert [type(one) for one in (said, cards, sure)] == [Text, Cards, Text]
-    assert isinstance(picture, Multiples)
-    assert picture.name == "sweep-4"
-    names = [getattr(one, "name", "") for page in report.pages[1:] for one in page.exhibits]
-    assert "sweep-4" not in names
-    assert "sweep-5" in names
+    first = first_of(whole_run())
+    assert [one.name for one in first.figures] == ["latency-throughput", "sizes-by-pattern"]
+    assert first.numbers is not None
+    assert len(first.numbers.cards) == 3
+    assert first.sure.startswith("How sure: on 10 more workloads")
+    assert [page.anchor for page in report.pages][-2:] == ["workloads", "identity"]
+    html = page_of(whole_run()).html
+    assert html.index('id="summary"') < html.index('id="sweeps"')
 
 
 def test_without_curves_another_picture_comes_first() -> None:
-    found = exhibits_of(made_run(12))
-    assert "percentiles" in found["summary"]
+    assert [one.name for one in first_of(made_run(12)).figures] == ["percentiles"]
     # Nothing else stood there.
-    assert "percentiles" not in found
+    assert "percentiles" not in exhibits_of(made_run(12))
 
 
 def test_a_caution_stands_at_the_exhibit_that_it_limits() -> None:
-    found = exhibits_of(made_run(40, requests=900, sweeps=True))
-    percentiles = found["percentiles"]["percentiles"]
+    run = made_run(40, requests=900, sweeps=True)
+    percentiles = exhibits_of(run)["percentiles"]["percentiles"]
     assert isinstance(percentiles, Multiples)
-    assert percentiles.caution.startswith("Short. ")
-    first, *others = campaign_report(made_run(40, requests=900, sweeps=True)).pages
-    assert "Short" not in [caution.name for caution in first.cautions]
-    assert not any(page.cautions for page in others)
-    table = found["workloads"]["workload-table"]
+    assert [one.name for one in percentiles.cautions] == ["Short"]
+    assert "Short" not in [caution.name for caution in first_of(run).cautions]
+    assert not any(page.cautions for page in campaign_report(run).pages)
+    table = exhibits_of(run)["workloads"]["workload-table"]
     assert isinstance(table, Table)
-    assert table.caution == ""
+    assert table.cautions == ()
 
 
 def test_a_caution_of_an_exhibit_that_is_not_there_limits_everything() -> None:
     # Too few requests for any percentile.
-    report = campaign_report(made_run(40, requests=8))
-    assert "percentiles" not in exhibits_of(made_run(40, requests=8))["percentiles"]
-    assert "Short" in [caution.name for caution in report.pages[0].cautions]
+    run = made_run(40, requests=8)
+    assert "percentiles" not in exhibits_of(run)["percentiles"]
+    assert "Short" in [caution.name for caution in first_of(run).cautions]
 
 
 def test_a_long_run_lists_the_first_workloads_and_holds_all() -> None:
@@ -269,29 +272,18 @@ def predicting(
     }
 
 
-def test_the_summary_names_range_accuracy_and_what_matters() -> None:
+def test_the_summary_names_range_and_accuracy() -> None:
     run = made_run(300)
     best = run.accuracy[run.best("latency_ns_mean")]
-    tried = summary.what_was_tried(run)
-    assert tried.startswith("Burst writes: the drive sim:made (74.5 GiB) was simulated under")
-    assert "under 300 workloads" in summary.what_was_tried(run)
+    tried = summary.what_it_is(run)
+    assert tried.startswith("74.5 GiB, burst writes, simulated under 300 workloads (")
     cards = summary.first_numbers(run).cards
     assert [card.name for card in cards] == ["Mean latency", "Bandwidth", "Throughput"]
     assert share_text(best.mre) in cards[0].said
-    sentences = summary.how_sure(run, importance(run))
-    assert sentences[0].endswith("knowing more helps here.")
-    with_check = summary.how_sure(made_run(60, check=20), importance(run))
-    assert with_check[0].startswith("On 20 more workloads, spread over the whole ranges")
-    assert "for mean latency, queue depth and" in sentences[1]
-
-
-def test_the_summary_leaves_out_what_does_not_stand_out() -> None:
-    run = made_run(300)
-    found = importance(run)
-    place = found.columns.index("mre_shuffled")
-    flat = [(*row[:place], row[place - 1], *row[place + 1 :]) for row in found.rows]
-    assert len(summary.how_sure(run, found)) == 2
-    assert len(summary.how_sure(run, replace(found, rows=tuple(flat)))) == 1
+    assert summary.basic_against_extended(run).endswith("knowing more helps here.")
+    assert "each of the 300 workloads was predicted by models that had not" in summary.how_sure(run)
+    with_check = summary.how_sure(made_run(60, check=20))
+    assert with_check.startswith("How sure: on 20 more workloads, spread over the whole ranges")
 
 
 def test_the_summary_names_only_what_differs() -> None:
@@ -299,8 +291,8 @@ def test_the_summary_names_only_what_differs() -> None:
         measurement(place, Characteristics(read_size=512 * (1 + place % 2))) for place in range(120)
     ]
     run = run_of(same)
-    words = summary.what_was_tried(run)
-    assert words.endswith("under 120 workloads, 2 of them distinct, which differ in request size.")
+    assert summary.what_it_is(run).endswith("under 120 workloads (2 distinct).")
+    assert summary.what_differs(run) == "The workloads differ in request size."
 
 
 @pytest.mark.parametrize(

@@ -65,4 +65,4 @@ def test_drive_without_a_condition_has_none_on_the_page() -> None:
     ],
 )
 def test_caution_says_what_of_the_drive_is_not_drawn(span, said) -> None:
-    assert parts(span)[1].caution.startswith(said)
+    assert parts(span)[1].cautions[0].line.startswith(said)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.campaign.exhibits.bursts import FOUND, room_found
 from drivelab.campaign.exhibits.series import FEWEST_BATCHES, STEP_SHARE, drift, step_down
 from drivelab.campaign.exhibits.sweeps import (
+    LATENCY_THROUGHPUT,
     PATTERN_LATENCY,
     QUEUE_DEPTH,
     lines_of,
@@ -20,7 +21,7 @@ from drivelab.campaign.exhibits.sweeps import (
 from drivelab.campaign.exhibits.workloads import repeatability
 from drivelab.drives.write_pattern import BURST
 from drivelab.exhibits import Caution
-from drivelab.exhibits.quantities import METRICS, TIMES, latency_text, share_text
+from drivelab.exhibits.quantities import METRICS, TIMES, latency_text, listed, share_text
 from drivelab.units import format_duration_ns
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def figure_cautions(run: CampaignData, sweeps: Table) -> dict[str, list[Caution]
         As `drivelab.campaign.exhibits.sweeps.sweep_table` makes it.
     """
     return {
-        f"sweep-{QUEUE_DEPTH}": [*_saturated(sweeps)],
+        LATENCY_THROUGHPUT: [*_saturated(sweeps)],
         f"sweep-{PATTERN_LATENCY}": [*_one_place(run)],
         "percentiles": [*_short(run)],
         "workload-table": [*_half_widths(run)],
@@ -82,6 +83,7 @@ def _failed(run: CampaignData) -> Iterator[Caution]:
             "Failed",
             f"{_workloads(len(run.failures))} failed; number {first.index}: {first.message}.",
             "Nothing here includes them. The command that started the run tries them again.",
+            short=f"{_workloads(len(run.failures))} failed, and are left out.",
         )
 
 
@@ -132,7 +134,8 @@ def _throttled(run: CampaignData, steps: Sequence[tuple[Measurement, Step]]) -> 
             "counted. The mean mixes both speeds; what lasts is the slower one. Warm up for "
             "longer (--warmup-requests)."
         )
-    yield Caution(name, seen, advice)
+    short = f"{_of(len(steps), run)} became slower while they were counted, and stayed slow."
+    yield Caution(name, seen, advice, short)
 
 
 def _drift(measurement: Measurement) -> Drift | None:
@@ -153,6 +156,7 @@ def _unsteady(run: CampaignData, drifts: Sequence[tuple[Measurement, Drift]]) ->
         f"number {one.index}, from {latency_text(moved.first)} to {latency_text(moved.last)}).",
         "The answer depends on how long one looks, and the drive may settle elsewhere. Warm up "
         f"for longer ({option}).",
+        short=f"In {_of(len(drifts), run)} the latency was still changing while it was counted.",
     )
 
 
@@ -172,6 +176,7 @@ def _bursts(run: CampaignData) -> Iterator[Caution]:
             "They tell how the drive takes a burst. When that room is used up, such writes may "
             "become ten times slower and more, and reads beside them too. "
             "`--writes sustained` shows what lasts.",
+            short=f"Random writes found {FOUND[room]}; what lasts may be ten times slower.",
         )
 
 
@@ -189,6 +194,7 @@ def _half_widths(run: CampaignData) -> Iterator[Caution]:
         )
     if not wide:
         return
+    short = f"{seen}."
     known = [(ratio, one.index) for one in wide if (ratio := one.half_width_ratio) is not None]
     if known:
         worst, index = max(known, key=lambda item: (item[0], -item[1]))
@@ -204,6 +210,7 @@ def _half_widths(run: CampaignData) -> Iterator[Caution]:
         f"{seen}.",
         "Of 100 such means 95 lie that close to the true one. Count for longer (--seconds, "
         "--requests, --max-requests).",
+        short=short,
     )
 
 
@@ -219,6 +226,7 @@ def _repeats(run: CampaignData) -> Iterator[Caution]:
                 f"{repeated.groups} workloads).",
                 "Expect no model to be much more accurate than that. Keep the machine quiet, or "
                 "count for longer (--seconds, --requests).",
+                short=f"Equal workloads differ from their own mean by {difference} on average.",
             )
             return
 
@@ -248,6 +256,7 @@ def _one_place(run: CampaignData) -> Iterator[Caution]:
             "The outer tracks of a disk are up to twice as fast as its inner ones, so points of "
             "one curve differ by that too, and no half-width tells. Another --seed draws other "
             "places.",
+            short=f"In {_of(len(in_order), run)} requests stayed near one place of the disk.",
         )
 
 
@@ -263,10 +272,11 @@ def _is_in_order(one: Measurement) -> bool:
 
 
 def _saturated(sweeps: Table) -> Iterator[Caution]:
-    parts = []
+    parts, depths = [], []
     for line in lines_of(sweeps, QUEUE_DEPTH):
         found = saturation(line)
         if found is not None:
+            depths.append(f"{line.label.lower()} beyond queue depth {found.depth:.0f}")
             parts.append(
                 f"{line.label.lower()} gain less than a tenth beyond queue depth "
                 f"{found.depth:.0f} (at {found.deepest:.0f}, {found.iops_ratio:.2f}{TIMES} the "
@@ -278,6 +288,7 @@ def _saturated(sweeps: Table) -> Iterator[Caution]:
             f"With more requests in flight, {'; '.join(parts)}.",
             "A deeper queue only makes every request wait longer. Do not plan with one, and do "
             "not judge the drive by its latencies there.",
+            short=f"Requests only wait longer: {listed(depths)}.",
         )
 
 

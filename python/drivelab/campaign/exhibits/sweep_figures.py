@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from drivelab.campaign.exhibits import sweeps
-from drivelab.campaign.exhibits.compared_words import compared_words
-from drivelab.campaign.exhibits.courses import BARS_FROM, value_text
-from drivelab.campaign.exhibits.sweep_words import sweep_words
+from drivelab.campaign.exhibits.courses import BARS_FROM, noise_text, value_text
+from drivelab.campaign.exhibits.sweep_words import missing_cautions, sweep_words
 from drivelab.campaign.exhibits.sweeps import lines_of
 from drivelab.exhibits import Line, LineFigure, Multiples
 from drivelab.exhibits.metric_axes import characteristic_axis, metric_axis, on_axis
@@ -146,9 +145,25 @@ def several_drives(drives: Sequence[DriveSweeps], saved: Table) -> list[Multiple
             ]
             line = by_drive[0][place]
             panels.append(_panel(figure, metric, line.label, drawn, line.panel, line.series))
-        words = compared_words(figure, [(one.label, one.table, one.reason) for one in drives])
+        words = _words_of_several(figure, drives, by_drive)
         found.append(_multiples(figure, panels, words, adjective=adjective, columns=3, saved=saved))
     return found
+
+
+def _words_of_several(
+    figure: int, drives: Sequence[DriveSweeps], by_drive: Sequence[Sequence[sweeps.Line]]
+) -> SweepWords:
+    alone = sweep_words(figure, drives[0].table, drives[0].reason)
+    return replace(
+        alone,
+        source="figure 6" if figure == sweeps.PATTERN_LATENCY else alone.source,
+        missing=tuple(
+            caution
+            for drive, lines in zip(drives, by_drive, strict=True)
+            for caution in missing_cautions(lines, drive.reason, drive.label)
+        ),
+        noise=noise_text([line for lines in by_drive for line in lines]),
+    )
 
 
 def _title(panel: str, metric: str) -> str:
@@ -188,8 +203,7 @@ def _multiples(
         note=words.noise,
         lead=words.setting,
         source=words.source,
-        findings=words.findings,
-        caution=words.missing,
+        cautions=words.missing,
         saved=(saved,),
     )
 

@@ -27,6 +27,8 @@ QUEUE_DEPTH: Final = 4
 SIZE: Final = 5
 PATTERN_LATENCY: Final = 6
 PATTERN_THROUGHPUT: Final = 7
+#: Of the figure that shows both over queue depth.
+LATENCY_THROUGHPUT: Final = "latency-throughput"
 _KEYS: Final = ("figure", "panel", "series", "characteristic", "value", "index")
 _COLUMNS: Final = (*_KEYS, *METRICS, "half_width_ratio")
 

@@ -67,6 +67,7 @@ def _far_off(run: RunData) -> Iterator[Caution]:
             f"{listed(parts)}.",
             "What these have in common is where to try before planning; the table of all workloads "
             "in the run's report says what they are.",
+            short="Some workloads are predicted wrong by more than a factor of two.",
         )
 
 
@@ -102,4 +103,6 @@ def _not_varied(run: RunData) -> Iterator[Caution]:
             "Not varied",
             f"The same in every workload that the models know: {', '.join(fixed)}.",
             "They say nothing about its effect, and should not be asked about other values.",
+            short=f"{len(fixed)} of {len(CHARACTERISTICS)} characteristics were the same in every "
+            "workload.",
         )

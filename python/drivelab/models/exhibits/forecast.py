@@ -10,8 +10,10 @@ from drivelab.exhibits import (
     Axis,
     Card,
     Cards,
+    Caution,
     Exhibit,
     Facts,
+    First,
     Line,
     LineFigure,
     Page,
@@ -43,6 +45,7 @@ _SATURATED: Final = (
     "late. What completes there is what the drive can do, and latencies are those of a full queue. "
     "A latency counts from when the request is sent."
 )
+_SATURATED_SHORT: Final = "In the marked windows the drive cannot keep up with the recorded times."
 _SERVED: Final = (
     "The drive is taken for a link, a write buffer and units that work in parallel, with costs "
     "that were fitted to measurements of closed loops. They serve the recorded requests at their "
@@ -68,8 +71,9 @@ def forecast_report(
     """
     drive = answer["drive"] or "a drive without a name"
     provenance = PROVENANCE.get(answer["kind"] or "")
+    first, others = _first(answer, trace, forecast, drive, error)
     pages = [
-        Page("What would become of it", tuple(_first(answer, trace, forecast, drive))),
+        Page("What would become of it", tuple(others), anchor="becomes"),
         Page("How sure that is", (Text(_sure(forecast, error)),), anchor="sureness"),
     ]
     saved = forecast_table(forecast)
@@ -81,6 +85,7 @@ def forecast_report(
     made = "" if provenance is None else f"{provenance.adjective} "
     return Report(
         f"{name} on {drive}, on which it never ran",
+        first=first,
         pages=tuple(pages),
         result=dict(answer),
         tables=() if shows_all else (saved,),
@@ -94,18 +99,19 @@ def forecast_report(
 
 
 def _first(
-    answer: Mapping[str, Any], trace: Trace, forecast: TraceForecast, drive: str
-) -> list[Exhibit]:
-    lead = Text((_headline(answer, forecast, drive),), leads=True)
+    answer: Mapping[str, Any], trace: Trace, forecast: TraceForecast, drive: str, error: float
+) -> tuple[First, list[Exhibit]]:
+    """Give what comes first, and what stands on the first page below it."""
+    said, sure = _headline(answer, forecast, drive), _sure(forecast, error)[0]
     notes = [f"{note[0].upper()}{note[1:].rstrip('.')}." for note in trace_notes(trace)]
     what = Text((f"The trace: {trace.describe()}.", *notes))
     if len(forecast.begin_ns) < 2:
         window = latency_text(forecast.window_ns)
         one = Text((f"All of it lies in one window of {window}; a shorter one shows its course.",))
-        return [lead, what, _kinds(answer), one]
+        return First(said, sure=sure), [what, _kinds(answer), one]
     course = Course.of(_numbers(forecast), forecast.window_ns, _end_ns(forecast))
-    figures = [_latency_figure(course, forecast), _rate_figure(course, forecast)]
-    return [lead, _cards(answer, forecast), what, *figures, _kinds(answer)]
+    first = First(said, (_latency_figure(course, forecast),), _cards(answer, forecast), sure)
+    return first, [what, _rate_figure(course, forecast), _kinds(answer)]
 
 
 def _headline(answer: Mapping[str, Any], forecast: TraceForecast, drive: str) -> str:
@@ -174,9 +180,9 @@ def _latency_figure(course: Course, forecast: TraceForecast) -> LineFigure:
     if points:
         x, y = zip(*points, strict=True)
         lines.append(Line(_BEHIND, x, y, "mean"))
-    cautions = [_SATURATED] if points else []
+    cautions = [Caution("Behind", _SATURATED, short=_SATURATED_SHORT)] if points else []
     outside = outside_text(forecast)
-    cautions += [f"{outside}."] if outside else []
+    cautions += [Caution("Outside", f"{outside}.")] if outside else []
     return LineFigure(
         "latency",
         "Mean latency by window",
@@ -184,7 +190,7 @@ def _latency_figure(course: Course, forecast: TraceForecast) -> LineFigure:
         Axis("latency", "log10", quantity="duration"),
         tuple(lines),
         note=course.note,
-        caution=" ".join(cautions),
+        cautions=tuple(cautions),
     )
 
 

@@ -10,6 +10,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Final, Literal
 
 from drivelab.exhibits.number_text import duration_text, number_text, size_text
+from drivelab.exhibits.quantities import TIMES
 from drivelab.report.drawing.svg import log_axis, log_limits, log_ticks
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ _TEXTS: Final[dict[str, Callable[[float], str]]] = {
     "number": number_text,
     "duration": duration_text,
     "share": lambda value: f"{100 * value:.6g} %",
+    "times": lambda value: f"{number_text(value)}{TIMES}",
 }
 
 
@@ -231,8 +233,13 @@ def _linear_axis(
     getattr(axes, f"set_{which}lim")(*limits)
     drawn = getattr(axes, f"{which}axis")
     steps = (1, 2, 5, 10) if counted else (1, 2, 2.5, 5, 10)
-    drawn.set_major_locator(
-        MaxNLocator(nbins=8 if which == "x" else 6, steps=steps, integer=counted)
-    )
     text = "{:,.10g}".format if axis.quantity == "number" else axis_text(axis)
+    for bins in range(8 if which == "x" else 6, 2, -1):
+        locator = MaxNLocator(nbins=bins, steps=steps, integer=counted)
+        ticks = [float(tick) for tick in locator.tick_values(*limits)]
+        texts = [text(tick) for tick in ticks if limits[0] <= tick <= limits[1]]
+        step = (ticks[1] - ticks[0]) / (limits[1] - limits[0]) if len(ticks) > 1 else 1.0
+        if which == "y" or stand_apart(texts, step * plot_inches(axes)):
+            break
+    drawn.set_major_locator(locator)
     drawn.set_major_formatter(FuncFormatter(lambda value, _: text(value)))

@@ -19,7 +19,7 @@ from drivelab.exhibits.quantities import latency_text, share_text
 from drivelab.plain_text import escaped_lines
 from drivelab.report.drawing.axes import axis_label, axis_text, plot_inches, stand_apart
 from drivelab.report.drawing.line_styles import AreaStyle
-from drivelab.report.drawing.looks import WIDE_INCHES, Drawn, Panel, identifier
+from drivelab.report.drawing.looks import FIRST_INCHES, WIDE_INCHES, Drawn, Panel, identifier
 from drivelab.report.drawing.svg import BLUE, GREEN, INK, ORANGE, document, panel
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ _LETTER_INCHES: Final = 0.074
 _TITLE_LETTER_INCHES: Final = 0.092
 _NOTE_LETTER_INCHES: Final = 0.066
 _VALUE_LETTER_INCHES: Final = 0.07
+#: Bars that the words for readers who see no drawing tell one by one.
+_MOST_SAID: Final = 12
 # Half a number of the axis stands beyond its end.
 _RIGHT_INCHES: Final = 0.3
 # The axis ends there, over the largest value, which is written behind its bar.
@@ -58,12 +60,13 @@ _VALUE_TEXTS: Final[dict[str, Callable[[float], str]]] = {
 _HATCHES: Final = {"simulated": "////", "calculated": "...."}
 
 
-def drawn_bars(figure: BarFigure) -> Drawn:
-    """Draw groups of bars, a panel a group."""
+def drawn_bars(figure: BarFigure, *, is_narrow: bool = False) -> Drawn:
+    """Draw groups of bars, a panel a group; a lone one is narrow where it `is_narrow`."""
     columns = 1 if len(figure.groups) == 1 else figure.columns
     kinds = list(dict.fromkeys(figure.kinds))
     panels = tuple(
-        Panel(_panel(figure, place, group, columns)) for place, group in enumerate(figure.groups)
+        Panel(_panel(figure, place, group, columns, is_narrow=is_narrow))
+        for place, group in enumerate(figure.groups)
     )
     rows = []
     for name, values, intervals in figure.bars:
@@ -142,10 +145,10 @@ class _Shape:
     margins: tuple[float, float, float, float]
 
     @classmethod
-    def of(cls, figure: BarFigure, group: str, columns: int) -> _Shape:
+    def of(cls, figure: BarFigure, group: str, columns: int, *, is_narrow: bool = False) -> _Shape:
         names = [_folded(name) for name, _, _ in figure.bars]
         # Below half a sheet the page makes a drawing smaller.
-        width = WIDE_INCHES / min(columns, 2)
+        width = FIRST_INCHES[0] if is_narrow else WIDE_INCHES / min(columns, 2)
         letters = max(len(line) for name in names for line in name.split("\n"))
         left = 0.15 + letters * _LETTER_INCHES
         lines = max(1 + name.count("\n") for name in names)
@@ -155,15 +158,30 @@ class _Shape:
         return cls(names, title, width, height, (left, 0.5, _RIGHT_INCHES, top))
 
 
-def _panel(figure: BarFigure, place: int, group: str, columns: int) -> str:
-    shape = _Shape.of(figure, group, columns)
+def _panel(
+    figure: BarFigure, place: int, group: str, columns: int, *, is_narrow: bool = False
+) -> str:
+    shape = _Shape.of(figure, group, columns, is_narrow=is_narrow and columns == 1)
     return panel(
         lambda axes: _draw(axes, figure, place, shape.title, shape.names),
         size_inches=(shape.width, shape.height),
         margins_inches=shape.margins,
         identifier=f"{identifier(figure.name)}-{place}",
-        label=f"{figure.title or figure.y.label}: {group}",
+        label=_said(figure, place, group),
     )
+
+
+def _said(figure: BarFigure, place: int, group: str) -> str:
+    """Say what is drawn, for readers who do not see it: the bars and their values."""
+    text = _VALUE_TEXTS.get(figure.y.quantity, value_text)
+    parts = [
+        f"{name} {'no value' if values[place] is None else text(values[place] or 0.0)}"
+        for name, values, _ in figure.bars[:_MOST_SAID]
+    ]
+    if len(figure.bars) > _MOST_SAID:
+        parts.append(f"and {len(figure.bars) - _MOST_SAID} more bars")
+    what = f"{figure.title or figure.y.label}: {group}"
+    return f"{what}. {axis_label(figure.y)}: {'; '.join(parts)}."
 
 
 def _folded(name: str) -> str:

@@ -19,14 +19,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from matplotlib.collections import PolyCollection
 
-from drivelab.exhibits import Table
-from drivelab.exhibits.number_text import number_text, value_text
+from drivelab.exhibits.number_text import number_text
+from drivelab.report.drawing.cells import heat_table, pairs_table
 from drivelab.report.drawing.looks import (
     WIDE_INCHES,
     Drawn,
-    HtmlTable,
     Panel,
-    cell_style,
     identifier,
     ramp,
     share_of_range,
@@ -78,38 +76,12 @@ def drawn_columns(figure: ColumnFigure) -> Drawn:
     return Drawn(
         name=figure.name,
         title=figure.title,
-        saved=(_saved(figure),),
+        saved=(pairs_table(figure),),
         panels=panels,
-        table=_heat_map(figure, values),
+        table=heat_table(figure, corner=f"{figure.y.label} \\ {figure.x.label}"),
         notes=(figure.note,) if figure.note else (),
         beside=bool(panels) and _longest(figure.y) <= _LONGEST_BESIDE,
     )
-
-
-def _heat_map(figure: ColumnFigure, values: Sequence[float]) -> HtmlTable:
-    rows = []
-    for name, row in zip(figure.y.categories, figure.values, strict=True):
-        cells = [(name, "")]
-        for value in row:
-            if value is None:
-                cells.append(("\N{EN DASH}", ""))
-                continue
-            # Nothing is served at all: no place on a logarithmic scale, lighter than any other.
-            share = share_of_range(figure.z, value, values) if value > 0 else 0.0
-            cells.append((value_text(value), cell_style(share)))
-        rows.append(tuple(cells))
-    corner = f"{figure.y.label} \\ {figure.x.label}"
-    numeric = (False,) + (True,) * len(figure.x.categories)
-    return HtmlTable((corner, *figure.x.categories), tuple(rows), numeric)
-
-
-def _saved(figure: ColumnFigure) -> Table:
-    rows = [
-        (row_name, column_name, value)
-        for row_name, row in zip(figure.y.categories, figure.values, strict=True)
-        for column_name, value in zip(figure.x.categories, row, strict=True)
-    ]
-    return Table(figure.name, (figure.y.label, figure.x.label, figure.z.label), tuple(rows))
 
 
 @dataclass(frozen=True)

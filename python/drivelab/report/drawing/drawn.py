@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from drivelab.exhibits import (
     BarFigure,
+    CellFigure,
     ColumnFigure,
     HeatFigure,
     HistogramFigure,
@@ -19,6 +20,7 @@ from drivelab.exhibits import (
     TreeFigure,
 )
 from drivelab.report.drawing.bars import drawn_bars
+from drivelab.report.drawing.cells import drawn_cells
 from drivelab.report.drawing.columns import drawn_columns
 from drivelab.report.drawing.heat import drawn_heat
 from drivelab.report.drawing.histogram import drawn_histogram
@@ -34,22 +36,35 @@ if TYPE_CHECKING:
     from drivelab.exhibits import Figure
 
 
-def drawn(exhibit: Figure | Multiples | Table) -> Drawn:
-    """Draw an exhibit; the same one is always the same bytes."""
-    drawing = _DRAWINGS[type(exhibit)](exhibit)
+def drawn(exhibit: Figure | Multiples | Table, *, first: bool = False) -> Drawn:
+    """Draw an exhibit; the same one is always the same bytes.
+
+    Parameters
+    ----------
+    exhibit
+        What is drawn.
+    first
+        Whether it is the picture that a page begins with, which is read on a phone as it is: a
+        wide drawing has the size of a small one then.
+    """
+    draw = _DRAWINGS[type(exhibit)]
+    is_narrow = first and type(exhibit) in _NARROW
+    drawing = draw(exhibit, is_narrow=True) if is_narrow else draw(exhibit)
     return replace(
         drawing,
         lead=exhibit.lead,
         source=exhibit.source,
-        findings=exhibit.findings,
-        caution=exhibit.caution,
+        cautions=exhibit.cautions,
         saved=drawing.saved if exhibit.saved is None else exhibit.saved,
     )
 
 
+#: Kinds that fill a sheet of paper, and can be drawn for a phone.
+_NARROW: Final = (BarFigure, HeatFigure, LineFigure)
 #: A kind of exhibit costs its data in `drivelab.exhibits`, a module here, and a line.
-_DRAWINGS: Final[dict[type, Callable[[Any], Drawn]]] = {
+_DRAWINGS: Final[dict[type, Callable[..., Drawn]]] = {
     BarFigure: drawn_bars,
+    CellFigure: drawn_cells,
     ColumnFigure: drawn_columns,
     HeatFigure: drawn_heat,
     HistogramFigure: drawn_histogram,

@@ -15,7 +15,15 @@ from drivelab.exhibits import Table
 from drivelab.exhibits.number_text import number_text
 from drivelab.report.drawing.axes import axis_text, left_inches, upright_label
 from drivelab.report.drawing.line_styles import AreaStyle
-from drivelab.report.drawing.looks import WIDE_INCHES, Drawn, Panel, identifier, ramp, rgb_text
+from drivelab.report.drawing.looks import (
+    FIRST_INCHES,
+    WIDE_INCHES,
+    Drawn,
+    Panel,
+    identifier,
+    ramp,
+    rgb_text,
+)
 from drivelab.report.drawing.svg import panel
 
 if TYPE_CHECKING:
@@ -36,19 +44,20 @@ _LEAST_SHARE: Final = 0.18
 _SAMPLES: Final = 5
 
 
-def drawn_heat(figure: HeatFigure) -> Drawn:
-    """Draw counts on a grid."""
+def drawn_heat(figure: HeatFigure, *, is_narrow: bool = False) -> Drawn:
+    """Draw counts on a grid, as wide as a phone where that `is_narrow`."""
     panels: tuple[Panel, ...] = ()
     legend: Legend = ()
     if figure.cells:
         most = max(count for *_, count in figure.cells)
         left = left_inches(figure.y, [figure.ends[1]], _HEIGHT_INCHES)
+        size = FIRST_INCHES if is_narrow else (WIDE_INCHES, _HEIGHT_INCHES)
         svg = panel(
-            lambda axes: _draw(axes, figure, most),
-            size_inches=(WIDE_INCHES, _HEIGHT_INCHES),
+            lambda axes: _draw(axes, figure, most, size[1]),
+            size_inches=size,
             margins_inches=(left, _BOTTOM_INCHES, _RIGHT_INCHES, _TOP_INCHES),
             identifier=identifier(figure.name),
-            label=f"{figure.title}: {figure.z.label}",
+            label=f"{figure.title}: {figure.z.label}, {figure.y.label} over {figure.x.label}",
         )
         panels = (Panel(svg),)
         legend = tuple(
@@ -89,7 +98,7 @@ def _samples(z: Axis, most: int) -> Sequence[int]:
     return found if found[-1] == most else [*found, most]
 
 
-def _draw(axes: Axes, figure: HeatFigure, most: int) -> None:
+def _draw(axes: Axes, figure: HeatFigure, most: int, height: float) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     across = max(column for column, *_ in figure.cells) + 1
@@ -108,9 +117,10 @@ def _draw(axes: Axes, figure: HeatFigure, most: int) -> None:
     )
     axes.set_xlim(0, figure.ends[0])
     axes.set_ylim(0, figure.ends[1])
-    for drawn, axis, bins in ((axes.xaxis, figure.x, 8), (axes.yaxis, figure.y, 6)):
+    bins_across = 8 if height == _HEIGHT_INCHES else 5
+    for drawn, axis, bins in ((axes.xaxis, figure.x, bins_across), (axes.yaxis, figure.y, 6)):
         text = "{:,.10g}".format if axis.quantity == "number" else axis_text(axis)
         drawn.set_major_locator(MaxNLocator(nbins=bins, steps=(1, 2, 2.5, 5, 10)))
         drawn.set_major_formatter(FuncFormatter(lambda value, _, text=text: text(value)))
     axes.set_xlabel(figure.x.label)
-    axes.set_ylabel(upright_label(figure.y, _HEIGHT_INCHES))
+    axes.set_ylabel(upright_label(figure.y, height))

@@ -11,6 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from drivelab.report.drawing.theme import themed
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -90,14 +92,15 @@ class LineStyle:
         """Return a piece of the line as an SVG element, for a legend."""
         dash = " ".join(f"{1.8 * length:g}" for length in self.dash)
         dashed = f' stroke-dasharray="{dash}"' if dash else ""
-        inside = "#fff" if self.hollow else self.color
+        color = themed(self.color)
+        inside = "var(--paper,#fff)" if self.hollow else color
         marker = (
             f'<path d="{_MARKER_PATHS[self.marker]}" transform="translate(18 6)" '
-            f'fill="{inside}" stroke="{self.color}" stroke-width="1.2"/>'
+            f'style="fill:{inside};stroke:{color}" stroke-width="1.2"/>'
             if self.marker
             else ""
         )
-        line = f'<path d="M1 6h34" stroke="{self.color}" stroke-width="1.8"{dashed}/>'
+        line = f'<path d="M1 6h34" style="stroke:{color}" stroke-width="1.8"{dashed}/>'
         return (
             '<svg class="sample" viewBox="0 0 36 12" width="36" height="12" aria-hidden="true">'
             f"{line if self.joins else ''}{marker}</svg>"
@@ -114,7 +117,7 @@ class AreaStyle:
         """Return a piece of the area as an SVG element, for a legend."""
         return (
             '<svg class="sample" viewBox="0 0 36 12" width="36" height="12" aria-hidden="true">'
-            f'<path d="M1 1h34v10h-34z" fill="{self.color}"/></svg>'
+            f'<path d="M1 1h34v10h-34z" style="fill:{themed(self.color)}"/></svg>'
         )
 
 

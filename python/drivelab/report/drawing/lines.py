@@ -33,7 +33,14 @@ from drivelab.report.drawing.line_styles import (
     drive_style,
     series_style,
 )
-from drivelab.report.drawing.looks import SMALL_INCHES, WIDE_INCHES, Drawn, Panel, identifier
+from drivelab.report.drawing.looks import (
+    FIRST_INCHES,
+    SMALL_INCHES,
+    WIDE_INCHES,
+    Drawn,
+    Panel,
+    identifier,
+)
 from drivelab.report.drawing.svg import INK, dots, panel
 
 if TYPE_CHECKING:
@@ -53,6 +60,8 @@ _TITLE_INCHES: Final = 0.3
 # Where names of guides stand; an inch holds this many letters of their size.
 _LETTERS_AN_INCH: Final = 14.5
 _GUIDE_GAP_INCHES: Final = 0.15
+#: Lines that the words for readers who see no drawing tell one by one.
+_MOST_SAID: Final = 8
 #: Points that can be pointed at, of one figure.
 _MOST_TIPS: Final = 1500
 # Block sizes on the axis of a small figure.
@@ -75,7 +84,7 @@ def draw_small(axes: Axes, figure: LineFigure, height_inches: float) -> None:
     _draw(axes, figure, _styles(figure), height_inches, small=True, pointed=False)
 
 
-def drawn_lines(figure: LineFigure, *, small: bool = False) -> Drawn:
+def drawn_lines(figure: LineFigure, *, small: bool = False, is_narrow: bool = False) -> Drawn:
     """Draw a figure of series.
 
     Parameters
@@ -84,6 +93,8 @@ def drawn_lines(figure: LineFigure, *, small: bool = False) -> Drawn:
         What is drawn.
     small
         Whether it stands beside others.
+    is_narrow
+        Whether it is as wide as a phone, its title outside.
     """
     series = [line for line in figure.lines if line.role in _SERIES]
     styles = _styles(figure)
@@ -91,7 +102,7 @@ def drawn_lines(figure: LineFigure, *, small: bool = False) -> Drawn:
     longest = max((len(line.label) for line in guides), default=0)
     # Half of 99.99 % stands beyond its end.
     right = (0.3 if figure.x.scale == "nines" else 0.2) + longest / _LETTERS_AN_INCH
-    size = SMALL_INCHES if small else (WIDE_INCHES, _HEIGHT_INCHES)
+    size = SMALL_INCHES if small else FIRST_INCHES if is_narrow else (WIDE_INCHES, _HEIGHT_INCHES)
     top = _TITLE_INCHES if small else _TOP_INCHES
     plot = size[1] - _BOTTOM_INCHES - top
     heights = [y for line in figure.lines for y in (*line.y, *line.high)] + [*figure.y.also]
@@ -99,14 +110,16 @@ def drawn_lines(figure: LineFigure, *, small: bool = False) -> Drawn:
     tips = _tips(figure, series)
 
     def draw(axes: Axes) -> None:
-        _draw(axes, figure, styles, plot, small=small, pointed=bool(tips))
+        _draw(axes, figure, styles, plot, small=small or is_narrow, pointed=bool(tips))
+        if is_narrow:
+            axes.set_title("")
 
     svg = panel(
         draw,
         size_inches=size,
         margins_inches=margins,
         identifier=identifier(figure.name),
-        label=f"{figure.title}: {figure.y.label} over {figure.x.label}" if small else figure.title,
+        label=_said(figure, series),
     )
     shown = [line for line in figure.lines if line.role != "guide"]
     return Drawn(
@@ -118,6 +131,35 @@ def drawn_lines(figure: LineFigure, *, small: bool = False) -> Drawn:
         notes=tuple(text for text in (figure.note, _left_out(figure)) if text),
         tips={figure.name: tips} if tips else {},
     )
+
+
+def _said(figure: LineFigure, series: Sequence[Line]) -> str:
+    """Say what is drawn, for readers who do not see it: the axes, and where each line goes."""
+    x_text, y_text = axis_text(figure.x), axis_text(figure.y)
+    parts = []
+    for line in series[:_MOST_SAID]:
+        places = _points(figure, line)
+        if places:
+            first, last = places[0], places[-1]
+            parts.append(
+                f"{line.label} from {y_text(_rough(line.y[first]))} at "
+                f"{x_text(_kept(figure, line.x[first]))} to {y_text(_rough(line.y[last]))} at "
+                f"{x_text(_kept(figure, line.x[last]))}"
+            )
+    if len(series) > _MOST_SAID:
+        parts.append(f"and {len(series) - _MOST_SAID} more lines")
+    what = f"{figure.y.label} over {figure.x.label}"
+    name = f"{figure.title}: " if figure.title else ""
+    return f"{name}{what}. {'; '.join(parts)}." if parts else f"{name}{what}"
+
+
+def _rough(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+def _kept(figure: LineFigure, value: float) -> float:
+    """Give a value that its axis can write: a category and a size stay what they are."""
+    return value if figure.x.categories or figure.x.scale == "log2" else _rough(value)
 
 
 def _styles(figure: LineFigure) -> dict[int, LineStyle | AreaStyle]:
@@ -184,6 +226,8 @@ def _draw(
                 if isinstance(style, LineStyle):
                     _draw_series(axes, figure, line, style, behind=behind)
     _name_guides(axes, ends, height)
+    for line in series:
+        _name_points(axes, figure, line)
     if small:
         axes.set_title(figure.title)
     if pointed:
@@ -252,6 +296,23 @@ def _draw_series(
             clip_on=line.role != "data",
             **options,
         )
+
+
+def _name_points(axes: Axes, figure: LineFigure, line: Line) -> None:
+    """Write what points are called: the first to the right below it, others to the left above."""
+    if not line.names:
+        return
+    for at, place in enumerate(_points(figure, line)):
+        if line.names[place]:
+            axes.annotate(
+                line.names[place],
+                (placed(figure.x, [line.x[place]])[0], line.y[place]),
+                xytext=(6, -4) if at == 0 else (-6, 4),
+                textcoords="offset points",
+                horizontalalignment="left" if at == 0 else "right",
+                verticalalignment="top" if at == 0 else "bottom",
+                fontsize=8,
+            )
 
 
 def _stretches(line: Line, places: Sequence[int]) -> list[tuple[int, int]]:

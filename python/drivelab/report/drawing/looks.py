@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.exhibits import Axis, Table
+    from drivelab.exhibits import Axis, Caution, Table
     from drivelab.report.drawing.line_styles import AreaStyle, LineStyle
 
     Legend = tuple[tuple[LineStyle | AreaStyle, str], ...]
@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 WIDE_INCHES: Final = 7.2
 #: Of a small figure, which stands beside others: readable at the width of a phone.
 SMALL_INCHES: Final = (3.6, 2.8)
+#: Of the picture that a page begins with: readable on a phone, and not too large at a desk.
+FIRST_INCHES: Final = (4.2, 2.95)
 # From little to much. Each is darker than the one before, so it holds without colour too.
 _RAMP: Final = ((0.93, 0.96, 0.98), (0.53, 0.75, 0.88), (0.13, 0.44, 0.71), (0.03, 0.19, 0.42))
 _DARK_LETTERS: Final = (0x1F / 255, 0x29 / 255, 0x33 / 255)
+# Below and above 1: orange and blue, as lines are, through paper.
+_BELOW: Final = ((0.98, 0.97, 0.95), (0.96, 0.70, 0.47), (0.70, 0.29, 0.02))
+_ABOVE: Final = ((0.95, 0.97, 0.98), (0.53, 0.75, 0.88), (0.07, 0.36, 0.63))
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,9 @@ class Drawn:
         By the name of a panel's list, a text a point.
     beside
         Whether the table stands beside the drawings instead of below.
-    lead, source, findings, caution
+    is_heat
+        Whether the table is a heat map.
+    lead, source, cautions
         What stands around it.
     sorted
         Texts and numbers of all rows of a table that the reader may sort.
@@ -127,10 +134,10 @@ class Drawn:
     notes: tuple[str, ...] = ()
     tips: dict[str, list[str]] = field(default_factory=dict)
     beside: bool = False
+    is_heat: bool = False
     lead: str = ""
     source: str = ""
-    findings: tuple[str, ...] = ()
-    caution: str = ""
+    cautions: tuple[Caution, ...] = ()
     sorted: tuple[list[list[str]], list[list[float | None]]] | None = None
 
     @property
@@ -154,21 +161,33 @@ def share_of_range(axis: Axis, value: float, values: Sequence[float]) -> float:
     return 1.0 if high <= low else (value - low) / (high - low)
 
 
-def ramp(share: float) -> tuple[float, float, float]:
+def ramp(
+    share: float, colors: Sequence[tuple[float, float, float]] = _RAMP
+) -> tuple[float, float, float]:
     """Give the colour (red, green, blue, 0 to 1) of a share, light for little."""
-    place = min(max(share, 0.0), 1.0) * (len(_RAMP) - 1)
-    left = min(int(place), len(_RAMP) - 2)
+    place = min(max(share, 0.0), 1.0) * (len(colors) - 1)
+    left = min(int(place), len(colors) - 2)
     along = place - left
     red, green, blue = (
         (1 - along) * one + along * other
-        for one, other in zip(_RAMP[left], _RAMP[left + 1], strict=True)
+        for one, other in zip(colors[left], colors[left + 1], strict=True)
     )
     return red, green, blue
 
 
 def cell_style(share: float) -> str:
     """Give background and letters of a cell of a heat map."""
-    red, green, blue = ramp(share)
+    return _lettered(ramp(share))
+
+
+def parted_style(share: float) -> str:
+    """Give background and letters of a factor: -1 the fullest below 1, 0 as before, 1 above."""
+    return _lettered(ramp(abs(share), _BELOW if share < 0 else _ABOVE))
+
+
+def _lettered(color: tuple[float, float, float]) -> str:
+    """Give a background and the letters that are read best on it."""
+    red, green, blue = color
     below = luminance(red, green, blue)
     # WCAG 2: the contrast of two luminances is (lighter + 0.05) / (darker + 0.05).
     dark_contrast = (below + 0.05) / (luminance(*_DARK_LETTERS) + 0.05)

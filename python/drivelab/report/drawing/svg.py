@@ -21,6 +21,7 @@ from matplotlib.path import Path
 from matplotlib.text import Text
 
 from drivelab.plain_text import escaped_lines
+from drivelab.report.drawing.theme import themed_styles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -124,7 +125,7 @@ def panel(
             )
         )
         draw(axes)
-        text = _saved(figure)
+        text = _saved(figure, on_paper=False)
     return embedded(text, identifier, label)
 
 
@@ -146,8 +147,11 @@ def document(draw: Callable[[Figure], None], size_inches: tuple[float, float]) -
     return text.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
 
 
-def _saved(figure: Figure) -> str:
-    """Give a figure as SVG that refers to nothing outside: no document type, no metadata."""
+def _saved(figure: Figure, *, on_paper: bool = True) -> str:
+    """Give a figure as SVG that refers to nothing outside: no document type, no metadata.
+
+    What is not `on_paper` has no ground of its own: the page's is seen through it.
+    """
     for text in figure.findobj(Text):
         if isinstance(text, Text):
             # Of names: XML has no place for most of it.
@@ -156,7 +160,12 @@ def _saved(figure: Figure) -> str:
     with warnings.catch_warnings():
         # Text stays text: the reader's fonts draw it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(
+            out,
+            format="svg",
+            metadata={"Date": None, "Creator": None},
+            transparent=not on_paper,
+        )
     return _OUTSIDE.sub("", escaped_lines(out.getvalue()), count=2)
 
 
@@ -196,7 +205,7 @@ def embedded(text: str, identifier: str, label: str) -> str:
     text = re.sub(r"\s*\n\s*", " ", text)
     text = text.replace("> <", "><")
     text = _USES.sub(_shared_style, text)
-    text = _WRAPPED.sub(r"\1", text)
+    text = themed_styles(_WRAPPED.sub(r"\1", text))
     label = escape(escaped_lines(label), {'"': "&quot;"})
     role = f' role="img" aria-label="{label}"'
     # By a function: a backslash of the label would be read as a reference.

@@ -63,21 +63,53 @@
     return [...points.keys()].filter((number) =>
       Math.hypot(points[number][0] - best[0], points[number][1] - best[1]) < 0.5);
   };
+  // Beside an element, for whoever comes to it by key or touches it.
+  const showAt = (x, y, text) => {
+    tip.textContent = text;
+    tip.hidden = false;
+    const { width, height } = tip.getBoundingClientRect();
+    tip.style.left = `${Math.max(8, Math.min(x + 12, innerWidth - width - 8))}px`;
+    tip.style.top = `${y + height + 20 > innerHeight ? y - height - 12 : y + 14}px`;
+  };
+  const told = (event) => {
+    const word = event.target.closest?.(".word");
+    if (!word) return false;
+    const { left, bottom } = word.getBoundingClientRect();
+    showAt(left - 12, bottom - 8, word.dataset.meaning);
+    return true;
+  };
   const show = (event) => {
     const panel = event.target.closest?.("[data-tips]");
     const svg = panel?.querySelector("svg");
     const found = svg && data ? nearest(svg, event) : [];
     tip.hidden = found.length === 0;
-    if (tip.hidden) return;
+    if (tip.hidden) {
+      told(event);
+      return;
+    }
     const texts = found.slice(0, most).map((number) => data.tips[panel.dataset.tips][number]);
     if (found.length > most) texts.push(`and ${found.length - most} more`);
-    tip.textContent = texts.join("\n\n");
-    const { width, height } = tip.getBoundingClientRect();
-    const left = Math.min(event.clientX + 12, innerWidth - width - 8);
-    const top = event.clientY + height + 20 > innerHeight ? event.clientY - height - 12 : event.clientY + 14;
-    tip.style.left = `${Math.max(8, left)}px`;
-    tip.style.top = `${top}px`;
+    showAt(event.clientX, event.clientY, texts.join("\n\n"));
   };
+  // Arrow keys go from point to point of a panel, from the left to the right.
+  const at = new WeakMap();
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") tip.hidden = true;
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const panel = event.target.matches?.("[data-tips]") ? event.target : null;
+    if (!step || !panel || !data) return;
+    event.preventDefault();
+    const svg = panel.querySelector("svg");
+    const points = pointsOf(svg);
+    if (!points.length) return;
+    const place = ((at.get(panel) ?? (step > 0 ? -1 : 0)) + step + points.length) % points.length;
+    at.set(panel, place);
+    const [x, y] = points[place];
+    const where = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
+    showAt(where.x, where.y, data.tips[panel.dataset.tips][place]);
+  });
+  document.addEventListener("focusin", told);
+  document.addEventListener("focusout", () => { tip.hidden = true; });
   document.addEventListener("pointermove", show);
   document.addEventListener("pointerdown", show);
   document.addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
@@ -93,6 +125,21 @@
   }
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog || event.target.closest(".close")) dialog.close();
+  });
+
+  // On paper what is folded stands open; not every browser opens it by the page's style.
+  const folded = () => document.querySelectorAll("details.caution, details.folded");
+  addEventListener("beforeprint", () => {
+    for (const one of folded()) {
+      if (!one.open) one.dataset.closed = "yes";
+      one.open = true;
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const one of folded()) {
+      if (one.dataset.closed) one.open = false;
+      delete one.dataset.closed;
+    }
   });
 
   // Sort a table by a column and show as many rows as before; what is empty comes last.

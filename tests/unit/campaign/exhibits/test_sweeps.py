@@ -1,4 +1,4 @@
-"""Figures 3 to 7: points are found by what was asked, sentences say what the numbers do."""
+"""Figures 3 to 7: points are found by what was asked, and what is missing is said."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pytest
 from made_run import made_run, measurement, run_of
 
-from drivelab.campaign.exhibits.compared_words import ranking
-from drivelab.campaign.exhibits.courses import course, noise_text
+from drivelab.campaign.exhibits.courses import noise_text
 from drivelab.campaign.exhibits.sweep_figures import (
     DriveSweeps,
     _Drawn,
@@ -20,14 +18,13 @@ from drivelab.campaign.exhibits.sweep_figures import (
     one_drive,
     several_drives,
 )
-from drivelab.campaign.exhibits.sweep_words import _against, held, sweep_words
+from drivelab.campaign.exhibits.sweep_words import held, sweep_words
 from drivelab.campaign.exhibits.sweeps import Line, lines_of, sweep_table
 from drivelab.report.drawing.drawn import drawn
 from drivelab.store import Failure
 from drivelab.workloads.huang2011_sweeps import sweep_workloads, sweeps
 from drivelab.workloads.parts import Parts
 
-TIMES = "\N{MULTIPLICATION SIGN}"
 EVERY = [measurement(*item) for item in enumerate(sweep_workloads())]
 
 
@@ -88,7 +85,8 @@ def test_missing_points_are_empty_and_never_zero() -> None:
     assert lines[0].values == (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
     assert lines[0].missing == (0.1, 0.3, 0.5, 0.7, 0.9)
     words = sweep_words(3, table, "the drive cannot run them")
-    assert words.missing == (
+    (missing,) = words.missing
+    assert missing.line == (
         "5 of 11 points are not there (random reads and writes at 5 points): the drive cannot run "
         "them."
     )
@@ -98,7 +96,9 @@ def test_a_line_breaks_where_a_point_is_missing() -> None:
     first, *_ = one_drive(sweep_table(EVERY[:5] + EVERY[6:11]), "simulated", "")
     one = drawn(first)
     svg = one.panels[0].svg
-    lines = re.findall(r'<path d="(M [^"]*)" style="fill: none; stroke: #0072b2', svg)
+    lines = re.findall(
+        r'<path d="(M [^"]*)" style="fill: none; stroke: var\(--series-1,#0072b2\)', svg
+    )
     assert [one.count("L") for one in lines] == [4, 4]
     assert len(one.tips["sweep-3-latency_ns_mean"]) == 10
 
@@ -107,14 +107,13 @@ def test_a_drive_that_ran_none_has_no_drawing_and_says_so() -> None:
     writes = [one for one in EVERY if one.characteristics.write_ratio == 1]
     section = one_drive(sweep_table(writes), "simulated", "the drive cannot run them")
     depth = section[1]
-    assert depth.caution == (
+    (missing,) = depth.cautions
+    assert missing.line == (
         "7 of 14 points are not there (random reads at all): the drive cannot run them."
     )
-    assert [text.split(":")[0] for text in depth.findings] == ["Random writes"]
     nothing = one_drive(sweep_table([]), "simulated", "the campaign is not finished")
     assert all(figure.figures == () for figure in nothing)
-    assert all("11 of 11" in one.caution for one in nothing[:1])
-    assert all(figure.findings == () for figure in nothing)
+    assert "11 of 11" in nothing[0].cautions[0].line
     assert all(drawn(figure).panels == () for figure in nothing)
 
 
@@ -154,47 +153,6 @@ def test_what_is_held_is_read_from_the_workloads() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("latencies_ms", "text"),
-    [
-        ([1, 2, 4], f"rises from 1.00 ms to 4.00 ms (4.0{TIMES})"),
-        ([4, 2, 1], f"falls from 4.00 ms to 1.00 ms (4.0{TIMES} less)"),
-        ([1, 1.05, 1.09], "hardly changes, 1.00 ms to 1.09 ms"),
-        ([1, 1, 1], "stays at about 1.00 ms"),
-        ([1, 1.0004, 1], "stays at about 1.00 ms"),
-        ([1, 5, 2], "rises from 1.00 ms to 5.00 ms at queue depth 2 and falls again to 2.00 ms"),
-        ([5, 1, 2], "falls from 5.00 ms to 1.00 ms at queue depth 2 and rises again to 2.00 ms"),
-        # A bump of less than a tenth is none.
-        ([1, 4.1, 4], f"rises from 1.00 ms to 4.00 ms (4.0{TIMES})"),
-        ([0.1, 30], f"rises from 100 µs to 30.0 ms (300{TIMES})"),
-    ],
-)
-def test_a_course_in_words(latencies_ms: list[float], text: str) -> None:
-    assert course(line(latencies_ms), "latency_ns_mean") == text
-
-
-@pytest.mark.parametrize(
-    ("latencies_ms", "half_widths", "text"),
-    [
-        # 1.1 to 1.3 and 1.6 to 2.4 do not meet; 1.6 to 2.4 and 2.1 to 2.9 do.
-        ([1.2, 2], [1 / 12, 0.2], f"rises from 1.20 ms to 2.00 ms (1.7{TIMES})"),
-        ([2, 2.5], [0.2, 0.16], "lies between 2.00 ms and 2.50 ms, which may be noise"),
-        # The bump is above the start by more than the noise, but not above the end.
-        ([1, 5, 4], [0.1, 0.4, 0.1], f"rises from 1.00 ms to 4.00 ms (4.0{TIMES})"),
-        (
-            # The start lies above the middle; whether the end does, nobody knows.
-            [3, 1, 3.2],
-            [0.1, 0.1, 0.7],
-            "lies between 1.00 ms and 3.20 ms, without a clear direction",
-        ),
-    ],
-)
-def test_a_course_claims_no_more_than_the_half_widths_allow(
-    latencies_ms: list[float], half_widths: list[float], text: str
-) -> None:
-    assert course(line(latencies_ms, half_widths=half_widths), "latency_ns_mean") == text
-
-
 def test_wide_half_widths_are_drawn_and_said() -> None:
     sure = line([1, 2, 4], half_widths=[0.04] * 3)
     unsure = line([1, 2, 4], half_widths=[0.04, 0.3, 1.5])
@@ -213,59 +171,6 @@ def test_wide_half_widths_are_drawn_and_said() -> None:
     # Two points have a bar.
     assert bars(unsure, "latency_ns_mean") == [1, 2]
     assert bars(sure, "latency_ns_mean") == bars(unsure, "iops") == []
-
-
-def test_patterns_within_the_noise_are_not_told_apart() -> None:
-    base = line([1, 2, 4])
-    other = replace(line([2, 2, 4], half_widths=[0.6, 0.1, 0.1]), series="stride")
-    assert _against(base, other) == [
-        "Strided reads take as long as sequential ones, at every size, as far as the noise lets "
-        "see."
-    ]
-    surer = replace(other, half_widths=(0.1, 0.1, 0.1))
-    assert "2.0" in _against(base, surer)[0]
-
-
-def test_findings_follow_the_numbers() -> None:
-    table = sweep_table(EVERY)
-    assert sweep_words(3, table, "").findings == (
-        # By the formula of the made run: 60 us + 4 ns a byte + 40 us, and 90 + 14 + 400.
-        f"From reads only to writes only the mean latency rises from 1.15 ms to 4.16 ms "
-        f"(3.6{TIMES}); bandwidth, and with it throughput, falls from 228 MB/s to 63.0 MB/s "
-        f"(3.6{TIMES} less).",
-    )
-    # Latency grows with the queue depth to the power 0.8, so throughput with 0.2.
-    reads = sweep_words(4, table, "").findings[0]
-    assert f"throughput rises from 871 IOPS to 2,000 IOPS (2.3{TIMES})" in reads
-    assert reads.endswith("Deeper queues still give more.")
-    patterns = sweep_words(6, table, "").findings
-    assert patterns[0] == "Strided reads take as long as sequential ones, at every size."
-    # (490 + 14.3) / (90 + 14.3) at 1 KiB, (490 + 3670) / (90 + 3670) at 256 KiB.
-    assert patterns[3] == (
-        f"Random writes take 4.8{TIMES} as long as sequential ones at 1 KiB and 1.1{TIMES} as "
-        "long at 256 KiB."
-    )
-
-
-def test_drives_are_ranked_at_a_value_that_two_have() -> None:
-    fast, slow, other = line([1, 2, 4]), line([2, 4, 10]), line([1.02, 2], [1, 2])
-    text = ranking([("slow", slow), ("fast", fast)], -1, "latency_ns_mean")
-    assert text == (
-        "Random reads, queue depth 4, mean latency: fast 4.00 ms, slow 10.0 ms "
-        f"(2.5{TIMES} longer)."
-    )
-    text = ranking([("slow", slow), ("other", other), ("fast", fast)], -1, "iops")
-    # The last value that two have: the other one has none there.
-    assert text == (
-        "Random reads, queue depth 4, throughput: fast 1,000 IOPS, slow 400 IOPS "
-        f"(2.5{TIMES} less)."
-    )
-    text = ranking([("slow", slow), ("other", other), ("fast", fast)], 0, "iops")
-    assert text == (
-        "Random reads, queue depth 1, throughput: fast 1,000 IOPS, other 980 IOPS (about the "
-        f"same), slow 500 IOPS (2.0{TIMES} less)."
-    )
-    assert ranking([("alone", fast), ("empty", line([]))], 0, "iops") == ""
 
 
 def test_several_drives_share_panels_and_are_told_apart() -> None:
@@ -288,6 +193,6 @@ def test_several_drives_share_panels_and_are_told_apart() -> None:
     assert {text.split(",")[0] for text in reads} == {"sim:a"}
     both = section[1].tips["sweep-4-iops-writes-random"]
     assert [text.split(",")[0] for text in both] == ["sim:a"] * 7 + ["/dev/b"] * 7
-    assert section[1].caution == (
-        "/dev/b: 7 of 14 points are not there (random reads at all): the drive cannot run them."
-    )
+    (missing,) = section[1].cautions
+    assert missing.name == "Missing points of /dev/b"
+    assert missing.line.startswith("7 of 14 points are not there (random reads at all): ")

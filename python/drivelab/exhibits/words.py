@@ -1,0 +1,30 @@
+"""The terms of the trade, each explained where a page first uses it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+#: How a page may spell a term, and what it means.
+_TERMS: Final = (
+    (
+        "mean latency|latency|latencies",
+        "how long a request takes, from handing it over to its answer",
+    ),
+    ("bandwidth", "bytes moved a second, in millions (MB/s)"),
+    ("throughput|IOPS", "requests completed a second (IOPS)"),
+    ("queue depths?", "how many requests the drive has in hand at any time"),
+    ("sequential", "each request starts where the one before it ended"),
+    ("strided?", "with a gap between the end of a request and the start of the next"),
+    ("random", "each request goes anywhere"),
+    ("percentiles?", "at 99 %, one of a hundred requests takes longer"),
+    ("MRE", "mean relative error: how far predictions are off on average, as a share of the value"),
+    ("write amplification", "bytes written to the flash for each byte that the host writes"),
+    ("steady state", "the drive has settled: more of the same writing changes its speed no more"),
+)
+#: What each term means, in the order of `TERM`'s groups.
+MEANINGS: Final = tuple(meaning for _, meaning in _TERMS)
+#: Finds a term; the number of its group, less one, is its place in `MEANINGS`.
+TERM: Final = re.compile(
+    "|".join(rf"(?<![\w-])({spellings})(?![\w-])" for spellings, _ in _TERMS), re.IGNORECASE
+)

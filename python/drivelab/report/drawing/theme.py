@@ -1,0 +1,44 @@
+"""Colours of drawings as names that the page's style gives a value, for light and for dark.
+
+A drawing is made in the colours of paper. Where it becomes a piece of a page, each of them is named
+after what it is for, and keeps its value for whoever does not know the name.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+#: By the colour on paper, the name in `templates/report.css`.
+_NAMES: Final = {
+    "#1f2933": "ink",
+    "#52606d": "soft",
+    "#9aa5b1": "edge",
+    "#e4e7eb": "grid",
+    "#d9dfe6": "line",
+    "#f4f6f8": "wash",
+    "#dde3ea": "band",
+    "#b8c2cc": "cloud",
+    "#8a94a0": "grey",
+    "#ffffff": "paper",
+    "#0072b2": "series-1",
+    "#d55e00": "series-2",
+    "#009e73": "series-3",
+    "#a6387f": "series-4",
+    "#8a6d00": "series-5",
+    "#3c3c3c": "series-6",
+    "#2e9bd6": "series-7",
+    "#7a4a1e": "series-8",
+}
+_COLOR: Final = re.compile(r"(?<=[:\s])(#[0-9a-f]{6})(?=[;\"])")
+
+
+def themed(color: str) -> str:
+    """Give a colour of paper as CSS that follows the page's theme; others stay as they are."""
+    name = _NAMES.get(color.lower())
+    return color if name is None else f"var(--{name},{color.lower()})"
+
+
+def themed_styles(svg: str) -> str:
+    """Let the colours in the style attributes of a drawing follow the page's theme."""
+    return _COLOR.sub(lambda match: themed(match[1]), svg)

@@ -1,0 +1,68 @@
+"""Terms explained where a page first uses them, and texts kept from breaking in the wrong place."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from markupsafe import Markup, escape
+
+from drivelab.exhibits.words import MEANINGS, TERM
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_COMMAND: Final = re.compile(r"`([^`<>]+)`")
+# Of the command line: a browser would break it behind its dashes.
+_OPTION: Final = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
+_NUMBER_AND_UNIT: Final = re.compile(r"(\d) (%|ns|µs|ms|s|MB/s|IOPS|B|[KMGT]iB)(?![\w])")
+# What is a command or an element is not explained.
+_SET: Final = re.compile(r"(<code>.*?</code>|<[^>]+>)")
+
+
+def kept_together(text: str) -> Markup:
+    """Break neither between a number and its unit, nor in an option of the command line."""
+    return Markup(_options_kept(_units_kept(text)))  # noqa: S704 - escaped there
+
+
+def said(text: str) -> Markup:
+    """Set what stands between back quotes as a command."""
+    return Markup(_options_kept(_COMMAND.sub(r"<code>\1</code>", _units_kept(text))))  # noqa: S704
+
+
+class Words:
+    """The terms that one page has explained so far, from its first line on.
+
+    A term that stands in a name, as in the path of a drive, is none.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._known: set[int] = set()
+        escaped = sorted({str(escape(name)) for name in names if name}, key=len, reverse=True)
+        self._names = re.compile(f"({'|'.join(map(re.escape, escaped))})") if escaped else None
+
+    def __call__(self, text: str) -> Markup:
+        """Set a text as `said` does, and explain the terms that come first in it."""
+        parts = _SET.split(str(said(text)))
+        return Markup("".join(map(self._part, parts)))  # noqa: S704 - made of escaped text
+
+    def _part(self, part: str) -> str:
+        if part.startswith("<") or (self._names is not None and self._names.search(part)):
+            return part
+        return TERM.sub(self._explained, part)
+
+    def _explained(self, match: re.Match[str]) -> str:
+        place = (match.lastindex or 1) - 1
+        if place in self._known:
+            return match[0]
+        self._known.add(place)
+        meaning = escape(MEANINGS[place])
+        return f'<dfn class="word" tabindex="0" data-meaning="{meaning}">{match[0]}</dfn>'
+
+
+def _units_kept(text: str) -> str:
+    return str(escape(_NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)))
+
+
+def _options_kept(escaped: str) -> str:
+    return _OPTION.sub(r'<span class="kept">\g<0></span>', escaped)
