@@ -20,8 +20,11 @@ from drivelab.choose.words import (
 from drivelab.exhibits import (
     Axis,
     BarFigure,
+    Card,
+    Cards,
     Caution,
     Facts,
+    First,
     Line,
     LineFigure,
     Page,
@@ -90,6 +93,7 @@ _CURVES: Final = (
     "not drawn."
 )
 _NO_SCATTER: Final = 1e-9
+_MOST_CARDS: Final = 3
 _DIVIDED: Final = (
     "Drives for the rate: by dividing alone. A load that is spread over several drives leaves each "
     "a shorter queue, so they would answer faster than one."
@@ -109,6 +113,7 @@ def choice_report(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> Report
     pages.append(Page("What was measured", (Facts("", _facts(choice, asked)),), anchor="facts"))
     return Report(
         f"Which drive for {asked.name}",
+        first=_first(choice, asked),
         pages=tuple(pages),
         result=answer_of(choice, asked, costs),
         tables=(tables.repetition_table(choice),),
@@ -135,20 +140,42 @@ def ranking_table(choice: Choice, asked: Asked) -> Table:
     )
 
 
-def _ranking(choice: Choice, asked: Asked) -> Page:
-    table = ranking_table(choice, asked)
-    ahead = [sentence(one) for one in choice.steps()[:1]]
+def _first(choice: Choice, asked: Asked) -> First:
+    """Give the best drives, their curves over each other, and how sure the order is."""
     names = [one.drive for one in choice.lacking]
     behind = [f"{listed(names)} cannot keep up with what arrives."] if names else []
-    lead = Text((" ".join((*behind, headline(choice), *ahead)),), leads=True)
-    what = "" if asked.description == asked.name else f": {asked.description}"
-    asked_for = Text((f"The workload is {asked.name}{what}.", *map(_as_sentence, asked.notes)))
+    is_able = len(choice.lacking) < len(choice.candidates)
     cautions = tuple(Caution("Cannot keep up", text) for text in lacking_texts(choice))
-    bars = tuple(_bars(choice, asked, figure) for figure in _FIGURES)
     cautions += tuple(Caution("A little late", text) for text in late_texts(choice))
     if asked.scope is not None:
         cautions += (Caution("One trace", asked.scope),)
-    return Page("Which drive", (lead, asked_for, table, *bars), cautions, anchor="ranking")
+    mean, slow, rate = (QUALITIES[name] for name in ("latency", "p99", "throughput"))
+    return First(
+        " ".join((*behind, headline(choice))),
+        (_curves(choice) if is_able else _bars(choice, asked, _FIGURES[-1]),),
+        Cards(
+            tuple(
+                Card(
+                    one.drive,
+                    quality_text(mean, one),
+                    said=f"mean latency; 99 % in {quality_text(slow, one)}; "
+                    f"{quality_text(rate, one)}",
+                )
+                for one in choice.candidates[:_MOST_CARDS]
+            )
+        ),
+        " ".join(sentence(one) for one in choice.steps()[:1]),
+        cautions,
+    )
+
+
+def _ranking(choice: Choice, asked: Asked) -> Page:
+    table = ranking_table(choice, asked)
+    what = "" if asked.description == asked.name else f": {asked.description}"
+    asked_for = Text((f"The workload is {asked.name}{what}.", *map(_as_sentence, asked.notes)))
+    shown = _FIGURES if len(choice.lacking) < len(choice.candidates) else _FIGURES[:-1]
+    bars = tuple(_bars(choice, asked, figure) for figure in shown)
+    return Page("Which drive", (asked_for, table, *bars), anchor="ranking")
 
 
 def _as_sentence(note: str) -> str:
@@ -233,7 +260,6 @@ def _compared(able: Sequence[Candidate], asked: Asked) -> str:
 def _differences(choice: Choice) -> Page:
     said = where_text(choice)
     exhibits: list[Exhibit] = [Text((said,))] if said else []
-    exhibits += [_curves(choice)] if len(choice.lacking) < len(choice.candidates) else []
     exhibits.append(_streams(choice))
     return Page("Where they differ", tuple(exhibits), anchor="differences")
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drivelab.errors import UsageError
-from drivelab.exhibits import Page, Report, Text
+from drivelab.exhibits import Card, Cards, First, Page, Report
 from drivelab.models.own import exhibits
 from drivelab.models.own.model_file import MODEL, to_bytes
 from drivelab.models.own.readable import readable_trees
+from drivelab.models.predictors import ESTIMATORS
 from drivelab.outputs import OutputFolder
 from drivelab.report.saved import DATA
 from drivelab.report.written import write_report
@@ -18,9 +20,11 @@ from drivelab.store import is_run
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from drivelab.exhibits import Multiples
     from drivelab.models.own.model import FittedTable
 
 _KIND: Final = "model"
+_MOST_CARDS: Final = 3
 
 
 def check_own_folder(path: Path, files: Sequence[Path], *, force: bool) -> OutputFolder:
@@ -61,16 +65,25 @@ def write_own(found: FittedTable, folder: OutputFolder) -> dict[str, Path]:
     }
 
 
+def _title_of(picture: Multiples) -> str:
+    """Name the target that a picture shows first."""
+    return f"Predicted against measured: {picture.figures[0].title}"
+
+
 def own_report(found: FittedTable) -> Report:
     """Return what is shown of the models."""
     model = found.model
     targets = ", ".join(model.targets)
+    picture, *others = exhibits.predictions_figures(found)
+    # One of several targets, as many as there are to be read on a phone.
+    shown = replace(picture, figures=picture.figures[:1], columns=1, title=_title_of(picture))
+    rest = replace(picture, name=f"{picture.name}-others", figures=picture.figures[1:])
     pages = [
         Page(
             "How well it predicts",
             (
-                Text((exhibits.read_words(found) + ".",), leads=True),
-                *exhibits.predictions_figures(found),
+                *([rest] if rest.figures else []),
+                *others,
                 *([exhibits.last_rows_table(found)] if found.last else []),
                 exhibits.accuracy_table(model),
             ),
@@ -85,6 +98,20 @@ def own_report(found: FittedTable) -> Report:
     pages.append(Page("What was read", (exhibits.read_facts(found),), anchor="read"))
     return Report(
         f"Models of {targets}",
+        first=First(
+            f"{exhibits.read_words(found)}.",
+            (shown,),
+            Cards(
+                tuple(
+                    Card(
+                        f"Error of {name}",
+                        exhibits.error_text(target, target.cross_validated[target.best]),
+                        said=f"unseen rows, {ESTIMATORS[target.best].label}",
+                    )
+                    for name, target in list(model.targets.items())[:_MOST_CARDS]
+                )
+            ),
+        ),
         pages=tuple(pages),
         tables=(exhibits.predictions_table(found),),
         texts=tuple((tree.figure.name, tree.text) for tree in trees),

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drivelab.exhibits import Axis, BarFigure, Caution, Facts, Page, Report, Table, Text
+from drivelab.exhibits import (
+    Axis,
+    BarFigure,
+    Card,
+    Cards,
+    Caution,
+    Facts,
+    First,
+    Page,
+    Report,
+    Table,
+    Text,
+)
 from drivelab.exhibits.quantities import NOTHING, PROVENANCE, latency_text, share_text
 from drivelab.place import tables
 from drivelab.place.answer import answer_of
+from drivelab.place.solution import totals
 from drivelab.place.words import (
     agreement_text,
     amount_text,
@@ -54,6 +67,7 @@ def placement_report(placement: Placement, name: str, seed: int, seconds: float)
     pages.append(Page("What was asked", (_asked(placement), facts), anchor="facts"))
     return Report(
         f"Where the workloads of {name} go",
+        first=_first(placement) if placement.drives else None,
         pages=tuple(pages),
         result=answer_of(placement, name, seed, seconds),
         tables=(tables.pair_table(placement),),
@@ -69,15 +83,23 @@ def _obstacles(placement: Placement) -> Page:
 
 
 def _placement(placement: Placement) -> Page:
-    exhibits: list[Exhibit] = [
-        Text((headline(placement),), leads=True),
-        *([Text((proof_text(placement),))] if placement.holds else []),
-        _where(placement),
-        _used(placement),
-    ]
+    return Page("What goes where", (_where(placement),), anchor="placement")
+
+
+def _first(placement: Placement) -> First:
+    """Say what came of it, how busy and full drives are, what they cost, and how sure that is."""
+    plan = placement.plan
+    sums = totals(plan, [each.placed for each in placement.drives])
+    cards = [Card("Drives", str(len(placement.drives)))]
+    cards += [] if sums["cost"] is None else [Card("Price", amount_text(sums["cost"]))]
+    cards += [] if sums["watts"] is None else [Card("Power", f"{amount_text(sums['watts'])} W")]
+    sure = [proof_text(placement)] if placement.holds else []
+    agreement = agreement_text(placement)
+    sure += [] if agreement is None else [agreement]
     cautions = tuple(Caution("A bound is broken", text) for text in broken_texts(placement))
     cautions += tuple(Caution("Few requests", text) for text in few_texts(placement))
-    return Page("What goes where", tuple(exhibits), cautions, anchor="placement")
+    what = headline(placement)
+    return First(what, (_used(placement),), Cards(tuple(cards)), " ".join(sure), cautions)
 
 
 def _where(placement: Placement) -> Table:

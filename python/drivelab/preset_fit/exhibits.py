@@ -8,8 +8,11 @@ import numpy as np
 
 from drivelab.exhibits import (
     Axis,
+    Card,
+    Cards,
     Caution,
     Facts,
+    First,
     Multiples,
     Page,
     Report,
@@ -36,21 +39,14 @@ _NS_A_MS: Final = 1e6
 
 def fit_report(fitted: Fitted, preset: str) -> Report:
     """Make the report; the same fit always gives the same one."""
+    built = chosen_text(fitted)
     page = Page(
         "How close the simulated drive is",
         (
-            Text((headline(fitted), *chosen_text(fitted))),
+            *([Text(tuple(built))] if built else []),
             *_side_by_side(fitted),
-            Multiples(
-                "held-out",
-                "Workloads that were held out",
-                _scatters(fitted),
-                columns=2,
-                note="Dashed: twice and half of what was measured.",
-            ),
             value_table(fitted),
         ),
-        cautions=tuple(Caution(seen=text) for text in cautions(fitted)),
         anchor="fit",
     )
     chosen = compared_tables(fitted)
@@ -60,10 +56,44 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
     is_twin = fitted.repeated is not None
     return Report(
         f"A {'twin of' if is_twin else 'simulated drive fitted to'} {fitted.run.drive}",
+        first=First(
+            headline(fitted),
+            (
+                Multiples(
+                    "held-out",
+                    "Simulated against measured, workloads that were held out",
+                    _scatters(fitted),
+                    columns=2,
+                    note="Dashed: twice and half of what was measured.",
+                ),
+            ),
+            _first_numbers(fitted),
+            cautions=tuple(Caution(seen=text) for text in cautions(fitted)),
+        ),
         pages=(*pages, Page("What was asked", (_facts(fitted, preset),), anchor="facts")),
         result=answer_of(fitted, preset),
         subject="twin" if is_twin else "fit",
     )
+
+
+def _first_numbers(fitted: Fitted) -> Cards:
+    """Give how far off the simulated drive is, beside what it was and what the drive itself is."""
+    cards = []
+    for name, of in (("Mean latency", "mean"), ("99 % latency", "p99")):
+        before = share_text(getattr(fitted.before, of))
+        again = ""
+        if fitted.repeated is not None:
+            again = f"; the drive differs from itself by {share_text(getattr(fitted.repeated, of))}"
+        cards.append(
+            Card(
+                f"{name} off by",
+                share_text(getattr(fitted.after, of)),
+                said=f"{fitted.base.reference} as it was: {before}{again}",
+            )
+        )
+    count = len(fitted.run.held_out.workloads)
+    cards.append(Card("Held out", f"{count:,} workloads", said="none was fitted to"))
+    return Cards(tuple(cards))
 
 
 def _side_by_side(fitted: Fitted) -> tuple[Table, ...]:

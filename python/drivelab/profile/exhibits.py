@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, get_args
 
 from drivelab.exhibits import (
@@ -9,8 +10,8 @@ from drivelab.exhibits import (
     Card,
     Cards,
     Caution,
-    Cautions,
     Cell,
+    First,
     Line,
     LineFigure,
     Multiples,
@@ -20,7 +21,7 @@ from drivelab.exhibits import (
     Text,
     number,
 )
-from drivelab.exhibits.quantities import PROVENANCE, TIMES, within_text
+from drivelab.exhibits.quantities import PROVENANCE, TIMES, listed, within_text
 from drivelab.profile.decision import Answer
 from drivelab.profile.sizes import size_text
 from drivelab.profile.tables import (
@@ -73,15 +74,18 @@ def profile_report(
     provenance = PROVENANCE[kind]
     times, worth = profile_figures(found, kind)
     told = tuple(Caution(seen=f"{line[0].upper()}{line[1:]}.") for line in cautions)
-    limits = [Cautions("Before you trust a ratio", told)] if told else []
     return Report(
         drive,
+        first=First(
+            "How much faster requests in order are than the same requests at random places, "
+            f"{provenance.adjective}.",
+            (_first_figure(worth),),
+            _first_numbers(found),
+            _how_sure(found),
+            told,
+        ),
         pages=(
-            Page(
-                "What order is worth",
-                (worth, _first_numbers(found), *limits, times),
-                anchor="figures",
-            ),
+            Page("Reads and writes apart", (worth, times), anchor="figures"),
             *(
                 [Page("Whether an optimisation pays", (_answers(answers),), anchor="pays")]
                 if answers
@@ -120,25 +124,51 @@ def profile_figures(found: Profile, kind: str) -> tuple[Multiples, Multiples]:
     )
 
 
+def _first_figure(worth: Multiples) -> LineFigure:
+    """Put the ratios of both directions on one pair of axes; intervals stand in the next figure."""
+    figures = [figure for figure in worth.figures if isinstance(figure, LineFigure)]
+    also = tuple(value for figure in figures for value in figure.y.also)
+    highest = max(y for figure in figures for line in figure.lines for y in line.y)
+    lines = tuple(
+        replace(line, label=figure.title)
+        for figure in figures
+        for line in figure.lines
+        if line.role == "trace"
+    )
+    return LineFigure(
+        "ratios",
+        worth.title,
+        _SIZES,
+        Axis("in order / at random", "log10" if highest > _LARGE_RATIO else "linear", also=also),
+        (*lines, *(line for line in figures[0].lines if line.role == "fit")),
+        saved=worth.saved,
+    )
+
+
 def _first_numbers(found: Profile) -> Cards:
-    """Give, of each direction, from where to where its ratios go and how sure they are."""
-    cards = []
-    for direction, ratios in found.ratios.items():
-        half_width = ratios.half_width_ratio
-        sure = (
-            "nothing was repeated, so nobody knows how sure this is"
-            if half_width is None
-            else f"each is known to {within_text(half_width)}, median over the sizes"
-        )
-        cards.append(
+    """Give, of each direction, from where to where its ratios go."""
+    return Cards(
+        tuple(
             Card(
                 f"{direction.title()}s in order over {direction}s at random",
                 f"{ratios.least:.2f}{TIMES}",
                 f"{ratios.most:.2f}{TIMES}",
-                f"{ratios.mean:.2f}{TIMES} in the mean over the sizes; {sure}",
+                f"{ratios.mean:.2f}{TIMES} in the mean over the sizes",
             )
+            for direction, ratios in found.ratios.items()
         )
-    return Cards(tuple(cards))
+    )
+
+
+def _how_sure(found: Profile) -> str:
+    known = [
+        f"{direction}s {within_text(ratios.half_width_ratio)}"
+        for direction, ratios in found.ratios.items()
+        if ratios.half_width_ratio is not None
+    ]
+    if not known:
+        return "How sure: nobody knows, because nothing was repeated (--repetitions)."
+    return f"How sure: each ratio of {listed(known)}, median over the sizes (95 %)."
 
 
 def _times(times: Table, direction: str, adjective: str) -> LineFigure:

@@ -6,13 +6,17 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from drivelab.errors import UsageError
-from drivelab.exhibits import Caution, Page, Report, Table
+from drivelab.exhibits import Card, Cards, Caution, First, Page, Report, Table
+from drivelab.exhibits.number_text import value_text
+from drivelab.exhibits.quantities import TIMES
 from drivelab.pts.compared import KINDS, Compared, differences, setting_text
 from drivelab.pts.compared_courses import COURSES, refuse_lacking
 from drivelab.pts.compared_pages import cell_pages
+from drivelab.pts.report import picture_of
 from drivelab.pts.settings import EDITIONS
 
 LAYOUT: Final = 1
+_MOST_CARDS: Final = 3
 _VERDICTS: Final = {
     "steady": "steady",
     "not_steady": "never steady",
@@ -70,6 +74,12 @@ def compare(
         title=title,
         header=_header(drives),
         stamp=next((drive.result["stamp"] for drive in drives if drive.result["stamp"]), ""),
+        subject="comparison",
+        first=First(
+            f"{kinds_text(drives).capitalize()}, normalised to {drives[0].label}.",
+            picture_of(pages),
+            _cards(drives[0].label, values),
+        ),
         pages=(_overview(drives), *pages),
         result={
             "kind": "pts-comparison",
@@ -89,6 +99,24 @@ def compare(
             **values,
         },
     )
+
+
+def _cards(first: str, values: Mapping[str, Any]) -> Cards | None:
+    """Give the best drives with their intervals; None of a test that has no one value a drive."""
+    standings = sorted(
+        values.get("standings", ()),
+        key=lambda one: one["mean"],
+        reverse=not values.get("is_less_better", False),
+    )
+    if not standings:
+        return None
+    cards = []
+    for one in standings[:_MOST_CARDS]:
+        ratio = one["normalised"]
+        times = "" if ratio is None or one["label"] == first else f"{ratio:.3g}{TIMES} {first}, "
+        said = f"{times}95 % from {value_text(one['low'])} to {value_text(one['high'])}"
+        cards.append(Card(one["label"], f"{value_text(one['mean'])} {values['unit']}", said=said))
+    return Cards(tuple(cards))
 
 
 def _header(drives: Sequence[Compared]) -> tuple[tuple[str, str], ...]:

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from drivelab.exhibits import Caution, Page, Report, Table
-from drivelab.exhibits.quantities import PROVENANCE
+from drivelab.exhibits import (
+    BarFigure,
+    Card,
+    Cards,
+    Caution,
+    First,
+    HistogramFigure,
+    LineFigure,
+    Page,
+    Report,
+    Table,
+)
+from drivelab.exhibits.number_text import value_text
+from drivelab.exhibits.quantities import PROVENANCE, listed, share_text
 from drivelab.pts.every_test import test_named
 from drivelab.pts.header import cautions, header_fields
 from drivelab.pts.headline import Figure, headline
@@ -26,6 +39,7 @@ from drivelab.store import RunStore
 #: The file in a run's folder that holds what `result_of` gives.
 RESULT: Final = "result.json"
 LAYOUT: Final = 1
+_MOST_CARDS: Final = 3
 _VERDICTS: Final[dict[Verdict, str]] = {
     "steady": "steady",
     "bounded": "not reached before the bytes or hours that end the test",
@@ -60,20 +74,70 @@ def report_of(record: Record) -> Report:
     sections = test.sections(record)
     efficiency = efficiency_page(sections, is_simulated=record.is_simulated)
     result = _result(record, test, sections)
+    figures = headline(result)
+    pages = [page for page in test.pages(record) if page.exhibits]
+    provenance = PROVENANCE[result["drive"]["kind"]]
     return Report(
         title=f"{test.title} ({EDITIONS[record.settings.edition]}) of {result['drive']['name']}",
         header=header_fields(record, test),
         stamp=record.settings.stamp,
         pages=(
-            _summary(record, sections, headline(result)),
+            _summary(record, sections, figures),
             # A table as short as the summary, which it shares a sheet with.
             *([] if efficiency is None else [efficiency]),
-            *(page for page in test.pages(record) if page.exhibits),
+            *pages,
         ),
         result=result,
         tables=(steps_table(result["steps"]),),
-        statement=PROVENANCE[result["drive"]["kind"]].statement,
+        statement=provenance.statement,
+        subject="performance test",
+        badge=(result["drive"]["kind"], provenance.label),
+        first=First(
+            figures=picture_of(pages),
+            numbers=_cards(figures),
+            sure=_steady_text(sections),
+        ),
     )
+
+
+def picture_of(pages: Sequence[Page]) -> tuple[LineFigure | BarFigure | HistogramFigure, ...]:
+    """Choose the figure that a screen begins with: a value by block size, or the first course."""
+    found = [
+        exhibit
+        for page in pages
+        for exhibit in page.exhibits
+        if isinstance(exhibit, LineFigure | BarFigure | HistogramFigure)
+    ]
+    by_size = [one for one in found if one.name.endswith("-2d")]
+    return tuple((by_size or found)[:1])
+
+
+def _cards(figures: Sequence[Figure]) -> Cards | None:
+    """Give the first three figures that the test came to."""
+    known = [(one, one.value) for one in figures if one.value is not None][:_MOST_CARDS]
+    if not known:
+        return None
+    return Cards(
+        tuple(Card(_sentence(one.name), _value_text(value, one.unit)) for one, value in known)
+    )
+
+
+def _value_text(value: float, unit: str) -> str:
+    return share_text(value) if unit == "ratio" else f"{value_text(value)} {unit}"
+
+
+def _sentence(name: str) -> str:
+    return f"{name[:1].upper()}{name[1:]}"
+
+
+def _steady_text(sections: Sequence[Section]) -> str:
+    """Say whether the drive had settled when the numbers were taken."""
+    rounds = "1 round" if len(sections) == 1 and sections[0].rounds == 1 else "rounds"
+    if len(sections) == 1:
+        count = "" if rounds == "1 round" else f"{sections[0].rounds} "
+        return f"Steady state: {_VERDICTS[sections[0].verdict]}, after {count}{rounds}."
+    parts = [f"{each.name} {_VERDICTS[each.verdict]}" for each in sections]
+    return f"Steady state: {listed(parts)}." if parts else ""
 
 
 def result_of(record: Record) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from drivelab.exhibits import (
     Caution,
     Exhibit,
     Facts,
+    First,
     Page,
     Report,
     Text,
@@ -50,13 +51,8 @@ def trace_report(trace: Characterization, result: dict[str, Any]) -> Report:
     """Make the report of a trace whose windows are known; `result` is saved as JSON."""
     shown: list[Exhibit] = [figures.sizes_figure(trace), tables.sizes_table(trace)]
     pages = [
-        Page(
-            "What it asks for",
-            tuple(_first(trace)),
-            tuple(Caution(seen=line) for line in caution_lines(trace)),
-            anchor="asks",
-        ),
         _over_time(trace),
+        Page("What it asks for", (tables.characteristics_table(trace),), anchor="asks"),
         _arrivals(trace),
         Page(
             "Sizes and order",
@@ -76,6 +72,7 @@ def trace_report(trace: Characterization, result: dict[str, Any]) -> Report:
     pages.append(Page("The trace", (_identity(trace),), anchor="identity"))
     return Report(
         trace.name,
+        first=_first(trace),
         pages=tuple(pages),
         result=result,
         subject="trace",
@@ -83,7 +80,7 @@ def trace_report(trace: Characterization, result: dict[str, Any]) -> Report:
     )
 
 
-def _first(trace: Characterization) -> list[Exhibit]:
+def _first(trace: Characterization) -> First:
     several = trace.found["device_count"] > 1
     heat = figures.heat_figure(
         trace,
@@ -91,11 +88,12 @@ def _first(trace: Characterization) -> list[Exhibit]:
         name="addresses",
         title="Where requests go over time" + (", all devices together" if several else ""),
     )
-    exhibits: list[Exhibit] = [Text((summary(trace),), leads=True), heat]
-    if len(trace.windows["begin_ns"]) > 1:
-        exhibits.append(_cards(trace))
-    exhibits.append(tables.characteristics_table(trace))
-    return exhibits
+    return First(
+        summary(trace),
+        (heat,),
+        _cards(trace) if len(trace.windows["begin_ns"]) > 1 else None,
+        cautions=tuple(Caution(seen=line) for line in caution_lines(trace)),
+    )
 
 
 def _cards(trace: Characterization) -> Cards:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from drivelab.drives.naming import open_drive
-from drivelab.exhibits import Cards, Cautions, Multiples, Page, Report, Table
+from drivelab.exhibits import LineFigure, Multiples, Page, Report, Table
 from drivelab.profile.cautions import cautions
 from drivelab.profile.decision import decisions
 from drivelab.profile.exhibits import profile_report
@@ -29,23 +29,29 @@ def page_of(report: Report, anchor: str) -> Page:
 
 
 def test_a_picture_comes_first_and_how_it_was_done_last(report: Report) -> None:
-    worth, cards, times = page_of(report, "figures").exhibits
+    first = report.first
+    assert first is not None
+    (picture,) = first.figures
+    assert isinstance(picture, LineFigure)
+    assert [line.label for line in picture.lines] == ["Reads", "Writes", "equal"]
+    assert first.numbers is not None
+    assert [card.name.split()[0] for card in first.numbers.cards] == ["Reads", "Writes"]
+    assert first.sure.startswith("How sure: each ratio of reads within ")
+    worth, times = page_of(report, "figures").exhibits
     assert isinstance(worth, Multiples)
     assert worth.name == "worth"
-    assert isinstance(cards, Cards)
-    assert [card.name.split()[0] for card in cards.cards] == ["Reads", "Writes"]
     assert isinstance(times, Multiples)
     assert report.pages[-1].title == "How it was simulated"
 
 
 def test_simulated_numbers_are_called_simulated(report: Report) -> None:
-    _, _, times = page_of(report, "figures").exhibits
+    _, times = page_of(report, "figures").exhibits
     assert isinstance(times, Multiples)
     labels = {line.label for figure in times.figures for line in getattr(figure, "lines", ())}
     assert labels == {"sequential", "random", "simulated"}
 
 
-def test_what_limits_the_ratios_stands_below_them() -> None:
+def test_what_limits_the_ratios_comes_first() -> None:
     with open_drive("sim:x25m") as drive:
         plan = ProfileSettings(file_bytes=8 << 20, repetitions=1, directions=("read",))
         found = profile(drive, plan)
@@ -53,9 +59,8 @@ def test_what_limits_the_ratios_stands_below_them() -> None:
     told = profile_report(
         found, [], drive="sim:x25m", kind="simulated", note="8 passes", cautions=limits
     )
-    _, _, limited, _ = page_of(told, "figures").exhibits
-    assert isinstance(limited, Cautions)
-    (only,) = limited.cautions
+    assert told.first is not None
+    (only,) = told.first.cautions
     assert only.text() == (
         "Nothing was repeated (--repetitions), so nobody knows how sure this is."
     )
