@@ -23,7 +23,8 @@ SMALL_INCHES: Final = (3.6, 2.8)
 FIRST_INCHES: Final = (4.2, 2.95)
 # From little to much. Each is darker than the one before, so it holds without colour too.
 _RAMP: Final = ((0.93, 0.96, 0.98), (0.53, 0.75, 0.88), (0.13, 0.44, 0.71), (0.03, 0.19, 0.42))
-_DARK_LETTERS: Final = (0x1F / 255, 0x29 / 255, 0x33 / 255)
+# Black: with anything lighter some colours between would be read with neither.
+_DARK_LETTERS: Final = (0.0, 0.0, 0.0)
 # Below and above 1: orange and blue, as lines are, through paper.
 _BELOW: Final = ((0.98, 0.97, 0.95), (0.96, 0.70, 0.47), (0.70, 0.29, 0.02))
 _ABOVE: Final = ((0.95, 0.97, 0.98), (0.53, 0.75, 0.88), (0.07, 0.36, 0.63))
