@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from drivelab.campaign.exhibits.cautions import figure_cautions, measurement_cautions
 from drivelab.campaign.exhibits.first_figures import latency_throughput, sizes_by_pattern
@@ -192,7 +192,8 @@ def _limited(exhibit: _Shown, limits: dict[str, list[Caution]]) -> _Shown:
     if not isinstance(exhibit, Around):
         return exhibit
     found = limits.pop(getattr(exhibit, "name", ""), [])
-    return replace(exhibit, cautions=(*found, *exhibit.cautions))
+    # Of the same kind, which mypy does not see through `Around`.
+    return cast("_Shown", replace(exhibit, cautions=(*found, *exhibit.cautions)))
 
 
 def _pictures(shown: Sequence[Sequence[Exhibit]]) -> list[LineFigure | CellFigure | Multiples]:
@@ -203,7 +204,7 @@ def _pictures(shown: Sequence[Sequence[Exhibit]]) -> list[LineFigure | CellFigur
         for one in exhibits
         if isinstance(one, Multiples) and one.figures
     }
-    return [found[name] for name in PICTURES if name in found][:1]
+    return [*[found[name] for name in PICTURES if name in found][:1]]
 
 
 #: Whose models these are.

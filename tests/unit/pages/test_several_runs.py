@@ -167,7 +167,7 @@ def test_the_page_holds_every_drive_and_the_same_bytes_each_time() -> None:
     ]
     report = render_of(digests)
     assert render_of(digests).html == report.html
-    assert [table.name for table in report.tables] == ["common_workloads", "sweeps", "accuracy"]
+    assert [table.name for table in report.tables] == ["sweeps", "common_workloads", "accuracy"]
     for table in report.tables:
         assert table.columns[:3] == ("drive", "drive_kind", "run")
         assert list(dict.fromkeys(table.column("drive"))) == ["sim:a", "/dev/b", "analytic:c"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from drivelab.exhibits import Table
+from drivelab.exhibits import CellFigure, Table
 from drivelab.exhibits.number_text import value_text
 from drivelab.exhibits.quantities import NOTHING, TIMES, latency_text, share_text
 from drivelab.report.drawing.looks import (
@@ -22,7 +22,7 @@ from drivelab.report.drawing.looks import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from drivelab.exhibits import Axis, CellFigure, ColumnFigure
+    from drivelab.exhibits import Axis, ColumnFigure
 
 #: A factor beyond this, or below its inverse, has the fullest colour.
 _FULLEST: Final = 8.0
@@ -52,11 +52,12 @@ def heat_table(
 ) -> HtmlTable:
     """Give a row for each category of `y`, coloured from little to much, or from 1 both ways."""
     values = [value for row in figure.values for value in row if value is not None]
+    texts = figure.texts if isinstance(figure, CellFigure) else ()
     rows = []
     for place, (name, row) in enumerate(zip(figure.y.categories, figure.values, strict=True)):
         cells = [(name, "")]
         for at, value in enumerate(row):
-            instead = figure.texts[place][at] if getattr(figure, "texts", ()) else ""
+            instead = texts[place][at] if texts else ""
             if value is None:
                 cells.append((NOTHING, ""))
             else:
