@@ -2,13 +2,13 @@
 //!
 //! Matched once a call: whoever wants the page map's speed names it as a type.
 
-use drivelab_request::PlacementId;
+use drivelab_request::{PlacementId, ZoneAction};
 
 use crate::snapshot::StateError;
 use crate::{
     BlockMap, CachedMap, CompressedMap, EraseCounts, Firmware, FirmwareError, FlashLayout,
-    IdleTime, Lpn, Memory, Operation, OperationBuffer, PageRun, PlacedCounts, ReclaimMap,
-    Restorable, Room, SlcMap,
+    IdleTime, Judged, Lpn, Memory, Operation, OperationBuffer, PageRun, PlacedCounts, ReclaimMap,
+    Restorable, Room, SlcMap, ZoneCounts, ZoneMap, ZoneRefusal, ZoneShape,
 };
 
 /// One of the firmwares of other generations.
@@ -23,6 +23,8 @@ pub enum AnyMap<M: Memory> {
     Compressed(CompressedMap<M>),
     /// Maps pages into reclaim units, by placement handle.
     Reclaim(ReclaimMap<M>),
+    /// Maps zones.
+    Zone(ZoneMap<M>),
 }
 
 macro_rules! with {
@@ -33,6 +35,7 @@ macro_rules! with {
             AnyMap::Slc($map) => $what,
             AnyMap::Compressed($map) => $what,
             AnyMap::Reclaim($map) => $what,
+            AnyMap::Zone($map) => $what,
         }
     };
 }
@@ -45,6 +48,7 @@ impl<M: Memory> Clone for AnyMap<M> {
             Self::Slc(map) => Self::Slc(map.clone()),
             Self::Compressed(map) => Self::Compressed(map.clone()),
             Self::Reclaim(map) => Self::Reclaim(map.clone()),
+            Self::Zone(map) => Self::Zone(map.clone()),
         }
     }
 }
@@ -105,6 +109,30 @@ impl<M: Memory> Firmware for AnyMap<M> {
         with!(self, map => map.placed_counts())
     }
 
+    #[inline]
+    fn zones(&self) -> Option<ZoneShape> {
+        match self {
+            Self::Zone(map) => map.zones(),
+            _ => None,
+        }
+    }
+
+    fn judge(&mut self, run: &PageRun, asked: ZoneAction) -> Result<Judged, ZoneRefusal> {
+        with!(self, map => map.judge(run, asked))
+    }
+
+    fn zone_pointer(&self, zone: u32) -> u32 {
+        with!(self, map => map.zone_pointer(zone))
+    }
+
+    fn zone_counts(&self) -> Option<&ZoneCounts> {
+        with!(self, map => map.zone_counts())
+    }
+
+    fn watch_zones(&mut self) {
+        with!(self, map => map.watch_zones());
+    }
+
     fn map_pages(&self) -> u32 {
         with!(self, map => Firmware::map_pages(map))
     }
@@ -156,13 +184,15 @@ impl<M: Memory> Restorable for AnyMap<M> {
             (Self::Slc(map), Self::Slc(then)) => map.rollback(then),
             (Self::Compressed(map), Self::Compressed(then)) => map.rollback(then),
             (Self::Reclaim(map), Self::Reclaim(then)) => map.rollback(then),
+            (Self::Zone(map), Self::Zone(then)) => map.rollback(then),
             // A state of another firmware is none of this one's.
             (
                 Self::Block(_)
                 | Self::Cached(_)
                 | Self::Slc(_)
                 | Self::Compressed(_)
-                | Self::Reclaim(_),
+                | Self::Reclaim(_)
+                | Self::Zone(_),
                 _,
             ) => {}
         }
@@ -175,12 +205,14 @@ impl<M: Memory> Restorable for AnyMap<M> {
             (Self::Slc(map), Self::Slc(base)) => map.changes_since(base),
             (Self::Compressed(map), Self::Compressed(base)) => map.changes_since(base),
             (Self::Reclaim(map), Self::Reclaim(base)) => map.changes_since(base),
+            (Self::Zone(map), Self::Zone(base)) => map.changes_since(base),
             (
                 Self::Block(_)
                 | Self::Cached(_)
                 | Self::Slc(_)
                 | Self::Compressed(_)
-                | Self::Reclaim(_),
+                | Self::Reclaim(_)
+                | Self::Zone(_),
                 _,
             ) => Vec::new(),
         }
@@ -205,6 +237,7 @@ impl<M: Memory> Restorable for AnyMap<M> {
             Self::Slc(map) => Self::Slc(map.without_derived(bytes)),
             Self::Compressed(map) => Self::Compressed(map.without_derived(bytes)),
             Self::Reclaim(map) => Self::Reclaim(map.without_derived(bytes)),
+            Self::Zone(map) => Self::Zone(map.without_derived(bytes)),
         }
     }
 
@@ -215,6 +248,7 @@ impl<M: Memory> Restorable for AnyMap<M> {
             Self::Slc(map) => Self::Slc(map.complete()),
             Self::Compressed(map) => Self::Compressed(map.complete()),
             Self::Reclaim(map) => Self::Reclaim(map.complete()),
+            Self::Zone(map) => Self::Zone(map.complete()),
         }
     }
 }

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use drivelab_request::PlacementId;
+use drivelab_request::{PlacementId, ZoneAction};
 use thiserror::Error;
 
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
 use crate::{
-    Action, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, Lpn, NOTHING, OwnCounts,
-    PageRun, PlacedCounts, Room,
+    Action, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, Judged, Lpn, NOTHING,
+    OwnCounts, PageRun, PlacedCounts, Room, ZoneCounts, ZoneRefusal, ZoneShape,
 };
 
 /// How a firmware broke its contract.
@@ -403,6 +403,26 @@ impl<F: Firmware> Firmware for Checked<F> {
 
     fn placed_counts(&self) -> Option<&PlacedCounts> {
         self.firmware.placed_counts()
+    }
+
+    fn zones(&self) -> Option<ZoneShape> {
+        self.firmware.zones()
+    }
+
+    fn judge(&mut self, run: &PageRun, asked: ZoneAction) -> Result<Judged, ZoneRefusal> {
+        self.firmware.judge(run, asked)
+    }
+
+    fn zone_pointer(&self, zone: u32) -> u32 {
+        self.firmware.zone_pointer(zone)
+    }
+
+    fn zone_counts(&self) -> Option<&ZoneCounts> {
+        self.firmware.zone_counts()
+    }
+
+    fn watch_zones(&mut self) {
+        self.firmware.watch_zones();
     }
 
     fn map_pages(&self) -> u32 {

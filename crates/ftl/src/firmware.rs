@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use drivelab_request::{Content, Direction, Nanos, PlacementId};
+use drivelab_request::{Content, Direction, Nanos, PlacementId, ZoneAction};
 use thiserror::Error;
 
 use crate::{
-    EraseCounts, FlashLayout, Lpn, Operation, OperationBuffer, OwnCounts, PlacedCounts, Room,
+    EraseCounts, FlashLayout, Judged, Lpn, Operation, OperationBuffer, OwnCounts, PlacedCounts,
+    Room, ZoneCounts, ZoneRefusal, ZoneShape,
 };
 
 /// What the host wants of a run of pages.
@@ -166,6 +167,14 @@ pub enum FirmwareError {
         /// Those that it could lose.
         spare: u32,
     },
+    /// A request that was not judged breaks a rule of zones.
+    #[error("zone {zone} cannot be written so: a command that {}", refusal.words())]
+    Zone {
+        /// The zone.
+        zone: u32,
+        /// Which rule.
+        refusal: ZoneRefusal,
+    },
     /// Collection found no block from which a page can be won.
     #[error(
         "plane {plane} has no invalid page left to collect: raise the over-provisioning or the \
@@ -291,6 +300,39 @@ pub trait Firmware {
     fn placed_counts(&self) -> Option<&PlacedCounts> {
         None
     }
+
+    /// The zones of a drive that is written zone by zone; nothing of another.
+    #[inline]
+    fn zones(&self) -> Option<ZoneShape> {
+        None
+    }
+
+    /// Judges a command by the rules of zones, before its pages are submitted and in the order in
+    /// which commands come; what is allowed has changed the zone's state. Without zones everything
+    /// is allowed.
+    ///
+    /// # Errors
+    /// [`ZoneRefusal`] where it breaks a rule: nothing is to be submitted then.
+    #[inline]
+    fn judge(&mut self, run: &PageRun, _asked: ZoneAction) -> Result<Judged, ZoneRefusal> {
+        Ok(Judged {
+            first: run.first,
+            unwritten: 0,
+        })
+    }
+
+    /// Where a zone is written next, in pages from its beginning on.
+    fn zone_pointer(&self, _zone: u32) -> u32 {
+        0
+    }
+
+    /// What it counted of zones since it was made; nothing without them.
+    fn zone_counts(&self) -> Option<&ZoneCounts> {
+        None
+    }
+
+    /// From here on the most zones that are open or active are counted anew.
+    fn watch_zones(&mut self) {}
 
     /// Pages of a map that lies on the flash: the logical pages behind those of the host.
     fn map_pages(&self) -> u32 {

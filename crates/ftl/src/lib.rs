@@ -45,6 +45,7 @@ mod space;
 mod valid;
 mod victim;
 mod wear;
+mod zone_map;
 
 pub use address::{FlashLayout, LayoutError, Lpn, Ppn};
 pub use any_map::AnyMap;
@@ -70,3 +71,4 @@ pub use slc_map::{SlcMap, SlcPolicies};
 pub use snapshot::{Restorable, StateError};
 pub use victim::VictimPolicy;
 pub use wear::EraseCounts;
+pub use zone_map::{Judged, ZoneCounts, ZoneMap, ZonePolicies, ZoneRefusal, ZoneShape, ZoneState};

@@ -16,3 +16,4 @@ mod shared;
 mod slc_map;
 mod wear;
 mod write_amplification;
+mod zone_map;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use drivelab_live::clock::{Dilation, Due, Keeper};
 use drivelab_live::serve::MediaTotal;
-use drivelab_request::{Command, CommandKind, Content, Histogram, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Histogram, Nanos, ZoneAction};
 use drivelab_sim::drive::{Drive, Prepared, State};
 use drivelab_sim::host::{
     Completion, Device, FlashCounters, Outcome, PARTS, PartNames, Plan, SimError,
@@ -88,6 +88,7 @@ fn command(kind: CommandKind, offset_bytes: u64, size_bytes: u32) -> Command {
         kind,
         is_forced: false,
         content: Content::Random,
+        zone: ZoneAction::None,
     }
 }
 

@@ -1,6 +1,8 @@
 //! Streams: the one form in which Python hands workloads to the core.
 
-use drivelab_request::{Command, CommandKind, Content, HalfWidth, Nanos, SECTOR_BYTES, WindowPlan};
+use drivelab_request::{
+    Command, CommandKind, Content, HalfWidth, Nanos, SECTOR_BYTES, WindowPlan, ZoneAction,
+};
 use drivelab_workload::{
     Key, MAX_REQUEST_BYTES, Requests, Source, Stimulus, Stream, WholePass, WriteMode,
 };
@@ -240,6 +242,7 @@ impl PyStream {
             Some(Requests::Characteristics(workload) | Requests::EachOnce(workload)) => {
                 Some(to_tuple(workload))
             }
+            Some(Requests::Zoned(zoned)) => Some(to_tuple(&zoned.requests)),
             _ => None,
         };
         dict.set_item("name", &stream.name)?;
@@ -248,13 +251,20 @@ impl PyStream {
         dict.set_item("workload", characteristics)?;
         dict.set_item("mixture", mixture_of(py, requests)?)?;
         dict.set_item("range", stream.range)?;
+        let zoned = match requests {
+            Some(Requests::Zoned(zoned)) => Some(zoned),
+            _ => None,
+        };
         let writes_as = match stream.writes {
+            _ if zoned.is_some_and(|zoned| zoned.appends) => "append",
             WriteMode::Plain => "write",
             WriteMode::Forced => "forced_write",
             WriteMode::Trim => "trim",
         };
         dict.set_item("writes_as", writes_as)?;
         dict.set_item("writes_per_flush", stream.writes_per_flush)?;
+        dict.set_item("zones", zoned.map(|zoned| zoned.zones_at_once))?;
+        dict.set_item("zone_bytes", zoned.and_then(|zoned| zoned.zone_bytes))?;
         dict.set_item("priority", stream.priority)?;
         dict.set_item("queue_pair", stream.queue_pair)?;
         dict.set_item("share", stream.share)?;
@@ -388,6 +398,7 @@ fn command_of(request: &(u64, String, u64, u32)) -> PyResult<Command> {
         kind,
         is_forced: false,
         content: Content::Random,
+        zone: ZoneAction::None,
     })
 }
 

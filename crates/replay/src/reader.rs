@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use drivelab_request::{Command, CommandKind, Content, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
 use drivelab_trace::Record;
 use drivelab_workload::{MAX_REQUEST_BYTES, Paced, PacedReader, PacedSource};
 
@@ -148,6 +148,7 @@ impl Reading {
                 kind: request.kind,
                 is_forced: false,
                 content: Content::Random,
+                zone: ZoneAction::None,
             };
             sent.push(Paced { command, depth });
             start += size;

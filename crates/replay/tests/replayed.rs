@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use drivelab_replay::{Fit, Origin, Pace};
-use drivelab_request::{Command, CommandKind, Content, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
 use drivelab_sim::drive::{Drive, Prepared, State};
 use drivelab_sim::host::{Outcome, Plan};
 use drivelab_sim::preset::DriveConfig;
@@ -49,6 +49,7 @@ fn command(&(us, _, sector, size, writes): &Row) -> Command {
         },
         is_forced: false,
         content: Content::Random,
+        zone: ZoneAction::None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Content, Direction, Nanos, Request};
+use crate::{Content, Direction, Nanos, Request, SECTOR_BYTES, ZoneAction};
 
 /// What a command asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,6 +82,9 @@ pub struct Command {
     pub is_forced: bool,
     /// Of a write: what its data looks like.
     pub content: Content,
+    /// What it asks of its zone, of a drive that has such. What concerns a whole zone is a
+    /// [`CommandKind::Trim`]: it has no data.
+    pub zone: ZoneAction,
 }
 
 impl Command {
@@ -95,6 +98,22 @@ impl Command {
             kind: CommandKind::Flush,
             is_forced: false,
             content: Content::Random,
+            zone: ZoneAction::None,
+        }
+    }
+
+    /// What is asked of the whole zone that lies at `offset_bytes`.
+    #[must_use]
+    pub const fn of_zone(zone: ZoneAction, offset_bytes: u64, arrival: Nanos) -> Self {
+        Self {
+            arrival,
+            offset_bytes,
+            // A place in the zone names it.
+            size_bytes: SECTOR_BYTES,
+            kind: CommandKind::Trim,
+            is_forced: false,
+            content: Content::Random,
+            zone,
         }
     }
 }
@@ -109,6 +128,7 @@ impl From<Request> for Command {
             kind: request.direction.into(),
             is_forced: false,
             content: Content::Random,
+            zone: ZoneAction::None,
         }
     }
 }

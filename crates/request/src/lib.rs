@@ -12,6 +12,7 @@ mod nanos;
 mod placement;
 mod request;
 mod window;
+mod zone;
 
 pub use batch_means::{BatchMeans, LEAST_BATCHES, LatencyBatches, MOST_BATCHES};
 pub use command::{Command, CommandKind};
@@ -21,3 +22,4 @@ pub use nanos::Nanos;
 pub use placement::PlacementId;
 pub use request::{Direction, Request, SECTOR_BYTES};
 pub use window::{ClosedBy, CompletionWindow, Counted, HalfWidth, WindowPlan};
+pub use zone::ZoneAction;

@@ -51,3 +51,4 @@ mod variability;
 mod watch;
 mod wear;
 mod whole_pass;
+mod zones;

@@ -1,7 +1,7 @@
 //! Compression and deduplication: programs, rates and latencies counted by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use drivelab_request::{Command, CommandKind, Content, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
 use drivelab_sim::host::{Outcome, Plan};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::Prepared;
@@ -58,6 +58,7 @@ fn command(kind: CommandKind, arrival: u64, page: u64, content: Content) -> Comm
         kind,
         is_forced: false,
         content,
+        zone: ZoneAction::None,
     }
 }
 

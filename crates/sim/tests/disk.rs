@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use drivelab_request::{Command, CommandKind, Content, Direction, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Direction, Nanos, ZoneAction};
 use drivelab_sim::hdd::Disk;
 use drivelab_sim::host::{LoggedRequest, Outcome, Plan};
 use drivelab_sim::preset::{DriveConfig, HddConfig};
@@ -60,6 +60,7 @@ fn access(kind: CommandKind, arrival: u64, sector: u64, count: u64) -> Command {
         kind,
         is_forced: false,
         content: Content::Random,
+        zone: ZoneAction::None,
     }
 }
 

@@ -107,6 +107,9 @@ pub enum CharacteristicsError {
         /// The share that is random.
         random: f64,
     },
+    /// Requests that go where the zones of a drive are.
+    #[error("it writes zone by zone; allowed on a simulated drive alone, whose zones are known")]
+    Zoned,
     /// A range that does not consist of whole sectors, or ends beyond 2^63.
     #[error(
         "the range starts at {start} and has {bytes} bytes; allowed: multiples of {SECTOR_BYTES} \

@@ -31,6 +31,7 @@ mod stream;
 mod touched;
 mod whole_pass;
 mod windows;
+mod zoned;
 
 pub use arrivals::Arrivals;
 pub use characteristics::{
@@ -55,3 +56,4 @@ pub use windows::{
     Gap, Kind, MOST_CLASSES, MOST_REGIONS, MOST_VALUES, MOST_WINDOWS, Pairs, Place, Region, Train,
     Window, WindowedRequests, Windows, WindowsError,
 };
+pub use zoned::{Zoned, ZonedRequests, ZonesFound};

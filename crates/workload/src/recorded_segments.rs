@@ -379,7 +379,7 @@ mod tests {
 
     use super::*;
     use crate::latency_log::completions;
-    use drivelab_request::{Command, Content};
+    use drivelab_request::{Command, Content, ZoneAction};
 
     struct Listed(Vec<Paced>);
 
@@ -401,6 +401,7 @@ mod tests {
             kind: CommandKind::Read,
             is_forced: false,
             content: Content::Random,
+            zone: ZoneAction::None,
         };
         Paced { command, depth: 8 }
     }

@@ -18,7 +18,7 @@ use drivelab_request::{Command, Content, PlacementId};
 
 use crate::{
     Characteristics, CharacteristicsError, Generator, Loop, SharedSource, Stimulus, WholePass,
-    Windows,
+    Windows, Zoned,
 };
 
 /// Requests that belong together: one program of the host.
@@ -98,6 +98,8 @@ pub enum Requests {
     Pass(WholePass),
     /// Of an access pattern, as many outstanding of each thread as it says.
     Stimulus(Stimulus),
+    /// Zone by zone, as many outstanding as they say. Where they go depends on the drive's zones.
+    Zoned(Zoned),
 }
 
 /// What random numbers of the streams of a measurement are keyed by.
@@ -282,6 +284,7 @@ impl Requests {
             }
             Self::Pass(pass) => Ok(one(Generator::of_pass(pass, key.seed, index)?, 1)),
             Self::Stimulus(stimulus) => stimulus.loops(key.seed, key.index, key.threads),
+            Self::Zoned(_) => Err(CharacteristicsError::Zoned),
         }
     }
 
@@ -290,7 +293,7 @@ impl Requests {
     #[must_use]
     pub fn end_bytes(&self) -> Option<u64> {
         match self {
-            Self::Characteristics(_) | Self::EachOnce(_) => None,
+            Self::Characteristics(_) | Self::EachOnce(_) | Self::Zoned(_) => None,
             Self::Pass(pass) => pass.start_bytes.checked_add(pass.file_bytes),
             Self::Stimulus(stimulus) => stimulus.range_start.checked_add(stimulus.range_bytes),
         }
@@ -307,6 +310,7 @@ impl Requests {
             }
             Self::Pass(pass) => pass.request_bytes.into(),
             Self::Stimulus(stimulus) => stimulus.mean_bytes(),
+            Self::Zoned(zoned) => zoned.mean_bytes(),
         }
     }
 }
@@ -320,6 +324,12 @@ impl From<Characteristics> for Requests {
 impl From<WholePass> for Requests {
     fn from(pass: WholePass) -> Self {
         Self::Pass(pass)
+    }
+}
+
+impl From<Zoned> for Requests {
+    fn from(zoned: Zoned) -> Self {
+        Self::Zoned(zoned)
     }
 }
 

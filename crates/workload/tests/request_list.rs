@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use drivelab_request::{Command, CommandKind, Content, Direction, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Direction, Nanos, ZoneAction};
 use drivelab_workload::{
     Characteristics, Generator, Key, RequestCount, RequestList, Requests, Source, Stream,
     WriteMode, pack,
@@ -35,6 +35,7 @@ fn command(at: u64, kind: CommandKind, offset_bytes: u64) -> Command {
         kind,
         is_forced: false,
         content: Content::Random,
+        zone: ZoneAction::None,
     }
 }
 

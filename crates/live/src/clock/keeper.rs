@@ -1,6 +1,6 @@
 //! The owner of the drive, who is told what time it is.
 
-use drivelab_request::{Command, CommandKind, Content, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
 use drivelab_sim::host::{Completion, Device, Fullness, HostTime, Media, Outcome, SimError};
 
 use super::wall::Dilation;
@@ -250,6 +250,7 @@ impl Keeper {
             kind: CommandKind::Flush,
             is_forced: false,
             content: Content::Random,
+            zone: ZoneAction::None,
         };
         self.submit(now, (flush, false), NOBODY, &mut Vec::new())
     }

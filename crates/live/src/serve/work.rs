@@ -8,7 +8,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 
-use drivelab_request::{Command, CommandKind, Content, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
 use drivelab_sim::host::{Device, SimError};
 
 use super::Settings;
@@ -427,6 +427,7 @@ impl Work {
                 Asked::WriteZeroes { .. } => Content::Zero,
                 _ => Content::Random,
             },
+            zone: ZoneAction::None,
         };
         let is_parted = matches!(
             request.asked,

@@ -20,6 +20,8 @@ pub enum Reason {
     Compression,
     /// Data lies where its host's placement handles say.
     Placement,
+    /// Zones are written in order, and reset.
+    Zones,
     /// Pages take different times in the cell array.
     PageTypes {
         /// The key that says so.
@@ -93,6 +95,7 @@ impl fmt::Display for Reason {
             Self::Slc => write!(formatter, "[slc] has blocks that take writes first"),
             Self::Compression => write!(formatter, "[compression] packs pages together"),
             Self::Placement => write!(formatter, "[placement] fills reclaim units"),
+            Self::Zones => write!(formatter, "[zones] are written in order"),
             Self::PageTypes { key, types } => {
                 write!(formatter, "{key} has {types} times, not one for all pages")
             }
@@ -172,6 +175,9 @@ pub(super) fn general_reasons(config: &SsdConfig) -> Vec<Reason> {
     }
     if config.placement.is_some() {
         reasons.push(Reason::Placement);
+    }
+    if config.zones.is_some() {
+        reasons.push(Reason::Zones);
     }
     if config.ageing.is_some_and(|ageing| ageing.changes_times()) {
         reasons.push(Reason::Ageing);

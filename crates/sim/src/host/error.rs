@@ -43,6 +43,9 @@ pub enum SimError {
          the preset"
     )]
     PlacementExternal,
+    /// A firmware of the user's own, which knows no zones.
+    #[error("a drive with a firmware of its own knows no zones: remove [zones] from the preset")]
+    ZonesExternal,
     /// The firmware refused a request.
     #[error(transparent)]
     Firmware(#[from] FirmwareError),
@@ -125,7 +128,7 @@ pub enum SimError {
     /// All measured requests completed in one instant: no rate can be told.
     #[error(
         "the measured requests took no simulated time: measure more of them, on a drive whose \
-         times are not all 0, and not of trimmed data or zeroes alone"
+         times are not all 0, and not of trimmed data, zeroes or what zones refuse alone"
     )]
     NoTime,
     /// More requests come than the drive serves, for so long that their number knows no bound.

@@ -13,10 +13,11 @@ use std::sync::Arc;
 
 use drivelab_ftl::{Firmware, Lpn};
 use drivelab_request::{
-    Command, CommandKind, Content, Direction, Histogram, Nanos, PlacementId, Request,
+    Command, CommandKind, Content, Direction, Histogram, Nanos, PlacementId, Request, ZoneAction,
 };
 use drivelab_workload::{
-    Arrivals, Generator, Key, Loop, Requests, Source, Stream, WindowedRequests, WriteMode,
+    Arrivals, Generator, Key, Loop, Requests, Source, Stream, WindowedRequests, WriteMode, Zoned,
+    ZonedRequests, ZonesFound,
 };
 
 use super::paced::PacedFeed;
@@ -40,7 +41,7 @@ pub(super) const HALF: usize = AHEAD / 2;
 pub const MOST_STREAMS: usize = 64;
 
 /// What the streams of a run are told of the drive.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Host {
     /// Bytes that can be addressed.
     pub capacity_bytes: u64,
@@ -48,6 +49,8 @@ pub(crate) struct Host {
     pub queue_pairs: usize,
     /// Whether it knows TRIM.
     pub takes_trims: bool,
+    /// Its zones, if it has such.
+    pub zones: Option<ZonesFound>,
 }
 
 /// The loops of `streams` on a drive, keyed by `seed` and the measurement's `index`: what happens
@@ -57,7 +60,7 @@ pub(crate) struct Host {
 /// [`SimError`] where the drive cannot be asked for one of the streams, or for so many.
 pub(crate) fn loops_of(
     streams: &[Stream],
-    host: Host,
+    host: &Host,
     seed: u64,
     index: u64,
 ) -> Result<Vec<Running>, SimError> {
@@ -73,7 +76,7 @@ pub(crate) fn loops_of(
         {
             return Err(SimError::Unordered);
         }
-        loops.extend(running(stream, key, host.capacity_bytes).map_err(refused)?);
+        loops.extend(running(stream, key, host).map_err(refused)?);
         key.place += 1;
         key.threads = key.threads.saturating_add(stream.threads());
     }
@@ -85,7 +88,7 @@ pub(crate) fn loops_of(
 }
 
 /// Why a stream cannot be asked of a drive, if so.
-fn check(stream: &Stream, host: Host) -> Result<(), String> {
+fn check(stream: &Stream, host: &Host) -> Result<(), String> {
     let (pair, pairs) = (stream.queue_pair, host.queue_pairs);
     if usize::from(pair) >= pairs {
         return Err(format!(
@@ -106,7 +109,9 @@ fn check(stream: &Stream, host: Host) -> Result<(), String> {
         ));
     }
     let has_trims = match &stream.source {
-        Source::Timed(commands) => commands.iter().any(|c| c.kind == CommandKind::Trim),
+        Source::Timed(commands) => {
+            (commands.iter()).any(|c| c.kind == CommandKind::Trim && c.zone == ZoneAction::None)
+        }
         Source::Paced(source) => source.0.commands()[CommandKind::Trim.index()] > 0,
         Source::Closed(_) | Source::Open { .. } => stream.writes == WriteMode::Trim,
         Source::Windows(_) => false,
@@ -117,11 +122,21 @@ fn check(stream: &Stream, host: Host) -> Result<(), String> {
                 .to_owned(),
         );
     }
+    if let Source::Timed(commands) = &stream.source
+        && host.zones.is_none()
+        && let Some(asks) = commands.iter().find(|c| c.zone != ZoneAction::None)
+    {
+        return Err(format!(
+            "it asks for the {} of a zone, and this drive has none; allowed on one with [zones]",
+            asks.zone.name()
+        ));
+    }
     stream.lies_within(host.capacity_bytes)
 }
 
 /// The loops of one stream that passed [`check`].
-fn running(stream: &Stream, key: Key, capacity_bytes: u64) -> Result<Vec<Running>, String> {
+fn running(stream: &Stream, key: Key, host: &Host) -> Result<Vec<Running>, String> {
+    let capacity_bytes = host.capacity_bytes;
     let owner = key.place as u16;
     let drawn = |requests: &Requests| {
         let range = stream.range.unwrap_or((0, capacity_bytes));
@@ -130,7 +145,40 @@ fn running(stream: &Stream, key: Key, capacity_bytes: u64) -> Result<Vec<Running
             .map_err(|error| error.to_string())
     };
     let one = |feed, place| Running::new(stream, (owner, place), feed, capacity_bytes);
+    let range = stream.range.unwrap_or((0, capacity_bytes));
+    let zoned = |pattern: &Zoned| {
+        let key = (key.seed, key.of_stream());
+        ZonedRequests::new(pattern, range, host.zones.as_ref(), key).map(Box::new)
+    };
     match &stream.source {
+        Source::Closed(Requests::Zoned(pattern)) => {
+            let depth = pattern.requests.queue_depth;
+            check_depth(pattern)?;
+            Ok(vec![Running {
+                resubmits: stream.share.is_none(),
+                depth: Some(depth),
+                share: stream.share.map(|share| Share {
+                    share,
+                    burst: stream.burst.max(1).into(),
+                    queue_depth: depth,
+                }),
+                ..one(Feed::Zoned(zoned(pattern)?, None), 0)
+            }])
+        }
+        Source::Open {
+            requests: Requests::Zoned(pattern),
+            rate_iops,
+            is_poisson,
+        } => {
+            let arrivals = Arrivals::of_loop(*rate_iops, *is_poisson, key, 0);
+            let mut arrivals =
+                arrivals.ok_or_else(|| format!("{rate_iops} requests a second are no rate"))?;
+            let first = arrivals.next_arrival();
+            Ok(vec![one(
+                Feed::Zoned(zoned(pattern)?, Some((arrivals, first))),
+                0,
+            )])
+        }
         Source::Closed(requests) => {
             let loops = drawn(requests)?;
             let share = stream.share.map(|share| share / loops.len() as f64);
@@ -182,6 +230,19 @@ fn running(stream: &Stream, key: Key, capacity_bytes: u64) -> Result<Vec<Running
     }
 }
 
+/// Refuses a closed loop that has several writes to a zone on their way, of which a host cannot say
+/// in what order the drive takes them.
+fn check_depth(pattern: &Zoned) -> Result<(), String> {
+    let (depth, zones) = (pattern.requests.queue_depth, pattern.zones_at_once);
+    if pattern.appends || depth <= zones || pattern.requests.write_ratio <= 0.0 {
+        return Ok(());
+    }
+    Err(format!(
+        "queue_depth is {depth}; allowed by writes: at most zones, {zones}, one on its way to each; \
+         or writes_as = \"append\""
+    ))
+}
+
 /// What a drive will look up for requests that were drawn ahead, by logical page.
 pub(crate) trait Tables {
     /// It will be asked for `page`.
@@ -230,6 +291,8 @@ enum Feed {
     Paced(Box<PacedFeed>),
     /// Drawn window by window, and the next of them.
     Windowed(Box<(WindowedRequests, Command)>),
+    /// Zone by zone; with arrivals, the next of them.
+    Zoned(Box<ZonedRequests>, Option<(Arrivals, Nanos)>),
 }
 
 /// Requests drawn ahead, a batch at a time.
@@ -314,7 +377,7 @@ impl Running {
                 let (first, end) = drawn.generator.range();
                 first >= start && end <= start + length
             }
-            Feed::Timed(..) | Feed::Paced(_) | Feed::Windowed(_) => false,
+            _ => false,
         };
         Self {
             stream: stream.name.clone(),
@@ -381,8 +444,16 @@ impl Running {
 
     /// The next command.
     pub fn take<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Option<Command> {
-        let (drawn, arrivals) = match &mut self.feed {
-            Feed::Drawn(drawn, arrivals) => (drawn, arrivals),
+        let must_flush = self.writes_per_flush > 0 && self.until_flush == 0;
+        let (mut command, arrivals) = match &mut self.feed {
+            Feed::Drawn(_, arrivals) | Feed::Zoned(_, arrivals) if must_flush => {
+                self.until_flush = self.writes_per_flush;
+                (Command::flush(Nanos::ZERO), arrivals)
+            }
+            Feed::Drawn(drawn, arrivals) => {
+                (Command::from(drawn.take(tables, page_shift)), arrivals)
+            }
+            Feed::Zoned(zoned, arrivals) => (zoned.next_command(), arrivals),
             Feed::Timed(commands, next) => {
                 let mut command = *commands.get(*next)?;
                 *next += 1;
@@ -405,12 +476,6 @@ impl Running {
                 return Some(command);
             }
         };
-        let mut command = if self.writes_per_flush > 0 && self.until_flush == 0 {
-            self.until_flush = self.writes_per_flush;
-            Command::flush(Nanos::ZERO)
-        } else {
-            Command::from(drawn.take(tables, page_shift))
-        };
         if command.kind == CommandKind::Write {
             command.content = self.content;
             self.until_flush = self.until_flush.saturating_sub(1);
@@ -430,7 +495,9 @@ impl Running {
     /// When the next command of an open loop arrives; none does while it is held.
     pub fn next_arrival(&self) -> Option<u64> {
         match &self.feed {
-            Feed::Drawn(_, arrivals) => arrivals.as_ref().map(|(_, next)| next.0),
+            Feed::Drawn(_, arrivals) | Feed::Zoned(_, arrivals) => {
+                arrivals.as_ref().map(|(_, next)| next.0)
+            }
             Feed::Timed(commands, next) => commands.get(*next).map(|c| c.arrival.0),
             Feed::Paced(_) if self.is_held => None,
             Feed::Paced(feed) => feed.next_arrival(),
@@ -470,7 +537,7 @@ impl Running {
     pub fn lateness(&mut self) -> Option<&mut Histogram> {
         match &mut self.feed {
             Feed::Paced(feed) => feed.lateness.as_mut(),
-            Feed::Drawn(..) | Feed::Timed(..) | Feed::Windowed(_) => None,
+            _ => None,
         }
     }
 
@@ -478,7 +545,7 @@ impl Running {
     pub fn failure(&self) -> Option<&str> {
         match &self.feed {
             Feed::Paced(feed) => feed.failure.as_deref(),
-            Feed::Drawn(..) | Feed::Timed(..) | Feed::Windowed(_) => None,
+            _ => None,
         }
     }
 

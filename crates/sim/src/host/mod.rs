@@ -33,7 +33,9 @@ mod watch;
 
 pub use drivelab_ftl::Room;
 
-pub use counters::{ArrayCounters, DiskCounters, Energy, FlashCounters, Media, PlacementCounters};
+pub use counters::{
+    ArrayCounters, DiskCounters, Energy, FlashCounters, Media, PlacementCounters, ZoneCounters,
+};
 pub use device::{Completion, Device, Fullness};
 pub use error::SimError;
 pub use load::MOST_STREAMS;

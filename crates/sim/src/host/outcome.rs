@@ -1,6 +1,7 @@
 //! What a run of the simulator tells.
 
 use super::counters::{ArrayCounters, Energy, Media, PlacementCounters};
+use super::counters::{Energy, Media, PlacementCounters, ZoneCounters};
 use super::request_log::RequestLog;
 use super::series::Series;
 use super::split::{LatencySplit, PartNames};
@@ -42,6 +43,8 @@ pub struct Outcome {
     pub placement: Option<PlacementCounters>,
     /// What an array with copies or parity did by itself in the window; none of other drives.
     pub array: Option<ArrayCounters>,
+    /// What a drive with zones counted of them in the window; none of others.
+    pub zones: Option<ZoneCounters>,
     /// What a firmware of the user's own counted in the window, by its names; none of others.
     pub own_counts: Vec<(String, u64)>,
     /// What the window took of the power supply, where the preset knows.

@@ -134,8 +134,9 @@ impl<D: Device> Runner<D> {
             capacity_bytes: self.device.capacity_bytes(),
             queue_pairs: 1,
             takes_trims: self.device.takes_trims(),
+            zones: None,
         };
-        let loops = load::loops_of(streams, host, seed, index)?;
+        let loops = load::loops_of(streams, &host, seed, index)?;
         plan::check(streams, plan)?;
         self.begin(loops, plan, seed, index)?;
         self.advance()?;

@@ -17,6 +17,7 @@ use super::published::published;
 use super::schema;
 use super::slc;
 use super::variability::variability;
+use super::zones;
 
 /// Builds the drive from its keys, which were checked.
 pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
@@ -36,6 +37,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         slc: slc::slc(&keys)?,
         compression: compression::compression(&keys)?,
         placement: placement::placement(&keys)?,
+        zones: zones::zones(&keys)?,
         firmware: firmware::firmware(&keys)?,
         collection: collection(&keys)?,
         wear: wear(&keys)?,
@@ -53,6 +55,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
     slc::check(&config, &keys)?;
     compression::check(&config, &keys)?;
     placement::check(&config, &keys)?;
+    zones::check(&config, &keys)?;
     ageing::check(&config, &keys)?;
     check_thresholds(&config, &keys)?;
     check_flash(&config, &keys)?;
@@ -399,6 +402,9 @@ fn check_flash(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
         );
         return Err(schema::wrong_value(key, keys.need(key)?, allowed));
     }
+    if config.zones.is_some() {
+        return zones::check_fit(config, keys);
+    }
     let least = config.blocks_held_back() + 1;
     if u64::from(config.geometry.blocks_per_plane) < least {
         let key = "geometry.blocks_per_plane";
@@ -424,6 +430,9 @@ fn check_flash(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
 }
 
 fn check_spare(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
+    if config.zones.is_some() {
+        return Ok(());
+    }
     let physical = u64::from(config.physical_pages());
     let page_bytes = u64::from(config.geometry.page_size_bytes);
     let logical = config.geometry.user_capacity_bytes / page_bytes;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use drivelab_ftl::{FlashLayout, Policies};
+use drivelab_ftl::Policies;
 use serde::Serialize;
 
 use super::ageing::Ageing;
@@ -24,6 +24,7 @@ use super::published::Published;
 use super::schema;
 use super::slc::Slc;
 use super::variability::Variability;
+use super::zones::Zones;
 
 /// One solid-state drive in one condition, checked: every number is possible with the others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -64,6 +65,9 @@ pub struct SsdConfig {
     /// Handles under which the host writes; absent where it cannot say what belongs together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
+    /// Zones that the host writes in order; absent where it may write anywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zones: Option<Zones>,
     /// How long the firmware itself works; absent where it takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub firmware: Option<Firmware>,
@@ -473,97 +477,6 @@ impl SsdConfig {
         self
     }
 
-    /// Channels x ways x dies.
-    #[must_use]
-    pub fn dies(&self) -> u32 {
-        let geometry = &self.geometry;
-        product(&[
-            geometry.channels,
-            geometry.ways_per_channel,
-            geometry.dies_per_way,
-        ])
-    }
-
-    /// Planes of the drive.
-    #[must_use]
-    pub fn planes(&self) -> u32 {
-        product(&[self.dies(), self.geometry.planes_per_die])
-    }
-
-    /// What takes one operation at a time: a plane with plane mode on, else a die or a chip.
-    #[must_use]
-    pub fn units(&self) -> u32 {
-        match self.scheduling.unit {
-            _ if self.geometry.plane_mode => self.planes(),
-            WorkUnit::Die => self.dies(),
-            WorkUnit::Chip => self.dies() / self.geometry.dies_per_way,
-        }
-    }
-
-    /// Pages of the flash; always below `u32::MAX`.
-    #[must_use]
-    pub fn physical_pages(&self) -> u32 {
-        product(&[
-            self.planes(),
-            self.geometry.blocks_per_plane,
-            self.geometry.pages_per_block,
-        ])
-    }
-
-    /// Pages that the host sees.
-    #[must_use]
-    pub fn logical_pages(&self) -> u32 {
-        let pages = self.geometry.user_capacity_bytes / u64::from(self.geometry.page_size_bytes);
-        u32::try_from(pages).unwrap_or(u32::MAX)
-    }
-
-    /// The shape of the flash, as the firmware sees it.
-    #[must_use]
-    pub fn layout(&self) -> FlashLayout {
-        FlashLayout {
-            planes: self.planes(),
-            blocks_per_plane: self.geometry.blocks_per_plane,
-            pages_per_block: self.geometry.pages_per_block,
-            logical_pages: self.logical_pages(),
-            reserve_blocks: self.collection.reserve_blocks_per_plane,
-        }
-    }
-
-    /// What the firmware is to do where there is a choice.
-    #[must_use]
-    pub fn policies(&self) -> Policies {
-        let usual = Policies::from(self.collection.pace);
-        Policies {
-            victim: self.collection.policy,
-            victim_choices: self
-                .collection
-                .victim_choices
-                .unwrap_or(usual.victim_choices),
-            stop_blocks: self.collection.stop_blocks_per_plane,
-            least_worn_first: self.wear.least_worn_first,
-            wear_spread: self.wear.static_spread,
-            hot_blocks: self.collection.hot_blocks_per_plane,
-            background_blocks: self.collection.background_blocks_per_plane,
-            failures: self.failures(),
-            allocation: self.mapping.allocation,
-            order: self.mapping.order,
-            axes: [
-                self.geometry.channels,
-                self.geometry.ways_per_channel,
-                self.geometry.dies_per_way,
-                self.geometry.planes_per_die,
-            ],
-            ..usual
-        }
-    }
-
-    /// (physical - user) / user.
-    #[must_use]
-    pub fn over_provisioning_ratio(&self) -> f64 {
-        let logical = f64::from(self.logical_pages());
-        (f64::from(self.physical_pages()) - logical) / logical
-    }
-
     /// The whole description as JSON in a fixed order of keys.
     #[must_use]
     pub fn resolved_json(&self) -> String {
@@ -591,10 +504,4 @@ impl SsdConfig {
         behaviour.published.clear();
         fingerprint(&behaviour.resolved_json())
     }
-}
-
-fn product(factors: &[u32]) -> u32 {
-    factors
-        .iter()
-        .fold(1_u32, |product, &factor| product.saturating_mul(factor))
 }

@@ -31,8 +31,10 @@ mod raid;
 mod redundancy;
 mod rule;
 pub(crate) mod schema;
+mod shape;
 mod slc;
 mod variability;
+mod zones;
 
 pub use ageing::Ageing;
 pub use cell_times::CellTimes;
@@ -59,6 +61,7 @@ pub use raid::{ArrayGeometry, MemberConfig, RaidConfig};
 pub use redundancy::{ParityConfig, RebuildConfig, RedundancyConfig};
 pub use slc::Slc;
 pub use variability::Variability;
+pub use zones::Zones;
 
 use crate::embedded::Embedded;
 

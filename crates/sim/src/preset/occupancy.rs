@@ -80,6 +80,10 @@ impl SsdConfig {
         let all = self.logical_pages();
         match self.filled_pages() {
             (0, _) => format!("none of {all} pages hold data"),
+            (pages, _) if self.zones.is_some() => {
+                let (full, zones) = (self.full_zones(pages), self.zone_count());
+                format!("{full} of {zones} zones are full, the others empty")
+            }
             (pages, _) if pages == all => format!("all {all} pages hold data"),
             (pages, FillOrder::InOrder) => {
                 format!("pages 0 to {} of {all} hold data", pages - 1)

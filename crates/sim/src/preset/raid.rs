@@ -281,6 +281,12 @@ fn named_member(
         let allowed = "a drive without placement: an array does not hand placement handles on";
         return wrong(allowed.to_owned());
     }
+    if let MemberConfig::Ssd(config) = &member
+        && config.zones.is_some()
+    {
+        let allowed = "a drive without zones: an array stripes over them";
+        return wrong(allowed.to_owned());
+    }
     Ok(member)
 }
 

@@ -22,6 +22,7 @@ use super::occupancy;
 use super::placement;
 use super::raid;
 use super::redundancy;
+use super::zones;
 
 /// One second; no step of a flash operation takes longer.
 pub(super) const LONGEST_NS: u64 = 1_000_000_000;
@@ -336,12 +337,19 @@ const LAST_KEYS: &[Key] = &[
 /// Every key of a kind of drive.
 pub(super) fn keys(kind: DriveKind) -> impl Iterator<Item = &'static Key> {
     let own = match kind {
-        DriveKind::Ssd => [FLASH_KEYS, firmware::KEYS, ageing::KEYS, placement::KEYS],
-        DriveKind::Hdd => [disk::KEYS, &[], &[], &[]],
-        DriveKind::Raid0 => [raid::KEYS, &[], &[], &[]],
-        DriveKind::Raid => [redundancy::KEYS, &[], &[], &[]],
+        DriveKind::Ssd => [
+            FLASH_KEYS,
+            firmware::KEYS,
+            ageing::KEYS,
+            placement::KEYS,
+            zones::KEYS,
+        ],
+        DriveKind::Hdd => [disk::KEYS, &[], &[], &[], &[]],
+        DriveKind::Raid => [redundancy::KEYS, &[], &[], &[], &[]],
+        DriveKind::Raid0 => [raid::KEYS, &[], &[], &[], &[]],
     };
-    [FIRST_KEYS, own[0], own[1], own[2], own[3], LAST_KEYS]
+    [&[FIRST_KEYS], &own[..], &[LAST_KEYS]]
+        .concat()
         .into_iter()
         .flatten()
 }

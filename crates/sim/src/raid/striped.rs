@@ -151,8 +151,9 @@ impl<F: Restorable> Striped<F> {
             capacity_bytes: self.capacity_bytes,
             queue_pairs: 1,
             takes_trims: true,
+            zones: None,
         };
-        let loops = load::loops_of(streams, host, seed, index)?;
+        let loops = load::loops_of(streams, &host, seed, index)?;
         plan::check(streams, plan)?;
         self.begin(loops, plan, seed, index)?;
         self.advance()?;

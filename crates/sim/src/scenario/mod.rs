@@ -31,6 +31,7 @@ mod read;
 mod table;
 mod timed;
 mod windowed;
+mod zoned;
 
 use drivelab_request::{Nanos, WindowPlan};
 use drivelab_workload::Stream;

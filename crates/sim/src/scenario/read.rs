@@ -10,11 +10,12 @@ use super::mixed::{self, mixture_of};
 use super::table::{REQUEST, SCENARIO, STREAM, Table, array};
 use super::timed::{command_of, commands_of_csv, out_of_order};
 use super::windowed::{TABLES, windows_of};
+use super::zoned::{self, zoned_of};
 use crate::host::MOST_STREAMS;
 use crate::preset::document::line_at;
 
 /// Keys that say what generated requests are.
-const GENERATED: [&str; 13] = [
+const GENERATED: [&str; 15] = [
     "write_ratio",
     "read_size_bytes",
     "write_size_bytes",
@@ -28,6 +29,8 @@ const GENERATED: [&str; 13] = [
     mixed::SIZES,
     mixed::HOT_RANGE,
     mixed::HOT_ACCESSES,
+    zoned::ZONES,
+    zoned::ZONE_BYTES,
 ];
 /// A stream's requests come from one of these.
 const SOURCES: [&str; 5] = [
@@ -212,6 +215,9 @@ fn source_of(
 /// Requests by their characteristics, of random ones each place once where the stream says so.
 fn requests_of(table: &Table<'_>) -> Result<Requests, ScenarioError> {
     let characteristics = characteristics_of(table);
+    if let Some(zoned) = zoned_of(table, &characteristics)? {
+        return Ok(zoned.into());
+    }
     if let Some(mixture) = mixture_of(table, &characteristics)? {
         return Ok(mixture.into());
     }

@@ -12,6 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::{ScenarioError, Spot};
 use super::mixed;
 use super::timed::ACTIONS;
+use super::zoned;
 use crate::preset::document::{Value, line_at};
 use crate::preset::schema::{Rule, integer};
 
@@ -35,7 +36,7 @@ const GAP_BYTES: Rule = Rule::Sectors {
 };
 
 /// As what the generated writes of a stream are sent.
-pub(super) const WRITES_AS: &[&str] = &["write", "forced_write", "trim"];
+pub(super) const WRITES_AS: &[&str] = &["write", "forced_write", "trim", "append"];
 
 /// Keys of the scenario itself.
 pub(super) const SCENARIO: &[(&str, Rule)] = &[
@@ -94,6 +95,14 @@ pub(super) const STREAM: &[(&str, Rule)] = &[
     ("reclaim_group", integer(0, u8::MAX as u64)),
     ("burst_requests", integer(1, 1_048_576)),
     ("each_place_once", Rule::Boolean),
+    (zoned::ZONES, integer(1, 1 << 20)),
+    (
+        zoned::ZONE_BYTES,
+        Rule::Sectors {
+            least: SECTOR_BYTES as u64,
+            most: zoned::LARGEST_ZONE,
+        },
+    ),
     (
         "share",
         Rule::Ratio {

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use drivelab_request::{Command, CommandKind, Content, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
 
 use super::error::{ScenarioError, Spot};
 use super::table::{REQUEST, Table, check};
@@ -20,7 +20,9 @@ use crate::preset::document::Value;
 const MOST_SHOWN: usize = 40;
 
 /// What a request may ask for.
-pub(super) const ACTIONS: &[&str] = &["read", "write", "trim", "flush"];
+pub(super) const ACTIONS: &[&str] = &[
+    "read", "write", "trim", "flush", "append", "reset", "finish", "open", "close",
+];
 
 /// The request that a table describes.
 pub(super) fn command_of(table: &Table<'_>) -> Result<Command, ScenarioError> {
@@ -30,9 +32,15 @@ pub(super) fn command_of(table: &Table<'_>) -> Result<Command, ScenarioError> {
     let action = table
         .text("action")
         .ok_or_else(|| table.missing("action"))?;
+    let mut of_zone = ZoneAction::OF_ZONE.into_iter();
+    if let Some(zone) = of_zone.find(|zone| zone.name() == action) {
+        return command_of_zone(table, zone, Nanos(at));
+    }
+    let is_append = action == ZoneAction::Append.name();
     let kind = CommandKind::ALL
         .into_iter()
         .find(|kind| kind.name() == action)
+        .or(is_append.then_some(CommandKind::Write))
         .ok_or_else(|| table.missing("action"))?;
     let is_forced = table.is_set("forced");
     if is_forced && kind != CommandKind::Write {
@@ -57,7 +65,30 @@ pub(super) fn command_of(table: &Table<'_>) -> Result<Command, ScenarioError> {
         kind,
         is_forced,
         content: Content::Random,
+        zone: match is_append {
+            true => ZoneAction::Append,
+            false => ZoneAction::None,
+        },
     })
+}
+
+/// What is asked of a whole zone.
+fn command_of_zone(
+    table: &Table<'_>,
+    zone: ZoneAction,
+    at: Nanos,
+) -> Result<Command, ScenarioError> {
+    let name = zone.name();
+    for key in ["size_bytes", "forced"] {
+        if table.has(key) {
+            let reason = format!("{key} has no effect on a zone's {name}; remove it");
+            return Err(table.unfitting(key, reason));
+        }
+    }
+    let offset = table
+        .integer("offset_bytes")
+        .ok_or_else(|| table.missing("offset_bytes"))?;
+    Ok(Command::of_zone(zone, offset, at))
 }
 
 /// The requests of a CSV file. `file` is its name in messages.

@@ -53,6 +53,9 @@ impl ExternalSsd {
         if config.placement.is_some() {
             return Err(SimError::PlacementExternal);
         }
+        if config.zones.is_some() {
+            return Err(SimError::ZonesExternal);
+        }
         let mut firmware =
             Checked::fresh(External::load(library, layout, policies.background_blocks)?);
         for _ in 0..passes(config.condition) {
@@ -89,7 +92,7 @@ impl ExternalSsd {
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        let loops = run::loops_of(&self.config, streams, plan, (seed, index))?;
+        let loops = run::loops_of(&self.engine, &self.config, (streams, plan), (seed, index))?;
         run::run(&mut self.engine, &self.config, (loops, plan), seed, index)
     }
 }

@@ -68,6 +68,9 @@ pub(super) fn fill(
     config: &SsdConfig,
     stop: &AtomicBool,
 ) -> Result<(), SimError> {
+    if firmware.zones().is_some() {
+        return fill_zones(firmware, config, stop);
+    }
     match (Filled::of(config), config.filled_pages()) {
         (Filled::First, (0, _)) => write_in_order(firmware, config, u32::MAX, stop),
         (Filled::First, (pages, _)) => write_in_order(firmware, config, pages, stop),
@@ -101,6 +104,29 @@ pub(super) fn write_in_order(
         };
         firmware.submit(&[run], &mut out)?;
         first += pages;
+    }
+    Ok(())
+}
+
+/// Writes the first zones of a drive to their end, once they are reset.
+fn fill_zones(
+    firmware: &mut impl Firmware,
+    config: &SsdConfig,
+    stop: &AtomicBool,
+) -> Result<(), SimError> {
+    let Some(shape) = firmware.zones() else {
+        return Ok(());
+    };
+    let mut out = OperationBuffer::with_capacity(1024);
+    for zone in 0..config.full_zones(config.filled_pages().0) {
+        if stop.load(Ordering::Relaxed) {
+            return Err(SimError::Stopped);
+        }
+        out.clear();
+        let first = Lpn(zone * shape.zone_pages);
+        let reset = PageRun::whole(Action::Trim, first, shape.zone_pages);
+        let write = PageRun::whole(Action::Write, first, shape.capacity_pages);
+        firmware.submit(&[reset, write], &mut out)?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{
     AnyMap, BlockMap, CachedMap, CompressedMap, Firmware, PageMap, ReclaimMap, Restorable, SlcMap,
-    Undo,
+    Undo, ZoneMap,
 };
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_workload::Stream;
@@ -107,6 +107,8 @@ impl Prepared {
             Some(AnyMap::Compressed(CompressedMap::erased(layout, policies)?))
         } else if let Some(policies) = config.reclaim_policies() {
             Some(AnyMap::Reclaim(ReclaimMap::erased(layout, policies)?))
+        } else if let Some(policies) = config.zone_policies() {
+            Some(AnyMap::Zone(ZoneMap::erased(layout, policies)?))
         } else {
             None
         };
@@ -163,6 +165,10 @@ impl Prepared {
     /// [`SimError`] when the firmware cannot go on, and soon after another thread has set `stop`.
     pub(crate) fn settled(&self, settling: Settling, stop: &AtomicBool) -> Result<Self, SimError> {
         let config = &self.0.config;
+        if config.zones.is_some() {
+            // Nothing is ever moved, so no writing of any kind changes what follows.
+            return Ok(self.clone());
+        }
         let state = match &self.0.state {
             State::Page(state) => {
                 let mut firmware = state.complete();
@@ -197,6 +203,8 @@ impl Prepared {
             CompressedMap::<Undo>::table_bytes(&layout, &policies)
         } else if let Some(policies) = config.reclaim_policies() {
             ReclaimMap::<Undo>::table_bytes(&layout, &policies)
+        } else if let Some(policies) = config.zone_policies() {
+            ZoneMap::<Undo>::table_bytes(&layout, &policies)
         } else {
             PageMap::<Undo>::table_bytes(&layout)
         }
@@ -431,7 +439,9 @@ impl Ssd {
         index: u64,
     ) -> Result<Outcome, SimError> {
         let work = (
-            run::loops_of(&self.config, streams, plan, (seed, index))?,
+            with!(&self.drive, worker => {
+                run::loops_of(&worker.engine, &self.config, (streams, plan), (seed, index))
+            })?,
             plan,
         );
         with!(&mut self.drive, worker => worker.run(work, seed, index))

@@ -1,6 +1,7 @@
 //! What a run's steps cost, a part for each room.
 
 use super::buffer::memory::MemoryTimes;
+use super::engine::ZoneTimes;
 use super::firmware::cores::Costs;
 use super::flash::Timing;
 use super::front::times::FrontTimes;
@@ -13,6 +14,7 @@ pub struct Times {
     /// What the firmware's work costs, if anything.
     pub firmware: Option<Box<Costs>>,
     pub flash: Timing,
+    pub zones: ZoneTimes,
 }
 
 impl Times {
@@ -23,6 +25,7 @@ impl Times {
             memory: MemoryTimes::new(config, factor),
             firmware: Costs::new(config, factor),
             flash: Timing::new(config, factor),
+            zones: ZoneTimes::new(config, factor),
         }
     }
 }

@@ -5,7 +5,7 @@ pub mod ledger;
 pub mod story;
 pub mod world;
 
-use drivelab_request::{Command, CommandKind, Content, HalfWidth, Nanos};
+use drivelab_request::{Command, CommandKind, Content, HalfWidth, Nanos, ZoneAction};
 use drivelab_sim::preset::{Allocation, MultiPlane, Order, SsdConfig, StripingOrder, VictimPolicy};
 use drivelab_sim::ssd::Plan;
 use drivelab_workload::Characteristics;
@@ -409,6 +409,7 @@ pub fn placed(draws: &[Draw], capacity_bytes: u64) -> Vec<Command> {
             kind,
             is_forced,
             content: Content::Random,
+            zone: ZoneAction::None,
         }
     };
     draws.iter().map(place).collect()

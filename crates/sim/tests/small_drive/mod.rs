@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use drivelab_request::{Command, CommandKind, Content, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
 use drivelab_sim::drive::{self, Measuring, States, Work};
 use drivelab_sim::host::SimError;
 use drivelab_sim::preset::SsdConfig;
@@ -85,6 +85,7 @@ pub fn command(kind: CommandKind, arrival_us: u64, page: u64, pages: u32) -> Com
         kind,
         is_forced: false,
         content: Content::Random,
+        zone: ZoneAction::None,
     }
 }
 

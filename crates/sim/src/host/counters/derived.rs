@@ -1,6 +1,6 @@
 //! What is computed of other counters.
 
-use super::{ArrayCounters, Energy, FlashCounters, Media};
+use super::{ArrayCounters, Energy, FlashCounters, Media, ZoneCounters};
 
 impl FlashCounters {
     /// Flash page programs inside the window, whatever for.
@@ -38,6 +38,16 @@ impl ArrayCounters {
     pub fn rebuild_left_seconds(&self) -> Option<f64> {
         let left = self.rebuild_left_bytes.filter(|&left| left > 0)?;
         Some(left as f64 / self.rebuild_bytes_per_second()?)
+    }
+}
+
+impl ZoneCounters {
+    /// Commands that were refused, whatever for.
+    #[must_use]
+    pub fn refused_commands(&self) -> u64 {
+        let places = self.refused_not_at_pointer + self.refused_full + self.refused_across_end;
+        let limits = self.refused_too_many_active + self.refused_too_many_open;
+        places + limits + self.refused_transition + self.refused_invalid
     }
 }
 

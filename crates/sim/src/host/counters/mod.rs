@@ -15,7 +15,9 @@ mod value;
 
 use std::borrow::Cow;
 
-pub use table::{ArrayCounters, DiskCounters, Energy, FlashCounters, PlacementCounters};
+pub use table::{
+    ArrayCounters, DiskCounters, Energy, FlashCounters, PlacementCounters, ZoneCounters,
+};
 pub use value::Value;
 
 /// One row of the table: a counter of `W`.
@@ -44,7 +46,7 @@ pub struct Counter<W: 'static> {
 /// Where a run gives a counter out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In the object of its kind: `flash`, `placement`, `disk`, `array` or `energy`.
+    /// In the object of its kind: `flash`, `placement`, `zones`, `disk`, `array` or `energy`.
     Object,
     /// Among what is told of the whole run.
     Run,
@@ -99,10 +101,12 @@ pub fn described() -> Vec<Described> {
     let disk = DiskCounters::ROWS.iter();
     let placement = PlacementCounters::ROWS.iter();
     let array = ArrayCounters::ROWS.iter();
+    let zones = ZoneCounters::ROWS.iter();
     let energy = Energy::ROWS.iter();
     flash
         .flat_map(|row| row.described(FlashCounters::OBJECT))
         .chain(placement.flat_map(|row| row.described(PlacementCounters::OBJECT)))
+        .chain(zones.flat_map(|row| row.described(ZoneCounters::OBJECT)))
         .chain(disk.flat_map(|row| row.described(DiskCounters::OBJECT)))
         .chain(array.flat_map(|row| row.described(ArrayCounters::OBJECT)))
         .chain(energy.flat_map(|row| row.described(Energy::OBJECT)))

@@ -223,6 +223,50 @@ counters! {
 }
 
 counters! {
+    /// What became of the zones of a drive, as its firmware judged commands inside the window.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    ZoneCounters in "zones" {
+        /// appends that were taken; `zones` is absent of a drive without zones
+        appends: u64, "commands", Sum, Object;
+        /// zones that were reset, those that were empty apart
+        resets: u64, "zones", Sum, Object;
+        /// zones that were finished before they were full
+        finishes: u64, "zones", Sum, Object;
+        /// zones that the host opened
+        opens: u64, "zones", Sum, Object;
+        /// zones that the host closed
+        closes: u64, "zones", Sum, Object;
+        /// zones that the drive closed so that another could be open
+        drive_closes: u64, "zones", Sum, Object;
+        /// zones that were written to their end
+        filled_zones: u64, "zones", Sum, Object;
+        /// commands refused as they wrote elsewhere than where their zone is written next: "zone
+        /// invalid write"
+        refused_not_at_pointer: u64, "commands", Sum, Object;
+        /// commands refused as their zone was full: "zone is full"
+        refused_full: u64, "commands", Sum, Object;
+        /// commands refused as they reached beyond what their zone holds: "zone boundary error"
+        refused_across_end: u64, "commands", Sum, Object;
+        /// commands refused as no more zones may be active: "too many active zones"
+        refused_too_many_active: u64, "commands", Sum, Object;
+        /// commands refused as no more zones may be open: "too many open zones"
+        refused_too_many_open: u64, "commands", Sum, Object;
+        /// commands refused as their zone could not be opened or closed: "invalid zone state
+        /// transition"
+        refused_transition: u64, "commands", Sum, Object;
+        /// writes refused as they were no whole pages, or appends that were too large or not at
+        /// the beginning of a zone: "invalid field in command"
+        refused_invalid: u64, "commands", Sum, Object;
+        /// commands refused, whatever for
+        fn refused_commands, "commands", Object;
+        /// the most zones that were open at once
+        most_open: u64, "zones", Sum, Object;
+        /// the most zones that were active at once: open, or begun and closed
+        most_active: u64, "zones", Sum, Object;
+    }
+}
+
+counters! {
     /// What a hard disk did. An access counts in the window in which it ends.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     DiskCounters in "disk" {

@@ -17,6 +17,12 @@ pub enum Value<'a> {
     Erases(Option<EraseCounts>),
 }
 
+impl From<u64> for Value<'_> {
+    fn from(count: u64) -> Self {
+        Self::Count(Some(count))
+    }
+}
+
 impl From<f64> for Value<'_> {
     fn from(value: f64) -> Self {
         Self::Real(Some(value))

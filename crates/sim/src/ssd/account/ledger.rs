@@ -1,8 +1,8 @@
 //! What had been counted when the measurement window opened, and the counters when it closes.
 
-use drivelab_ftl::{Cause, Counts, FirmwareError, OwnCounts, PlacedCounts};
+use drivelab_ftl::{Cause, Counts, FirmwareError, OwnCounts, PlacedCounts, ZoneCounts};
 
-use crate::host::{FlashCounters, PlacementCounters};
+use crate::host::{FlashCounters, PlacementCounters, ZoneCounters};
 use crate::ssd::flash::Work;
 
 /// Where the window opened.
@@ -13,6 +13,8 @@ pub struct Ledger {
     own: OwnCounts,
     /// What it had counted of placement handles; nothing without them.
     placed: Option<PlacedCounts>,
+    /// The same of zones.
+    zones: Option<ZoneCounts>,
     /// When, in the drive's time and in the host's.
     at: u64,
     at_host: u64,
@@ -20,10 +22,16 @@ pub struct Ledger {
 
 impl Ledger {
     /// The window is open from the beginning, where the firmware has counted `own`.
-    pub fn begin(&mut self, own: OwnCounts, placed: Option<PlacedCounts>) {
+    pub fn begin(
+        &mut self,
+        own: OwnCounts,
+        placed: Option<PlacedCounts>,
+        zones: Option<ZoneCounts>,
+    ) {
         *self = Self {
             own,
             placed,
+            zones,
             ..Self::default()
         };
     }
@@ -32,13 +40,14 @@ impl Ledger {
     pub fn open(
         &mut self,
         counts: Counts,
-        (own, placed): (OwnCounts, Option<PlacedCounts>),
+        (own, placed, zones): (OwnCounts, Option<PlacedCounts>, Option<ZoneCounts>),
         (at, at_host): (u64, u64),
     ) {
         *self = Self {
             counts,
             own,
             placed,
+            zones,
             at,
             at_host,
         };
@@ -98,6 +107,30 @@ impl Ledger {
             empty_units: since.empty_units,
             invalid_pages: since.invalid_pages,
             displaced_pages: since.displaced_pages,
+        }
+    }
+
+    /// What it has counted of zones since.
+    pub fn zones_since(&self, zones: &ZoneCounts) -> ZoneCounters {
+        let since = zones.since(&self.zones.unwrap_or_default());
+        let [pointer, full, end, active, open, transition, invalid] = since.refused;
+        ZoneCounters {
+            appends: since.appends,
+            resets: since.resets,
+            finishes: since.finishes,
+            opens: since.opens,
+            closes: since.closes,
+            drive_closes: since.drive_closes,
+            filled_zones: since.filled,
+            refused_not_at_pointer: pointer,
+            refused_full: full,
+            refused_across_end: end,
+            refused_too_many_active: active,
+            refused_too_many_open: open,
+            refused_transition: transition,
+            refused_invalid: invalid,
+            most_open: since.open_most,
+            most_active: since.active_most,
         }
     }
 

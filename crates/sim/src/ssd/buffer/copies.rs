@@ -138,6 +138,16 @@ impl Copies {
         }
     }
 
+    /// The same of all pages of a range.
+    pub fn trim_all(&mut self, pages: std::ops::Range<u32>) {
+        let lines = self.lines.iter().flat_map(|line| line.0);
+        let held = lines.chain(self.spilled.iter().copied());
+        let found: Vec<u32> = held.filter(|page| pages.contains(page)).collect();
+        for page in found {
+            self.trim(page);
+        }
+    }
+
     /// A copy of `page` is gone.
     #[inline(always)]
     pub fn subtract(&mut self, page: u32) {

@@ -141,6 +141,13 @@ impl WriteBuffer {
         self.waiting.trim(page);
     }
 
+    /// The same of every page of a range.
+    pub fn trim_all(&mut self, pages: std::ops::Range<u32>) {
+        if self.used > 0 {
+            self.waiting.trim_all(pages);
+        }
+    }
+
     /// So many pages that have arrived go to the flash, each for a command that waits for it.
     #[inline]
     pub fn hand_over(&mut self, pages: u32) {

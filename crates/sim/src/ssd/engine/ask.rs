@@ -242,7 +242,7 @@ impl<F: Firmware> Engine<F> {
         );
     }
 
-    fn put_due(&mut self, due: Due, now: u64) {
+    pub(super) fn put_due(&mut self, due: Due, now: u64) {
         if self.cores.is_at_once(due.at, now) {
             return self.carry_out(due, now);
         }
@@ -294,6 +294,7 @@ impl<F: Firmware> Engine<F> {
                 self.count_firmware(slot, asked, now);
                 self.begin_command(slot, now);
             }
+            What::Zone => self.end_of_zone(slot, now),
             What::ThroughMemory(_) | What::Ahead => self.carry_out_fetched(due, now),
             _ => self.carry_out_emitted(due, now),
         }

@@ -9,6 +9,7 @@ mod requests;
 pub mod run;
 mod window;
 mod writes;
+mod zones;
 
 use std::ops::Range;
 
@@ -32,6 +33,9 @@ use crate::ssd::front::Front;
 use crate::ssd::timeline::{ACKNOWLEDGE, ARRIVAL, CORES, DISPATCH, IDLE, INTERRUPT, Timeline};
 use crate::ssd::times::Times;
 use crate::ssd::{PartNames, Plan, SimError};
+use zones::Gate;
+
+pub(in crate::ssd) use zones::ZoneTimes;
 
 /// Whether to stop is looked up in such steps of time too: what was submitted may take long
 /// after the last submission.
@@ -61,6 +65,8 @@ pub(in crate::ssd) struct Engine<F> {
     /// Of one that is owned the slots whose commands are complete, until the owner takes them.
     completed: Vec<u32>,
     background: Background,
+    /// What is under way in zones.
+    gate: Gate,
     /// Streams say where their data goes.
     heeds_placements: bool,
     /// Reads of what was never written are answered, from nowhere.
@@ -105,8 +111,11 @@ impl<F: Firmware> Engine<F> {
             is_owned: false,
             completed: Vec::new(),
             background: Background::new(config.idle_ns()),
+            gate: Gate::default(),
             heeds_placements: config.takes_placements(),
-            answers_unwritten: config.is_purged || config.is_partly_filled(),
+            answers_unwritten: config.is_purged
+                || config.is_partly_filled()
+                || config.zones.is_some(),
             failure: None,
             outcome: Outcome::default(),
             page_shift: page_bytes.trailing_zeros(),
@@ -180,11 +189,14 @@ impl<F: Firmware> Engine<F> {
         let firmware = &self.firmware;
         let erases = blocks.map(|block| firmware.erase_count(block).unwrap_or(0));
         self.flash.begin(times.flash, erases, around);
+        self.gate.begin(self.firmware.zones(), times.zones);
+        self.firmware.watch_zones();
         self.completed.clear();
         // A window without a warm-up never opens: what was counted before it is known from here.
         let own = self.own_counts();
         let placed = self.firmware.placed_counts().cloned();
-        self.ledger.begin(own, placed);
+        let zones = self.firmware.zone_counts().copied();
+        self.ledger.begin(own, placed, zones);
         self.failure = None;
     }
 

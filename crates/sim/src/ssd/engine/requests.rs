@@ -123,6 +123,16 @@ impl<F: Firmware> Engine<F> {
 
     #[inline(always)]
     fn enter(&mut self, slot: u32, run: PageRun, now: u64) {
+        if self.firmware.zones().is_some() {
+            self.enter_zone(slot, run, now);
+        } else {
+            self.go_in(slot, run, now);
+        }
+    }
+
+    /// A command goes the way of its kind.
+    #[inline(always)]
+    pub(super) fn go_in(&mut self, slot: u32, run: PageRun, now: u64) {
         match run.action {
             Action::Read if self.is_command_free(now) => self.start_read(slot, run, now),
             Action::Read => {
@@ -326,6 +336,9 @@ impl<F: Firmware> Engine<F> {
     /// A request is complete.
     #[inline(always)]
     fn complete(&mut self, slot: u32, now: u64) {
+        if self.firmware.zones().is_some() {
+            self.leave_zone(slot, now);
+        }
         if self.is_owned {
             // The slot is vacant when its owner has taken what is in it.
             self.completed.push(slot);

@@ -13,18 +13,19 @@ use crate::ssd::times::Times;
 use crate::ssd::{Plan, SimError};
 
 /// The loops of `streams`, where a run can be made of them and `plan`.
-pub(in crate::ssd) fn loops_of(
+pub(in crate::ssd) fn loops_of<F: Firmware>(
+    engine: &Engine<F>,
     config: &SsdConfig,
-    streams: &[Stream],
-    plan: Plan,
+    (streams, plan): (&[Stream], Plan),
     (seed, index): (u64, u64),
 ) -> Result<Vec<Running>, SimError> {
     let host = Host {
         capacity_bytes: config.geometry.user_capacity_bytes,
         queue_pairs: config.host.queue_pair_weights.len(),
-        takes_trims: true,
+        takes_trims: config.zones.is_none(),
+        zones: engine.zones_at_host(),
     };
-    let loops = load::loops_of(streams, host, seed, index)?;
+    let loops = load::loops_of(streams, &host, seed, index)?;
     plan::check(streams, plan)?;
     Ok(loops)
 }

@@ -12,7 +12,9 @@ impl<F: Firmware> Engine<F> {
         let own = self.own_counts();
         let at_host = self.users.clock.host_ns(at);
         let placed = self.firmware.placed_counts().cloned();
-        (self.ledger).open(self.out.counts, (own, placed), (at, at_host));
+        let zones = self.firmware.zone_counts().copied();
+        self.firmware.watch_zones();
+        (self.ledger).open(self.out.counts, (own, placed, zones), (at, at_host));
         self.counters = FlashCounters {
             page_programs: self.flash.open_window(at, served, &mut self.timeline),
             ..FlashCounters::default()
@@ -38,6 +40,8 @@ impl<F: Firmware> Engine<F> {
         };
         let placed = self.firmware.placed_counts();
         self.outcome.placement = placed.map(|placed| self.ledger.placed_since(placed));
+        let zones = self.firmware.zone_counts();
+        self.outcome.zones = zones.map(|zones| self.ledger.zones_since(zones));
         self.outcome.media = Media::Flash(Box::new(counters));
         let own = self.own_counts();
         match self.ledger.own_since(&own) {

@@ -449,6 +449,9 @@ impl<F: Firmware> Engine<F> {
             }
             return;
         }
+        if self.firmware.zones().is_some() {
+            return self.begin_of_zone(slot, now);
+        }
         let run = self.run_of(slot);
         self.forget_cached(run);
         if self.buffer.is_on() {

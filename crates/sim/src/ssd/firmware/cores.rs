@@ -153,6 +153,8 @@ pub enum What {
     ThroughMemory(u32),
     /// Pages are read ahead.
     Ahead,
+    /// The controller is done with what concerns a whole zone.
+    Zone,
 }
 
 /// Something that is due at a time.

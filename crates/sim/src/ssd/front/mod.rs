@@ -85,6 +85,7 @@ impl Front {
         entry.command.size_bytes = command.size_bytes;
         entry.command.kind = command.kind;
         entry.command.is_forced = command.is_forced;
+        entry.command.zone = command.zone;
         entry.pages.action = run.action;
         entry.pages.count = run.pages;
         entry.pages.first_partial = run.first_partial;

@@ -1,7 +1,7 @@
 //! A request between submission and completion.
 
 use drivelab_ftl::{Action, Lpn, PageRun};
-use drivelab_request::{Command, Content, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
 
 use crate::ssd::account::split::{PARTS, Part, Parts};
 
@@ -97,6 +97,26 @@ impl Slot {
             last_partial: pages.last_partial,
             content: pages.content,
         }
+    }
+
+    /// It goes there instead.
+    pub fn go_to(&mut self, offset_bytes: u64) {
+        self.command.offset_bytes = offset_bytes;
+    }
+
+    /// It concerns no bytes.
+    pub fn name_no_bytes(&mut self) {
+        self.command.size_bytes = 0;
+    }
+
+    /// It is refused: it has no data any more, and nothing is done.
+    pub fn lose_data(&mut self) {
+        self.name_no_bytes();
+        self.command.kind = CommandKind::Trim;
+        self.command.is_forced = false;
+        self.command.zone = ZoneAction::None;
+        self.pages.action = Action::Trim;
+        self.pages.count = 0;
     }
 
     /// It has come to another stage of its way.
