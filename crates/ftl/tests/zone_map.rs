@@ -8,6 +8,8 @@ use drivelab_ftl::{
 use drivelab_request::ZoneAction;
 use proptest::prelude::*;
 
+use OperationKind::{Erase, Program};
+
 use crate::damage::does_no_harm;
 
 type Map = ZoneMap<Exclusive>;
@@ -55,6 +57,8 @@ struct Plain {
     zones: Vec<PlainZone>,
     /// Zones that a write opened, first those that were opened first.
     by_write: Vec<usize>,
+    /// The most that were open and active at once; one that a write fills whole is so for a moment.
+    most: (usize, usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,6 +78,7 @@ impl Plain {
             policies,
             zones: vec![empty; zones as usize],
             by_write: Vec::new(),
+            most: (0, 0),
         }
     }
 
@@ -95,6 +100,8 @@ impl Plain {
             self.by_write.push(zone);
         }
         self.zones[zone].state = state;
+        self.most.0 = self.most.0.max(self.open());
+        self.most.1 = self.most.1.max(self.active());
     }
 
     fn make_room(&mut self, zone: usize) -> Result<(), ZoneRefusal> {
@@ -211,7 +218,7 @@ proptest! {
         let mut plain = Plain::new(&layout, policies);
         let zones = plain.zones.len() as u32;
         let mut out = OperationBuffer::default();
-        let (mut refused, mut most) = ([0; 7], (0, 0));
+        let mut refused = [0; 7];
         for draw in draws {
             let (run, action, zone) =
                 asked(&policies, zones, draw, |zone| plain.zones[zone as usize].pointer);
@@ -242,7 +249,6 @@ proptest! {
                 }
                 Ok(_) => {}
             }
-            most = (most.0.max(plain.open()), most.1.max(plain.active()));
             // All that was written can be read, and nothing else.
             let read = PageRun::whole(Action::Read, Lpn(zone * policies.zone_pages), policies.zone_pages);
             out.clear();
@@ -258,7 +264,7 @@ proptest! {
         }
         let counts = drive.zone_counts().unwrap();
         prop_assert_eq!(counts.refused, refused);
-        prop_assert_eq!((counts.open_most as usize, counts.active_most as usize), most);
+        prop_assert_eq!((counts.open_most as usize, counts.active_most as usize), plain.most);
         prop_assert!(drive.erase_counts().is_ok());
     }
 

@@ -18,6 +18,7 @@ from drivelab.cli.courses import (
 from drivelab.cli.drive_options import characteristics_json
 from drivelab.cli.simulate_array import array_lines
 from drivelab.cli.simulate_placement import placement_lines
+from drivelab.cli.simulate_zones import refusal_caution, zone_lines
 from drivelab.cli.trace_text import in_width
 from drivelab.drives.lateness import Lateness
 from drivelab.drives.simulated.simulation import PERCENTILES
@@ -49,7 +50,7 @@ def text(values: Values, *, title: str | None = None, notes: Sequence[str] = ())
         What else is to be said of what was asked.
     """
     streams: Sequence[Values] = values["streams"]
-    lines = [*_cautions(streams), *_head(values, title), "", *_streams(streams)]
+    lines = [*_cautions(values), *_head(values, title), "", *_streams(streams)]
     for note in notes:
         lines += in_width("", note, label_width=LABEL, columns=COLUMNS)
     lines += _lateness(streams)
@@ -68,7 +69,7 @@ def text(values: Values, *, title: str | None = None, notes: Sequence[str] = ())
         lines += ["", *_disk(values["disk"])]
     else:
         lines += ["", *_flash(values), *_own_counts(values.get("firmware_counts", {}))]
-    lines += placement_lines(values.get("placement"))
+    lines += _placed(values)
     lines += array_lines(values.get("array"))
     if values["members"]:
         lines += ["", *_members(values["members"])]
@@ -102,6 +103,8 @@ def stream_text(plan: Values) -> str:
         As `drivelab._core.Stream.described` gives it.
     """
     said = _requests_text(plan)
+    if plan["zones"] is not None:
+        said += f", {_zones_text(plan['zones'])}"
     if plan["writes_as"] != "write":
         said += f", writes sent as {plan['writes_as'].replace('_', ' ')}s"
     if plan["writes_per_flush"]:
@@ -116,6 +119,10 @@ def stream_text(plan: Values) -> str:
         if plan[key] is not None:
             said += f", {key.replace('_', ' ')} {plan[key]}"
     return said + _turns_text(plan)
+
+
+def _zones_text(zones: int) -> str:
+    return "one zone at a time" if zones == 1 else f"{zones:,} zones at a time"
 
 
 def _requests_text(plan: Values) -> str:
@@ -192,9 +199,21 @@ def _head(values: Values, title: str | None) -> Iterator[str]:
     )
 
 
-def _cautions(streams: Sequence[Values]) -> Iterator[str]:
-    """Say first that a replay was late."""
-    for stream in streams:
+def _placed(values: Values) -> Iterator[str]:
+    """Tell what a drive did that its host told where data goes."""
+    if "placement" in values:
+        yield from placement_lines(values["placement"])
+    if "zones" in values:
+        yield from zone_lines(values["zones"])
+
+
+def _cautions(values: Values) -> Iterator[str]:
+    """Say first that a drive with zones refused commands, and that a replay was late."""
+    refused = refusal_caution(values["zones"]) if "zones" in values else None
+    if refused is not None:
+        yield from in_width("caution", refused, label_width=LABEL, columns=COLUMNS)
+        yield ""
+    for stream in values["streams"]:
         caution = Lateness.from_json(stream["lateness"]).caution() if "lateness" in stream else None
         if caution is not None:
             yield from in_width("caution", caution, label_width=LABEL, columns=COLUMNS)

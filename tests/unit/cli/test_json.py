@@ -217,6 +217,7 @@ ALSO: dict[str, list[list[str]]] = {
         ["simulate", "sim:spinpoint-m7", "--requests", "50", "--interval", "1s"],
         ["simulate", "sim:array-x25m", "--requests", "50", "--interval", "1s"],
         ["simulate", "sim:handles.toml", "--scenario", "placed.toml", "--interval", "1s"],
+        ["simulate", "sim:zoned.toml", "--scenario", "appended.toml", "--interval", "1s"],
     ],
     # Compared over time, which has other keys than block sizes and mixes.
     "pts compare": [
@@ -269,6 +270,26 @@ queue_depth = 1
 write_ratio = 1.0
 placement = 1
 reclaim_group = 0
+"""
+
+# A drive with zones, and a stream that appends to them.
+ZONED = """
+base = "x25m-yoo2014"
+name = "zoned"
+geometry.user_capacity_bytes = 1_073_741_824
+zones.size_bytes = 134_217_728
+zones.capacity_bytes = 1_048_576
+zones.planes = 1
+"""
+APPENDED = """
+requests = 50
+[[stream]]
+name = "appended"
+queue_depth = 1
+write_ratio = 1.0
+zones = 2
+zone_bytes = 1_048_576
+writes_as = "append"
 """
 
 # A trace of every kind of request.
@@ -404,6 +425,8 @@ def finished_run(tmp_path_factory) -> Path:
     (folder / "figured.toml").write_text(FIGURED)
     (folder / "handles.toml").write_text(HANDLES)
     (folder / "placed.toml").write_text(PLACED)
+    (folder / "zoned.toml").write_text(ZONED)
+    (folder / "appended.toml").write_text(APPENDED)
     (folder / "trace.log").write_text(TRACE)
     for name, share in (("reads", 0.0), ("mixed", 0.4), ("writes", 1.0)):
         (folder / f"{name}.toml").write_text(FIRMWARE_REQUESTS.format(share=share))

@@ -347,6 +347,11 @@ class SimulatedDrive(ClosedOnExit):
         UsageError
             When it cannot be served so, or the state is of another drive or damaged.
         """
+        if "zones" in self.preset:
+            raise UsageError(
+                "a drive with zones cannot be served, as programs would have to reset them; "
+                "allowed: a drive without [zones]"
+            )
         self._workers(1)
         return self._core.serve(asked, from_state=self._state(from_state))
 
@@ -373,6 +378,8 @@ class SimulatedDrive(ClosedOnExit):
             **({} if told["placement"] is None else {"placement": told["placement"]}),
             # Of an array with copies or parity alone.
             **({"array": told["array"]} if told.get("array") else {}),
+            # Of one with zones.
+            **({} if told["zones"] is None else {"zones": told["zones"]}),
             "energy": told["energy"],
             "variability": self.variability,
             "variability_factor": told["variability_factor"],

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from drivelab.drives.completed import Completed
 
+# Keys of a stream that says where its writes go.
+_WHERE: Final = ("placement", "reclaim_group", "zones", "zone_bytes")
 PERCENTILES: Final = {
     "p50": 50.0,
     "p90": 90.0,
@@ -130,7 +132,7 @@ def stream_json(
         "share": plan["share"],
         "content": plan["content"],
         # Of streams that say so.
-        **{key: plan[key] for key in ("placement", "reclaim_group") if plan[key] is not None},
+        **{key: plan[key] for key in _WHERE if plan[key] is not None},
         "submitted_requests": told["submitted_requests"],
         **({} if result.lateness is None else {"lateness": result.lateness.to_json()}),
         **_rates(result, duration_ns),
