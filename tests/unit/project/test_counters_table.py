@@ -41,6 +41,7 @@ def test_every_counter_says_what_it_is() -> None:
         ("sim:x25m", {"flash"}),
         ("sim:array-x25m", {"flash"}),
         ("sim:spinpoint-m7", {"disk"}),
+        ("sim:array-cheetah-raid6", {"disk", "array"}),
     ],
 )
 def test_a_measurement_tells_what_the_table_says_it_does(name: str, kinds: set[str]) -> None:
