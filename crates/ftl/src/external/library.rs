@@ -1,6 +1,8 @@
 //! Shared libraries, and why one cannot be the firmware.
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, c_void};
+#[cfg(target_os = "linux")]
+use std::ffi::{CString, c_char};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -68,6 +70,7 @@ pub enum ExternalError {
 /// A library that stays loaded until the program ends: nobody knows what of it is in use.
 pub(super) struct Library {
     path: PathBuf,
+    #[cfg(target_os = "linux")]
     handle: *mut c_void,
 }
 
@@ -116,13 +119,17 @@ impl Library {
         })
     }
 
+    #[cfg(target_os = "linux")]
     pub fn find(&self, name: &CStr) -> Option<*mut c_void> {
-        #[cfg(target_os = "linux")]
         // SAFETY: the handle is of a library that stays loaded, the name a string.
         let address = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
-        #[cfg(not(target_os = "linux"))]
-        let address = std::ptr::null_mut();
         (!address.is_null()).then_some(address)
+    }
+
+    /// Nothing: no library was opened.
+    #[cfg(not(target_os = "linux"))]
+    pub fn find(&self, _name: &CStr) -> Option<*mut c_void> {
+        None
     }
 
     pub fn need(&self, name: &CStr) -> Result<*mut c_void, ExternalError> {
