@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use drivelab_workload::Stream;
 
-use super::{Drive, Prepared, State, States};
+use super::{Bench, States};
 use crate::host::{Outcome, Plan, Settling, SimError};
 
 /// Measurements that may be done before the next in order is.
@@ -52,13 +52,6 @@ pub struct Work {
     /// The kind of writing that the drive has settled to before; none for the state that its
     /// preset says.
     pub settling: Option<Settling>,
-}
-
-/// A thread's drive, and whose it is.
-struct Held {
-    settling: Option<Settling>,
-    state: Prepared,
-    drive: Drive,
 }
 
 #[derive(Default)]
@@ -184,12 +177,11 @@ impl Shared {
 
     /// One thread: takes the next place until there is none.
     fn labour(&self) {
-        let mut held = None;
+        let (states, stop) = (Arc::clone(&self.states), Arc::clone(&self.stop));
+        let mut bench = Bench::new(states, self.seed, stop);
         while let Some(place) = self.take() {
             // Whoever waits for this place waits for ever where nothing comes of it.
-            let result = catch_unwind(AssertUnwindSafe(|| {
-                self.measure(&mut held, &self.work[place])
-            }));
+            let result = catch_unwind(AssertUnwindSafe(|| bench.measure(&self.work[place])));
             let panicked = result.is_err();
             self.progress().done.insert(place, result);
             self.changed.notify_all();
@@ -198,42 +190,7 @@ impl Shared {
                 return;
             }
         }
-        if let Some(Held { state, drive, .. }) = held {
-            state.rest(drive);
-        }
-    }
-
-    /// Measures on the drive that the thread holds, or on one in another state instead.
-    fn measure(&self, held: &mut Option<Held>, work: &Work) -> Result<Outcome, SimError> {
-        let mut drive_of = match held.take() {
-            Some(same) if same.settling == work.settling => same,
-            other => self.another(other, work.settling)?,
-        };
-        let mut plan = work.plan;
-        if work.settling.is_some() {
-            plan.window.warmup_requests += drive_of.state.filling_requests(&work.streams);
-        }
-        let key = (self.seed, work.index);
-        let outcome = drive_of
-            .drive
-            .run(&work.streams, plan, key, State::Returned);
-        *held = Some(drive_of);
-        outcome
-    }
-
-    /// A drive in a state; the one that the thread held rests, or goes where memory is short.
-    fn another(&self, held: Option<Held>, settling: Option<Settling>) -> Result<Held, SimError> {
-        let state = self.states.get(settling, &self.stop)?;
-        if let Some(before) = held
-            && state.check_workers(1).is_ok()
-        {
-            before.state.rest(before.drive);
-        }
-        Ok(Held {
-            settling,
-            drive: state.rested_worker(&self.stop),
-            state,
-        })
+        bench.rest();
     }
 
     fn take(&self) -> Option<usize> {

@@ -3,6 +3,7 @@
 //! The kinds are a closed set, matched once a run. A run takes streams, and says what becomes of
 //! the state that it leaves ([`Drive::run`]).
 
+mod bench;
 mod measuring;
 mod session;
 mod states;
@@ -21,6 +22,7 @@ use crate::raid::{PreparedArray, Raid};
 use crate::snapshot::SnapshotError;
 use crate::ssd::{self, Ssd};
 
+pub use bench::Bench;
 pub use measuring::{Measuring, Work};
 pub use session::Session;
 pub use states::States;

@@ -1,0 +1,79 @@
+//! One thread's drive: it measures one workload after the other, each from the state that it names.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::measuring::Work;
+use super::{Drive, Prepared, State, States};
+use crate::host::{Outcome, Settling, SimError};
+
+/// A drive that is brought from state to state. It needs no thread of its own.
+pub struct Bench {
+    states: Arc<States>,
+    seed: u64,
+    stop: Arc<AtomicBool>,
+    held: Option<Held>,
+}
+
+/// A drive, and the state that it returns to.
+struct Held {
+    settling: Option<Settling>,
+    state: Prepared,
+    drive: Drive,
+}
+
+impl Bench {
+    /// One without a drive so far; what it does ends soon after `stop` is set.
+    #[must_use]
+    pub const fn new(states: Arc<States>, seed: u64, stop: Arc<AtomicBool>) -> Self {
+        Self {
+            states,
+            seed,
+            stop,
+            held: None,
+        }
+    }
+
+    /// Measures on the drive that it holds, or on one in another state instead.
+    ///
+    /// # Errors
+    /// As [`States::get`] and [`Drive::run`].
+    pub fn measure(&mut self, work: &Work) -> Result<Outcome, SimError> {
+        let mut drive_of = match self.held.take() {
+            Some(same) if same.settling == work.settling => same,
+            other => self.another(other, work.settling)?,
+        };
+        let mut plan = work.plan;
+        if work.settling.is_some() {
+            plan.window.warmup_requests += drive_of.state.filling_requests(&work.streams);
+        }
+        let key = (self.seed, work.index);
+        let outcome = drive_of
+            .drive
+            .run(&work.streams, plan, key, State::Returned);
+        self.held = Some(drive_of);
+        outcome
+    }
+
+    /// A drive in a state; the one before rests, or goes where memory is short.
+    fn another(&self, held: Option<Held>, settling: Option<Settling>) -> Result<Held, SimError> {
+        let state = self.states.get(settling, &self.stop)?;
+        if let Some(before) = held
+            && state.check_workers(1).is_ok()
+        {
+            before.state.rest(before.drive);
+        }
+        Ok(Held {
+            settling,
+            drive: state.rested_worker(&self.stop),
+            state,
+        })
+    }
+
+    /// Gives the drive back, for whoever is next.
+    pub fn rest(self) {
+        if let Some(Held { state, drive, .. }) = self.held {
+            state.rest(drive);
+        }
+    }
+}
