@@ -9,6 +9,7 @@ UV := .tools/uv/bin/uv
 UV_VERSION := 0.13.8
 DEMO_RUN := runs/demo
 FIRMWARE_PROGRAMS := python/drivelab/firmware/programs
+WHAT_IF := python/drivelab/report/programs
 SYSTEM_PACKAGES := fio chromium e2fsprogs poppler-utils util-linux libnbd-bin qemu-utils rocksdb-tools \
 	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross llvm openssh-client openssh-server
 
@@ -25,7 +26,7 @@ define section
 	@printf '\n=== %s\n' '$(1)'
 endef
 
-.PHONY: help prerequisites build demo firmware firmware-model test check lint rust-check python-check rust-test \
+.PHONY: help prerequisites build demo firmware what-if firmware-model test check lint rust-check python-check rust-test \
 	python-test test-faults \
 	validate reference-results bench docs wheel system-packages clean
 
@@ -89,19 +90,32 @@ firmware: ## the firmware program for x86-64 and the target, aarch64, and qemu's
 	@cp $${CARGO_TARGET_DIR:-target}/release/libdrivelab_qemu.so $(FIRMWARE_PROGRAMS)/
 	@ls $(FIRMWARE_PROGRAMS)/*drivelab* $(FIRMWARE_PROGRAMS)/own*.o
 
+# Without names and times: the same sources give the same file.
+what-if: prerequisites ## the simulator as WebAssembly, for the page of `drivelab whatif`, into the package
+	@rustup target list --installed 2>/dev/null | grep -q wasm32-unknown-unknown \
+		|| rustup target add wasm32-unknown-unknown
+	@mkdir -p $(WHAT_IF)
+	@cargo build --quiet --profile what-if --locked -p drivelab-what-if --target wasm32-unknown-unknown
+	@gzip -9nc $${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/what-if/drivelab_what_if.wasm \
+		>$(WHAT_IF)/what-if.wasm.gz.part
+	@mv $(WHAT_IF)/what-if.wasm.gz.part $(WHAT_IF)/what-if.wasm.gz
+	@ls -l $(WHAT_IF)/what-if.wasm.gz
+
 # Of the usual drive and target; `--force` because the file came with the checkout.
 firmware-model: build firmware ## profile the fifteen workloads, and train the package's model of firmware
 	.venv/bin/drivelab firmware profile lee2021 --out runs/firmware-model
 	.venv/bin/drivelab firmware train runs/firmware-model --force \
 		--out python/drivelab/firmware_model/shipped/page-map.json
 
-wheel: build ## a wheel in dist/, installed and tried in an environment of its own
+wheel: build what-if ## a wheel in dist/, installed and tried in an environment of its own
 	@rm -rf dist .tools/wheel
 	.venv/bin/python -m manual.man_pages --commands
+	.venv/bin/python -m manual.json_schemas wheel-data/data/share/drivelab/schemas
 	@$(UV) build --quiet --wheel --out-dir dist
 	@$(UV) venv --quiet .tools/wheel
 	@$(UV) pip install --quiet --python .tools/wheel/bin/python dist/*.whl
-	@ls .tools/wheel/share/man/man1/drivelab.1
+	@ls .tools/wheel/share/man/man1/drivelab.1 .tools/wheel/share/drivelab/schemas/measure.schema.json
+	@.tools/wheel/bin/drivelab whatif --out .tools/wheel/what-if.html
 	@cd .tools/wheel && bin/drivelab --version && bin/drivelab measure sim:x25m --json >/dev/null \
 		&& bin/drivelab model sim:x25m --design huang2011:30 --check 0 --no-sweeps --out run >/dev/null \
 		&& bin/drivelab report run >/dev/null && bin/python -c 'import drivelab as dl; dl.fit(dl.Run("run"))'
@@ -135,7 +149,7 @@ rust-test: | .venv/bin/python ## the Rust tests
 	$(call section,Rust: tests)
 	$(CARGO) test --quiet --locked --workspace
 
-python-test: build firmware ## the Python tests
+python-test: build firmware what-if ## the Python tests
 	$(call section,Python: tests)
 	.venv/bin/pytest -q -n auto --dist worksteal
 
@@ -143,7 +157,7 @@ test-faults: build ## kills, full disks, five minutes of fuzzing and other long 
 	@$(UV) sync --locked --quiet --group fuzz --group cluster
 	.venv/bin/pytest -q -m faults
 
-docs: build ## the documentation as a site, to be opened at target/site/html/index.html
+docs: build what-if ## the documentation as a site, to be opened at target/site/html/index.html
 	.venv/bin/python -m manual.site
 
 validate: build ## run what Drivelab claims and write VALIDATION.md
@@ -181,4 +195,4 @@ clean: ## remove what was built (runs/ stays)
 	rm -rf target dist .venv .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find python tests -name __pycache__ -prune -exec rm -rf {} +
 	find python -name '*.so' -delete
-	rm -rf $(FIRMWARE_PROGRAMS)
+	rm -rf $(FIRMWARE_PROGRAMS) $(WHAT_IF)

@@ -40,10 +40,13 @@ LABELS_TOUCHING = """
 class Opened:
     """The report in a window, and everything it complained about or asked for."""
 
-    def __init__(self, browser: Any, path: Path, width: int) -> None:
+    def __init__(
+        self, browser: Any, path: Path, width: int, *, patience_ms: float = 30_000
+    ) -> None:
         self.context = browser.new_context(
             viewport={"width": width, "height": 800}, offline=True, accept_downloads=True
         )
+        self.context.set_default_timeout(patience_ms)
         self.page = self.context.new_page()
         self.said: list[str] = []
         self.asked: list[str] = []

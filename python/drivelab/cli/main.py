@@ -185,6 +185,12 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
     ),
     "Look inside an SSD": (
         Command(
+            "whatif",
+            "a page in which a simulated SSD can be changed, with curves that follow",
+            "whatif --out what-if.html",
+            libraries="numbers",
+        ),
+        Command(
             "analytic",
             "compute latency and throughput with the closed form",
             "analytic analytic:x25m-yoo2014 --op write --record 512KiB",

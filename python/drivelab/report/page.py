@@ -107,11 +107,24 @@ def _data(drawings: Sequence[Drawn], tables: Sequence[Table]) -> dict[str, Any]:
     }
 
 
-def policy(style: str, script: str, *, asks_its_server: bool = False) -> str:
-    """Give the content security policy of a page, for a browser to hold it to what it is."""
+def policy(
+    style: str, script: str, *, asks_its_server: bool = False, has_simulator: bool = False
+) -> str:
+    """Give the content security policy of a page, for a browser to hold it to what it is.
+
+    Parameters
+    ----------
+    style, script
+        All that the page has of either.
+    asks_its_server
+        Whether it asks whoever it came from.
+    has_simulator
+        Whether it holds a WebAssembly module, and a worker that runs it.
+    """
+    wasm = " 'wasm-unsafe-eval'" if has_simulator else ""
     rules = {
         "default-src": "'none'",
-        "script-src": _hashed(script),
+        "script-src": _hashed(script) + wasm,
         "style-src-elem": _hashed(style),
         # Drawings say the look of their lines in attributes, too many to list the hash of each.
         "style-src-attr": "'unsafe-inline'",
@@ -120,6 +133,7 @@ def policy(style: str, script: str, *, asks_its_server: bool = False) -> str:
         "base-uri": "'none'",
         "form-action": "'none'",
         **({"connect-src": "'self'"} if asks_its_server else {}),
+        **({"worker-src": "blob:"} if has_simulator else {}),
     }
     return "; ".join(f"{name} {allowed}" for name, allowed in rules.items())
 

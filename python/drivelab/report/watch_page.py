@@ -14,13 +14,14 @@ from markupsafe import Markup
 from drivelab.report.page import policy, resource
 
 _STYLES: Final = ("report.css", "watch.css")
+_SCRIPTS: Final = ("elements.js", "watch.js")
 
 
 @cache
 def watch_page() -> bytes:
     """Write the page; it is the same for every drive."""
     style = "\n".join(map(resource, _STYLES))
-    script = resource("watch.js")
+    script = "\n".join(map(resource, _SCRIPTS))
     template = jinja2.Template(resource("watch.html.j2"), autoescape=True)
     html: str = template.render(
         policy=policy(style, script, asks_its_server=True),

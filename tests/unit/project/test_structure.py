@@ -55,7 +55,7 @@ RUST_ORDER: list[set[str]] = [
     {"sim"},
     {"replay"},
     {"live"},
-    {"firmware-bench", "firmware", "qemu", "python"},
+    {"firmware-bench", "firmware", "qemu", "python", "what-if"},
     {"own-firmware"},
 ]
 FORBIDDEN_NAME = re.compile(r"(^|_)(utils?|helpers?|misc|common|new|old|v\d+)(_|$)")
@@ -265,7 +265,7 @@ def without_tests(source: str) -> str:
 
 
 def test_simulator_is_pure() -> None:
-    crates = ("request", "ftl", "workload", "queueing", "tree", "processor", "sim")
+    crates = ("request", "ftl", "workload", "queueing", "tree", "processor", "sim", "what-if")
     files = [path for name in crates for path in (ROOT / "crates" / name / "src").rglob("*.rs")]
     assert len(files) >= len(crates)
     # A library is looked at before it is loaded, and never while the simulator runs.

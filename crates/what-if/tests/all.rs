@@ -1,0 +1,4 @@
+//! Questions and answers of the what-if page.
+
+mod answers;
+mod scaled;

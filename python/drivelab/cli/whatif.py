@@ -1,0 +1,54 @@
+"""Write the what-if page: a simulated SSD to change, in a browser and without a network.
+
+The page holds the simulator. Choose a preset, move its channels, chips, page times and
+over-provisioning, and the curves over queue depth follow. It shows the same numbers as `drivelab
+measure` of the drive that it saves as a preset.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from drivelab.cli.arguments import add_json
+from drivelab.cli.outputs import add_force, check_files, write_file
+from drivelab.cli.terminal import show
+from drivelab.outputs import Output
+
+if TYPE_CHECKING:
+    import argparse
+
+_ENDINGS: Final = (".html",)
+_USUAL: Final = Path("what-if.html")
+# It is of nothing: every one is the same.
+_KIND: Final = "what-if page"
+_OF: Final = "drivelab"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab whatif`."""
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=_USUAL,
+        metavar="FILE.html",
+        help="where to write the page [what-if.html]",
+    )
+    add_force(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the page and say where it is."""
+    from drivelab.report.what_if_page import what_if_page
+
+    output = Output(args.out, _KIND, _OF)
+    check_files([(_ENDINGS, output)], force=args.force)
+    page = what_if_page()
+    write_file(output, page, force=args.force)
+    if args.json:
+        print(json.dumps({"page": str(args.out), "size_bytes": len(page)}, indent=2))
+    else:
+        show(f"wrote {args.out}: open it in a browser")
+    return 0
