@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from drivelab.report.what_if_page import WHAT_IF, what_if_page
+from manual import json_schemas
 from manual.commands import commands_page
 
 ROOT: Final = Path(__file__).parents[1]
@@ -33,6 +35,13 @@ FROM_ELSEWHERE: Final = {
     "CHANGELOG.md": "changelog.md",
 }
 MADE: Final = {"commands.md": commands_page}
+#: The page that holds the simulator, and the page of the site that ends with a link to it. In a
+#: folder of its own: it has none of the site's theme.
+_PAGE: Final = f"page/{WHAT_IF}"
+_ABOUT: Final = "what-if.md"
+#: Schemas of what `--json` prints, and the page that ends with a list of them.
+_SCHEMAS: Final = "schemas"
+_ABOUT_JSON: Final = "json.md"
 _LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 _OUTSIDE: Final = re.compile(r"[a-z]+:")
 
@@ -47,6 +56,13 @@ def lay_out(folder: Path) -> None:
         (folder / page).write_text(linked(text, Path(source), texts))
     for page, made in MADE.items():
         (folder / page).write_text(made())
+    (folder / _PAGE).parent.mkdir()
+    (folder / _PAGE).write_bytes(what_if_page())
+    with (folder / _ABOUT).open("a") as about:
+        about.write(f"\n[Open the page]({_PAGE}).\n")
+    names = [path.name for path in json_schemas.write(folder / _SCHEMAS)]
+    with (folder / _ABOUT_JSON).open("a") as about:
+        about.writelines(f"- [{name}]({_SCHEMAS}/{name})\n" for name in names)
 
 
 def linked(text: str, source: Path, pages: Mapping[str, str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -14,9 +13,11 @@ import made_study
 import pytest
 from fake_drive import FakeDrive, workloads
 from fake_session import MIB, FakeSession
+from jsonschema import Draft202012Validator
 from made_profile import profiled
 from made_table import own_rows, own_words, written
 from made_trace import blkparse_file
+from manual.json_schemas import WHOLE_OBJECTS, documented_keys, schema_of
 from mqsim_file import ssdconfig
 from mqsim_file import workload as mqsim_workload
 from nbd_client import READ, when_served
@@ -48,21 +49,12 @@ from drivelab.workloads.design import parse_design
 
 pytestmark = pytest.mark.usefixtures("models_in_outline")
 
-DOCUMENTS = [
-    Path(__file__).parents[3] / "docs" / name
-    for name in (
-        *("json-choose.md", "json-drives.md", "json-fit.md", "json-measure.md", "json-model.md"),
-        *("json-own.md", "json-place.md", "json-profile.md", "json-pts.md", "json-reproduce.md"),
-        *("json-runs.md", "json-serve.md", "json-trace.md", "json-firmware.md"),
-    )
-]
+DOCUMENTED = documented_keys()
 # Objects whose keys are data: any name may stand there.
 OPEN_OBJECTS = (
     *("extra", "latency_ns_histogram", "used", "intervals"),
     *("operations", "latency_parts", "weights", "limited_ratio", "settings", "windows"),
 )
-# Objects that a drive or a trace says about itself, which are documented as one.
-WHOLE_OBJECTS = ("identity", "trace", "lateness", "trim", "flush", "simulation")
 
 SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 COMMAND_LINES: dict[str, list[str]] = {
@@ -87,6 +79,7 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("timeline", "sim:timed.toml", "--op", "write"),
         *("--record", "8KiB", "-o", "t.svg", "--csv", "t.csv"),
     ],
+    "whatif": ["whatif", "--out", "page.html"],
     "profile": [
         *("profile", "sim:x25m", "--file-size", "4MiB", "--optimization-cost", "50us"),
         *("--out", "profile"),
@@ -384,16 +377,11 @@ def small_lee2021() -> Reproduction:
     return lee2021.reproduction_of(profiles, {"TC": count_requests(requests)}, search)
 
 
-def documents() -> str:
-    return "\n".join(path.read_text() for path in DOCUMENTS)
-
-
-def documented_keys(command: str) -> set[str]:
-    found = rf"^## drivelab {command}\n(.*?)(?=^##? |\Z)"
-    (section,) = re.findall(found, documents(), re.S | re.M)
-    keys = re.findall(r"^\| `([^`]+)` \| \S.* \|$", section, re.M)
-    assert len(keys) == len(set(keys))
-    return set(keys)
+def printed(text: str, command: str) -> set[str]:
+    """Give the keys of an answer, which its schema allows."""
+    answer = json.loads(text)
+    Draft202012Validator(schema_of(command, DOCUMENTED[command])).validate(answer)
+    return set(printed_keys(answer))
 
 
 def printed_keys(value: Any, path: str = "") -> Iterator[str]:
@@ -519,17 +507,17 @@ def test_printed_keys_are_the_documented_ones(
     cut_short = {"reproduce boito2015", "reproduce huang2011", "reproduce lee2021", "place"}
     allowed = {0, 1} if command in cut_short else {0}
     assert cli.main([*COMMAND_LINES[command], "--json"]) in allowed
-    printed = set(printed_keys(json.loads(capsys.readouterr().out)))
+    found = printed(capsys.readouterr().out, command)
     for words in ALSO.get(command, ()):
         assert cli.main([*words, "--json"]) in allowed
-        printed |= set(printed_keys(json.loads(capsys.readouterr().out)))
-        printed -= OF_ONE_KIND
-    assert printed == documented_keys(command)
+        found |= printed(capsys.readouterr().out, command)
+        found -= OF_ONE_KIND
+    assert found == set(DOCUMENTED[command])
 
 
 def test_every_documented_command_is_tested_here() -> None:
-    sections = set(re.findall(r"^## drivelab ([\w -]+)$", documents(), re.M))
-    assert sections == set(COMMAND_LINES)
+    # One a second, and as long as somebody watches: tests/unit/live.
+    assert set(DOCUMENTED) - {"watch"} == set(COMMAND_LINES)
 
 
 def test_keys_of_nested_values() -> None:
