@@ -67,7 +67,7 @@
       else wish();
     });
     return made("div", { class: "slider" },
-      made("label", { for: slider.id }, slider.label, made("output", { id: `${slider.id}-said`, for: slider.id })), input);
+      made("p", {}, made("label", { for: slider.id }, slider.label), made("output", { id: `${slider.id}-said`, for: slider.id })), input);
   };
   const makeOrder = () => {
     const option = (name, random) => {
