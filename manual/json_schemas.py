@@ -72,7 +72,9 @@ class _Node:
 
     def schema(self, name: str) -> dict[str, Any]:
         """Give the schema of the value that has this name."""
-        if name in (*WHOLE_OBJECTS, *_LIKE_ANOTHER) and not (self.keys or self.any_key or self.entries):
+        if name in (*WHOLE_OBJECTS, *_LIKE_ANOTHER) and not (
+            self.keys or self.any_key or self.entries
+        ):
             return {}
         kinds: list[dict[str, Any]] = []
         if self.keys or self.any_key:
