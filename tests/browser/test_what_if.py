@@ -144,7 +144,7 @@ def test_a_quick_look_comes_first_and_the_preset_stays_to_compare_with(opened: O
     move(page, "Time to program a page", -6)
     measured(page)
     assert page.get_by_text("the preset as it is").count() == 1
-    assert page.locator("#numbers").inner_text().count("against the preset") >= 3
+    assert page.locator("#numbers").inner_text().count("the preset") >= 3
     page.get_by_role("button", name="As the preset says").click()
     measured(page)
     assert page.get_by_text("the preset as it is").count() == 0
@@ -153,9 +153,10 @@ def test_a_quick_look_comes_first_and_the_preset_stays_to_compare_with(opened: O
 def test_what_there_cannot_be_is_said(opened: Opened) -> None:
     page = opened.page
     page.get_by_label("Preset").select_option("enterprise-tlc-pcie4")
-    page.get_by_label("Simulate", exact=True).select_option(str(2**23))
     move(page, "Channels", 24)
     move(page, "Chips on a channel", 12)
+    # Last, so that no drive of this size is prepared.
+    page.get_by_label("Simulate", exact=True).select_option(str(2**23))
     page.get_by_role("status").get_by_text("too large for a page").wait_for()
     page.get_by_label("Preset").select_option("x25m-fob")
     move(page, "Writes", -6)

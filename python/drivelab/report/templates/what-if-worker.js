@@ -4,8 +4,8 @@
 //   { simulator }                 the module's bytes, compressed        -> { presets }
 //   { job, passes, lines, ... }   settings: one measurement after other -> { point } each, { done }
 //
-// Newer settings are looked for when the first pass is over, which is short, and then between any two
-// measurements.
+// The first pass is drawn whole where it takes less than a second. After that, newer settings are looked
+// for between any two measurements.
 (() => {
   const encoder = new TextEncoder();
   const decoder = new TextDecoder();
@@ -47,8 +47,10 @@
   // Lets messages in.
   const breath = () => new Promise((resolve) => { setTimeout(resolve, 0); });
 
+  const UNDISTURBED_MS = 1000;
   const measured = async (job) => {
     const failed = new Set();
+    const started = performance.now();
     for (const { name, drive } of job.lines) {
       const told = await ask(name, { ask: "drive", drive });
       postMessage({ job: job.job, line: name, told });
@@ -58,7 +60,7 @@
       for (const { name, drive } of job.lines) {
         for (const depth of job.depths) {
           if (failed.has(name)) continue;
-          if (number > 0) {
+          if (number > 0 || performance.now() - started > UNDISTURBED_MS) {
             await breath();
             if (wanted) return;
           }
