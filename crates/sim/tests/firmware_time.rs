@@ -137,6 +137,41 @@ fn the_pages_of_a_command_are_shared_by_the_cores() {
     }
 }
 
+/// When cores work, in the order in which they are asked: nanoseconds from and to.
+fn spans_of_work(settings: &[&str], commands: Vec<Command>) -> Vec<(u64, u64)> {
+    let plan = Plan::counting(0, commands.len() as u64);
+    let mut worker = drive(settings).worker();
+    worker
+        .run_recorded(&timed(commands), plan, 0, 0..1_000_000)
+        .unwrap();
+    let work = worker.recorded_work(0);
+    work.iter().map(|piece| piece.span).collect()
+}
+
+#[test]
+fn pages_that_leave_the_buffer_are_shared_by_the_cores() {
+    // The fourth page that is gathered makes all four leave, when the link has brought it.
+    let buffer = "host.interface = \"sata\"\nbuffer.write_buffer_bytes = 65_536\n\
+                  buffer.flush_start_bytes = 16_384\nbuffer.flush_stop_bytes = 0\n";
+    let costs = counted(2, [0, 0, 0, 0, 0, 600, 0, 0]);
+    let commands = (0..4).map(|page| write(0, page)).collect();
+    let spans = spans_of_work(&[LINK, buffer, &costs], commands);
+    let (first, second) = ((40_000, 40_600), (40_600, 41_200));
+    assert_eq!(spans, [first, first, second, second]);
+}
+
+#[test]
+fn pages_that_are_read_ahead_are_shared_by_the_cores() {
+    // The second read in a row has one core, the first page behind it the other.
+    let cache = "host.interface = \"sata\"\nbuffer.read_cache_bytes = 16_384\n\
+                 buffer.read_ahead_bytes = 8_192\n";
+    let costs = counted(2, [0, 0, 0, 0, 500, 0, 0, 0]);
+    let commands = vec![read(0, 0), read(100, 1)];
+    let spans = spans_of_work(&[LINK, cache, &costs], commands);
+    let both = (100_000, 100_500);
+    assert_eq!(spans, [(0, 500), both, both, (100_500, 101_000)]);
+}
+
 #[test]
 fn times_of_pages_add_up_to_the_commands() {
     // A page takes a third of a nanosecond more than 1,000.
@@ -265,7 +300,6 @@ fn one_core_under_poisson_arrivals_is_an_m_d_1_queue() {
 #[test]
 fn cores_are_servers_in_order_of_arrival() {
     // Kiefer and Wolfowitz: each page takes the server that is free first. Sizes differ.
-    let cost = |page: u64| if page == 0 { 3_000 + 4 * 700 } else { 4 * 700 };
     let mut state = 1_u64;
     let mut draw = |below: u64| {
         state = state
@@ -274,7 +308,7 @@ fn cores_are_servers_in_order_of_arrival() {
         (state >> 33) % below
     };
     let mut now = 0;
-    let commands: Vec<Command> = (0..3_000)
+    let reads: Vec<Command> = (0..3_000)
         .map(|_| {
             now += draw(9_000);
             let pages = 1 + draw(8);
@@ -284,37 +318,67 @@ fn cores_are_servers_in_order_of_arrival() {
             }
         })
         .collect();
+    // Of one page half are read in part: what is copied then costs less.
+    let is_in_part = |place: usize, read: &Command| place % 2 == 0 && read.size_bytes == PAGE;
+    let in_part = reads.iter().enumerate().map(|(place, read)| Command {
+        size_bytes: if is_in_part(place, read) {
+            PAGE / 8
+        } else {
+            read.size_bytes
+        },
+        ..*read
+    });
+    let trims = reads.iter().map(|read| Command {
+        kind: CommandKind::Trim,
+        ..*read
+    });
+    let (in_part, trims) = (in_part.collect::<Vec<_>>(), trims.collect::<Vec<_>>());
     let cores = counted(3, [3_000, 0, 0, 700, 0, 0, 0, 0]);
-    let plan = Plan {
-        log_requests: Some(commands.len() as u64),
-        ..Plan::counting(0, commands.len() as u64)
-    };
-    let trims: Vec<Command> = commands
-        .iter()
-        .map(|read| Command {
-            kind: CommandKind::Trim,
-            ..*read
-        })
-        .collect();
-    let trim_cost = 3_000;
-    for (commands, fixed_cost) in [(commands, None), (trims, Some(trim_cost))] {
+    // A command of one page in part may be done before one that came earlier; then it waits for
+    // the earlier one's operations of its die.
+    for (commands, may_overtake) in [(reads, false), (in_part, true), (trims, false)] {
+        let plan = Plan {
+            log_requests: Some(commands.len() as u64),
+            ..Plan::counting(0, commands.len() as u64)
+        };
         let mut worker = drive(&[NO_FLASH, &cores]).worker();
         let outcome = worker.run(&timed(commands.clone()), plan, 0, 0).unwrap();
         let mut log = outcome.log.unwrap().requests;
         log.sort_by_key(|request| request.submitted_ns);
-        let mut free_at = [0_u64; 3];
+        let (mut free_at, mut lanes, mut waits) = ([0_u64; 3], [0_u64; 2], 0);
         for (command, request) in commands.iter().zip(&log) {
-            let pages = u64::from(command.size_bytes / PAGE);
-            let mut end = 0;
-            for page in 0..fixed_cost.map_or(pages, |_| 1) {
-                let server = free_at.iter_mut().min().unwrap();
-                *server = command.arrival.0.max(*server) + fixed_cost.unwrap_or_else(|| cost(page));
-                end = end.max(*server);
-            }
-            // No later command is done first, so none waits for operations of the same die.
-            assert_eq!(request.latency_ns(), end - command.arrival.0);
+            let expected = served(command, &mut free_at, &mut lanes);
+            waits += u32::from(expected.0 > expected.1);
+            assert_eq!(request.latency_ns(), expected.0 - command.arrival.0);
         }
+        assert_eq!(waits > 30, may_overtake, "{waits}");
+        assert!(may_overtake || waits == 0, "{waits}");
     }
+}
+
+/// When a command enters the flash, and when cores are done with it: 3 us for itself, 700 ns for a
+/// KiB. `lanes` has when the last operation of each die enters the flash.
+fn served(command: &Command, free_at: &mut [u64; 3], lanes: &mut [u64; 2]) -> (u64, u64) {
+    let is_read = command.kind == CommandKind::Read;
+    let pages = match is_read {
+        true => u64::from(command.size_bytes.div_ceil(PAGE)),
+        false => 1,
+    };
+    let of_pages = u64::from(is_read) * u64::from(command.size_bytes) * 700 / 1_024;
+    let mut done = 0;
+    for page in 0..pages {
+        let cost = of_pages / pages + if page == 0 { 3_000 } else { 0 };
+        let server = free_at.iter_mut().min().unwrap();
+        *server = command.arrival.0.max(*server) + cost;
+        done = done.max(*server);
+    }
+    let first = command.offset_bytes / u64::from(PAGE);
+    let dies = (first..first + pages * u64::from(is_read)).map(|page| (page % 2) as usize);
+    let enters = dies.clone().map(|die| lanes[die]).fold(done, u64::max);
+    for die in dies {
+        lanes[die] = enters;
+    }
+    (enters, done)
 }
 
 #[test]

@@ -59,7 +59,11 @@ impl<F: Firmware> Engine<F> {
             .follow(start, end, run.first.0 + run.pages, limit);
         self.read_ahead(from, until, now);
         if !self.fetched.is_empty() {
-            self.hand_over_fetched(None, What::Ahead, Done::default(), now);
+            let done = Done {
+                other_pages: self.fetched.len() as u64,
+                ..Done::default()
+            };
+            self.hand_over_fetched(None, What::Ahead, done, now);
         }
     }
 

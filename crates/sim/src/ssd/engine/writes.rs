@@ -317,7 +317,11 @@ impl<F: Firmware> Engine<F> {
         let stretch = self.buffer.hand_over_behind_flush(pages);
         if self.cores.is_on() {
             let what = What::Pushed(stretch);
-            return self.hand_over(None, what, (Done::default(), packed), now);
+            let done = Done {
+                other_pages: pages.into(),
+                ..Done::default()
+            };
+            return self.hand_over(None, what, (done, packed), now);
         }
         self.emit_pushed(stretch, &packed, now);
     }

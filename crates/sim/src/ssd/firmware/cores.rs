@@ -8,7 +8,8 @@
 //!
 //! The firmware is asked when a command comes to it, so it decides in the order of arrival.
 //! What that costs is known then, and a core is promised for it: the one that is free first. Of a
-//! command of several pages each page has a core, the first page that of the command.
+//! command of several pages each page has a core, the first page that of the command. So has each
+//! page that leaves the write buffer later, or is read ahead.
 //! What it decided is due when these cores are done, and no earlier than what was decided before
 //! for the same units, so that operations of a unit keep the order in which they were emitted,
 //! whatever core is done first. The same moment ends everything else that the command waits for.
@@ -50,6 +51,9 @@ pub struct Done {
     pub bytes: u64,
     pub flash_reads: u64,
     pub flash_programs: u64,
+    /// Pages that leave the write buffer, or are read ahead: they cost nothing but what the
+    /// flash does for them.
+    pub other_pages: u64,
 }
 
 impl Costs {
@@ -342,7 +346,7 @@ impl Cores {
     pub fn work_for_host(&mut self, done: &Done, now: u64) -> u64 {
         let costs = self.costs.as_ref();
         let (command, of_pages) = costs.map_or((0, 0), |costs| costs.picos_of(done));
-        let pages = (done.read_pages + done.written_pages).max(1);
+        let pages = (done.read_pages + done.written_pages + done.other_pages).max(1);
         if pages == 1 {
             return self.work(nearest(command.saturating_add(of_pages)), true, now);
         }
