@@ -7,7 +7,8 @@
 //!
 //! Run with `make bench`, or `cargo bench -p drivelab-sim --bench simulator`;
 //! words after `--` choose cases (`plain`, `full`, `firmware`, `dies`, `depth`) and operations
-//! (`reads`, `mixed`, `writes`), and `ROUNDS=1 REQUESTS=2000000` in the environment makes them short.
+//! (`reads`, `mixed`, `writes`, `large-reads`, `large-writes`), and `ROUNDS=1 REQUESTS=2000000` in
+//! the environment makes them short.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod stopwatch;
@@ -58,18 +59,23 @@ impl Effort {
 }
 
 const CASES: [&str; 5] = ["plain", "full", "firmware", "dies", "depth"];
-const OPERATIONS: [(&str, &str, f64); 3] = [
-    ("reads", "random reads", 0.0),
-    ("mixed", "70/30 mixed", 0.3),
-    ("writes", "steady random writes", 1.0),
+/// Word, name, write ratio and pages of a request.
+const OPERATIONS: [(&str, &str, f64, u32); 5] = [
+    ("reads", "random reads", 0.0, 1),
+    ("mixed", "70/30 mixed", 0.3, 1),
+    ("writes", "steady random writes", 1.0, 1),
+    ("large-reads", "reads of 128 KiB", 0.0, LARGE),
+    ("large-writes", "writes of 128 KiB", 1.0, LARGE),
 ];
+/// Pages of 128 KiB.
+const LARGE: u32 = 32;
 
-fn workload(write_ratio: f64, queue_depth: u32) -> Characteristics {
+fn workload(write_ratio: f64, queue_depth: u32, pages: u32) -> Characteristics {
     Characteristics {
         write_ratio,
         queue_depth,
-        read_size: 4096,
-        write_size: 4096,
+        read_size: pages << PAGE_SHIFT,
+        write_size: pages << PAGE_SHIFT,
         read_random: 1.0,
         write_random: 1.0,
         read_stride: 0,
@@ -78,8 +84,8 @@ fn workload(write_ratio: f64, queue_depth: u32) -> Characteristics {
 }
 
 /// Wall seconds and outcome of a run that continues from the drive's state.
-fn simulate(drive: &mut Ssd, write_ratio: f64, depth: u32, requests: u64) -> (f64, Outcome) {
-    let streams = [Stream::closed("all", workload(write_ratio, depth))];
+fn simulate(drive: &mut Ssd, workload: Characteristics, requests: u64) -> (f64, Outcome) {
+    let streams = [Stream::closed("all", workload)];
     let plan = Plan::counting(0, requests);
     let watch = Stopwatch::start();
     let outcome = drive.run(&streams, plan, SEED, requests).unwrap();
@@ -88,8 +94,8 @@ fn simulate(drive: &mut Ssd, write_ratio: f64, depth: u32, requests: u64) -> (f6
 
 /// [`simulate`] under a name of its own, for profilers that count from and to functions.
 #[inline(never)]
-fn measure(drive: &mut Ssd, write_ratio: f64, depth: u32, requests: u64) -> (f64, Outcome) {
-    simulate(drive, write_ratio, depth, requests)
+fn measure(drive: &mut Ssd, workload: Characteristics, requests: u64) -> (f64, Outcome) {
+    simulate(drive, workload, requests)
 }
 
 /// The bare loop: look up, then two timelines; requests prefetched 64 ahead.
@@ -119,9 +125,8 @@ impl Bare {
         }
     }
 
-    fn run(&mut self, write_ratio: f64, requests: u64) -> f64 {
+    fn run(&mut self, workload: Characteristics, requests: u64) -> f64 {
         let capacity_bytes = (self.map.len() as u64) << PAGE_SHIFT;
-        let workload = workload(write_ratio, QUEUE_DEPTH);
         let mut generator = Generator::new(&workload, 0, capacity_bytes, SEED, 0).unwrap();
         let mut ring: [Request; 64] = std::array::from_fn(|_| generator.next_request());
         let watch = Stopwatch::start();
@@ -139,15 +144,22 @@ impl Bare {
 
     #[inline(always)]
     fn serve(&mut self, request: Request, step: u32) {
-        let page = (request.offset_bytes >> PAGE_SHIFT) as usize;
+        let first = (request.offset_bytes >> PAGE_SHIFT) as usize;
+        for page in first..first + (request.size_bytes >> PAGE_SHIFT) as usize {
+            self.serve_page(page, request.direction, step);
+        }
+    }
+
+    #[inline(always)]
+    fn serve_page(&mut self, page: usize, direction: Direction, step: u32) {
         let mut place = self.map[page] as usize;
-        if request.direction == Direction::Write {
+        if direction == Direction::Write {
             place = step as usize;
             self.map[page] = step;
         }
         let die = place % self.die_free_at.len();
         let channel = die % self.channel_free_at.len();
-        let sensed = self.die_free_at[die] + self.cell_ns[request.direction.index()];
+        let sensed = self.die_free_at[die] + self.cell_ns[direction.index()];
         let moved = self.channel_free_at[channel].max(sensed) + self.register_ns;
         self.die_free_at[die] = moved;
         self.channel_free_at[channel] = moved;
@@ -195,25 +207,25 @@ fn cases(name: &str, changes: &str, effort: &Effort) {
     let prepared = prepare(config);
     let mut drive = prepared.worker();
     let pages = drive.capacity_bytes() >> PAGE_SHIFT;
-    let requests = effort.requests;
     let names = OPERATIONS.map(|(name, ..)| name);
     let mut is_steady = false;
-    for (name, what, write_ratio) in OPERATIONS {
+    for (name, what, write_ratio, pages_each) in OPERATIONS {
         if !effort.wants(&names, name) {
             continue;
         }
+        let workload = workload(write_ratio, QUEUE_DEPTH, pages_each);
+        let requests = effort.requests / u64::from(pages_each);
         if write_ratio > 0.0 && !is_steady {
             // Steady state: four drive capacities of random writes first.
-            simulate(&mut drive, 1.0, QUEUE_DEPTH, 4 * pages);
+            simulate(&mut drive, self::workload(1.0, QUEUE_DEPTH, 1), 4 * pages);
             is_steady = true;
         }
         let (mut best, mut best_bare) = (f64::INFINITY, f64::INFINITY);
         let mut notes = String::new();
         for round in 0..effort.rounds {
-            let (seconds, outcome) =
-                measure(&mut drive, write_ratio, QUEUE_DEPTH, requests + round);
+            let (seconds, outcome) = measure(&mut drive, workload, requests + round);
             best = best.min(seconds);
-            best_bare = best_bare.min(bare.run(write_ratio, requests));
+            best_bare = best_bare.min(bare.run(workload, requests));
             let counters = outcome.media.flash().unwrap_or_default();
             if let Some(waf) = counters.write_amplification_ratio() {
                 let programs = counters.host_page_programs + counters.collection_page_programs;
@@ -273,7 +285,8 @@ fn compare(
     let cost = [0.0, 1.0].map(|write_ratio| {
         let mut run = |round| {
             let requests = effort.requests / 2 + round;
-            let (seconds, outcome) = simulate(&mut drive, write_ratio, depth, requests);
+            let (seconds, outcome) =
+                simulate(&mut drive, workload(write_ratio, depth, 1), requests);
             let counters = outcome.media.flash().unwrap_or_default();
             waf = counters.write_amplification_ratio().unwrap_or(1.0);
             seconds
