@@ -102,6 +102,10 @@ impl World {
             self.requests[index].tell(Part::Host, self.now);
         }
         let mut number = before;
+        let done = Done {
+            other_pages: numbers.len() as u64,
+            ..Done::default()
+        };
         let mut of = Vec::new();
         for operation in out.operations() {
             let is_program =
@@ -231,7 +235,7 @@ impl World {
         }
         let operations = out.operations().to_vec();
         let then = move |world: &mut Self| world.emit_all(&operations, &of);
-        self.firmware_works(Done::default(), out.operations(), Box::new(then));
+        self.firmware_works(done, out.operations(), Box::new(then));
     }
 
     /// A write finds no space.

@@ -13,6 +13,8 @@ use super::World;
 pub(super) struct Done {
     counts: Vec<(Work, u64)>,
     copied_bytes: u64,
+    /// Pages that leave the buffer later, which cost nothing by themselves.
+    pub other_pages: u64,
 }
 
 pub(super) type Then = Box<dyn FnOnce(&mut World)>;
@@ -67,13 +69,14 @@ impl World {
         (sum(true), sum(false) + copied)
     }
 
-    /// A core works on each page of a command, and the first of them on the command; answers when
+    /// A core works on each page, and the first of them on the command; answers when
     /// all of them are done.
     fn work(&mut self, done: &Done) -> u64 {
         let (command, of_pages) = self.picos(done);
         let of_pages_alone = |work| matches!(work, Work::ReadPage | Work::WrittenPage);
         let counts = done.counts.iter().filter(|(work, _)| of_pages_alone(*work));
-        let pages = counts.map(|(_, n)| n).sum::<u64>().max(1);
+        let pages = counts.map(|(_, n)| n).sum::<u64>() + done.other_pages;
+        let pages = pages.max(1);
         // Of pages that cannot share a picosecond the first have it.
         let until = |page: u64| {
             let shared = of_pages / pages * page + page.min(of_pages % pages);
@@ -94,13 +97,14 @@ impl World {
             CommandKind::Trim | CommandKind::Flush => {
                 return Done {
                     counts: vec![(Work::Command, 1)],
-                    copied_bytes: 0,
+                    ..Done::default()
                 };
             }
         };
         Done {
             counts: vec![(Work::Command, u64::from(first)), (work, pages)],
             copied_bytes: bytes,
+            ..Done::default()
         }
     }
 
@@ -171,7 +175,7 @@ impl World {
         };
         let done = Done {
             counts: vec![(work, 1)],
-            copied_bytes: 0,
+            ..Done::default()
         };
         self.work(&done);
     }
