@@ -104,7 +104,7 @@ def _cells(name: str, case: Case) -> list[str]:
     rows = Characteristics(write_ratio=1.0, write_size=row_bytes, queue_depth=4)
     with SimulatedDrive.open(name) as drive:
         small_ones = drive.measure([(0, reads), (1, writes)], _PLAN)
-        read, written = [one.throughput_iops for one in small_ones]
+        read, written = [one.iops for one in small_ones]
         (large,) = drive.measure([(2, rows)], _LARGE_PLAN)
     return [f"{read:,.0f}", f"{written:,.0f}", f"{large.bandwidth_bytes_per_second / 1e6:,.0f}"]
 

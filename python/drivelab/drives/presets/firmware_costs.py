@@ -297,7 +297,7 @@ def _refuse_other_drive(drive: Mapping[str, Any], time: ModelledTime) -> None:
                 _has("placement" in drive, "placement handles"),
                 _has(False, "placement handles"),
             ),
-            ("[zones]", has("zones" in drive, "zones"), has(False, "zones")),
+            ("[zones]", _has("zones" in drive, "zones"), _has(False, "zones")),
         )
         if given != wanted
     ]
