@@ -16,8 +16,8 @@ from pathlib import Path
 PICTURE = Path(__file__).with_name("report.png")
 LARGEST_BYTES = 200 * 1024
 LEFT_OUT = """
-    #identity, #accuracy, #intervals, #percentiles, #effects, #importance, #workloads, #tree, #limits,
-    footer, .warnings, .statement, .summary, figcaption, .csv, .jump, .caution,
+    #identity, #accuracy, #intervals, #percentiles, #effects, #importance, #workloads,
+    #tree, #limits, footer, .warnings, .statement, .summary, figcaption, .csv, .jump, .caution,
     #sweeps, #predictions .legend,
     #predictions .panel:nth-child(n + 4) { display: none; }
     h2 { margin-top: 22px; }
