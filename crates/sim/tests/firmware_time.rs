@@ -319,7 +319,8 @@ fn cores_are_servers_in_order_of_arrival() {
         })
         .collect();
     // Of one page half are read in part: what is copied then costs less.
-    let is_in_part = |place: usize, read: &Command| place % 2 == 0 && read.size_bytes == PAGE;
+    let is_in_part =
+        |place: usize, read: &Command| place.is_multiple_of(2) && read.size_bytes == PAGE;
     let in_part = reads.iter().enumerate().map(|(place, read)| Command {
         size_bytes: if is_in_part(place, read) {
             PAGE / 8

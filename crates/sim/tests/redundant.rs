@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use drivelab_request::{Command, CommandKind, Content, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
 use drivelab_sim::host::{Device, Outcome, Plan, Runner};
 use drivelab_sim::raid::{Level, ParityTimes, Redundancy, Redundant};
 use drivelab_workload::{Characteristics, Stream};
@@ -88,6 +88,7 @@ pub fn at(kind: CommandKind, arrival: u64, offset_bytes: u64, size_bytes: u64) -
         kind,
         is_forced: false,
         content: Content::Random,
+        zone: ZoneAction::None,
     }
 }
 

@@ -95,7 +95,7 @@ pub fn named(name: &str) -> Result<SsdConfig, String> {
     match config.without_variability() {
         DriveConfig::Ssd(config) => Ok(*config),
         DriveConfig::Hdd(_) => Err("a hard disk has no channels and no flash to change".to_owned()),
-        DriveConfig::Raid0(_) => Err("an array: choose the drive that it is made of".to_owned()),
+        DriveConfig::Raid(_) => Err("an array: choose the drive that it is made of".to_owned()),
     }
 }
 

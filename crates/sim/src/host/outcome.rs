@@ -1,7 +1,6 @@
 //! What a run of the simulator tells.
 
-use super::counters::{ArrayCounters, Energy, Media, PlacementCounters};
-use super::counters::{Energy, Media, PlacementCounters, ZoneCounters};
+use super::counters::{ArrayCounters, Energy, Media, PlacementCounters, ZoneCounters};
 use super::request_log::RequestLog;
 use super::series::Series;
 use super::split::{LatencySplit, PartNames};

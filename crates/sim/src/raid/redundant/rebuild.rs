@@ -12,7 +12,7 @@
 
 use std::collections::BTreeSet;
 
-use drivelab_request::{Command, CommandKind, Content, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
 
 use crate::host::ArrayCounters;
 use crate::snapshot::SnapshotError;
@@ -262,5 +262,6 @@ pub const fn plain(kind: CommandKind) -> Command {
         kind,
         is_forced: false,
         content: Content::Random,
+        zone: ZoneAction::None,
     }
 }

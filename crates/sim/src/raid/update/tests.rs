@@ -1,3 +1,4 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 //! Plans carried out on real bytes, and the sums that are known.
 
 use super::*;
@@ -151,7 +152,7 @@ impl Bytes {
                     }
                 };
                 let at = (row * CHUNK + place) as usize;
-                self.members[part.member as usize][at] = byte.expect("the plan reads too little");
+                self.members[part.member as usize][at] = byte.expect("the plan reads enough");
             }
         }
     }
@@ -194,7 +195,7 @@ impl Bytes {
         places
             .map(|(chunk, place)| {
                 let byte = self.solved(row, &known, place)[chunk as usize];
-                byte.expect("the plan reads too little")
+                byte.expect("the plan reads enough")
             })
             .collect()
     }
@@ -207,7 +208,7 @@ impl Bytes {
             let data: Vec<u8> = self
                 .solved(row, &known, place)
                 .into_iter()
-                .map(|byte| byte.expect("the plan reads too little"))
+                .map(|byte| byte.expect("the plan reads enough"))
                 .collect();
             let byte = match rows.holds(row, member) {
                 Holds::Data(chunk) => data[chunk as usize],

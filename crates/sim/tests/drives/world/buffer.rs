@@ -102,10 +102,6 @@ impl World {
             self.requests[index].tell(Part::Host, self.now);
         }
         let mut number = before;
-        let done = Done {
-            other_pages: numbers.len() as u64,
-            ..Done::default()
-        };
         let mut of = Vec::new();
         for operation in out.operations() {
             let is_program =
@@ -222,6 +218,8 @@ impl World {
             };
             self.firmware.submit(&[run], &mut out).unwrap();
         }
+        let mut done = Done::default();
+        done.other_pages = numbers.len() as u64;
         let mut of = Vec::new();
         for operation in out.operations() {
             let is_program =
