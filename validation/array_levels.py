@@ -18,8 +18,9 @@ _END: Final = "<!-- end of the levels -->\n"
 _CHUNK_BYTES: Final = 65_536
 _DEPTH: Final = 64
 _SMALL: Final = 4_096
-_PLAN: Final = MeasurementPlan(warmup_requests=2_000, requests=10_000)
-_LARGE_PLAN: Final = MeasurementPlan(warmup_requests=50, requests=500)
+# So many before counting that the members' caches are full, of RAID-0 too.
+_PLAN: Final = MeasurementPlan(warmup_requests=60_000, requests=20_000)
+_LARGE_PLAN: Final = MeasurementPlan(warmup_requests=2_000, requests=2_000)
 _PRESET: Final = """
 name = "array"
 kind = "raid"
@@ -101,7 +102,7 @@ def _cells(name: str, case: Case) -> list[str]:
     reads = Characteristics(**small, read_random=1.0)
     writes = Characteristics(**small, write_ratio=1.0, write_random=1.0)
     row_bytes = (1 << 20) if case.level == 1 else case.data_members * _CHUNK_BYTES
-    rows = Characteristics(write_ratio=1.0, write_size=row_bytes, queue_depth=4)
+    rows = Characteristics(write_ratio=1.0, write_size=row_bytes, write_random=0.0, queue_depth=4)
     with SimulatedDrive.open(name) as drive:
         small_ones = drive.measure([(0, reads), (1, writes)], _PLAN)
         read, written = [one.iops for one in small_ones]

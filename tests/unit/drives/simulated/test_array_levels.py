@@ -48,7 +48,7 @@ def test_small_writes_cost_two_reads_and_two_writes(five: str, capsys) -> None:
     assert (counts["reconstruct_writes"], counts["read_modify_writes"]) == (100, 0)
     assert counts["rebuild_left_bytes"] is None
     (stream,) = told["streams"]
-    assert "array" in stream["operations"][0]["parts"]
+    assert "array" in stream["operations"]["write"]["latency_parts"]
     with SimulatedDrive.open(five) as drive:
         workload = Characteristics(write_ratio=1.0, write_random=1.0)
         (measured,) = drive.measure([(0, workload)], MeasurementPlan(requests=100))

@@ -39,8 +39,8 @@ class Preset:
         opened = SimulatedDrive.open
 
         @functools.cache
-        def once(asked: str, *, varies: bool = True) -> SimulatedDrive:
-            return opened(asked, varies=varies)
+        def once(asked: str, *, varies: bool = True, **rest: Any) -> SimulatedDrive:
+            return opened(asked, varies=varies, **rest)
 
         monkeypatch.setattr(simulated.SimulatedDrive, "open", once)
         self.drive = once(self.name, varies=True)
