@@ -177,7 +177,7 @@ def test_it_fits_its_window_and_axes_have_units(
     wide = page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
     assert wide[0] <= wide[1]
     for figure in page.locator("#charts figure").all():
-        assert "queue depth, requests outstanding" in figure.locator("svg").inner_text()
+        assert "queue depth, requests outstanding" in figure.locator("svg").text_content()
         assert figure.locator("h3 small").inner_text()
         assert "over queue depth; at 8:" in figure.locator("svg").get_attribute("aria-label")
     for label in page.locator("label").all():

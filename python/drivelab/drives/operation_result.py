@@ -112,8 +112,8 @@ class OperationResult:
 
 
 @dataclass(frozen=True)
-class FlushResult(OperationResult):
-    """What flushes did: they concern the whole drive, and move no bytes."""
+class CommandResult(OperationResult):
+    """What commands without data did: a flush, a reset of a zone and a refusal concern no bytes."""
 
     least_bytes: ClassVar[int] = 0
 

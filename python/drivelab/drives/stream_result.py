@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.drives.completed import Completed
 from drivelab.drives.lateness import Lateness
-from drivelab.drives.operation_result import FlushResult, OperationResult, object_of, whole
+from drivelab.drives.operation_result import CommandResult, OperationResult, object_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,8 +95,8 @@ class StreamResult(Completed):
 _KINDS: Final[dict[str, type[OperationResult]]] = {
     "read": OperationResult,
     "write": OperationResult,
-    "trim": OperationResult,
-    "flush": FlushResult,
+    "trim": CommandResult,
+    "flush": CommandResult,
 }
 
 

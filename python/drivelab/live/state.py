@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.drives.lateness import Lateness
-from drivelab.drives.operation_result import FlushResult, OperationResult
+from drivelab.drives.operation_result import CommandResult, OperationResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ RESULTS: Final[dict[str, type[OperationResult]]] = {
     "read": OperationResult,
     "write": OperationResult,
     "trim": OperationResult,
-    "flush": FlushResult,
+    "flush": CommandResult,
 }
 _PERCENTILES: Final = (("p50", 50.0), ("p99", 99.0), ("p99_9", 99.9))
 

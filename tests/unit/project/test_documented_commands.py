@@ -65,7 +65,7 @@ NOT_RUN: dict[str, dict[str, str]] = {
     },
     "docs/firmware-board.md": {"firmware": "needs a board"},
     "docs/firmware-time.md": {"firmware": PROGRAMS},
-    "docs/firmware.md": {"firmware": PROGRAMS},
+    "docs/firmware.md": {"firmware": PROGRAMS, "simulate sim:drive.toml": PROGRAMS},
     "docs/fit.md": {
         "model /dev": OWN_DRIVE,
         "twin /dev": OWN_DRIVE,

@@ -304,7 +304,7 @@ def test_a_session_sends_the_command_and_puts_the_cache_back(
     assert sets == ["--set=WCE=0", "--set=WCE=1"]
     # Who may only read may do neither.
     formats.unlink()
-    with pytest.raises(UsageError, match="needs --allow-destructive"):
+    with pytest.raises(UsageError, match="add --allow-destructive"):
         open_session(node, purge="scsi-format")
     with open_session(node, write_cache="off") as session:
         assert session.purge().outcome == "unavailable"

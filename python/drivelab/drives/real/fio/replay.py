@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from drivelab._core import Completions, RecordedSegments
 from drivelab.drives.lateness import Lateness
 from drivelab.drives.measurement import Measurement
-from drivelab.drives.operation_result import FlushResult, OperationResult, added_up
+from drivelab.drives.operation_result import CommandResult, OperationResult, added_up
 from drivelab.drives.real.fio.content import filled_content
 from drivelab.drives.real.fio.files import FioFiles
 from drivelab.drives.real.fio.job import (
@@ -76,7 +76,7 @@ class _Replay:
     lasting_ns: int = 0
     sent: int = 0
     done: int = 0
-    flushed: FlushResult | None = None
+    flushed: CommandResult | None = None
 
     @property
     def has_flushes(self) -> bool:
@@ -191,7 +191,7 @@ class _Replay:
         found = field_of(field_of(job, "sync", dict), "lat_ns", dict)
         count: int = field_of(found, "N", int)
         if count:
-            this = FlushResult(
+            this = CommandResult(
                 requests=count,
                 bytes=0,
                 latency_ns_mean=float(field_of(found, "mean", (int, float))),
