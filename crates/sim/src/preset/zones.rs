@@ -394,7 +394,10 @@ mod tests {
                 "zones.size_bytes = 16777216\ngeometry.user_capacity_bytes = 16777216",
                 "the flash does not hold one zone",
             ),
-            ("zones.most_open = 2", "zones.size_bytes is missing"),
+            (
+                "zones.most_open = 2\ngeometry.user_capacity_bytes = 2097152",
+                "zones.size_bytes is missing",
+            ),
         ] {
             let message = derived(lines).unwrap_err().to_string();
             assert!(message.contains(expected), "{lines}: {message}");
