@@ -8,7 +8,6 @@ use drivelab_ftl::{
 use drivelab_request::ZoneAction;
 use proptest::prelude::*;
 
-
 use crate::damage::does_no_harm;
 
 type Map = ZoneMap<Exclusive>;
