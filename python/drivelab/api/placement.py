@@ -72,7 +72,7 @@ def place_workloads(
     >>> plan = {"workload": [web], "drive": pool}
     >>> placement = dl.place_workloads(plan, seconds=0.5, progress=False)
     >>> placement
-    <Placement of 1 workload on sim:x25m: every bound holds>
+    <Placement of 1 workload on sim:x25m: every limit is met>
     """
     from drivelab.drives.naming import open_simulated
     from drivelab.drives.plan import MeasurementPlan

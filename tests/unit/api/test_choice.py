@@ -99,7 +99,7 @@ def test_a_drive_that_is_open_stays_open_and_a_report_is_written() -> None:
         ({"drives": None}, "drives is None; give a list such as"),
         ({"drives": [SMALL, SMALL]}, "is named twice"),
         ({"by": "speed"}, "by is 'speed'; allowed: latency, p99"),
-        ({"by": "throughput"}, "by throughput says nothing of a trace at its recorded times"),
+        ({"by": "throughput"}, "by throughput does not rank drives under a trace"),
         ({"rate": 5}, "prices='FILE.csv'"),
         ({"repetitions": 3}, "repetitions has no effect on a trace"),
         ({"repetitions": 1}, "repetitions is 1; allowed: 2 to 1000"),

@@ -244,7 +244,7 @@ def test_a_drive_that_is_too_small_names_fit(capsys) -> None:
         ([*TRACE, "--warmup-requests", "9"], "--warmup-requests has no effect on a trace"),
         ([*TRACE, "--writes", "sustained"], "--writes sustained has no effect on a trace"),
         ([*TRACE, "--repetitions", "3"], "none of these drives varies, so every repetition"),
-        ([*TRACE, "--by", "throughput"], "--by throughput says nothing of a trace at its recorded"),
+        ([*TRACE, "--by", "throughput"], "--by throughput does not rank drives under a trace"),
         ([*TRACE, "--speed", "max"], "give a depth"),
         ([*DRIVES, "--speed", "2x"], "--speed is for a trace: name its files with --trace FILE"),
         (["--trace", "none.spc", *DRIVES], "none.spc"),
@@ -257,7 +257,7 @@ def test_mistakes_are_one_line(capsys, words: list[str], said: str) -> None:
 def test_a_rate_is_for_replays_without_times(capsys) -> None:
     Path("prices.csv").write_text(f"drive,price,watts\n{SMALL},10,2\n{SETTLING},40,3\n")
     words = [*TRACE, "--prices", "prices.csv", "--rate", "5000"]
-    assert "--rate says nothing of a trace at its recorded times" in refused(capsys, *words)
+    assert "--rate does not rank drives under a trace" in refused(capsys, *words)
     found = answer(capsys, *words, "--speed", "max", "--depth", "4")
     assert found["cheapest"].startswith("5,000 IOPS cost least with sim:")
 

@@ -55,7 +55,7 @@ def test_page_holds_the_table_that_csv_writes(small, tmp_path: Path, capsys) -> 
     assert json.loads(zlib.decompress(base64.b64decode(packed)))["csv"] == {
         "timeline": csv.read_text()
     }
-    assert "lie beside this file" not in text
+    assert "next to this file" not in text
     # The same question again replaces the page, another one does not.
     assert cli.main([*words, "-o", str(page)]) == 0
     assert f"wrote {page}" in capsys.readouterr().out

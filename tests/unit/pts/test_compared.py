@@ -421,7 +421,7 @@ def test_bad_input_is_one_clear_line(
     ):
         told = complaint(capsys, one, f"lacking-{place}.json")
         assert f"lacking-{place}.json lacks {key}: write it again" in told
-    assert "empty is no run of `drivelab pts run`" in complaint(capsys, one, "empty")
+    assert "empty is not a run of `drivelab pts run`" in complaint(capsys, one, "empty")
     assert "--test says 'wsat'" in complaint(capsys, *names, "--test", "wsat")
     assert "no workload class 'x'; there are desktop-publishing, " in complaint(
         capsys, *names, "--class", "x"
