@@ -80,7 +80,7 @@ def test_one_answer_is_no_interval_and_says_so(capsys) -> None:
     assert "\N{PLUS-MINUS SIGN}" not in text
     assert "Another hour of the same machine may rank the drives differently" in text
     found = answer(capsys, *TRACE, "--out", "out")
-    assert "another hour of the same machine" in found["scope"]
+    assert "Another hour of the same machine" in found["scope"]
     assert all(one["is_carried"] or one["ratio"] == 1 for one in found["statements"])
     page = Path("out/report.html").read_text()
     assert "Measured once: every drive answers this trace the same every time." in page
