@@ -134,7 +134,7 @@ def test_a_new_preset_behaves_as_the_one_it_is_like(name: str, capsys) -> None:
         "ssd": ("queue_pair_depth", "# an integer from 1 to 256\nchannels = "),
         "hdd": ("flush_command_ns", "# an integer from 1 to 64\nheads = "),
         "raid0": ("outlier_factor", "# an integer from 1 to 16\nmembers = "),
-        "raid": ("gather_ns", "# 0 or 1 or 5 or 6 or 10\nlevel = "),
+        "raid": ("outlier_factor", "# 0 or 1 or 5 or 6 or 10\nlevel = "),
     }[resolved["kind"]]
     assert f"# {optional} =" in text or optional in resolved["variability"]
     assert required in text
