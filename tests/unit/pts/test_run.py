@@ -153,7 +153,7 @@ def test_a_test_that_goes_on_gives_the_same_bytes(tmp_path: Path, kind: Any, bro
         assert went_on == whole
     else:
         assert '"starts": 1' in whole
-        assert "was stopped and went on" in went_on
+        assert "was stopped and resumed" in went_on
 
 
 def test_a_preconditioned_state_is_taken_up_and_not_made_again(tmp_path: Path) -> None:
@@ -321,5 +321,5 @@ def test_a_file_that_was_made_anew_on_the_way_is_told(tmp_path: Path, inode: int
     run(tmp_path / "run", session(1, fails=fails, **SETTLED))
     result = run(tmp_path / "run", session(inode, **SETTLED)).result
     assert result["starts"] == 2
-    told = [each for each in result["cautions"] if "another file than it began with" in each]
+    told = [each for each in result["cautions"] if "resumed with another file" in each]
     assert len(told) == (inode == 2)
