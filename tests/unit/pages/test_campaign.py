@@ -159,11 +159,16 @@ def test_foreign_text_is_harmless_and_three_hundred_workloads_stay_small() -> No
     assert len(report.html.encode()) < 1_500_000
 
 
+def rows_shown(page: str) -> int:
+    """Count rows of values; a heading without text is an empty cell too."""
+    return len(re.findall("<tr><td>(?!</td>)", page))
+
+
 def test_three_thousand_workloads_stay_below_two_megabytes() -> None:
     run = made_run(1600, reserved=400, check=1000, sweeps=True, continuous=True)
     page = page_of(run).html
     assert len(page.encode()) < 2_000_000
-    assert page.count("<tr><td>") == SHOWN_ROWS
+    assert rows_shown(page) == SHOWN_ROWS
 
 
 def test_the_embedded_tables_are_the_saved_ones(report: RenderedPage) -> None:
@@ -251,7 +256,7 @@ def test_a_long_run_lists_the_first_workloads_and_holds_all() -> None:
     report = page_of(run)
     text = " ".join(read(report.html).lines)
     assert f"Shown are {SHOWN_ROWS} of {SHOWN_ROWS + 5}." in text
-    assert report.html.count("<tr><td>") == SHOWN_ROWS
+    assert rows_shown(report.html) == SHOWN_ROWS
     rows, values = embedded(report.html)["sorted"]["workload-table"]  # type: ignore[index]
     assert len(rows) == len(values) == SHOWN_ROWS + 5
     assert [row[0] for row in rows] == [str(place) for place in range(SHOWN_ROWS + 5)]
