@@ -173,7 +173,7 @@ def test_show_tells_everything(capsys) -> None:
     assert "measured    19 of 20" in lines
     assert "parts       15 training, 5 calibration" in lines
     assert "command     drivelab model fake --out here" in lines
-    assert "went on     " in lines
+    assert "resumed     " in lines
     assert "\nplan        After 2,000 requests of warm-up, 10 requests\n" in lines
     assert lines.splitlines()[-2].endswith("  4.5 KiB random reads, queue depth 18  fio died at 17")
 
