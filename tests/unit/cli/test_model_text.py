@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def test_workloads_of_one_request_have_a_report_without_percentiles(tmp_path: Pa
     run = tmp_path / "run"
     assert cli.main([*JOB, "--requests", "1", "--out", str(run)]) == 0
     page = (run / "report.html").read_text("utf-8")
-    assert "too few requests for a percentile" in page
+    assert "too few requests for a percentile" in re.sub("<[^>]+>", "", page)
     assert not (run / "data" / "latency_percentiles.csv").exists()
 
 
