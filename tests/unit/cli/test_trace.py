@@ -134,7 +134,7 @@ def test_convert_says_what_is_lost(capsys, tmp_path: Path) -> None:
     odd.write_text("fio version 3 iolog\n1 f add\n2 f open\n3 f write 100 512\n4 f read 512 512\n")
     words = ["convert", "odd", "--to", "spc", "-o", "odd.spc"]
     err = refused(capsys, *words)
-    assert "spc cannot represent" in err
+    assert "spc cannot hold" in err
     assert "--drop" in err
     assert not (tmp_path / "odd.spc").exists()
     values = json.loads(said(capsys, *words, "--drop", "--json"))
