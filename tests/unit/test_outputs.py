@@ -519,5 +519,5 @@ def test_removing_a_run_keeps_what_somebody_changed(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (run / "report.html").write_text("my notes")
-    assert "holds report.html" in refused(capsys, "runs", "remove", "run", "--yes")
+    assert "contains report.html" in refused(capsys, "runs", "remove", "run", "--yes")
     assert (run / "report.html").read_text() == "my notes"
