@@ -18,13 +18,13 @@ TARGET: Final = Path(__file__).parent.parent / "docs" / "published.md"
 _HEAD: Final = """# Published and simulated figures of every preset
 
 Written by `.venv/bin/python -m validation published` (and `make validate`); do not edit. A test
-holds the hashes and published values of the presets against it: none changes without this page.
+compares the presets' hashes and published values with this page, so none changes without it.
 
-*test*: nothing was chosen by the figure; *fitting*: values of the preset were, so that agreement
-proves nothing but that they fit together. The source of a published figure is `paper`, or
-`recalled`: of a class of drives, without a source open. Simulated without variability, under the
-condition in the second column. `drivelab drives show NAME` measures the same, beside every value
-with its source.
+*test*: no value of the preset was chosen by this figure. *fitting*: values were fitted to it, so
+agreement only proves that they fit together. The source of a published figure is `paper`, or
+`recalled`: recalled for a class of drives, with no source at hand. All figures are simulated
+without variability, under the condition in the second column. `drivelab drives show NAME`
+measures the same and prints every value with its source.
 """
 _COLUMNS: Final = (
     "preset",

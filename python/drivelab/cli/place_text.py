@@ -78,12 +78,12 @@ def _bounds(shared: Shared, at: int, bounds: Mapping[str, float]) -> str:
 
 
 def _drives(answer: Mapping[str, Any], placement: Placement) -> list[str]:
-    rows = [["drive", "price", "watts", "room", "utilisation"]]
+    rows = [["drive", "price", "watts", "capacity used", "utilisation"]]
     for each in answer["drives"]:
         price, watts = (
             "" if each[key] is None else f"{each[key]:,.6g}" for key in ("price", "watts")
         )
-        room = share_text(each["size_bytes"] / each["capacity_bytes"])
-        rows.append([each["drive"], price, watts, room, share_text(each["utilisation_ratio"])])
+        used = share_text(each["size_bytes"] / each["capacity_bytes"])
+        rows.append([each["drive"], price, watts, used, share_text(each["utilisation_ratio"])])
     total = total_text(placement.plan, [each.placed for each in placement.drives])
     return [*aligned(rows, left=1), total]

@@ -50,7 +50,7 @@ _USED: Final = (
     "added up. Workloads that wait for the drive take what is left and count as nothing. The "
     "dashed line is the bound."
 )
-_ROOM: Final = "Room: the share of the drive's capacity that its workloads take."
+_CAPACITY: Final = "Capacity used: the share of the drive's capacity that its workloads take."
 _ALONE: Final = (
     "What every workload did alone on each kind of drive. The 99 % latencies are of all its "
     "requests."
@@ -126,7 +126,7 @@ def _where(placement: Placement) -> Table:
             )
     return Table(
         "placement",
-        ("workload", "room", "mean latency", "99 % latency", "throughput", "bounds"),
+        ("workload", "space", "mean latency", "99 % latency", "throughput", "bounds"),
         tuple(rows),
         title=f"{total_text(plan, [each.placed for each in placement.drives])}",
         groups=tuple(groups),
@@ -173,9 +173,9 @@ def _used(placement: Placement) -> BarFigure:
         "utilisation",
         "How busy and how full the drives are",
         Axis("share", quantity="share", also=(placement.plan.utilisation_at_most,)),
-        ("utilisation", "room"),
+        ("utilisation", "capacity used"),
         tuple(bars),
-        note=f"{_USED} {_ROOM}",
+        note=f"{_USED} {_CAPACITY}",
         guides=(placement.plan.utilisation_at_most, 1.0),
     )
 
@@ -287,7 +287,7 @@ def _asked(placement: Placement) -> Table:
         )
         for demand in placement.plan.demands
     )
-    return Table("asked", ("workload", "what it sends", "room", "bounds"), rows, saved=())
+    return Table("asked", ("workload", "what it sends", "space", "bounds"), rows, saved=())
 
 
 def _facts(
