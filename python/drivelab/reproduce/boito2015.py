@@ -1,9 +1,10 @@
 """Boito et al. 2015, Towards Fast Profiling of Storage Devices: tables 1 to 6, figures 1 to 3.
 
-The nine drives are presets. Their ratios were fitted to table 6 where table 6 says so below, their
-variability to the repetitions that the paper's full profile took; nothing was fitted to errors. The
-paper judges errors by its full profile, which errs itself: claims are held by that and by the
-truth, the same drive without variability. All times are the drive's, without a file system's.
+The nine drives are presets. Their ratios were fitted to table 6 where table 6 below says so. Their
+variability was fitted to the repetitions that the paper's full profile took. Nothing was fitted to
+errors. The paper compares errors with its full profile, which has errors of its own. So each claim
+is checked twice: against the full profile and against the truth, which is the same drive without
+variability. All times are the drive's, without a file system's.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ CLASS_REPETITIONS: Final = {"HDD": 17, "RAID": 43, "SSD": 26}
 _MOST_ERROR: Final = 0.06
 _CASE: Final = 0.20
 _WANTED: Final = 0.02
-# The paper's, and what its own errors hide: see boito2015_errors.py.
+# The paper's full profile, and the truth, which shows what the full profile's own errors hide. See
+# boito2015_errors.py.
 _YARDSTICKS: Final[tuple[Of, Of]] = ("full_error", "error")
 
 
@@ -79,18 +81,18 @@ def reproduce(
     half_width_ratio: float = HALF_WIDTH,
     own_profiles: int = OWN_PROFILES,
 ) -> Reproduction:
-    """Profile the nine drives as the paper did, and as the tool does of itself.
+    """Profile the nine drives with the paper's settings, and with settings that the tool chooses.
 
     Parameters
     ----------
     machines
         The drives, at least one of each class.
     files
-        Sizes of files in bytes; table 6 and figure 1 are of the last.
+        File sizes in bytes. Table 6 and figure 1 show the last.
     half_width_ratio
-        Of the ratios, at which repetitions of our own profiles end.
+        Half-width of the ratios at which our own profiles stop repeating.
     own_profiles
-        Of each drive and file.
+        Number of our own profiles per drive and file size.
     """
     found = measured(machines, files, half_width_ratio, own_profiles)
     tables = (
@@ -217,7 +219,7 @@ def _table_5(found: AllProfiles) -> Table:
 
 
 def _table_6(found: AllProfiles) -> list[Table]:
-    """Return ratios that nothing was fitted to, and those that a preset was fitted to."""
+    """Return the ratios that nothing was fitted to, and the ratios that a preset was fitted to."""
     rows: dict[bool, list[tuple[Cell, ...]]] = {False: [], True: []}
     for machine in found.machines:
         fitted = fitted_figures(preset_text(machine.preset))
@@ -248,7 +250,7 @@ def _table_6(found: AllProfiles) -> list[Table]:
 
 
 def _cases(found: AllProfiles) -> Table:
-    """Return shares of cases of at most 20 % error."""
+    """Return the shares of cases with at most 20 % error."""
     rows: list[tuple[Cell, ...]] = []
     for test, name, published in zip(_OPERATIONS, _TEST_NAMES, ESTIMATES_BELOW, strict=True):
         shares = (
@@ -315,7 +317,7 @@ def _beyond(found: AllProfiles, errors: Sequence[RatioError], name: str) -> Tabl
 
 
 def _paper_claims(found: AllProfiles) -> list[Ordering]:
-    """Hold profiles with the paper's settings to what it says of them, by each yardstick."""
+    """Compare profiles with the paper's settings with what the paper says, by each yardstick."""
     return [claim for of in _YARDSTICKS for claim in _claims_by(found, of)]
 
 
@@ -357,7 +359,7 @@ def _claims_by(found: AllProfiles, of: Of) -> list[Ordering]:
 
 
 def _chosen_claims(found: AllProfiles) -> list[Ordering]:
-    """Hold profiles with what the tool chooses to what the paper says of its own."""
+    """Compare profiles whose settings the tool chooses with what the paper says of its own."""
     claims = []
     for direction in ("write", "read"):
         claims += [
@@ -381,7 +383,7 @@ def _chosen_claims(found: AllProfiles) -> list[Ordering]:
 
 
 def _read_claims(found: AllProfiles) -> list[Ordering]:
-    """Hold read ratios of the full profile to the classes."""
+    """Check that the read ratios of the full profile fit the classes of table 6."""
     claims = []
     for machine in found.machines:
         ratio = found.of[machine.name].full[found.files[-1]].mean_ratio("read")
@@ -395,7 +397,7 @@ def _read_claims(found: AllProfiles) -> list[Ordering]:
 
 
 def _beyond_claims(found: AllProfiles) -> list[Ordering]:
-    """Hold our profiles to their time."""
+    """Check that our own profiles take no more than their share of time."""
     limits = [
         (how, errors, kind, limit)
         for how, errors, by_kind in (
@@ -423,40 +425,42 @@ def _beyond_claims(found: AllProfiles) -> list[Ordering]:
 
 def _quoted(found: AllProfiles) -> tuple[str, ...]:
     return (
-        "How the presets vary: passes are within a few per cent of each other but for one in a "
-        "hundred, which takes 7 to 24 times as long. The shape is assumed; how long was fitted to "
-        "the repetitions of each machine, those that section 4.2 tells and what they leave of "
-        "their class's mean, and nothing to errors.",
-        "Errors of the paper's settings are from the full profile, as the paper's are, and its "
-        "sentences are held by that and by the truth. Most tests of a full profile end after six "
-        "repetitions without an outlier, and a pass without one is 6 to 19 % faster than the mean, "
-        "which is the truth: by that yardstick every estimate of a time is at least so far off, "
-        "while the ratio of two is not.",
+        "How the presets vary: passes take the same time within a few per cent, except one in a "
+        "hundred, which takes 7 to 24 times as long. The shape of this distribution is assumed. "
+        "The size of the outliers was fitted to each machine's number of repetitions, and nothing "
+        "was fitted to errors. Section 4.2 prints repetitions for four machines; the others get "
+        "what these leave of their class's mean.",
+        "Errors with the paper's settings are differences from the full profile, as in the paper. "
+        "Its statements are checked with these errors and with differences from the truth. Most "
+        "tests of a full profile end after six repetitions without an outlier. A pass without an "
+        "outlier is 6 to 19 % faster than the mean, and the mean is the truth. So by the truth "
+        "every estimate of a time is off by at least this much, but a ratio of two times is not.",
         _outliers(found),
         _reached(found),
-        "Ratios of table_6_fitted and repetitions of table 1 are what presets were fitted to; they "
-        "test nothing.",
-        "Table 1: our hours are of the drive alone, without a file system's work between passes.",
+        "Presets were fitted to the ratios of table_6_fitted and the repetitions of table 1, so "
+        "these test nothing.",
+        "Table 1: our hours are the drive's alone, without a file system's work between passes.",
     )
 
 
 def _outliers(found: AllProfiles) -> str:
-    """Say why random reads are further off than the paper's."""
+    """Explain why random reads are further off than the paper's."""
     random = [one for one in found.estimates if (one.direction, one.is_random) == ("read", True)]
     off = 100 * (1 - share_below(random, _CASE))
     points = statistics.fmean(one.points for one in random)
     return (
-        f"Random reads: {off:.1f} % of the estimates are more than 20 % off, and an outlier is "
-        f"among the {points:.0f} passes of about {points:.0f} % of the cases, whatever the test. "
-        "How rare outliers are is assumed, one in a hundred; the paper's 98 % leave room for fewer "
-        "of them in random reads than in its other tests, and it tells nothing to fit that to but "
-        "the errors themselves. The repetitions fix only how rare times how large they are."
+        f"Random reads: {off:.1f} % of the estimates are more than 20 % off. In about {points:.0f} "
+        f"% of the cases an outlier is among the {points:.0f} passes, whatever the test. The "
+        "frequency of outliers, one in a hundred, is assumed. The paper's 98 % suggest that random "
+        "reads had fewer outliers than its other tests, but the paper gives nothing to fit that to "
+        "except the errors themselves. The repetitions only determine frequency times size of the "
+        "outliers."
     )
 
 
 def _reached(found: AllProfiles) -> str:
-    """Count the cells of our tables that are where they should be."""
-    told = []
+    """Count the medians in our tables that reach the target."""
+    reached = []
     for name, errors in (("whole", found.whole), ("partial", found.partial)):
         cells = [
             (statistics.median(one.error for one in group), group, (kind, direction, file_bytes))
@@ -469,8 +473,8 @@ def _reached(found: AllProfiles) -> str:
             statistics.median(one.shape for one in group) > error / 2 for error, group in over
         )
         text = (
-            f"by {name} passes {len(cells) - len(over)} of {len(cells)} medians, the largest is "
-            f"{100 * error:.1f} % ({kind}, {direction}s, {file_bytes // MIB} MiB)"
+            f"by {name} passes {len(cells) - len(over)} of {len(cells)} medians reach it, and the "
+            f"largest is {100 * error:.1f} % ({kind}, {direction}s, {file_bytes // MIB} MiB)"
         )
         if over:
             ordered = sum(
@@ -478,25 +482,23 @@ def _reached(found: AllProfiles) -> str:
             )
             text += (
                 f"; of the others none has a bound above {100 * max(bounds):.2f} %, {shaped} of "
-                f"{len(over)} have more than half of their error by shape alone, and {ordered} "
-                f"out of reach, as order alone leaves more than {100 * _WANTED:.0f} %"
+                f"{len(over)} get more than half of their error from shape alone, and {ordered} "
+                f"cannot reach it, because order alone leaves more than {100 * _WANTED:.0f} %"
             )
-        told.append(text)
+        reached.append(text)
     return (
-        f"Wanted of our own profiles, {found.own_profiles} of each drive and file, is a median "
-        f"error of at most {100 * _WANTED:.0f} % in each class, operation and file size, in the "
-        f"time claimed: {'; '.join(told)}. The tables put "
-        "each beside its bound, the error that variability leaves the best estimator in the same "
-        "simulated time: one that knows both curves but for a factor each and makes nothing but "
-        "the shortest passes; a median above it is none that variability excuses. Beside it stands "
-        "the error that the same sizes leave without any variability, the shape of what lies "
-        "between them: the ratio jumps from "
-        "one size to the next in arrays, whose stripes cut requests, and in small files, where few "
-        "requests make chance large; no estimator knows a jump at a size that it has no time to "
-        "measure. Order is that chance: the truth is one pass a size, in one random order, and who "
-        "sends others, as partial passes are, knows their mean at best. Whole passes are "
-        "the truth's with their factors, of the same order. Inside tells how many sizes have a 95 "
-        "% interval that holds the truth."
+        f"Target for our own profiles ({found.own_profiles} per drive and file size): a median "
+        f"error of at most {100 * _WANTED:.0f} % for each class, operation and file size, in the "
+        f"claimed time. Result: {'; '.join(reached)}. The tables show three errors that explain a "
+        "median. Bound is the error that variability leaves the best estimator in the same "
+        "simulated time: it knows both curves up to one factor each and makes only the shortest "
+        "passes. Variability does not explain a median above its bound. Shape is the error that "
+        "the same sizes leave without any variability. The ratio jumps from one size to the next "
+        "in arrays, whose stripes cut requests, and in small files, whose few requests depend more "
+        "on chance; no estimator knows a jump at a size that it has no time to measure. Order is "
+        "this chance: the truth is one pass per size, in one random order. Partial passes use "
+        "other orders and know at best the mean over orders; whole passes use the order of the "
+        "truth. Inside is the number of sizes whose 95 % interval contains the truth."
     )
 
 

@@ -1,10 +1,10 @@
-"""The nine drives of Boito et al. 2015, their truth, and as many measurements of them as it takes.
+"""The nine drives of Boito et al. 2015, their true times, and any number of measurements.
 
-A pass on a simulated drive takes the time that it takes without variability, its truth, times a
-factor that is drawn of its seed and index (`SimulatedDrive.variability_factors`; within 0.1 %,
-which validation/variability.py proves). So every pass is simulated once, and the thousands of
-repetitions that the paper's method takes are that time and their factors. What this leaves out is
-that repetitions of a random pass differ in their order.
+A pass on a simulated drive takes its time without variability (its truth) times a factor. The
+factor is drawn from its seed and index (`SimulatedDrive.variability_factors`);
+validation/variability.py proves that this is exact within 0.1 %. So every pass is simulated once,
+and each of the thousands of repetitions of the paper's method is that time multiplied by another
+factor. This leaves out that repetitions of a random pass differ in their order.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from drivelab.workloads.whole_pass import Direction
 
 TESTS: Final[tuple[Test, ...]] = tuple(itertools.product(DIRECTIONS, (False, True)))
-#: A test that needs more repetitions ends there: twice what any is seen to need.
+#: A test that needs more repetitions ends here: twice the most that any test was seen to need.
 MOST_REPETITIONS: Final = 2000
-# Random orders beside the truth's.
+# Random orders in addition to the truth's.
 _ORDERS: Final = 3
 
 
@@ -43,20 +43,20 @@ class Machine:
     Attributes
     ----------
     preset
-        That stands for it.
+        The preset that represents it.
     name
-        As the paper calls it.
+        Its name in the paper.
     kind
-        Its class there: HDD, RAID or SSD.
+        Its class in the paper: HDD, RAID or SSD.
     execution_hours, profile_hours
-        One execution of all tests, and the complete profile (table 1).
+        Hours for one execution of all tests, and for the complete profile (table 1).
     minutes
-        SeRRa with 1 and with 4 repetitions (table 5).
+        Minutes that SeRRa takes with 1 and with 4 repetitions (table 5).
     write_ratios, read_ratios
-        Measured, and by SeRRa with 4 repetitions, at 1200 MiB (table 6).
+        Measured ratio, and SeRRa's ratio with 4 repetitions, at 1200 MiB (table 6).
     repetitions
-        Of each test on average (section 4.2): printed of four machines; of the others what those
-        leave of their class's mean, each as many.
+        Average repetitions of each test (section 4.2). Printed for four machines; the others share
+        what these leave of their class's mean equally.
     """
 
     preset: str
@@ -175,16 +175,16 @@ KINDS: Final = ("HDD", "RAID", "SSD")
 
 
 class KnownDrive:
-    """A simulated drive whose passes are known: what `drivelab.profile` measures, and its truth.
+    """A simulated drive whose passes are known: `drivelab.profile` measures it, and it has a truth.
 
     Parameters
     ----------
     machine
-        Which.
+        The drive of the paper.
     varying
-        The drive with its variability on.
+        The simulated drive with its variability on.
     truths
-        Duration in ns without it, by test, file size and request size.
+        Duration in ns without variability, by test, file size and request size.
     """
 
     def __init__(
@@ -198,12 +198,12 @@ class KnownDrive:
         self.varying = varying
         self._truths = truths
         variability = varying.preset["variability"]
-        # Of the logarithm of a pass's factor, without outliers.
+        # Standard deviation of the logarithm of a pass's factor, without outliers.
         self.sigma = math.hypot(variability["sigma"], variability["correlated_sigma"])
 
     @classmethod
     def simulate(cls, machine: Machine, files: Sequence[int] = BOITO2015_FILES) -> KnownDrive:
-        """Simulate every pass of the paper over files of these sizes once without variability."""
+        """Simulate every pass of the paper over files of these sizes once, without variability."""
         name = f"sim:{machine.preset}"
         passes = [
             WholePass(*test, size, file_bytes)
@@ -221,12 +221,12 @@ class KnownDrive:
         return cls(machine, SimulatedDrive.open(name), truths)
 
     def order_error(self, direction: Direction, file_bytes: int) -> float:
-        """Return how far the true ratios are from those of any order.
+        """Return how far the true ratios are from the mean over random orders.
 
-        The truth is one pass a size, its random order one of many; small files have few requests,
-        and their order is chance. Whoever measures other orders knows their mean at best. It is
-        estimated by that of `_ORDERS` others, whose own error is taken off: relative, absolute,
-        median over the sizes.
+        The truth is one pass per size in one random order. Small files have few requests, so their
+        order matters. Who measures other orders knows at best the mean over orders. That mean is
+        estimated from `_ORDERS` other orders, and the error of this estimate is taken off. The
+        result is relative and absolute, the median over the sizes.
         """
         random = self._truths[(direction, True), file_bytes]
         passes = [WholePass(direction, True, size, file_bytes) for size in random]
@@ -257,7 +257,7 @@ class KnownDrive:
     def measure(
         self, work: Sequence[tuple[int, WholePass]], plan: MeasurementPlan
     ) -> Iterator[Measurement]:
-        """Give the times that these passes would take, whole ones."""
+        """Return the times that these whole passes would take."""
         for index, one in work:
             truth = self._truths[(one.direction, one.is_random), one.file_bytes][one.request_bytes]
             seconds = truth / 1e9
@@ -291,13 +291,13 @@ def factors_until_known(
     Parameters
     ----------
     drive
-        Whose factors, its variability on.
+        The drive that the factors belong to, with its variability on.
     indices
-        Of the repetitions.
+        Indices of the repetitions.
     seed
-        With an index the key of a factor.
+        The seed; seed and index together determine a factor.
     truth_ns
-        How long the pass takes without variability.
+        Duration of the pass without variability.
     """
     factors: list[float] = []
     while len(factors) < len(indices):
@@ -311,16 +311,16 @@ def factors_until_known(
 
 @dataclass(frozen=True)
 class FullProfile:
-    """Every size measured.
+    """A profile with every size measured.
 
     Attributes
     ----------
     access_times_ns
-        Means, by test and size.
+        Mean access times, by test and size.
     repetitions
-        Of each test and size.
+        Repetitions of each test and size.
     measuring_ns
-        All of them together.
+        Time of all passes together.
     """
 
     access_times_ns: dict[Test, dict[int, float]]
@@ -333,6 +333,6 @@ class FullProfile:
         return {size: random[size] / time for size, time in in_order.items()}
 
     def mean_ratio(self, direction: str) -> float:
-        """Over the sizes, each counting alike."""
+        """Return the mean ratio over the sizes, each with the same weight."""
         ratios = self.ratios(direction)
         return sum(ratios.values()) / len(ratios)

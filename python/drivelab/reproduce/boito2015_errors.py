@@ -1,8 +1,9 @@
-"""How far estimates and ratios are off: with the settings of Boito et al. 2015, and with ours.
+"""How far estimates and ratios are off, with the settings of Boito et al. 2015 and with ours.
 
-The paper holds them against its full profile, whose tests mostly end after six repetitions and then
-know nothing of rare outliers: so every case has that error (`full_error`). What our own profiles
-are held against is the truth, the same drive without variability: every case has that error too.
+The paper compares with its full profile. Most tests of that profile end after six repetitions and
+so miss rare outliers. Every case has the error from the full profile (`full_error`). Our own
+profiles are compared with the truth, the same drive without variability, and every case has that
+error too (`error`).
 """
 
 from __future__ import annotations
@@ -28,22 +29,23 @@ if TYPE_CHECKING:
     from drivelab.profile.profile import Profile
     from drivelab.workloads.whole_pass import Direction
 
-#: From the truth, or from the full profile.
+#: The difference from the truth, or from the full profile.
 Of = Literal["error", "full_error"]
 
 POINTS: Final = range(2, 9)
 REPETITIONS: Final = (1, 2, 4)
-#: Half-width of the ratios at which our own profiles end: a median error of 0.7 %.
+#: Half-width of the ratios at which our own profiles end; it corresponds to a median error of 0.7
+#: %.
 HALF_WIDTH: Final = 0.02
-#: Of the file, sent by each partial pass.
+#: Share of the file that each partial pass sends.
 SHARE: Final = 0.005
-#: Our profiles by whole passes may take one over this of the full profile's time, by class.
+#: Our whole-pass profiles may take the full profile's time divided by this, by class.
 WHOLE_LIMIT: Final = {"HDD": 20, "RAID": 20, "SSD": 100}
 PARTIAL_LIMIT: Final = 500
-#: Profiles of our own of each drive and file: one is off alike at most sizes, so that the median of
-#: a class's three drives with one each would be chance in good part.
+#: Number of our own profiles per drive and file size. One profile errs in the same direction at
+#: most sizes, so with one per drive the median over a class's three drives would be largely chance.
 OWN_PROFILES: Final = 4
-# Of the limit: outliers take time that nobody foresees.
+# Share of the time limit that is planned; the rest is for outliers, which nobody can foresee.
 _FORESEEN: Final = 0.95
 _INTERVALS: Final = tuple(Interval(*each) for each in BOITO2015_INTERVALS)
 _PLACES: Final = {size: place for place, size in enumerate(BOITO2015_FILES)}
@@ -58,18 +60,18 @@ class EstimationError:
     Attributes
     ----------
     machine, kind
-        Whose.
+        The machine's name and class.
     direction, is_random
         The test.
     interval
         1 or 2.
     points
-        Sizes measured of it, once each.
+        Number of sizes measured in the interval, once each.
     file_bytes
-        Of the file.
+        Size of the file in bytes.
     error, full_error
-        Of the access time, relative, absolute, median over the interval's sizes: from the truth,
-        and from the full profile.
+        Relative, absolute error of the access time, as the median over the interval's sizes: from
+        the truth, and from the full profile.
     """
 
     machine: str
@@ -90,31 +92,31 @@ class RatioError:
     Attributes
     ----------
     machine, kind
-        Whose.
+        The machine's name and class.
     direction
-        Of the ratios.
+        Direction of the ratios.
     setting
-        Repetitions of the paper's profile, ``whole`` or ``partial`` of ours.
+        Number of repetitions for the paper's profile; ``whole`` or ``partial`` for ours.
     file_bytes
-        Of the file.
+        Size of the file in bytes.
     error, full_error
-        Of the ratio, relative, absolute, median over the sizes: from the truth, and from the full
-        profile.
+        Relative, absolute error of the ratio, as the median over the sizes: from the truth, and
+        from the full profile.
     mean_ratio
-        Over the sizes.
+        Mean ratio over the sizes.
     measuring_ns
-        Of the profile, both directions.
+        Time of the profile, both directions.
     passes
-        Of the direction, in both orders.
+        Number of passes in this direction, sequential and random.
     bound
-        Error that the preset's variability leaves the best estimator in the same simulated time:
-        one that knows both curves but for a factor each and makes nothing but the shortest passes.
+        Error that the preset's variability leaves the best estimator in the same simulated time.
+        That estimator knows both curves up to one factor each and makes only the shortest passes.
     shape
-        Error that the same sizes leave without variability: what lies between them.
+        Error that the same sizes leave without variability, from estimating between them.
     inside
-        Share of the sizes whose 95 % interval holds the true ratio.
+        Share of the sizes whose 95 % interval contains the true ratio.
     order
-        Error that is left as the truth is of one random order; 0 where passes are of the same.
+        Error that remains because the truth has one random order; 0 for passes with the same order.
     """
 
     machine: str
@@ -203,7 +205,7 @@ def whole_errors(
     *,
     own_profiles: int = OWN_PROFILES,
 ) -> list[RatioError]:
-    """Profile by whole passes in the time of `WHOLE_LIMIT`, sizes and repetitions by the tool."""
+    """Profile by whole passes within `WHOLE_LIMIT`; the tool chooses sizes and repetitions."""
     found = []
     for file_bytes, one_seed in _own_profiles(drive, seed, 8, own_profiles):
         limit_ns = full[file_bytes].measuring_ns / WHOLE_LIMIT[drive.machine.kind]
@@ -220,7 +222,7 @@ def partial_errors(
     half_width_ratio: float = HALF_WIDTH,
     own_profiles: int = OWN_PROFILES,
 ) -> list[RatioError]:
-    """Profile by partial passes, likewise in that of `PARTIAL_LIMIT`, on the simulator itself."""
+    """Profile by partial passes within `PARTIAL_LIMIT`, each simulated."""
     found = []
     passes: PassDrive = drive.varying
     orders: dict[tuple[str, int], float] = {
@@ -245,14 +247,14 @@ def partial_errors(
 def _own_profiles(
     drive: KnownDrive, seed: int, setting: int, count: int
 ) -> Iterator[tuple[int, int]]:
-    """File sizes and seeds of so many profiles of each; drives have seeds below 100."""
+    """Yield file sizes and seeds, `count` profiles per file size; seeds of drives are below 100."""
     for file_bytes in drive.files:
         for number in range(count):
             yield file_bytes, _seed(seed + 100 * number, file_bytes, setting)
 
 
 def _chosen_plan(file_bytes: int, seed: int, limit_ns: float) -> ProfileSettings:
-    """Return a plan that leaves sizes and repetitions to the tool, within a time."""
+    """Return a plan that lets the tool choose sizes and repetitions within a time."""
     return ProfileSettings(
         points="auto",
         repetitions="auto",
@@ -266,7 +268,7 @@ def _chosen_plan(file_bytes: int, seed: int, limit_ns: float) -> ProfileSettings
 def ratio_errors(
     drive: KnownDrive, setting: str, found: Profile, full: FullProfile
 ) -> list[RatioError]:
-    """Hold both directions' ratios against the truth and against the full profile."""
+    """Compare both directions' ratios with the truth and with the full profile."""
     errors = []
     file_bytes = found.measured[0].whole_pass.file_bytes
     for direction in DIRECTIONS:
@@ -293,11 +295,11 @@ def ratio_errors(
 
 
 def _bound(sigma: float, found: Profile, direction: Direction) -> float:
-    """Return the least median error that variability leaves in a profile's time.
+    """Return the least median error that variability allows in a profile's time.
 
-    n passes in order of c ns and m random ones of d ns know a ratio with the relative variance
-    sigma^2 (1/n + 1/m). In the time T = n c + m d that is least where n sqrt(c) = m sqrt(d):
-    sigma^2 (sqrt(c) + sqrt(d))^2 / T. An outlier tells nothing and takes time.
+    n sequential passes of c ns and m random ones of d ns know a ratio with the relative variance
+    sigma^2 (1/n + 1/m). In the time T = n c + m d that is least if n sqrt(c) = m sqrt(d): sigma^2
+    (sqrt(c) + sqrt(d))^2 / T. An outlier adds no information and takes time.
     """
     passes = [one for one in found.measured if one.whole_pass.direction == direction]
     shortest = (
@@ -316,7 +318,7 @@ def _inside(ratios: Ratios, truth: Mapping[int, float]) -> float:
 def _shape_error(
     drive: KnownDrive, found: Profile, direction: Direction, truth: Mapping[int, float]
 ) -> float:
-    """Return the error of the ratios if access times of the measured sizes were the truth."""
+    """Return the error of the ratios if the measured sizes had their true access times."""
     file_bytes = found.measured[0].whole_pass.file_bytes
     in_order, random = (
         {
@@ -332,7 +334,7 @@ def _shape_error(
 
 
 def median_of(errors: Sequence[Any], *, of: Of = "full_error", **where: object) -> float:
-    """Return the median error of those whose attributes are so; ``kind=None`` is every class."""
+    """Return the median error of cases with these attributes; ``kind=None`` is every class."""
     wanted = {name: value for name, value in where.items() if value is not None}
     return float(statistics.median(_errors(errors, of, wanted)))
 

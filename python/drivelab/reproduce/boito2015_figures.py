@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from drivelab.exhibits import Table
 
-    #: Class, place on the axis, error as a ratio.
+    #: Class, position on the axis, error as a ratio.
     Point = tuple[str, int, float]
 
 _LINES: Final = {
@@ -27,12 +27,12 @@ _LINES: Final = {
     "random_write_ns": ("random writes", ORANGE, (0, (4, 2))),
 }
 _LOOKS: Final = {"HDD": (BLUE, "o"), "RAID": (ORANGE, "s"), "SSD": (GREEN, "^")}
-# Errors above it are drawn at the edge.
+# Errors above this are drawn at the edge.
 _MOST_PERCENT: Final = 100
 
 
 def draw_access_times(table: Table, title: str) -> str:
-    """Draw figure 1: access time over request size, a line a test; an SVG document."""
+    """Draw figure 1, access time over request size, one line per test, as an SVG document."""
 
     def draw(figure: Figure) -> None:
         figure.set_layout_engine("constrained")
@@ -55,16 +55,16 @@ def draw_access_times(table: Table, title: str) -> str:
 def draw_cases(
     panels: Sequence[tuple[str, Sequence[Point]]], *, across: str, ticks: Sequence[int]
 ) -> str:
-    """Draw figures 2 and 3: an error a dot, by what was varied, in the colour of its class.
+    """Draw figures 2 and 3: one dot per error, by what was varied, coloured by class.
 
     Parameters
     ----------
     panels
-        Title and points of each.
+        Title and points of each panel.
     across
-        What the axis says.
+        Label of the axis across.
     ticks
-        What its places stand for.
+        Labels of its positions.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def draw_cases(
         grid = figure.subplots(rows, 2, squeeze=False)
         for place, (title, points) in enumerate(panels):
             _draw_panel(grid[place // 2][place % 2], title, points, across, ticks)
-        # Dots may lie anywhere in the frames.
+        # A dot may be anywhere in a frame, so the legend is outside.
         figure.legend(*grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
 
     return document(draw, (7.4, 3.4 * ((len(panels) + 1) // 2)))
@@ -90,7 +90,7 @@ def _draw_panel(
     for number, (kind, (color, marker)) in enumerate(_LOOKS.items()):
         for place in range(len(ticks)):
             errors = [100 * error for name, at, error in points if (name, at) == (kind, place)]
-            # Side by side in the order in which they were measured, so that none hides another.
+            # Side by side in the order of measurement, so that no dot hides another.
             step = 0.22 / max(1, len(errors))
             left = place - 0.36 + 0.25 * number
             axes.plot(
@@ -116,7 +116,7 @@ def _draw_panel(
     axes.axhline(20, color=INK, linewidth=0.9, linestyle=(0, (3, 2)), label="20 %")
     axes.set_xticks(range(len(ticks)), [str(tick) for tick in ticks])
     axes.set_ylim(0, 1.03 * _MOST_PERCENT)
-    # What is further off is drawn there.
+    # Larger errors are drawn at this edge.
     heights = range(0, _MOST_PERCENT + 1, 20)
     axes.set_yticks(heights, [*(f"{height}" for height in heights[:-1]), f"≥ {heights[-1]}"])
     axes.set_xlabel(across)

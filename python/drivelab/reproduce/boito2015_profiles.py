@@ -1,4 +1,4 @@
-"""All that Boito et al. 2015 measured of a machine, and what the tool measures of it by itself."""
+"""All that Boito et al. 2015 measured on a machine, and what the tool measures on its own."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """One machine.
+    """One machine to profile.
 
     Attributes
     ----------
     machine
-        Which.
+        The drive of the paper.
     files
         Sizes of files in bytes.
     seed
-        Of its random numbers, below 100.
+        Seed of its random numbers, below 100.
     half_width_ratio
-        Of the ratios, at which repetitions of our own partial profiles end.
+        Half-width of the ratios at which our own partial profiles stop repeating.
     own_profiles
-        Profiles of our own of each file, by whole and by partial passes each.
+        Number of our own profiles per file size: as many by whole as by partial passes.
     """
 
     machine: Machine
@@ -49,22 +49,23 @@ class Job:
 
 @dataclass(frozen=True)
 class Profiles:
-    """What came of it.
+    """All profiles of one machine.
 
     Attributes
     ----------
     summary
-        Of the preset that stands for the machine.
+        Summary of the preset that represents the machine.
     execution_ns
-        One pass of every test and size without variability, all files.
+        Duration of one pass of every test and size without variability, over all files.
     true_ratios
-        Over the sizes at the last file, by direction.
+        Mean true ratio over the sizes at the last file size, by direction.
     full
         The full profile, by file size.
     estimates
-        The paper's settings against it.
+        Errors of estimates with the paper's settings.
     ratios, whole, partial
-        Likewise, of the paper's settings and of our own profiles by whole and by partial passes.
+        Errors of ratios: with the paper's settings, of our whole-pass and our partial-pass
+        profiles.
     """
 
     summary: str
@@ -104,7 +105,7 @@ def profiles_of(job: Job) -> Profiles:
 
 @dataclass(frozen=True)
 class AllProfiles:
-    """Those of every machine, by its name, over the same files, so many of our own of each."""
+    """The profiles of every machine, by its name, over the same files."""
 
     machines: tuple[Machine, ...]
     files: tuple[int, ...]
@@ -113,22 +114,22 @@ class AllProfiles:
 
     @property
     def estimates(self) -> list[EstimationError]:
-        """Of access times."""
+        """Errors of access times."""
         return [one for each in self.of.values() for one in each.estimates]
 
     @property
     def ratios(self) -> list[RatioError]:
-        """By the paper's settings."""
+        """Errors of ratios with the paper's settings."""
         return [one for each in self.of.values() for one in each.ratios]
 
     @property
     def whole(self) -> list[RatioError]:
-        """By whole passes, sizes and repetitions chosen."""
+        """Errors of ratios by whole passes, with sizes and repetitions that the tool chose."""
         return [one for each in self.of.values() for one in each.whole]
 
     @property
     def partial(self) -> list[RatioError]:
-        """And by partial ones."""
+        """Errors of ratios by partial passes, with sizes and repetitions that the tool chose."""
         return [one for each in self.of.values() for one in each.partial]
 
     def full_ns(self, machine: str, file_bytes: int) -> float:
@@ -142,7 +143,7 @@ def measured(
     half_width_ratio: float,
     own_profiles: int,
 ) -> AllProfiles:
-    """Profile machines, as many at once as there are cores; seeds are 1, 2, ... in their order."""
+    """Profile machines, one per core at the same time; their seeds are 1, 2, ... in their order."""
     jobs = [
         Job(machine, tuple(files), seed, half_width_ratio, own_profiles)
         for seed, machine in enumerate(machines, start=1)

@@ -1,7 +1,7 @@
 """What must hold when a paper is reproduced.
 
-A `Claim` holds a number of ours against a published one, with a tolerance and the reason for it. An
-`Ordering` holds two numbers of ours against each other, where the paper says which is smaller.
+A `Claim` compares a number of ours with a published one, with a tolerance and the reason for it. An
+`Ordering` compares two numbers of ours of which the paper says which is smaller.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from drivelab.exhibits import Table
 
-#: Draws a figure; gives an SVG document.
+#: Draws a figure and returns an SVG document.
 Drawing: TypeAlias = Callable[[], str]
 
 
@@ -31,7 +31,7 @@ class Claim:
     tolerance
         The largest difference that counts as agreement, in `unit`.
     reason
-        Why the tolerance is what it is.
+        The reason for this size of the tolerance.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Claim:
 
     @property
     def holds(self) -> bool:
-        """Whether the difference is within the tolerance; never for what is not a number."""
+        """Return whether the difference is within the tolerance; False for a number that is NaN."""
         return abs(self.difference) <= self.tolerance
 
     def to_json(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Ordering:
-    """Two numbers of ours, of which the paper says which is smaller.
+    """Two numbers of ours; the paper says which is smaller.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Ordering:
     unit
         ``ms``, ``%``, ``IOPS`` or empty for counts and coefficients.
     reason
-        Where the paper says so.
+        The place where the paper says so.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Ordering:
 
     @property
     def holds(self) -> bool:
-        """Whether the first is smaller; never for what is not a number."""
+        """Return whether the first is smaller; False if either is NaN."""
         return self.smaller < self.larger
 
     def to_json(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Ordering:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What comes out of reproducing a paper.
+    """The result of reproducing a paper.
 
     Attributes
     ----------
@@ -117,11 +117,11 @@ class Reproduction:
     tables
         Published numbers compared with ours, the paper's tables first.
     claims, orderings
-        What must hold.
+        The statements that must be true.
     quoted
-        What the paper states without numbers to compare with: shown, not asserted.
+        Statements of the paper without numbers to compare with; they are shown, not checked.
     drawings
-        File name to figure.
+        Figures by file name.
     """
 
     paper: str
@@ -134,16 +134,16 @@ class Reproduction:
 
     @property
     def statements(self) -> tuple[Claim | Ordering, ...]:
-        """All that must hold."""
+        """Return all statements that must be true."""
         return (*self.claims, *self.orderings)
 
     @property
     def failures(self) -> tuple[Claim | Ordering, ...]:
-        """What does not hold."""
+        """Return the statements that are not true."""
         return tuple(statement for statement in self.statements if not statement.holds)
 
     def statement_tables(self) -> tuple[Table, ...]:
-        """Return claims and orderings as tables, those of which there are any."""
+        """Return claims and orderings as tables, without empty ones."""
         listed = (("claims", self.claims), ("orderings", self.orderings))
         return tuple(_table(name, statements) for name, statements in listed if statements)
 

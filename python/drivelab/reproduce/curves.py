@@ -1,4 +1,4 @@
-"""Bandwidth over record size: closed form and simulator, as figures 10 and 11 show it."""
+"""Bandwidth over record size, closed form and simulator, as in figures 10 and 11."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SIZE_INCHES: Final = (6.4, 4.0)
 
 
 def draw_curve(table: Table, title: str) -> str:
-    """Draw a table of ``record_bytes`` and both kinds' ``..._mib_per_second``.
+    """Draw bandwidth over ``record_bytes`` from both ``..._mib_per_second`` columns.
 
     Returns
     -------

@@ -1,13 +1,13 @@
 """Huang et al. 2011, Performance Modeling and Analysis of Flash-based Storage Devices.
 
-Tables II to VI and figures 9 and 10 for the paper's five devices, and what sections III.A and III.B
-say in figures 3 to 7. Published numbers, measured on the real drives, stand beside ours, measured
-on presets: the same method on drives that are simulated, so the numbers are compared in words and
-only what the paper concludes from them is asserted.
+Tables II to VI and figures 9 and 10 for the paper's five devices, and the statements of sections
+III.A and III.B about figures 3 to 7. Published numbers were measured on real drives; ours are
+measured on presets by the same method. So the tables show both, but only the paper's conclusions
+are checked.
 
-The paper ran 12,000 workloads for a minute each on every drive and, it seems, judged the models on
-the workloads that they were fitted to. Here a balanced sample is measured, and the models are
-judged both so and by cross-validation.
+The paper ran 12,000 workloads for a minute each on every drive. It seems to have judged the models
+on the workloads that they were fitted to. Here a balanced sample is measured, and the models are
+judged both on it and by cross-validation.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 DESIGN: Final = "huang2011:1500"
 CHECK: Final = 400
-#: Workloads of each workload-specific model, at most.
+#: Largest number of workloads for each workload-specific model.
 SPECIFIC_COUNT: Final = 300
-# The paper measures each workload for a minute; ours is as long as it takes to know it to 1 %, and
-# no longer than that. Counting begins when the buffer of SSD_A, the largest, is full: a window that
-# ends inside it would be told of a drive that another workload, measured longer, never meets.
+# The paper measures each workload for a minute. Ours is measured until it is known to 1 %, and no
+# longer. Counting begins when the buffer of SSD_A, the largest, is full: a window inside the buffer
+# would measure a state that a longer measurement never sees.
 PLAN: Final = MeasurementPlan.of_kind(
     "simulated", half_width_ratio=0.01, seconds=60.0, warmup_seconds=3.0
 )
@@ -66,22 +66,22 @@ def reproduce(
     plan: MeasurementPlan = PLAN,
     sweep_plan: MeasurementPlan = SWEEP_PLAN,
 ) -> Reproduction:
-    """Measure the paper's workloads and sweeps on every drive, fit the models, compare.
+    """Measure the paper's workloads and sweeps on every drive, fit the models and compare.
 
     Parameters
     ----------
     folder
-        Where the runs are kept, in a folder for each device; without it they are forgotten.
+        Folder that stores the runs, one subfolder per device. Without it, nothing is stored.
     drives
-        The presets of the paper's devices, by its names for them.
+        Presets of the paper's devices, by their names in the paper.
     design
-        Of the basic and extended models: 1,500 of the paper's workloads unless given.
+        Design for the basic and extended models. Default: 1,500 of the paper's workloads.
     check
-        Workloads off the paper's values on which these models are judged as well.
+        Workloads between the paper's values, on which these models are judged as well.
     specific
-        Workloads of each workload-specific model, at most; None takes all.
+        Largest number of workloads for each workload-specific model; None takes all.
     plan, sweep_plan
-        How long workloads and those of the sweeps are measured.
+        How long the workloads, and those of the sweeps, are measured.
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="drivelab-") as temporary:
@@ -101,7 +101,7 @@ def reproduce(
         for name in SPECIFIC_DEVICES
     ]
     sweeps = [Job("sweeps", name, drive, sweep_plan) for name, drive in drives.items()]
-    # What takes longest first, so that the cores end together.
+    # The longest jobs first, so that all cores finish at about the same time.
     return _reproduced(found_of([*specifics, *grids, *sweeps], folder), drives)
 
 
@@ -131,8 +131,8 @@ def _reproduced(found: Mapping[Job, Found], drives: Mapping[str, str]) -> Reprod
             )
             + ".",
             "Workload-specific models, section IV.A: each workload only reads or only writes, with "
-            "finer values; the paper does not name their steps, here powers of two and tenths. "
-            "Measured: "
+            "finer values. The paper does not name their steps; here they are powers of two and "
+            "tenths. Measured: "
             + "; ".join(f"{name} {counts['specific', name]:,}" for name in SPECIFIC_DEVICES)
             + " workloads.",
             noise_remark(models, noise),

@@ -1,7 +1,7 @@
-"""What Huang et al. 2011 conclude from tables II to VI, held against our drives.
+"""What Huang et al. 2011 conclude from tables II to VI, checked on our drives.
 
-Every conclusion is held twice: in sample, on the workloads that models were fitted to, as the paper
-judges them, and cross-validated, on workloads that a fit has not seen.
+Every conclusion is checked twice: in sample, on the workloads that the models were fitted to, as in
+the paper, and cross-validated, on workloads that a fit has not seen.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 
 _DISK: Final = "HDD_S"
 _SSDS: Final = tuple(device for device in DEVICES if device != _DISK)
-#: Where table III itself prints the largest MRE for latency.
+#: The performances for which table III itself prints the largest MRE for latency.
 _LATENCY_HARDEST: Final = ("SSD_I", "SSD_S")
-#: What workload-specific models of SSDs have to reach: the abstract's "less than 1%" as the median
-#: of a drive's models, and for each of them what table IV prints for most of SSD_I's.
+#: Limits for workload-specific models of SSDs: the abstract's "less than 1%" for the median of a
+#: drive's models, and for each model what table IV prints for most of SSD_I's.
 MOST_MEDIAN_PERCENT: Final = 1.0
 MOST_PERCENT: Final = 4.0
-# How a model is judged: attribute of `Fitted`, and words.
+# How a model is judged: attribute of `Fitted`, and its name in texts.
 _JUDGED: Final = (("in_sample", "in sample"), ("cross_validated", "cross-validated"))
 
 
 def accuracy_orderings(found: Devices) -> list[Ordering]:
-    """Return what must hold between models.
+    """Return the orderings between models that must be true.
 
     Parameters
     ----------
     found
-        As `drivelab.reproduce.huang2011_tables.accuracy_tables` takes it.
+        Models by device, as for `drivelab.reproduce.huang2011_tables.accuracy_tables`.
     """
     return [
         ordering
@@ -76,7 +76,7 @@ def _specific_percents(found: Devices, device: str, metric: str, attribute: str)
 
 
 def _extended_beats_basic(found: Devices, attribute: str, how: str) -> Iterator[Ordering]:
-    """Section IV.B, tables II and III; of the array section IV.C, tables V and VI."""
+    """Yield what section IV.B says of tables II and III, and section IV.C of V and VI."""
     for device in (*DEVICES, ARRAY):
         tables = "V and VI" if device == ARRAY else "II and III"
         reason = f"tables {tables}: the extended model is better in every cell"
@@ -159,8 +159,8 @@ def _specific_beats_extended(found: Devices, attribute: str, how: str) -> Iterat
                 statistics.median(_specific_percents(found, device, metric, attribute)),
                 _percent(found, device, "extended", metric, attribute),
                 "%",
-                "section IV.B, table IV: workloads of one pattern train a model better; in each "
-                "column of the paper that is so at the median, not in every cell",
+                "section IV.B, table IV: workloads of one pattern train a model better; this is "
+                "true of the median in each column of the paper, not of every cell",
             )
 
 
@@ -186,50 +186,50 @@ def _specific_of_ssds(found: Devices, attribute: str, how: str) -> Iterator[Orde
             MOST_PERCENT,
             "%",
             "section IV.B, table IV: most models of SSD_I that only read or write are off by 4 % "
-            "at most; that none is off by more is our limit",
+            "at most; that no model is off by more is our limit",
         )
 
 
 def shortfall_remarks(found: Devices) -> list[str]:
-    """Say of what does not hold why, with our numbers."""
+    """Explain with our numbers why some orderings are not true."""
 
-    def told(device: str) -> str:
+    def errors_of(device: str) -> str:
         return ", ".join(
             f"{_percent(found, device, 'extended', metric, 'cross_validated'):.2f}"
             for metric in (LATENCY, BANDWIDTH, THROUGHPUT)
         )
 
     return [
-        "Table III: the paper finds the disk hardest. Here SSD_A comes close to it: MRE of "
-        f"latency, bandwidth, throughput, cross-validated, {told('SSD_A')} % beside {told(_DISK)} "
-        f"% of {_DISK}, and the R2 of its latency and throughput is below the disk's. How SSD_A "
-        "maps pages is not published; its preset maps blocks and merges them after random writes. "
-        "The simulated disk is a regular one: no other user, no retries, no vibration.",
+        "Table III: the paper finds the disk hardest to predict. Here SSD_A comes close: its MRE "
+        f"of latency, bandwidth and throughput, cross-validated, is {errors_of('SSD_A')} %, that "
+        f"of {_DISK} {errors_of(_DISK)} %, and R2 of SSD_A's latency and throughput is below the "
+        "disk's. SSD_A's page mapping is not published; its preset maps blocks and merges them "
+        "after random writes. The simulated disk is regular: no other users, no retries, no "
+        "vibration.",
         "Table VI: the paper finds the array somewhat harder than one SSD_I. Here both are equally "
-        f"hard, {told(ARRAY)} % and {told('SSD_I')} %: striping over two simulated drives adds no "
-        "host of its own, which the paper's cluster of Atom processors was.",
-        "Table III: the paper finds latency hardest, which its own table has for SSD_I and SSD_S "
-        "and not for the bandwidth of HDD_S and SSD_A. In a closed loop latency times throughput "
-        "is the queue depth, and here all three are taken of the same requests, so their "
-        "logarithms are equally hard: which is hardest says little more than how trees happened to "
-        "split. "
-        f"Cross-validated, in the same order: SSD_I {told('SSD_I')} %, SSD_S {told('SSD_S')} %. "
-        "Of SSD_A, where requests wait for merges beyond the end of a window, latency is hardest "
-        "here too.",
+        f"hard, {errors_of(ARRAY)} % and {errors_of('SSD_I')} %: striping over two simulated "
+        "drives adds no host of its own. The paper's array was a cluster of Atom processors.",
+        "Table III: the paper finds latency hardest. Its own table shows this for SSD_I and SSD_S, "
+        "but not for the bandwidth of HDD_S and SSD_A. In a closed loop latency times throughput "
+        "is the queue depth. Here all three performances come from the same requests, so their "
+        "logarithms are equally hard, and which one is hardest mostly shows how trees happened to "
+        "split. Cross-validated MRE of latency, bandwidth and throughput: SSD_I "
+        f"{errors_of('SSD_I')} %, SSD_S {errors_of('SSD_S')} %. On SSD_A, where requests wait for "
+        "merges beyond the end of a window, latency is hardest here too.",
     ]
 
 
 def noise_remark(found: Devices, noise: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
-    """Say which workload-specific models noise limits, with our numbers.
+    """Say which workload-specific models are limited by noise, with our numbers.
 
     Parameters
     ----------
     found
-        As `accuracy_orderings` takes it.
+        Models by device, as for `accuracy_orderings`.
     noise
-        As `drivelab.reproduce.huang2011_tables.accuracy_tables` takes it.
+        Noise, as for `drivelab.reproduce.huang2011_tables.accuracy_tables`.
     """
-    told = [
+    limited = [
         f"{device} {model} {_percent(found, device, model, LATENCY, 'cross_validated'):.1f} % "
         f"({100 * noise[device][model][LATENCY]:.1f} %)"
         for device in SPECIFIC_DEVICES
@@ -237,12 +237,12 @@ def noise_remark(found: Devices, noise: Mapping[str, Mapping[str, Mapping[str, f
         if _percent(found, device, model, LATENCY, "cross_validated") > MOST_PERCENT
     ]
     return (
-        "Table IV: some workloads were measured twice, from other places and with other requests; "
-        "how far that puts one measurement off is what no model can predict. In order, HDD_S is as "
-        "fast as the place where a measurement begins, outside or inside, which is nearly all of "
-        "the error there. SSD_A merges blocks at times that its writes alone do not tell. On SSD_I "
-        "strided writes are left, which meet few dies at some steps, and reads in order, of which "
-        "there are 63 workloads to learn from and each fold lacks a fifth. Latency off by more "
-        f"than {MOST_PERCENT:g} %, cross-validated (of which is "
-        f"noise): {'; '.join(told) or 'none'}."
+        "Table IV: some workloads were measured twice, from other addresses and with other "
+        "requests. No model can predict the difference; it is called noise. Under sequential "
+        "access HDD_S is as fast as the place where a measurement begins, outside or inside, which "
+        "causes nearly all of the error there. SSD_A merges blocks at times that its writes alone "
+        "do not determine. Two kinds of error remain on SSD_I: strided writes, which reach few "
+        "dies at some strides, and sequential reads, of which there are only 63 workloads and each "
+        f"fold lacks a fifth. Models with a cross-validated MRE of latency above {MOST_PERCENT:g} "
+        f"%, with the noise in brackets: {'; '.join(limited) or 'none'}."
     )

@@ -1,13 +1,13 @@
-"""What Huang et al. 2011 say of their drives beside each other, held against their presets.
+"""What Huang et al. 2011 say when they compare their drives, checked on our presets.
 
 Sections III.A and III.B compare SSD_I, SSD_S and HDD_S in figures 3 to 7: which drive wins where,
-what rises and what stays flat. Each such sentence is an ordering here, named by its figure and said
-in our words; what it says only of SSD_I stands in `huang2011_figures`. Of SSD_A there is the bound
-of table I, of Array_I what section IV.C says. Where a sentence holds all along an axis, the two
-numbers are those of the point that comes closest to breaking it.
+what rises and what stays flat. Each such sentence is an ordering here, named by its figure and in
+our words. Sentences about SSD_I alone are in `huang2011_figures`. SSD_A has the limit of table I,
+Array_I what section IV.C says. If a sentence is about a whole axis, the two numbers are those of
+the point that comes closest to breaking it.
 
-Sentences that give magnitudes ("about 2 milliseconds") are told beside ours in `drive_remarks`: no
-preset was fitted to them, and none is asserted.
+Sentences that give magnitudes ("about 2 milliseconds") are shown with our numbers in
+`drive_remarks`. No preset was fitted to them, and none is checked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
     from drivelab.workloads.huang2011_sweeps import Panel
 
-#: The presets of the paper's devices, by its names for them.
+#: Presets of the paper's devices, by their names in the paper.
 DRIVES: Final = {
     "HDD_S": "sim:spinpoint-m7",
     "SSD_I": "sim:x25m",
@@ -44,8 +44,8 @@ DRIVES: Final = {
     "SSD_S": "sim:samsung-slc-32gb",
     "Array_I": "sim:array-x25m",
 }
-# The paper measures each workload for a minute. Half of one is longer than every cache here takes
-# to fill, and 20,000 requests know a mean latency to a hundredth.
+# The paper measures each workload for a minute. Half a minute is longer than any cache here takes
+# to fill, and 20,000 requests give a mean latency to one per cent.
 SWEEP_PLAN: Final = MeasurementPlan(
     warmup_requests=0, warmup_seconds=3.0, requests=20_000, seconds=30.0
 )
@@ -58,7 +58,7 @@ _SSDS: Final = ("SSD_I", "SSD_S")
 
 
 def rotation_claims(drive: str) -> list[Claim]:
-    """Hold a disk's mean rotational wait to table I; nothing of a drive that does not rotate.
+    """Compare a disk's mean rotational wait with table I; nothing if the drive does not rotate.
 
     Parameters
     ----------
@@ -77,13 +77,13 @@ def rotation_claims(drive: str) -> list[Claim]:
             unit="ms",
             tolerance=0.15,
             reason="half of the last printed digit, and four standard errors of 20,000 waits that "
-            "are even over a revolution of 11.1 ms",
+            "are uniform over a revolution of 11.1 ms",
         )
     ]
 
 
 def drive_orderings(measured: Mapping[str, Sequence[Measurement]]) -> list[Ordering]:
-    """Return what must hold between the drives.
+    """Return the orderings between the drives that must be true.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def drive_orderings(measured: Mapping[str, Sequence[Measurement]]) -> list[Order
     Raises
     ------
     KeyError
-        When a drive or a workload of the sweeps is missing.
+        If a drive or a workload of the sweeps is missing.
     """
     drives = {name: Points(measurements) for name, measurements in measured.items()}
     return [
@@ -108,27 +108,28 @@ def drive_orderings(measured: Mapping[str, Sequence[Measurement]]) -> list[Order
 
 
 def drive_remarks(measured: Mapping[str, Sequence[Measurement]]) -> list[str]:
-    """Return the magnitudes that the text gives, ours, and where they come from."""
+    """Return the magnitudes that the paper's text gives, ours, and where they come from."""
     mostly_reads = WRITE_RATIOS.index(0.1)
     ours = {name: Points(measured[name])(3, "mixed")[mostly_reads] for name in (*_SSDS, "HDD_S")}
-    told = "; ".join(
+    ours_in_words = "; ".join(
         f"{name} {latency_ms(one):.1f} ms and {bandwidth_mb(one):.0f} MB/s"
         for name, one in ours.items()
     )
     disk = [latency_ms(one) for one in Points(measured["HDD_S"])(3, "mixed")]
     return [
-        "Figure 3, at 90 % reads: the paper tells about 2 ms and 100 to 150 MB/s of the SSDs, five "
-        f"times that latency and about 20 MB/s of the disk. Here: {told}. SSD_S sends a request's "
-        "data when all of its pages are read, and HDD_S seeks over all of its 500 GB with seek "
-        "times that are recalled; neither was fitted, and no number is asserted.",
-        "Figure 3: the paper finds small changes of the disk over the write ratio. Here they are "
-        "smaller than the SSDs', but its writes take "
-        f"{100 * disk[-1] / disk[0]:.0f} % of the time of its reads, as its cache orders them.",
+        "Figure 3, at 90 % reads: the paper gives about 2 ms and 100 to 150 MB/s for the SSDs, "
+        f"five times that latency and about 20 MB/s for the disk. Here: {ours_in_words}. SSD_S "
+        "sends a request's data after it has read all of its pages, and HDD_S seeks over all of "
+        "its 500 GB with recalled seek times. Neither was fitted, and no number is checked.",
+        "Figure 3: the paper finds that the write ratio changes the disk little. Here the changes "
+        f"are smaller than the SSDs', but its writes take {100 * disk[-1] / disk[0]:.0f} % of the "
+        "time of its reads, because its cache orders them.",
         "Figure 4: the paper finds SSD_S worst over the queue depth and does not say for which "
-        "direction. Of writes that holds; of reads the disk is worst here, as in figures 3 and 5.",
-        "Figure 6: the paper finds the SSDs' latencies under sequential and random access "
-        "different, random writes in particular. Here only writes differ: no preset of these "
-        "drives reads ahead, as nothing is published about that.",
+        "direction. This is true of writes here; for reads the disk is worst, as in figures 3 and "
+        "5.",
+        "Figure 6: the paper finds that the SSDs' latencies under sequential and random access "
+        "differ, most of all for writes. Here only writes differ: no preset of these drives reads "
+        "ahead, because nothing about that is published.",
     ]
 
 
@@ -139,7 +140,7 @@ def _everywhere(
     unit: str,
     reason: str,
 ) -> Ordering:
-    """Hold two curves against each other at the point that comes closest to breaking it."""
+    """Compare two curves at the point that comes closest to breaking the ordering."""
     tightest = max(zip(smaller, larger, strict=True), key=lambda pair: pair[0] / pair[1])
     return Ordering(name, *tightest, unit, reason)
 
@@ -274,14 +275,14 @@ def _write_sizes(drives: Mapping[str, Points]) -> list[Ordering]:
 def _disk_writes_faster(
     drives: Mapping[str, Points], figure: int, where: str, reason: str
 ) -> Ordering:
-    """Hold the disk's writes of a figure below SSD_S's."""
+    """Compare the disk's writes in a figure with SSD_S's."""
     disk, ssd = (_curve(drives[name], latency_ms, figure, "writes") for name in ("HDD_S", "SSD_S"))
     statement = f"figure {figure}: latency of writes of HDD_S below SSD_S's, {where}"
     return _everywhere(statement, disk, ssd, "ms", reason)
 
 
 def _linear(points: Points, name: str, panel: Panel) -> list[Ordering]:
-    """Hold a drive's latency over the size to a rising line."""
+    """Compare a drive's latency over the size with a rising line."""
     swept = points(5, panel)
     latencies = [latency_ms(one) for one in swept]
     reason = "section III.B, figure 5: latency rises linearly with the size"

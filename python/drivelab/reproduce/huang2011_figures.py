@@ -1,8 +1,8 @@
-"""What Huang et al. 2011 say of their Intel X25-M in figures 3 to 7, held against the sweeps.
+"""What Huang et al. 2011 say of their Intel X25-M in figures 3 to 7, checked in the sweeps.
 
-The figures' points are not printed as numbers. What the text says of them (section III.A and
-III.B) is: what rises, what falls, what is close to what. Each such sentence is an ordering here, or
-a remark where it is about another drive, or where the simulated one is known to differ.
+The paper does not print the figures' points as numbers. Its text (sections III.A and III.B) says
+what rises, what falls and what is close to what. Each such sentence is an ordering here. It is a
+remark if it is about another drive, or if the simulated drive is known to differ.
 """
 
 from __future__ import annotations
@@ -35,31 +35,31 @@ class Points:
     Raises
     ------
     KeyError
-        When a curve is asked for that was not measured whole.
+        If a curve was not measured whole.
     """
 
     def __init__(self, measurements: Iterable[Measurement]) -> None:
         self._by_key = {one.characteristics.key(): one for one in measurements}
 
     def __call__(self, figure: int, panel: Panel, series: str = "random") -> list[Measurement]:
-        """Give a curve in the order of its axis."""
+        """Return a curve in the order of its axis."""
         wanted = (figure, panel, series)
         (sweep,) = (each for each in sweeps() if (each.figure, each.panel, each.series) == wanted)
         return [self._by_key[workload.key()] for workload in sweep.workloads]
 
 
 def figure_orderings(measurements: Sequence[Measurement]) -> list[Ordering]:
-    """Return what must hold in the sweeps of a run.
+    """Return the orderings that must be true in the sweeps of a run.
 
     Parameters
     ----------
     measurements
-        Of a run with the sweeps of figures 3 to 7.
+        Measurements of a run with the sweeps of figures 3 to 7.
 
     Raises
     ------
     KeyError
-        When the run lacks a workload of the sweeps.
+        If the run lacks a workload of the sweeps.
     """
     points = Points(measurements)
     return [
@@ -71,7 +71,7 @@ def figure_orderings(measurements: Sequence[Measurement]) -> list[Ordering]:
 
 
 def figure_remarks(measurements: Sequence[Measurement]) -> list[str]:
-    """Return what the paper says and the simulated drive is known not to do, with numbers."""
+    """Return what the paper says but the simulated drive is known not to do, with numbers."""
     points = Points(measurements)
     strided, sequential = (points(6, "writes", name) for name in ("stride", "sequential"))
     ratios = [
@@ -80,10 +80,10 @@ def figure_remarks(measurements: Sequence[Measurement]) -> list[str]:
     ]
     worst = ratios.index(max(ratios))
     return [
-        "Figure 6: the paper finds strided writes close to sequential ones; here they take "
+        "Figure 6: the paper finds strided writes close to sequential ones. Here they take "
         f"{statistics.median(ratios):.2f} times as long at the median of the sizes and "
         f"{max(ratios):.1f} times at {SIZES[worst] // 1024} KiB. The simulated drive places pages "
-        "by their number, so a stride may meet few dies; not asserted.",
+        "by their number, so a stride may reach few dies. This is not checked.",
         "Figures 3 to 7 print no numbers for their points: only what the text says of them is "
         "asserted.",
     ]
@@ -203,10 +203,10 @@ def steps(
     *,
     back_percent: float = 1.0,
 ) -> list[Ordering]:
-    """Hold the ends of a sweep against each other, and its worst step against both.
+    """Compare the ends of a sweep, and its largest step back with what is allowed.
 
-    A step of a sweep may be level, as bandwidth is once a drive is saturated: it must not go
-    the other way by more than `back_percent`.
+    A step of a sweep may be level, like bandwidth once a drive is saturated. It must not go back by
+    more than `back_percent`.
     """
     values = [value(one) for one in swept]
     worst = max(before / after - 1 for before, after in pairwise(values))
@@ -217,15 +217,15 @@ def steps(
 
 
 def latency_ms(measurement: Measurement) -> float:
-    """Give the mean latency in ms."""
+    """Return the mean latency in ms."""
     return measurement.latency_ns_mean / _NANOSECONDS
 
 
 def bandwidth_mb(measurement: Measurement) -> float:
-    """Give the bandwidth in MB/s."""
+    """Return the bandwidth in MB/s."""
     return measurement.bandwidth_bytes_per_second / 1e6
 
 
 def iops(measurement: Measurement) -> float:
-    """Give the throughput in requests a second."""
+    """Return the throughput in requests per second."""
     return measurement.iops

@@ -1,9 +1,9 @@
-"""The models of Huang et al. 2011: for each performance trees of its own, and how good they are.
+"""The models of Huang et al. 2011: trees for each performance, and how good they are.
 
-Section III.D: a regression tree with linear leaves, least squares, fitted to the logarithm of a
-performance. Here stand that tree, which can be read, and boosted ones of the same kind; of each
-model the one counts that is better on workloads that it has not seen (five folds). The paper judges
-a model on the workloads that it was fitted to, which ``in_sample`` is.
+Section III.D: a regression tree with linear leaves, fitted by least squares to the logarithm of a
+performance. Here each model is fitted twice, as this tree, which can be read, and as boosted trees
+of the same kind. The better of the two on workloads that it has not seen (five folds) counts. The
+paper judges a model on the workloads that it was fitted to; that is ``in_sample`` here.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ _FOLDS: Final = 5
 
 @dataclass(frozen=True)
 class Fitted:
-    """How good a model of one performance is.
+    """How good the model of one performance is.
 
     Attributes
     ----------
     trees
-        Which of `TREES` it is.
+        Which of `TREES` it uses.
     in_sample
-        On the workloads that it was fitted to.
+        Accuracy on the workloads that it was fitted to.
     cross_validated
-        On workloads of the same design that a fit has not seen.
+        Accuracy on workloads of the same design that a fit has not seen.
     off_grid
-        On workloads between the values of the design, inside their ranges; None where there are
-        none.
+        Accuracy on workloads between the values of the design, inside their ranges; None if there
+        are none.
     """
 
     trees: str
@@ -84,18 +84,18 @@ def fitted_models(
     Parameters
     ----------
     trained
-        Of at least five distinct workloads.
+        Measurements of at least five distinct workloads.
     features
         ``basic`` or ``extended``, equation 2 or 4.
     check
-        Off the design's values.
+        Measurements of workloads between the design's values.
     seed
-        Of folds and trees.
+        Seed of folds and trees.
 
     Returns
     -------
     dict
-        By metric of `drivelab.models.measured.METRICS`.
+        Fitted models by metric of `drivelab.models.measured.METRICS`.
     """
     rows = Rows.of(trained)
     data = _Data(
@@ -115,7 +115,7 @@ def fitted_models(
 
 @dataclass(frozen=True)
 class _Data:
-    """What the trees of every performance are fitted to and judged by."""
+    """The rows that the trees of every performance are fitted to and judged on."""
 
     rows: Rows
     check: Rows | None
@@ -145,7 +145,7 @@ class _Data:
 
 
 def _inside(rows: Rows, check: Sequence[Measurement]) -> Rows | None:
-    """Give those off-grid workloads that lie inside what was trained; None for none."""
+    """Return the off-grid workloads that are inside the trained ranges; None if there are none."""
     if not check:
         return None
     outside = TrainedWorkloads(rows.table).outside(Rows.of(check).table)

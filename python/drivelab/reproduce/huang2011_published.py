@@ -35,10 +35,10 @@ THROUGHPUT: Final = "iops"
 #: The paper's single drives, in the order of tables II and III.
 DEVICES: Final = ("HDD_S", "SSD_I", "SSD_A", "SSD_S")
 ARRAY: Final = "Array_I"
-#: Those of table IV.
+#: The drives of table IV.
 SPECIFIC_DEVICES: Final = ("HDD_S", "SSD_I", "SSD_A")
 
-#: Table II and, of the array, table V: by performance and device.
+#: Table II, and table V for the array: by performance and device.
 BASIC: Final = {
     LATENCY: {
         "HDD_S": Published(0.808, 28.94, 94.61, 90),
@@ -62,7 +62,7 @@ BASIC: Final = {
         "Array_I": Published(0.399, 1980, 4346, 52),
     },
 }
-#: Table III and, of the array, table VI.
+#: Table III, and table VI for the array.
 EXTENDED: Final = {
     LATENCY: {
         "HDD_S": Published(0.866, 17.96, 94.61, 26),
@@ -91,7 +91,7 @@ EXTENDED: Final = {
 def _specific(
     *rows: tuple[str, tuple[float, float, float], tuple[float, float, float]],
 ) -> dict[str, dict[str, PublishedSpecific]]:
-    """Put rows of table IV by model and device: R2 and MRE in per cent of each device."""
+    """Arrange rows of table IV by model and device: each device has R2 and MRE in per cent."""
     return {
         name: {
             device: PublishedSpecific(*cell)

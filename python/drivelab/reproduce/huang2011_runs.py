@@ -1,4 +1,4 @@
-"""The runs behind Huang et al. 2011: grid, sweeps and workload-specific models, a job each.
+"""The runs behind Huang et al. 2011: grid, sweeps and workload-specific models, one job each.
 
 Every drive has up to four runs, each in its own folder, so that a stopped one resumes::
 
@@ -7,9 +7,9 @@ Every drive has up to four runs, each in its own folder, so that a stopped one r
     FOLDER/hdd_s/specific    the eight workload-specific models (table IV)
     FOLDER/hdd_s/repeats     some of their workloads, each twice
 
-The eight models have designs of their own; a workload that several of them hold is measured once.
-Two measurements of one workload start at other places and draw other requests: by how much they
-differ is what no model can predict.
+Each of the eight models has its own design; a workload in several designs is measured once. Two
+measurements of one workload start at different addresses and draw different requests. No model can
+predict how much they differ.
 """
 
 from __future__ import annotations
@@ -43,30 +43,30 @@ if TYPE_CHECKING:
     Models = Mapping[str, Fitted]
 
 What = Literal["grid", "sweeps", "specific", "repeats"]
-#: Workloads of each workload-specific model that are measured twice, at most.
+#: Largest number of workloads of each workload-specific model that are measured twice.
 REPEATED: Final = 25
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run of one drive, and the models that are made of it.
+    """One run of one drive, and the models that are fitted to it.
 
     Attributes
     ----------
     what
         Which run.
     device
-        As the paper calls it, ``SSD_I``.
+        The device's name in the paper, such as ``SSD_I``.
     drive
-        The preset that stands for it.
+        The preset that represents it.
     plan
         How long each workload is measured.
     design
-        Of the grid.
+        The design of the grid.
     check
-        Workloads off the grid.
+        Workloads between the grid's values.
     count
-        Workloads of each workload-specific model, at most.
+        Largest number of workloads for each workload-specific model.
     """
 
     what: What
@@ -79,7 +79,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What is reported when it is done."""
+        """Return the name that is reported when the job is done."""
         return f"{self.device} {self.what}"
 
 
@@ -90,14 +90,14 @@ class Found:
     Attributes
     ----------
     workloads
-        How many were measured.
+        Number of measured workloads.
     models
-        By the name of a model, ``basic``, ``extended`` or one of table IV; empty for sweeps.
+        Models by name, ``basic``, ``extended`` or one of table IV; empty for sweeps.
     sweeps
         The measurements of figures 3 to 7; empty for others.
     noise
-        By workload-specific model and metric, how far one measurement is off its mean over
-        repetitions, the mean of its workloads as a ratio; empty for others.
+        How far one measurement is off its mean over repetitions, as a ratio, averaged over
+        workloads; by workload-specific model and metric. Empty for other jobs.
     """
 
     workloads: int
@@ -107,9 +107,9 @@ class Found:
 
 
 def found_of(jobs: Sequence[Job], folder: Path) -> dict[Job, Found]:
-    """Carry out every job that `folder` lacks, as many at once as there are cores.
+    """Carry out every job that `folder` lacks, one per core at the same time.
 
-    Results do not depend on how many that are.
+    Results do not depend on the number of cores.
     """
     found = in_processes(
         _kept_in, [(job, folder) for job in jobs], what="runs", name=lambda each: each[0].name
@@ -160,7 +160,7 @@ def _grid(job: Job, drive: Drive, path: Path) -> Found:
     measured = _measured(job, drive, path, selection.workloads, job.design, **words)
     checked = selection.parts.range("check")
     check = [measured[index] for index in checked]
-    # No interval is asked for: what is kept for them elsewhere is fitted to here.
+    # No interval is asked for, so all workloads are fitted to; none is set aside for calibration.
     trained = measured[: checked.start]
     models = {
         features: fitted_models(trained, features, check=check, seed=job.plan.seed)
@@ -215,7 +215,7 @@ def _repeats(job: Job, drive: Drive, path: Path) -> Found:
 def _noise(one: Measurement, other: Measurement, metric: str) -> float:
     """Estimate how far one measurement is off, over the mean of two.
 
-    The difference of two has the square root of two times the mean deviation of one.
+    The mean difference of two measurements is sqrt(2) times the mean deviation of one.
     """
     first, second = getattr(one, metric), getattr(other, metric)
     return float(math.sqrt(2) * abs(first - second) / (first + second))

@@ -70,15 +70,15 @@ _IMPROVEMENT_COLUMNS: Final = (
 def accuracy_tables(
     found: Devices, noise: Mapping[str, Mapping[str, Mapping[str, float]]]
 ) -> tuple[Table, ...]:
-    """Return tables II, III, IV, V and VI, and the numbers of figures 9 and 10.
+    """Return tables II to VI and the numbers of figures 9 and 10.
 
     Parameters
     ----------
     found
-        Of each of the paper's devices its ``basic`` and ``extended`` models, of three of them the
-        eight workload-specific ones too.
+        For each of the paper's devices its ``basic`` and ``extended`` models, and for three devices
+        also the eight workload-specific models.
     noise
-        By device, workload-specific model and metric, how far one measurement is off, as a ratio.
+        How far one measurement is off, as a ratio, by device, workload-specific model and metric.
     """
     return (
         _table("table_2", "basic", BASIC, DEVICES, found),
@@ -155,7 +155,7 @@ def _specific_table(
 
 
 def _improvements(name: str, what: str, found: Devices) -> Table:
-    """Give by how much the extended model is better than the basic one, over the basic one."""
+    """Return how much better the extended model is, relative to the basic one."""
     rows: list[tuple[Cell, ...]] = []
     for metric in METRICS:
         for device in DEVICES:
@@ -181,7 +181,7 @@ def _improvements(name: str, what: str, found: Devices) -> Table:
 
 
 def _change(before: float, after: float) -> float | None:
-    """Give a change over what was before in per cent; none where that was nothing or less."""
+    """Return a change relative to its start in per cent; None if the start is zero or negative."""
     return 100 * abs(after - before) / before if before > 0 else None
 
 

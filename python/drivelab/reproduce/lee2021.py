@@ -1,8 +1,9 @@
 """Lee et al. 2021, Learned Performance Model for SSD: tables 3 to 5, figures 1, 2a and 2b.
 
-The fifteen workloads run on this project's firmware, a host-like processor and an emulated target.
-The paper ran its own firmware on a Xeon and a board. So its errors stand beside ours to say what
-the paper found, and nothing is claimed about the difference; claims are that what the paper says is
+The fifteen workloads run on this project's firmware, on a host-like processor and an emulated
+target. The paper ran its own firmware on a Xeon and a board. So its errors are shown for
+comparison, and nothing is claimed about the difference. The claims are that what the paper finds
+better is better here too, and that the limits that this project sets itself are kept.
 better is better here too, and the limits that this project sets itself.
 """
 
@@ -43,14 +44,14 @@ if TYPE_CHECKING:
     from drivelab.firmware.profiled import Profiled
     from drivelab.reproduce.claims import Drawing
 
-#: Of each workload: a 99th percentile needs 500, and the shortest workload has 637.
+#: Records per workload: a 99th percentile needs 500, and the shortest workload has 637.
 RECORDS: Final = 600
 _SEED: Final = 1
 _DIES: Final = FirmwareSettings().dies
-#: What is claimed is claimed of it.
+#: The model that the claims are about.
 MODEL: Final = "kriging"
 _LINEAR: Final = "linear"
-# What this project sets itself, in per cent, against the emulated target.
+# Limits that this project sets itself, in per cent, against the emulated target.
 MOST_PERCENT: Final = 3.0
 MOST_WORST_PERCENT: Final = 10.0
 MOST_P99_PERCENT: Final = 7.0
@@ -58,37 +59,37 @@ _STATIC_TIMES_WORSE: Final = 3.0
 _OWN: Final = "this project's own limit"
 QUOTED: Final = (
     "Figures 1, 2a and 2b of the paper are drawn without numbers. Only the means and largest "
-    "values that the text gives stand beside ours.",
+    "values that its text gives can be compared with ours.",
     "The paper's target is a board and its host a Xeon. Here both are models of processors, and "
-    "the firmware is another one. So published errors say what the paper found, not what these "
-    "models should reach.",
+    "the firmware is a different one. So published errors show what the paper found, not what "
+    "these models should reach.",
     "Figure 1: the paper has 42 % with Z-NAND and 9 % with conventional NAND on average, and no "
     "numbers by workload. It adds the flash's time for each host request and does not mention "
-    "that of collection. Its 827.7 s for 55 million requests leave no room for it, so figure_1 is "
-    "without and figure_1_with_collection with it.",
-    "Figure 2a: the paper's host is 1.16 to 1.74 times as fast as its target, Z-NAND added to "
-    "both. Requests that only read hardly wait for flash here, 12 us over 32 dies, so their ratio "
-    "is that of the processors.",
-    "The paper's network is better than its linear regression, and that is not claimed here: on "
-    "these platforms a line in the events is already near, and a network knows little of requests "
-    "far larger than most that it has learned (FS and WS). Its shape is "
-    "chosen without the workload, where the paper takes the best of all on the same workloads; how "
-    "long it learns was chosen on these fifteen.",
-    "Table 5: the paper does not say over which records its coefficients are. Over all records, "
-    "long ones have more of every event. Inside a workload records hardly differ.",
+    "that of garbage collection. Its 827.7 s for 55 million requests leave no time for "
+    "collection. So figure_1 leaves it out, and figure_1_with_collection adds it.",
+    "Figure 2a: the paper's host is 1.16 to 1.74 times as fast as its target, with Z-NAND added "
+    "to both. Here requests that only read hardly wait for flash (12 us over 32 dies), so their "
+    "ratio is that of the processors.",
+    "The paper's network is better than its linear regression. This is not claimed here: on these "
+    "platforms a linear model of the events is already close, and a network predicts requests "
+    "badly that are far larger than most that it learned from (FS and WS). The network's shape is "
+    "chosen without the workload it predicts; the paper takes the best of all on the same "
+    "workloads. How long it learns was chosen on these fifteen.",
+    "Table 5: the paper does not say over which records its coefficients are computed. Over all "
+    "records, long ones have more of every event. Inside a workload records hardly differ.",
 )
 
 
 def reproduce(folder: Path | None = None, records: int = RECORDS) -> Reproduction:
-    """Profile the fifteen workloads and predict each by models of the others.
+    """Profile the fifteen workloads and predict each with models of the others.
 
     Parameters
     ----------
     folder
-        Where the profile and the search for networks are kept, so that they go on when they were
-        stopped; without it they are forgotten.
+        Folder that stores the profile and the search for networks, so that they resume after a
+        stop. Without it, nothing is stored.
     records
-        Of each workload.
+        Number of records per workload.
     """
     host, target = observers()
     settings = FirmwareSettings(seed=_SEED)
@@ -120,11 +121,11 @@ def reproduction_of(
     Parameters
     ----------
     profiles
-        Of the fifteen, or of some of them.
+        Profiles of the fifteen workloads, or of some of them.
     counted
-        Each workload at its whole length, by label.
+        The counts of each whole workload, by label.
     search
-        How the networks of table 2 are searched; without it there are none.
+        Settings of the search for the networks of table 2; without it there are no networks.
     """
     models = USUAL if search is None else (*USUAL, NETWORK)
     found = evaluate(profiles, models, search=search)
@@ -173,7 +174,8 @@ def _table_4_claims(
 
 
 def _error_orderings(found: Evaluation) -> tuple[Ordering, ...]:
-    # Named beforehand: the best of several on the workloads that judge them would flatter it.
+    # Named beforehand: picking the best of several by the workloads that judge them would flatter
+    # it.
     best = found.by_model[MODEL]
     orderings = [
         Ordering(

@@ -28,7 +28,7 @@ _COLORS: Final = {
 
 
 def draw_shares(table: Table) -> str:
-    """Draw the firmware's share of an operation by workload and flash; an SVG document."""
+    """Draw the firmware's share of an operation by workload and flash, as an SVG document."""
     labels = [str(cell) for cell in table.column("workload")]
     series = {
         "Z-NAND": (numbers(table.column("z_nand_percent")), BLUE),
@@ -44,12 +44,12 @@ def draw_shares(table: Table) -> str:
 
 
 def draw_errors(found: Evaluation, *, p99: bool) -> str:
-    """Draw how far predictions of each workload are off, by model; an SVG document."""
+    """Draw how far predictions of each workload are off, by model, as an SVG document."""
     labels = [each.workload for each in next(iter(found.by_model.values())).errors]
     series = {}
     for name, left_out in found.by_model.items():
         ratios = [each.p99_ratio if p99 else each.ratio for each in left_out.errors]
-        # What has too few records has no bar.
+        # A workload with too few records has no bar.
         bars = [float("nan") if ratio is None else 100 * ratio for ratio in ratios]
         series[name] = (bars, _COLORS.get(name, INK))
     what = "99th percentile across records (figure 2b)" if p99 else "mean time (figure 2a)"
@@ -64,7 +64,7 @@ def draw_errors(found: Evaluation, *, p99: bool) -> str:
 def _bars(
     figure: Figure, labels: list[str], series: dict[str, tuple[list[float], str]], up: str
 ) -> None:
-    """Draw a group of bars a label, and a legend under them."""
+    """Draw a group of bars per label, and a legend under them."""
     figure.set_layout_engine("constrained")
     axes = figure.add_subplot()
     width = _ROOM / len(series)

@@ -1,7 +1,7 @@
 """What Lee et al. 2021 print: tables 3 and 5, and the numbers of section 4.2.
 
-Table 4 stands in `drivelab.firmware.lee2021`. Figures 1, 2a and 2b are drawn, not printed: only
-their means and largest values are known, from the text.
+Table 4 is in `drivelab.firmware.lee2021`. Figures 1, 2a and 2b are drawn without numbers: only the
+means and largest values that the text gives are known.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ TABLE_5: Final = (
     ("stalled_cycles", "STALLED_CYCLES", 0.24247),
 )
 
-#: Section 4.2: how many times as long the target takes, with Z-NAND added to both.
+#: Section 4.2: the target's time over the host's, with Z-NAND added to both.
 PLATFORM_RATIOS: Final = (1.16, 1.74)
 
 
 @dataclass(frozen=True)
 class PublishedErrors:
-    """What section 4.2 says of one way to predict; ``None`` where it says nothing.
+    """What section 4.2 says of one way to predict; ``None`` if it says nothing.
 
     Attributes
     ----------
     percent, most_percent
-        Of mean times: over the workloads, and of the worst.
+        Error of mean times: mean over the workloads, and the largest.
     p99_percent, most_p99_percent
-        The same of the 99th percentile across records.
+        The same for the 99th percentile across records.
     seconds
-        Sum of absolute errors; the target took 827.7 s altogether.
+        Sum of absolute errors in seconds; the target took 827.7 s altogether.
     """
 
     percent: float | None
@@ -60,7 +60,7 @@ class PublishedErrors:
     seconds: float | None
 
 
-#: By the model's name here.
+#: Published errors, by the model's name here.
 ERRORS: Final = {
     "static": PublishedErrors(18.9, None, 23.6, None, 211.1),
     "linear": PublishedErrors(9.7, None, 13.5, None, 84.1),

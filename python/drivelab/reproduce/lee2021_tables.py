@@ -31,7 +31,7 @@ COLUMNS: Final = (
     *("records", "write_percent", "read_percent"),
     *("write_footprint_gib", "read_footprint_gib", "write_volume_gib", "read_volume_gib"),
 )
-# As they stand in a terminal's width: name and places of columns.
+# Narrow enough for a terminal: name of the table and positions of its columns.
 _PARTS: Final = (("table_4", (0, 1, 2)), ("table_4_footprint", (3, 4)), ("table_4_volume", (5, 6)))
 
 
@@ -65,7 +65,7 @@ def _kib(parameters: Mapping[str, Any], cache: str) -> float:
 def table_4(
     published: Sequence[PublishedWorkload], counted: Mapping[str, CountedRequests]
 ) -> tuple[Table, ...]:
-    """Compare whole workloads with table 4: what is asked, different bytes, all bytes."""
+    """Compare whole workloads with table 4: bytes asked for, different bytes, all bytes."""
     tables = []
     for name, places in _PARTS:
         rows: list[tuple[Cell, ...]] = []
@@ -81,7 +81,7 @@ def table_4(
 
 
 def table_5(profiles: Sequence[Profiled]) -> Table:
-    """Correlate events with the target's time: over all records, and inside each workload."""
+    """Correlate events with the target's time, over all records and inside each workload."""
     times = [each.target.column("time_ns") for each in profiles]
     rows = []
     for event, name, published in TABLE_5:
@@ -95,14 +95,14 @@ def table_5(profiles: Sequence[Profiled]) -> Table:
 
 
 def _correlation(one: Array, other: Array) -> float:
-    """Return Pearson's coefficient; 0 where one does not vary."""
+    """Return Pearson's coefficient; 0 if one side is constant."""
     if not (one.std() > 0 and other.std() > 0):
         return 0.0
     return float(np.corrcoef(one, other)[0, 1])
 
 
 def figure_1(profiles: Sequence[Profiled], *, with_collection: bool) -> Table:
-    """Give the firmware's share of an operation, with collection's flash operations or without."""
+    """Return the firmware's share of an operation, with or without collection's operations."""
     rows: list[tuple[Cell, ...]] = []
     for each in profiles:
         shares = [
@@ -120,7 +120,7 @@ def figure_1(profiles: Sequence[Profiled], *, with_collection: bool) -> Table:
 
 
 def with_flash(profiled: Profiled, observer: str) -> Array:
-    """Return the times of records with Z-NAND added, ns, as section 4.2 adds it."""
+    """Return the times of records in ns with Z-NAND added as in section 4.2."""
     log = profiled.host if observer == "host" else profiled.target
     flash_ns = flash_times(profiled.counted, FLASHES[0], _DIES, with_collection=False)
     found: Array = log.column("time_ns") + flash_ns
@@ -128,7 +128,7 @@ def with_flash(profiled: Profiled, observer: str) -> Array:
 
 
 def figure_2a(profiles: Sequence[Profiled]) -> Table:
-    """Give the mean times of records on both platforms."""
+    """Return the mean times of records on both platforms."""
     rows: list[tuple[Cell, ...]] = []
     for each in profiles:
         host, target = (log.column("time_ns").mean() for log in (each.host, each.target))
@@ -140,7 +140,7 @@ def figure_2a(profiles: Sequence[Profiled]) -> Table:
 
 
 def figure_2a_errors(profiles: Sequence[Profiled], found: Evaluation) -> tuple[Table, Table]:
-    """Give the errors of mean times: of the firmware alone, and with Z-NAND added."""
+    """Return the errors of mean times: of the firmware alone, and with Z-NAND added."""
     models = list(found.by_model)
     alone: list[tuple[Cell, ...]] = []
     added: list[tuple[Cell, ...]] = []
@@ -158,7 +158,7 @@ def figure_2a_errors(profiles: Sequence[Profiled], found: Evaluation) -> tuple[T
 
 
 def figure_2b(found: Evaluation) -> Table:
-    """Give the errors of the 99th percentile across records, of workloads with enough of them."""
+    """Return errors of the 99th percentile across records, for workloads with enough records."""
     models = list(found.by_model)
     rows: list[tuple[Cell, ...]] = []
     for place, first in enumerate(found.by_model[models[0]].errors):
@@ -174,7 +174,7 @@ def figure_2b(found: Evaluation) -> Table:
 
 
 def errors(profiles: Sequence[Profiled], found: Evaluation) -> Table:
-    """Sum up: a row a model, the best first."""
+    """Summarise the errors, one row per model, the best first."""
     flash_ns = [float(with_flash(each, "target").mean()) for each in profiles]
     rows: list[tuple[Cell, ...]] = []
     for name, left_out in found.by_model.items():

@@ -51,7 +51,7 @@ PAPERS: Final[dict[str, Callable[[Path | None], Reproduction]]] = {
     "snia2010": _snia2010,
     "yoo2014": _yoo2014,
 }
-#: Those that keep what they measured in a folder, and go on there.
+#: Papers that store their measurements in a folder and resume there.
 KEPT: Final = ("huang2011", "lee2021", "snia2010")
 
 
@@ -61,15 +61,15 @@ def reproduce(paper: str, folder: Path | None = None) -> Reproduction:
     Parameters
     ----------
     paper
-        Its name, a key of `PAPERS`.
+        Name of the paper, a key of `PAPERS`.
     folder
-        Where long measurements are kept, so that they go on when they were stopped; without
-        it they are forgotten.
+        Folder that stores long measurements, so that they resume after a stop. Without it, nothing
+        is stored.
 
     Raises
     ------
     UsageError
-        For a paper that is not known; lists the known ones.
+        If the paper is not known; the error lists the known ones.
     """
     if paper not in PAPERS:
         raise UsageError(

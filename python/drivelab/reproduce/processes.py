@@ -1,7 +1,7 @@
-"""Work on many jobs, as many at once as there are cores, each in a process of its own.
+"""Work on many jobs, one per core at the same time, each in its own process.
 
-What holds the interpreter's lock would go on one after the other in threads. Results come in the
-order of the jobs and do not depend on how many run at once.
+Jobs that hold the interpreter's lock would run one after the other in threads. Results come in the
+order of the jobs and do not depend on how many run at the same time.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ def in_processes(
     Parameters
     ----------
     work
-        A function of a module; jobs and results can be pickled.
+        A function of a module; jobs and results must be picklable.
     jobs
         At least one.
     what
-        The name of the jobs in the progress line, such as ``tests``.
+        Name of the jobs in the progress line, such as ``tests``.
     name
-        Of a job, shown when it is done.
+        Returns a job's name, which is shown when it is done.
 
     Raises
     ------
     Exception
-        That a job raised; the others are left.
+        The exception that a job raised; the other jobs are abandoned.
     """
     line = StatusLine()
-    # Nothing is shared: a fork would take over threads' locks.
+    # Spawned, not forked: a fork would copy locks that other threads hold.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(available_cores(), len(jobs)), mp_context=context)
     waiting = {pool.submit(_done, work, job): job for job in jobs}
@@ -57,10 +57,10 @@ def in_processes(
             done.result()
             line.show(f"{count} of {len(jobs)} {what}: {name(waiting[done])}")
     except BaseException:
-        # Nobody waits for what nobody wants: a job may take minutes.
+        # Do not wait for jobs that nobody needs any more: one may take minutes.
         pool.shutdown(wait=False, cancel_futures=True)
         for process in multiprocessing.active_children():
-            # Not by SIGTERM: started with that ignored, they would go on.
+            # Kill, because a process started with SIGTERM ignored would go on.
             process.kill()
         raise
     finally:
@@ -70,6 +70,6 @@ def in_processes(
 
 
 def _done(work: Callable[[_Job], _Result], job: _Job) -> _Result:
-    """Do a job; a panic of the core comes home as an error that can be pickled."""
+    """Do a job; a panic of the core becomes an error that can be pickled."""
     with panics_told():
         return work(job)

@@ -1,12 +1,13 @@
 """Coughlin et al. 2010, Choosing the Right Solid State Storage Device: figures 1, 2 and 3.
 
-The paper tests seventeen drives, nine of single-level and eight of multi-level cells, beside a
-15,000 rpm disk, and names none of them. Here stand seventeen presets of the kinds of drives of that
-time, of which no value was fitted to anything. So single numbers cannot be compared; what the
-paper says of all of them is held against ours:
+The paper tests seventeen drives, nine with single-level and eight with multi-level cells, and a
+15,000 rpm disk, and names none of them. Here seventeen presets represent kinds of drives of that
+time; no value was fitted to anything. So single numbers cannot be compared. What the paper says of
+all drives is checked on ours:
 
-- figure 1, write saturation: 4 KiB random writes from fresh out of the box, in rounds of a minute;
-- figure 2, block sizes at 35 % writes, settled after preconditioning;
+- figure 1, write saturation: 4 KiB random writes from fresh out of the box, in rounds of a
+  minute;
+- figure 2, block sizes at 35 % writes, steady after preconditioning;
 - figure 3, the same on one drive with three kinds of data.
 """
 
@@ -34,7 +35,7 @@ REFERENCE: Final = (
 SLC: Final = tuple(f"slc-{letter}" for letter in "abcdefghi")
 MLC: Final = tuple(f"mlc-{letter}" for letter in "abcdefgh")
 DISK: Final = "sas-15k"
-#: The one that compresses, as figure 3's must.
+#: The drive that compresses, which figure 3 needs.
 CONTENT_DRIVE: Final = "mlc-c"
 CONTENTS: Final = ("zero", "database", "random")
 
@@ -45,24 +46,24 @@ _LARGE_BYTES: Final = 131072
 QUOTED: Final = (
     "The seventeen drives are not named, and no figure has numbers: what is compared are the "
     "paper's sentences.",
-    "How many requests were outstanding is not said: here 32, in one thread, write cache on, the "
-    "whole drive.",
-    "Which mix figure 3 shows is not said: here 35 % writes, as in figure 2.",
-    "A round of write saturation is a minute; it is judged from when twice the capacity was "
+    "The queue depth is not given: here 32, in one thread, write cache on, the whole drive.",
+    "The mix of figure 3 is not given: here 35 % writes, as in figure 2.",
+    "A round of write saturation is a minute. It is judged once twice the capacity has been "
     "written, because a fresh drive is as even as a settled one, or at the end of 24 hours.",
-    "mlc-d, a netbook's drive of 2008 where the paper's were on sale in 2010, loses more than any "
-    "of them: its controller has the memory to map 32 log blocks a plane, a hundredth of the "
-    "flash, so emptying a log of random writes merges nearly as many blocks as it has pages. With "
-    "all its spare blocks as logs, for which it would need a memory chip, it would lose 94.5 %.",
-    "Figure 3's drive gives random data a slight peak at 4 KiB, and the database load no strong "
-    "one. A write of 0.5 KiB first reads the page that it is part of, one flash read more for "
-    "each write, which is 7 % of the rate with random data: rounds scatter by 1 %, so that is no "
-    "chance. For the database load, of whose writes less than half come to the flash, that read "
-    "is a larger share, a fifth; but at 4 KiB it has come to what the link carries, as zeroes "
-    "have: 12 us for a command, assumed, and 13.7 us for 4 KiB at 3 Gb/s are 39,000 IOPS. At "
-    "6 Gb/s, and nothing else changed, the database load rises by 20 % from 0.5 to 4 KiB and has "
-    "its strong peak there, while random data stays as it is; that SATA of this drive's time is "
-    "the slower one is recalled, and no value is fitted to the figure.",
+    "mlc-d is a netbook's drive of 2008; the paper's drives were on sale in 2010. It loses more "
+    "than any of them: its controller has the memory to map 32 log blocks per plane, a hundredth "
+    "of the flash, so emptying a log of random writes merges nearly as many blocks as it has "
+    "pages. With all its spare blocks as logs, which would need a memory chip, it would lose 94.5 "
+    "%.",
+    "Figure 3's drive has a slight peak at 4 KiB with random data, and no strong peak with the "
+    "database load. A write of 0.5 KiB first reads the page that it is part of. This extra flash "
+    "read for each write costs 7 % of the rate with random data; rounds scatter by 1 %, so that is "
+    "not chance. Less than half of the database load's writes reach the flash, so the read is a "
+    "larger share, a fifth. But at 4 KiB the database load already reaches the limit of the link, "
+    "as zeroes do: 12 us for a command (assumed) and 13.7 us for 4 KiB at 3 Gb/s make 39,000 IOPS. "
+    "At 6 Gb/s, with nothing else changed, the database load rises by 20 % from 0.5 to 4 KiB and "
+    "has its strong peak there, while random data does not change. That SATA of this drive's time "
+    "ran at 3 Gb/s is recalled, and no value is fitted to the figure.",
 )
 
 Series = dict[int, float]
@@ -75,11 +76,11 @@ class Study:
     Attributes
     ----------
     saturation
-        Of each drive, the section of its write saturation result (docs/json-pts.md).
+        Section of the write saturation result (docs/json-pts.md), by drive.
     blocks
-        Of each drive IOPS by block size in bytes, at 35 % writes.
+        IOPS at 35 % writes, by drive and block size in bytes.
     contents
-        The same of the one drive, by kind of data.
+        The same for the one drive of figure 3, by kind of data.
     """
 
     saturation: Mapping[str, Mapping[str, Any]]
@@ -88,15 +89,15 @@ class Study:
 
 
 def reproduce(folder: Path | None = None, *, scale: float = 1.0) -> Reproduction:
-    """Run both tests on all eighteen drives, and compare.
+    """Run both tests on all eighteen drives and compare.
 
     Parameters
     ----------
     folder
-        Where runs are kept, so that a reproduction that was stopped goes on; forgotten unless
-        given.
+        Folder that stores the runs, so that a stopped reproduction resumes. Without it, nothing is
+        stored.
     scale
-        Of times and capacities; below 1 for trying out.
+        Factor for times and capacities; below 1 for a trial.
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="drivelab-") as made:
@@ -105,9 +106,9 @@ def reproduce(folder: Path | None = None, *, scale: float = 1.0) -> Reproduction
 
 
 def measure(folder: Path, scale: float = 1.0) -> Study:
-    """Run, or read, every test of the study."""
+    """Run every test of the study, or read it if it is there already."""
     drives = (*SLC, *MLC, DISK)
-    # What takes longest first, so that the cores end together.
+    # The longest jobs first, so that all cores finish at about the same time.
     jobs = [Job("wsat", drive, scale=scale) for drive in drives]
     jobs += [Job("blocks", drive, scale=scale) for drive in drives]
     others = [content for content in CONTENTS if content != "random"]
@@ -140,9 +141,9 @@ def reproduction_of(study: Study) -> Reproduction:
 
 
 def lost_percent(section: Mapping[str, Any]) -> float:
-    """Give what write saturation takes of the first minute's throughput, in per cent."""
+    """Return how much of the first minute's throughput write saturation takes, in per cent."""
     iops = section["minutes"]["iops"]
-    # A drive that did not settle is what it was at the end.
+    # A drive that did not settle is judged by its state at the end.
     last = section["settled_iops"]
     if last is None:
         last = sum(iops[-10:]) / len(iops[-10:])
@@ -150,7 +151,7 @@ def lost_percent(section: Mapping[str, Any]) -> float:
 
 
 def peak_bytes(series: Mapping[int, float]) -> int:
-    """Give the block size at which IOPS are highest; the smallest of equals."""
+    """Return the block size with the highest IOPS; the smallest if several are equal."""
     return min(series, key=lambda size: (-series[size], size))
 
 
@@ -214,7 +215,7 @@ def _saturation_claims(study: Study) -> list[Claim]:
             published=0.0,
             unit="%",
             tolerance=5.0,
-            reason="a disk stays as it is; 5 % is what the paper's rule lets rounds differ by",
+            reason="a disk does not change; 5 % is what the paper's rule lets rounds differ by",
         )
     )
     return claims
@@ -244,7 +245,7 @@ def _content_claims(study: Study) -> list[Claim]:
 
 
 def _orderings(study: Study) -> list[Ordering]:
-    """Hold counts of drives against the most that would not do."""
+    """Compare counts of drives with the largest count that would not satisfy the paper's words."""
     ssds = (*SLC, *MLC)
     after = [study.saturation[drive]["steady_after_minutes"] for drive in ssds]
     in_time = sum(minutes is not None and minutes <= _SETTLED_MINUTES for minutes in after)

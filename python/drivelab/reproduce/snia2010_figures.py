@@ -1,7 +1,7 @@
-"""Figures 1 to 3 of Coughlin et al. 2010, of our drives.
+"""Figures 1 to 3 of Coughlin et al. 2010, for our drives.
 
-Figure 2 has three dimensions in the paper, where high columns hide low ones; here it is a map with
-the numbers in it.
+Figure 2 has three dimensions in the paper, where high columns hide low ones. Here it is a heat map
+with its numbers in it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 _WIDE_INCHES: Final = (7.2, 4.4)
 _TALL_INCHES: Final = (7.2, 6.6)
-#: Above this share of the colours' range, black on colour is read better than white.
+#: Above this share of the colours' range, black text is easier to read than white.
 _LIGHT_SHARE: Final = 0.55
 
 
 def saturation(sections: Mapping[str, Mapping[str, Any]], drives: Sequence[str]) -> str:
-    """Draw write IOPS over those of the first minute, against time (figure 1)."""
+    """Draw write IOPS relative to the first minute's over time (figure 1)."""
 
     def draw(figure: Figure) -> None:
         figure.set_layout_engine("constrained")
@@ -52,7 +52,7 @@ def saturation(sections: Mapping[str, Mapping[str, Any]], drives: Sequence[str])
 
 
 def block_sizes(series: Mapping[str, Mapping[int, float]], groups: Sequence[Sequence[str]]) -> str:
-    """Map IOPS at 35 % writes by drive and block size (figure 2)."""
+    """Draw a heat map of IOPS at 35 % writes by drive and block size (figure 2)."""
     drives = [drive for group in groups for drive in group]
     sizes = sorted(series[drives[0]])
     heights = [[math.log10(max(series[drive][size], 1.0)) for size in sizes] for drive in drives]
@@ -91,7 +91,7 @@ def block_sizes(series: Mapping[str, Mapping[int, float]], groups: Sequence[Sequ
 
 
 def contents(series: Mapping[str, Mapping[int, float]], drive: str) -> str:
-    """Draw IOPS of one drive against block size, by what is written (figure 3)."""
+    """Draw IOPS of one drive against block size, by kind of data (figure 3)."""
     words = {"zero": "all zero", "database": "database", "random": "random"}
 
     def draw(figure: Figure) -> None:

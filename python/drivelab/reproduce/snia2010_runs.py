@@ -1,4 +1,4 @@
-"""The runs behind Coughlin et al. 2010: tests on many drives, side by side, kept."""
+"""The runs behind Coughlin et al. 2010: tests on many drives, in parallel and stored."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Job:
     preset
         The simulated drive.
     content
-        Of written data.
+        Kind of the written data.
     scale
-        Of times and capacities.
+        Factor for times and capacities.
     """
 
     test: str
@@ -40,15 +40,15 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Of its run's folder."""
+        """Return the name of its run's folder."""
         content = "" if self.content == "random" else f"-{self.content}"
         return f"{self.test}-{self.preset}{content}"
 
     @property
     def settings(self) -> Settings:
-        """The whole drive, write cache on, 32 requests outstanding.
+        """Return the settings: the whole drive, write cache on, queue depth 32.
 
-        Write saturation is judged by the paper's own rule; block sizes by the specification's,
+        Write saturation is judged by the paper's own rule; block sizes by the specification's rule,
         at 35 % writes.
         """
         rule, ratio = ("white-paper", 1.0) if self.test == "wsat" else ("pts", 0.35)
@@ -65,14 +65,14 @@ class Job:
 
 
 def results_of(jobs: Sequence[Job], folder: Path) -> dict[Job, dict[str, Any]]:
-    """Run every job that `folder` lacks, as many at once as there are cores.
+    """Run every job that `folder` lacks, one per core at the same time.
 
-    Results do not depend on how many that are.
+    Results do not depend on the number of cores.
 
     Raises
     ------
     RunError
-        When a test did not come to its end.
+        If a test did not finish.
     """
     found = in_processes(
         _kept_in,
@@ -88,7 +88,7 @@ def _kept_in(each: tuple[Job, Path]) -> str:
 
 
 def result_of(job: Job, path: Path) -> str:
-    """Run one job, or read it; give its result as JSON, which a process can hand on."""
+    """Run one job, or read it; return its result as JSON, which can pass between processes."""
     test, settings, drive = test_named(job.test), job.settings, f"sim:{job.preset}"
     outcome = finished(test, drive, settings, path)
     if outcome is None:

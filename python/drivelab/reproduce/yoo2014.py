@@ -1,9 +1,9 @@
 """Yoo et al. 2014, Analytical Model of SSD Parallelism: tables 4 and 5, figures 3 to 12.
 
-Published numbers stand beside the closed form, the simulator, and fio on the simulator while it is
-served to programs, all on the preset `x25m-yoo2014`. The workloads are the paper's: a file of
-512 MiB, read or written one record after the other at queue depth 1. What the paper prints as MB/s
-is MiB/s: its 65.7 MB/s are 512 KiB in 7616 us.
+Published numbers are compared with the closed form, with the simulator, and with fio on the
+simulator while it is served to programs, all with the preset `x25m-yoo2014`. The workloads are the
+paper's: a file of 512 MiB, read or written one record after the other at queue depth 1. What the
+paper prints as MB/s is MiB/s: its 65.7 MB/s are 512 KiB in 7616 us.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ TABLE_5: Final = (
     _Point("Rand Read", "read", PAGE_BYTES, True, "IOPS", 4201.7, 4235.1, 0.8),
     _Point("Rand Write", "write", PAGE_BYTES, True, "IOPS", 947.9, 880.6, 7.6),
 )
-# Tables 2 and 3 and section 4.1: what the model was computed from.
+# Tables 2 and 3 and section 4.1: the inputs of the paper's model.
 INPUTS: Final = {
     ("geometry", "channels"): 10,
     ("geometry", "ways_per_channel"): 2,
@@ -79,12 +79,13 @@ INPUTS: Final = {
 }
 QUOTED: Final = (
     "Figure 10: the paper states that model and measured X25-M differ by 4 % for sequential "
-    "writes; its measured points are not printed as numbers, so nothing is compared.",
-    "Figure 11: the paper states differences within 1.3 % for sequential reads; its measured "
-    "points are not printed as numbers, so nothing is compared.",
-    "Section 4.2: VSSIM is the drive that the paper's programs run on. Its FTL says where data "
-    "lie, its IO emulator delays each request, its monitor shows it (figure 12). Here `drivelab "
-    "serve` is that drive, whose rates stand under `live`, and `drivelab watch` the monitor.",
+    "writes. It prints no numbers for its measured points, so nothing is compared.",
+    "Figure 11: the paper states differences within 1.3 % for sequential reads. It prints no "
+    "numbers for its measured points, so nothing is compared.",
+    "Section 4.2: VSSIM is the drive that the paper's programs run on. Its FTL decides where data "
+    "is stored, its IO emulator delays each request, and its monitor shows it (figure 12). Here "
+    "`drivelab serve` is that drive, with its rates under `live`, and `drivelab watch` the "
+    "monitor.",
     "Table 4 prints an error of 0.5 % for writes; its own numbers, 947.9 and 944.6, differ by "
     "0.35 %.",
 )
@@ -96,9 +97,9 @@ def reproduce(preset: str = PRESET, *, is_served: bool = True) -> Reproduction:
     Parameters
     ----------
     preset
-        The drive; another than the paper's makes claims fail.
+        The preset; with any other than the paper's, claims fail.
     is_served
-        Serve it too, and have fio measure it.
+        Whether to serve the drive too and measure it with fio.
     """
     with AnalyticDrive.open(preset) as closed_form, SimulatedDrive.open(f"sim:{preset}") as drive:
         asked = [(each.op, each.record_bytes, each.random) for each in TABLE_5]
@@ -128,7 +129,7 @@ def reproduce(preset: str = PRESET, *, is_served: bool = True) -> Reproduction:
 
 
 class _Answers:
-    """What closed form and simulator say to every workload of the paper."""
+    """What closed form and simulator answer for every workload of the paper."""
 
     def __init__(self, closed_form: Drive, simulator: Drive, live: LiveRates) -> None:
         self.live = live
@@ -174,7 +175,7 @@ def _live_rate(answers: _Answers, point: _Point) -> float | None:
 
 
 def _percent(ours: float, other: float) -> float:
-    """Return the difference in per cent of the other, as the paper's error columns do."""
+    """Return the difference relative to the other in per cent, as in the paper's error columns."""
     return abs(ours - other) / other * 100
 
 
@@ -242,7 +243,7 @@ def _input_claims(preset: dict[str, Any]) -> list[Claim]:
             published=float(published),
             unit="ns" if key.endswith("_ns") else "",
             tolerance=0.0,
-            reason="an input, taken over as printed",
+            reason="an input, copied as printed",
         )
         for (table, key), published in INPUTS.items()
     ]
@@ -283,7 +284,7 @@ def _vssim_claims(answers: _Answers) -> list[Claim]:
 
 
 def _live_claims(answers: _Answers) -> list[Claim]:
-    """Hold the live drive against the simulator, where it says that it kept its time."""
+    """Compare the live drive with the simulator, if the server reports that it kept its time."""
     if answers.live.caution is not None:
         return []
     claims = []
@@ -297,7 +298,7 @@ def _live_claims(answers: _Answers) -> list[Claim]:
                     published=simulated,
                     unit=point.unit,
                     tolerance=0.05 * simulated,
-                    reason=f"what the way to a drive takes that is slowed {DILATION:g} times",
+                    reason=f"the time that the way to a drive slowed {DILATION:g} times takes",
                 )
             )
     return claims

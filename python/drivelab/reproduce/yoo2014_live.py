@@ -1,9 +1,9 @@
-"""What a program sees of the drive of Yoo et al. 2014 while it is served: tables 4 and 5.
+"""What a program measures on the drive of Yoo et al. 2014 while it is served: tables 4 and 5.
 
-In the paper VSSIM is the drive that programs run on: its FTL decides where data lie, its IO
-emulator how long that takes, its monitor shows it (figure 12). `drivelab serve` has that place
-here. fio asks it through a socket, so its rates hold what the way to the drive takes too. A request
-takes `DILATION` times as long as in the drive's own time, so that this is little.
+In the paper VSSIM is the drive that programs run on: its FTL decides where data is stored, its IO
+emulator how long that takes, and its monitor shows it (figure 12). Here `drivelab serve` has that
+role. fio reaches it through a socket, so fio's rates include the way to the drive. A request takes
+`DILATION` times as long as in the drive's own time, which makes that share small.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _MEMORY_BYTES: Final = 2**30
 
 @dataclass(frozen=True)
 class LiveRates:
-    """What fio found.
+    """What fio measured.
 
     Attributes
     ----------
     bytes_per_second
-        Of each workload that was asked for, in the drive's own time; empty without a live drive.
+        Rate of each workload, in the drive's own time; empty without a live drive.
     caution
-        Why there are none, or why they are not to be believed.
+        Why there are no rates, or why they should not be believed.
     """
 
     bytes_per_second: dict[tuple[str, int, bool], float]
@@ -52,16 +52,16 @@ def live_rates(
     *,
     seconds: float = _SECONDS,
 ) -> LiveRates:
-    """Serve a drive, and have fio measure it.
+    """Serve a drive and let fio measure it.
 
     Parameters
     ----------
     drive
-        What is served.
+        The drive to serve.
     asked
-        Workloads at depth 1: ``read`` or ``write``, bytes of a record, whether in random order.
+        Workloads at depth 1: ``read`` or ``write``, bytes per record, whether the order is random.
     seconds
-        Of each, on this machine's clock.
+        Seconds per workload, on this machine's clock.
     """
     try:
         fio = find_fio()
@@ -96,9 +96,9 @@ def live_rates(
 
 
 def _rate(report: Mapping[str, Any], op: str) -> float:
-    """Return bytes a second as fio found them."""
+    """Return bytes per second as fio measured them."""
     try:
         (job,) = report["jobs"]
         return float(job[op]["bw_bytes"])
     except (KeyError, TypeError, ValueError) as error:
-        raise RunError(f"fio left no bandwidth of the live drive ({error})") from error
+        raise RunError(f"fio reported no bandwidth for the live drive ({error})") from error

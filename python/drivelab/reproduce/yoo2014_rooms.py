@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _SIZE_INCHES: Final = (7.4, 4.2)
 _WIDE: Final = 2.5
 _HIGH: Final = 0.9
-# Name in the paper, what has its place here, left and lower end, colour.
+# Name in the paper, what has its role here, left and lower end, colour.
 _BOXES: Final = (
     ("guest OS in QEMU", "any program: fio,\na file system, a database", 0.1, 2.9, INK),
     ("RAMDISK", "data: memory or a file", 3.3, 0.1, INK),
@@ -30,14 +30,14 @@ _ARROWS: Final = (
 
 
 def draw_live_drive() -> str:
-    """Draw it; an SVG document."""
+    """Draw figure 12 as an SVG document."""
 
     def draw(figure: Figure) -> None:
         axes = figure.add_axes((0.02, 0.02, 0.96, 0.9))
         axes.set_axis_off()
         axes.set_xlim(0, 9.1)
         axes.set_ylim(0, 4.1)
-        axes.set_title("A drive for programs: VSSIM (figure 12), and what has its place here")
+        axes.set_title("A drive for programs: VSSIM (figure 12), and what has its role here")
         for box in _BOXES:
             _box(axes, box)
         for start, end, text in _ARROWS:
