@@ -55,7 +55,7 @@ RUST_ORDER: list[set[str]] = [
     {"sim"},
     {"replay"},
     {"live"},
-    {"firmware-bench", "firmware", "qemu", "python", "what-if"},
+    {"firmware", "qemu", "python", "what-if"},
     {"own-firmware"},
 ]
 FORBIDDEN_NAME = re.compile(r"(^|_)(utils?|helpers?|misc|common|new|old|v\d+)(_|$)")
