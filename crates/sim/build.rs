@@ -1,5 +1,5 @@
-//! Embeds every preset below `presets/` and every scenario of `scenarios/`, so that a new one costs
-//! one file.
+//! Embeds every preset below `presets/` and every scenario of `scenarios/`, so adding one means
+//! adding one file.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     embed("scenarios")
 }
 
-/// Writes the names and texts of the files below a folder as a table, in the order of their names.
+/// Writes a table of the names and texts of all files below a folder, sorted by name.
 fn embed(folder: &str) -> Result<(), Box<dyn Error>> {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR")?)
         .join("../..")

@@ -1,6 +1,6 @@
-//! Texts that the package contains, by name: its presets and its scenarios.
+//! Texts embedded in the package, by name: presets and scenarios.
 
-/// Names and texts, in the order of the names, as `build.rs` writes them.
+/// Names and texts, sorted by name, as `build.rs` writes them.
 pub(crate) struct Embedded(pub &'static [(&'static str, &'static str)]);
 
 impl Embedded {
@@ -9,7 +9,7 @@ impl Embedded {
         self.0.iter().map(|&(name, _)| name).collect()
     }
 
-    /// The text of this name.
+    /// The text with this name.
     pub(crate) fn text(&self, name: &str) -> Option<&'static str> {
         let position = self
             .0

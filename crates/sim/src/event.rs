@@ -1,49 +1,50 @@
-//! The event queue: a tournament tree with one leaf a resource.
+//! The event queue: a tournament tree with one leaf for each resource.
 //!
-//! Every resource has at most one pending event, so an event is a leaf and
-//! replacing it is one walk to the root. Units (dies) are leaves of the tree. The
-//! few queues of the host stand beside its root: each is first in, first out, has
-//! events with every request, and need not walk.
+//! Every resource has at most one pending event. So an event is a leaf, and replacing it is one
+//! walk to the root. Units (dies) are leaves of the tree. The few queues of the host are kept
+//! outside the tree, at its root: each is first in, first out and has events with every request, so
+//! a walk would be wasted.
 //!
 //! ```text
 //!   first = min( tree of units , side[0] , side[1] , ... )
 //! ```
 //!
-//! Keys are `time << LEAF_BITS | leaf`: unique, so equal times are served in
-//! the order of the leaves, units first, and every run is the same.
+//! Keys are `time << LEAF_BITS | leaf`, so they are unique. Events at equal times are served in the
+//! order of their leaves, units first, and every run is the same.
 
 const LEAF_BITS: u32 = 14;
 
-/// Queues beside the tree.
+/// The number of queues outside the tree.
 pub const SIDE_LEAVES: usize = 8;
 
-/// The one with an event in every write: the first of the others is kept beside it.
+/// The queue that has an event with every write. The first event of the other queues is kept
+/// separately.
 const BUSY_SIDE_LEAF: usize = 2;
 
-/// Largest number of resources, those beside the tree included.
+/// Largest number of resources, including the queues outside the tree.
 pub const MAX_LEAVES: usize = 1 << LEAF_BITS;
 
-/// Simulated time ends here (2^50 ns, 13 days): later times do not fit a key.
+/// Simulated time ends here (2^50 ns, 13 days), because later times do not fit into a key.
 pub const END_OF_TIME: u64 = (1 << (64 - LEAF_BITS)) - 1;
 
 const NEVER: u64 = u64::MAX;
 
-/// Time and leaf of an event: keys are in the order in which events are served.
+/// Time and leaf of an event. Keys sort in the order in which events are served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EventKey(u64);
 
 impl EventKey {
-    /// After every event.
+    /// Later than every event.
     pub const NEVER: Self = Self(NEVER);
 
-    /// The event of `leaf` at `time`, or just before [`END_OF_TIME`].
+    /// The event of `leaf` at `time`, or just before [`END_OF_TIME`] if `time` is later.
     #[inline(always)]
     #[must_use]
     pub fn new(time: u64, leaf: usize) -> Self {
         Self(time.min(END_OF_TIME - 1) << LEAF_BITS | leaf as u64)
     }
 
-    /// When; [`END_OF_TIME`] of [`EventKey::NEVER`].
+    /// The time of the event; [`END_OF_TIME`] for [`EventKey::NEVER`].
     #[inline(always)]
     #[must_use]
     pub const fn time(self) -> u64 {
@@ -57,7 +58,7 @@ impl EventKey {
         Self(self.0 & !(MAX_LEAVES as u64 - 1) | leaf as u64)
     }
 
-    /// Whose.
+    /// The leaf whose event this is.
     #[inline(always)]
     #[must_use]
     pub const fn leaf(self) -> usize {
@@ -68,8 +69,8 @@ impl EventKey {
 /// Pending events, the earliest first.
 #[derive(Clone, Debug)]
 pub struct EventTree {
-    /// Node `n` is the earlier of its children `2 n` and `2 n + 1`; the leaves are the last.
-    /// The root is kept apart.
+    /// Node `n` is the earlier of its children `2 n` and `2 n + 1`; the leaves come last. The root
+    /// is stored separately.
     nodes: Vec<u64>,
     /// The node of the first leaf, a power of two.
     leaves: usize,
@@ -81,8 +82,8 @@ pub struct EventTree {
 }
 
 impl EventTree {
-    /// A tree for `units` resources (leaves 0 to `units - 1`) and as many as
-    /// [`SIDE_LEAVES`] behind them, none with an event.
+    /// A tree for `units` resources (leaves 0 to `units - 1`), followed by [`SIDE_LEAVES`] queues.
+    /// No leaf has an event.
     #[must_use]
     pub fn new(units: usize) -> Self {
         let leaves = units.next_power_of_two().max(2);
@@ -119,7 +120,7 @@ impl EventTree {
         self.replace(leaf, EventKey::new(time, leaf).0);
     }
 
-    /// Sets the event of unit `leaf`, which has one, to `time` if that is later.
+    /// Postpones the event of unit `leaf` to `time` if that is later. The unit must have an event.
     #[inline(always)]
     pub fn postpone(&mut self, leaf: usize, time: u64) {
         let key = EventKey::new(time, leaf).0;
@@ -134,7 +135,7 @@ impl EventTree {
         self.replace(leaf, NEVER);
     }
 
-    /// Sets the event of the queue at `place` beside the tree, or removes it.
+    /// Sets or removes the event of the queue at `place`, outside the tree.
     #[inline(always)]
     pub fn set_side(&mut self, place: usize, time: Option<u64>) {
         let leaf = self.units + place;
@@ -153,8 +154,8 @@ impl EventTree {
         assert!(node < nodes.len());
         let mut least = key;
         loop {
-            // SAFETY: the first node exists, and there is an even number of them: so do its
-            // sibling and all that come before.
+            // SAFETY: the first node exists and the number of nodes is even, so its sibling and all
+            // nodes before it exist too.
             let sibling = unsafe {
                 *nodes.get_unchecked_mut(node) = least;
                 *nodes.get_unchecked(node ^ 1)

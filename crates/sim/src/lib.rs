@@ -1,7 +1,7 @@
 //! Simulated drives in virtual time, and their closed forms.
 //!
-//! Time is integer nanoseconds and jumps from event to event; nothing here
-//! reads a clock, a file or the environment.
+//! Time is integer nanoseconds and jumps from event to event. Nothing here reads a clock, a file or
+//! the environment.
 
 pub mod analytic;
 pub mod drive;

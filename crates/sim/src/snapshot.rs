@@ -5,22 +5,21 @@
 //!                    | length (8) | changes | FNV-1a (8)
 //! ```
 //!
-//! Numbers have their least byte first. The name says whose the state is where it is refused.
-//! The changes are those of `drivelab_ftl::Restorable::changes_since`; a drive without flash has
-//! none.
+//! Numbers have their least byte first. The name appears in the error if the state is refused. The
+//! changes are those of `drivelab_ftl::Restorable::changes_since`; a drive without flash has none.
 
 use drivelab_ftl::StateError;
 use thiserror::Error;
 
 const MARK: &[u8; 14] = b"DRIVELAB STATE";
 
-/// Changes with the layout of the bytes, and with what the prepared state of a
-/// configuration is.
+/// Changes with the layout of the bytes, and with the definition of a configuration's prepared
+/// state.
 const VERSION: u32 = 2;
 
 const HASH_BYTES: usize = 16;
 
-/// Why a snapshot is refused.
+/// The reason why a snapshot is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SnapshotError {
     /// Not made by [`Ssd::save`](crate::ssd::Ssd::save), or cut off in its first bytes.
@@ -35,23 +34,23 @@ pub enum SnapshotError {
         /// The snapshot's version.
         found: u32,
     },
-    /// Made of another drive.
+    /// Made from another drive.
     #[error("the snapshot is of {found:?}, {}", other_than(.found, .expected))]
     Configuration {
-        /// The name of the drive that it was made of.
+        /// The name of the drive it was made from.
         found: String,
-        /// The name of the drive that is to load it.
+        /// The name of the drive that should load it.
         expected: String,
     },
-    /// Not all of its bytes are there, or some were changed.
+    /// Some bytes are missing or changed.
     #[error("the snapshot is damaged, or was cut off: make it anew")]
     Checksum,
-    /// Its bytes are whole, but no state of the drive.
+    /// Its bytes are complete, but they are not a state of the drive.
     #[error("the snapshot is damaged: {0}; make it anew")]
     Damaged(#[from] StateError),
 }
 
-/// What stands against a state of the drive `found` on `expected`.
+/// The reason to refuse a state of the drive `found` on `expected`.
 fn other_than(found: &str, expected: &str) -> String {
     if found == expected {
         "of other values than its preset has now: make it anew".to_owned()
@@ -60,7 +59,7 @@ fn other_than(found: &str, expected: &str) -> String {
     }
 }
 
-/// The name of a drive, as many of its characters as a frame holds.
+/// The name of a drive, cut to the characters that a frame holds.
 fn held(name: &str) -> &str {
     let mut ends = (0..=name.len().min(usize::from(u8::MAX))).rev();
     ends.find_map(|end| name.get(..end)).unwrap_or_default()
@@ -73,7 +72,7 @@ fn checksum(bytes: &[u8]) -> u64 {
     })
 }
 
-/// `changes` with their frame.
+/// `changes` in their frame.
 pub(crate) fn framed(name: &str, config_hash: &str, changes: &[u8]) -> Vec<u8> {
     let mut bytes = MARK.to_vec();
     bytes.extend(VERSION.to_le_bytes());

@@ -1,4 +1,4 @@
-//! When the equations hold, and what is said where they do not.
+//! The conditions under which the equations hold, and the refusals where they do not.
 
 use std::fmt;
 
@@ -10,26 +10,26 @@ use crate::preset::{Dispatch, HostInterface, Mapping, SsdConfig};
 /// One condition that a drive does not meet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
-    /// Operations do not pass one stage in order.
+    /// Operations do not pass through one in-order stage.
     NotInOrder(Dispatch),
-    /// Neighbouring pages may lie on one unit.
+    /// Neighbouring pages may lie on the same unit.
     Mapping(Mapping),
     /// Writes go to SLC blocks first.
     Slc,
-    /// Several pages share one of the flash.
+    /// Several logical pages share one flash page.
     Compression,
-    /// Data lies where its host's placement handles say.
+    /// The host's placement handles decide where data lies.
     Placement,
-    /// Zones are written in order, and reset.
+    /// Zones are written in order and reset.
     Zones,
     /// Pages take different times in the cell array.
     PageTypes {
-        /// The key that says so.
+        /// The preset key that sets this.
         key: &'static str,
-        /// How many times there are.
+        /// How many different times there are.
         types: usize,
     },
-    /// Wear changes the times of the flash.
+    /// Wear changes the flash times.
     Ageing,
     /// The firmware takes time.
     Firmware,
@@ -45,23 +45,23 @@ pub enum Reason {
         /// The cache's size.
         bytes: u64,
     },
-    /// Durations differ between runs.
+    /// Durations vary between runs.
     Variability {
-        /// The key that says so.
+        /// The preset key that sets this.
         key: &'static str,
         /// Its value.
         value: f64,
     },
-    /// rho is not the number of units.
+    /// rho differs from the number of units.
     Rho {
-        /// As the preset says.
+        /// The value in the preset.
         rho: u64,
-        /// Planes with plane mode on, else dies.
+        /// The number of planes in plane mode, otherwise the number of dies.
         units: u64,
     },
-    /// Two transfers of a channel may want it at once.
+    /// Two transfers may want the same channel at the same time.
     TransfersOverlap {
-        /// For reads or for writes.
+        /// Whether this concerns reads or writes.
         direction: Direction,
         /// Channels of the drive.
         channels: u32,
@@ -132,12 +132,12 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Every condition of the closed form that a drive does not meet.
+/// Every condition of the closed form that a drive fails to meet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// The preset's name.
     pub preset: String,
-    /// What fails, at least one.
+    /// The failed conditions; at least one.
     pub reasons: Vec<Reason>,
 }
 
@@ -158,7 +158,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// What rules the drive out for both directions.
+/// Conditions that rule the drive out for both directions.
 pub(super) fn general_reasons(config: &SsdConfig) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if config.scheduling.dispatch != Dispatch::InOrder {
@@ -229,7 +229,7 @@ pub(super) fn general_reasons(config: &SsdConfig) -> Vec<Reason> {
     reasons
 }
 
-/// What rules out one direction.
+/// Conditions that rule out one direction.
 pub(super) fn overlap(config: &SsdConfig, direction: Direction) -> Option<Reason> {
     let steps = Steps::of(config, direction);
     let channels = config.geometry.channels;

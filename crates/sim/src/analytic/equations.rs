@@ -1,4 +1,4 @@
-//! Equations 1 to 7 of Yoo et al. 2014; every line that is one of them says which.
+//! Equations 1 to 7 of Yoo et al. 2014. Each line that implements one carries its number.
 
 use drivelab_request::Direction;
 use thiserror::Error;
@@ -37,20 +37,20 @@ impl Steps {
 
 /// The closed form of one drive.
 ///
-/// Latencies are those of a single request of whole pages on an idle drive, whose pages lie on the
-/// units in turn.
+/// A latency is that of a single request of whole pages. The drive is idle, and consecutive pages
+/// lie on the units in turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClosedForm {
     config: SsdConfig,
     rho: u64,
 }
 
-/// The latency of a record with its parts; symbols as in Yoo et al. 2014, table 1.
+/// The latency of a record and its parts. The symbols are those of Yoo et al. 2014, table 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordTiming {
     /// N_page.
     pub pages: u64,
-    /// rho, pages that are in flight at once.
+    /// rho: the number of pages in flight at once.
     pub rho: u64,
     /// N_cycle.
     pub cycles: u64,
@@ -68,19 +68,19 @@ pub struct RecordTiming {
     pub record_ns: u64,
 }
 
-/// Why the closed form does not answer.
+/// Reasons why the closed form gives no answer.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ClosedFormError {
-    /// The equations do not hold for the drive.
+    /// The equations do not hold for this drive.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A record that is not one or more whole pages of the drive.
+    /// The record is not a whole number of pages of the drive, or not at least one.
     #[error(
         "a record of {record_bytes} bytes is not possible; allowed: a multiple of the page size, \
          {page_bytes}, up to the capacity, {capacity_bytes}"
     )]
     NotWholePages {
-        /// What was asked for.
+        /// The requested size.
         record_bytes: u64,
         /// The drive's page size.
         page_bytes: u64,
@@ -90,19 +90,19 @@ pub enum ClosedFormError {
     /// The result does not fit in 64 bits of nanoseconds.
     #[error("a record of {record_bytes} bytes takes longer than 584 years: use a smaller record")]
     TooLong {
-        /// What was asked for.
+        /// The requested size.
         record_bytes: u64,
     },
 }
 
 impl ClosedForm {
-    /// The closed form of a drive.
+    /// Builds the closed form of a drive.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] with every condition that does not hold, where at least one of them rules out
-    /// both directions.  A condition that rules out one direction is answered by
-    /// [`ClosedForm::record`] for it.
+    /// A [`Refusal`] with every failed condition, if at least one of them rules out both
+    /// directions. If a condition rules out only one direction, [`ClosedForm::record`] refuses that
+    /// direction.
     pub fn new(config: &SsdConfig) -> Result<Self, Refusal> {
         let mut reasons = general_reasons(config);
         let overlaps: Vec<_> = Direction::ALL
@@ -131,7 +131,7 @@ impl ClosedForm {
         &self.config
     }
 
-    /// Pages in flight at once.
+    /// The number of pages in flight at once.
     #[must_use]
     pub fn rho(&self) -> u64 {
         self.rho
@@ -141,7 +141,7 @@ impl ClosedForm {
     ///
     /// # Errors
     ///
-    /// As [`ClosedForm::record`].
+    /// The same as [`ClosedForm::record`].
     pub fn record_ns(
         &self,
         direction: Direction,
@@ -150,12 +150,12 @@ impl ClosedForm {
         Ok(self.record(direction, record_bytes)?.record_ns)
     }
 
-    /// The latency of one request with its parts.
+    /// The latency of one request, with its parts.
     ///
     /// # Errors
     ///
-    /// [`ClosedFormError::NotWholePages`] for a size that is not one or more pages within the
-    /// capacity, [`ClosedFormError::Refused`] where transfers of this direction overlap.
+    /// [`ClosedFormError::NotWholePages`] unless the size is one or more whole pages within the
+    /// capacity. [`ClosedFormError::Refused`] if transfers in this direction overlap.
     pub fn record(
         &self,
         direction: Direction,
@@ -185,7 +185,7 @@ impl ClosedForm {
     }
 }
 
-/// Equations 1 to 7, or nothing where a result does not fit in 64 bits.
+/// Equations 1 to 7. `None` if a result does not fit in 64 bits.
 fn timing(steps: Steps, rho: u64, pages: u64) -> Option<RecordTiming> {
     let Steps {
         dispatch_ns,

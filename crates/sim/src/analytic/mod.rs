@@ -1,7 +1,7 @@
 //! The latency of one request by equation: Yoo et al. 2014, equations 1 to 7.
 //!
-//! A request of N_page pages meets an idle drive.  One stage hands its pages to rho units in turn,
-//! channel by channel; a unit that is still at work makes the stage wait.
+//! A request of N_page pages meets an idle drive. One stage hands its pages to rho units in turn,
+//! channel by channel. The stage waits whenever the next unit is still at work.
 //!
 //! ```text
 //! unit 1  [ch][ reg ][      cell      ]..wait..[ch][ reg ][      cell      ]
@@ -10,8 +10,8 @@
 //!         |<------------- t_cycle ------------>|
 //! ```
 //!
-//! Left out: other requests, collection, the host link and any buffer.  [`ClosedForm::new`] refuses
-//! a drive for which one of these, or anything else that the equations assume away, matters.
+//! Left out: other requests, garbage collection, the host link and any buffer. [`ClosedForm::new`]
+//! refuses a drive for which one of these matters, or anything else that the equations ignore.
 
 mod condition;
 mod equations;

@@ -1,4 +1,4 @@
-//! One thread's drive: it measures one workload after the other, each from the state that it names.
+//! The drive of one thread. It measures one workload after another, each from its own start state.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -7,7 +7,7 @@ use super::measuring::Work;
 use super::{Drive, Prepared, State, States};
 use crate::host::{Outcome, Settling, SimError};
 
-/// A drive that is brought from state to state. It needs no thread of its own.
+/// A drive that moves from state to state. It needs no thread of its own.
 pub struct Bench {
     states: Arc<States>,
     seed: u64,
@@ -15,7 +15,7 @@ pub struct Bench {
     held: Option<Held>,
 }
 
-/// A drive, and the state that it returns to.
+/// A drive and the state that it returns to.
 struct Held {
     settling: Option<Settling>,
     state: Prepared,
@@ -23,7 +23,7 @@ struct Held {
 }
 
 impl Bench {
-    /// One without a drive so far; what it does ends soon after `stop` is set.
+    /// A bench that holds no drive yet. Its measurements end soon after `stop` is set.
     #[must_use]
     pub const fn new(states: Arc<States>, seed: u64, stop: Arc<AtomicBool>) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl Bench {
         }
     }
 
-    /// Measures on the drive that it holds, or on one in another state instead.
+    /// Measures on the drive it holds, or on another one if the work begins in another state.
     ///
     /// # Errors
     /// As [`States::get`] and [`Drive::run`].
@@ -55,7 +55,8 @@ impl Bench {
         outcome
     }
 
-    /// A drive in a state; the one before rests, or goes where memory is short.
+    /// Gets a drive in another state. The drive held before is kept for later use, or dropped if
+    /// memory is short.
     fn another(&self, held: Option<Held>, settling: Option<Settling>) -> Result<Held, SimError> {
         let state = self.states.get(settling, &self.stop)?;
         if let Some(before) = held
@@ -70,7 +71,7 @@ impl Bench {
         })
     }
 
-    /// Gives the drive back, for whoever is next.
+    /// Gives the drive back for the next user.
     pub fn rest(self) {
         if let Some(Held { state, drive, .. }) = self.held {
             state.rest(drive);

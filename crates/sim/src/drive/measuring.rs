@@ -1,4 +1,4 @@
-//! Many workloads, measured by several threads and answered in order.
+//! Several threads measure many workloads; the answers come in order.
 //!
 //! ```text
 //! work     0 1 2 3 4 5 6 7 8 9 ...
@@ -6,8 +6,8 @@
 //!          given   next  being measured, at most AHEAD beyond the next
 //! ```
 //!
-//! No thread waits for another as long as the answers are taken: a workload that
-//! takes long holds up the order, not the work.
+//! No thread waits for another as long as the caller takes the answers. A slow workload delays the
+//! answers behind it, but not the measurements.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -21,10 +21,10 @@ use drivelab_workload::Stream;
 use super::{Bench, States};
 use crate::host::{Outcome, Plan, Settling, SimError};
 
-/// Measurements that may be done before the next in order is.
+/// How many measurements may be finished before the next one in order.
 const AHEAD: usize = 128;
 
-/// A list of workloads on its way; dropping it stops the threads.
+/// A list of workloads being measured. Dropping it stops the threads.
 pub struct Measuring {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
@@ -36,36 +36,36 @@ struct Shared {
     seed: u64,
     stop: Arc<AtomicBool>,
     progress: Mutex<Progress>,
-    /// Something in the progress changed.
+    /// Signals that the progress changed.
     changed: Condvar,
 }
 
-/// What is measured.
+/// One measurement to make.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// The key of its random numbers, beside the seed.
+    /// Together with the seed, the key of its random numbers.
     pub index: u64,
-    /// Sent at the same time.
+    /// The streams, all sent at the same time.
     pub streams: Vec<Stream>,
-    /// How long.
+    /// When the measurement ends.
     pub plan: Plan,
-    /// The kind of writing that the drive has settled to before; none for the state that its
-    /// preset says.
+    /// The kind of writing to which the drive has settled beforehand. `None` means the state that
+    /// the preset describes.
     pub settling: Option<Settling>,
 }
 
 #[derive(Default)]
 struct Progress {
-    /// Places of `work` that a thread has taken.
+    /// How many places of `work` threads have taken.
     taken: usize,
-    /// Places answered to the caller.
+    /// How many places the caller has been given.
     given: usize,
     done: BTreeMap<usize, thread::Result<Result<Outcome, SimError>>>,
 }
 
 impl Measuring {
-    /// Starts to measure all `work`, each from the state that it names, on at most `workers`
-    /// threads.
+    /// Starts to measure all `work` on at most `workers` threads. Each workload begins in its own
+    /// start state.
     #[must_use]
     pub fn start(states: &Arc<States>, work: Vec<Work>, seed: u64, workers: usize) -> Self {
         let workers = workers.clamp(1, work.len().max(1));
@@ -87,7 +87,7 @@ impl Measuring {
         Self { shared, threads }
     }
 
-    /// Starts as many of `workers` threads as there is memory for, at least one.
+    /// Starts up to `workers` threads, as many as memory has room for, but at least one.
     fn threads(shared: &Arc<Shared>, workers: usize) -> Result<Vec<JoinHandle<()>>, SimError> {
         let fits = |&count: &usize| shared.states.prepared().check_workers(count).is_ok();
         let workers = (2..=workers).rev().find(fits);
@@ -103,14 +103,14 @@ impl Measuring {
                     let reason = error.to_string();
                     return Err(SimError::NoThread { reason });
                 }
-                // Those that there are do the work.
+                // The threads already started do the work.
                 Err(_) => break,
             }
         }
         Ok(threads)
     }
 
-    /// Every result was given.
+    /// Whether the caller has received every result.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.shared.progress().given == self.shared.work.len()
@@ -136,15 +136,15 @@ impl Measuring {
         Some(result.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 
-    /// Ends every thread; what is under way is given up.
+    /// Ends every thread and abandons the measurements in progress.
     pub fn stop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
-        // Under the lock: a thread that is about to wait would miss the call.
+        // Notify under the lock; a thread that is about to wait would otherwise miss it.
         let progress = self.shared.progress();
         self.shared.changed.notify_all();
         drop(progress);
         for thread in self.threads.drain(..) {
-            // Panics were caught where they happened.
+            // Panics are caught inside the thread.
             let _ = thread.join();
         }
     }
@@ -175,18 +175,18 @@ impl Shared {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One thread: takes the next place until there is none.
+    /// The loop of one thread: takes the next place until none is left.
     fn labour(&self) {
         let (states, stop) = (Arc::clone(&self.states), Arc::clone(&self.stop));
         let mut bench = Bench::new(states, self.seed, stop);
         while let Some(place) = self.take() {
-            // Whoever waits for this place waits for ever where nothing comes of it.
+            // Without a result for this place, whoever waits for it would wait for ever.
             let result = catch_unwind(AssertUnwindSafe(|| bench.measure(&self.work[place])));
             let panicked = result.is_err();
             self.progress().done.insert(place, result);
             self.changed.notify_all();
             if panicked {
-                // Its state is worth nothing any more.
+                // After a panic the state of the drive cannot be trusted.
                 return;
             }
         }

@@ -1,6 +1,6 @@
-//! A simulated drive of any kind: made of its preset, prepared once, run by workers.
+//! A simulated drive of any kind. It is made from a preset, prepared once and run by workers.
 //!
-//! The kinds are a closed set, matched once a run. A run takes streams, and says what becomes of
+//! The kinds form a closed set, matched once a run. A run takes streams and decides what happens to
 //! the state that it leaves ([`Drive::run`]).
 
 mod bench;
@@ -28,23 +28,23 @@ pub use session::Session;
 pub use states::States;
 pub use watched::watched;
 
-/// A drive in its preset's condition, shared by every worker and clone.
+/// A drive in the condition of its preset, shared by all workers and clones.
 #[derive(Clone)]
 pub enum Prepared {
-    /// Of flash.
+    /// An SSD.
     Ssd(ssd::Prepared),
-    /// A disk has no condition: every run finds it idle, with a cold cache.
+    /// A hard disk. It has no condition: every run starts with an idle disk and a cold cache.
     Hdd(Arc<HddConfig>),
-    /// An array of either.
+    /// An array of SSDs or disks.
     Raid(Arc<PreparedArray>),
 }
 
 impl Prepared {
-    /// Brings a drive into its condition, without simulating time; fails soon after another
-    /// thread has set `stop`.
+    /// Brings a drive into its condition without simulating time. Fails soon after another thread
+    /// has set `stop`.
     ///
     /// # Errors
-    /// [`SimError`] when its geometry leaves no space to work in, or memory lacks.
+    /// [`SimError`] if the geometry leaves no space to work in, or memory is short.
     pub fn stoppable(config: DriveConfig, stop: &AtomicBool) -> Result<Self, SimError> {
         check_room(Self::state_bytes(&config))?;
         Ok(match config {
@@ -56,8 +56,8 @@ impl Prepared {
         })
     }
 
-    /// A drive of another configuration in the state of this one, where that would be the same and
-    /// making it anew would take long: they differ in times alone.
+    /// A drive with another configuration in the same state as this one. `Some` only if the two
+    /// configurations differ in times alone and preparing the state again would take long.
     #[must_use]
     pub fn timed(&self, config: &DriveConfig) -> Option<Self> {
         match (self, config) {
@@ -68,8 +68,8 @@ impl Prepared {
         }
     }
 
-    /// Bytes that the state of such a drive takes for every worker; the prepared state
-    /// takes no more.
+    /// The bytes that the state of such a drive takes in each worker. The prepared state takes at
+    /// most as much.
     #[must_use]
     pub fn state_bytes(config: &DriveConfig) -> u64 {
         match config {
@@ -79,21 +79,21 @@ impl Prepared {
         }
     }
 
-    /// Checks that memory has room for so many workers, and for what their runs need.
+    /// Checks that memory has room for this many workers and their runs.
     ///
     /// # Errors
-    /// [`SimError::NoMemory`] when it has not.
+    /// [`SimError::NoMemory`] if it has not.
     pub fn check_workers(&self, workers: usize) -> Result<(), SimError> {
         let resting = match self {
             Self::Ssd(prepared) => prepared.resting(),
             Self::Hdd(_) => 0,
             Self::Raid(prepared) => prepared.resting(),
         };
-        // Those that rest have theirs.
+        // Resting workers already have their memory.
         self.check_states(workers.saturating_sub(resting) as u64)
     }
 
-    /// Checks that memory has room for so many states of such a drive.
+    /// Checks that memory has room for this many states of such a drive.
     fn check_states(&self, count: u64) -> Result<(), SimError> {
         let state = match self {
             Self::Ssd(prepared) => ssd::Prepared::state_bytes(prepared.config()),
@@ -103,7 +103,7 @@ impl Prepared {
         check_room((state + state / 8).saturating_mul(count))
     }
 
-    /// A worker with a state of its own, whose runs end soon after `stop` is set.
+    /// A worker with a state of its own. Its runs end soon after `stop` is set.
     #[must_use]
     pub fn worker(&self, stop: &Arc<AtomicBool>) -> Drive {
         match self {
@@ -113,8 +113,8 @@ impl Prepared {
         }
     }
 
-    /// The drive without users, for an owner that keeps time: in its condition, or in the state
-    /// that [`Drive::save`] wrote.
+    /// The drive without users, for an owner that keeps time. It is in its prepared condition, or
+    /// in the state that [`Drive::save`] wrote.
     ///
     /// # Errors
     /// As [`Drive::load`].
@@ -132,7 +132,7 @@ impl Prepared {
         })
     }
 
-    /// A worker that rests, or a new one; it stops when `stop` is set.
+    /// A resting worker, or else a new one. It stops when `stop` is set.
     fn rested_worker(&self, stop: &Arc<AtomicBool>) -> Drive {
         match self {
             Self::Ssd(prepared) => Drive::Ssd(Box::new(prepared.rested_worker(stop))),
@@ -140,8 +140,7 @@ impl Prepared {
         }
     }
 
-    /// Keeps a worker that has returned to the prepared state, where making another
-    /// costs much.
+    /// Keeps a worker that has returned to the prepared state, if making another would be slow.
     fn rest(&self, worker: Drive) {
         match (self, worker) {
             (Self::Ssd(prepared), Drive::Ssd(worker)) => prepared.rest(*worker),
@@ -151,21 +150,21 @@ impl Prepared {
     }
 }
 
-/// What becomes of the state that a run leaves.
+/// What happens to the state that a run leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// The drive returns to its prepared state, from which it also began: a measurement by
-    /// itself, which knows of no other.
+    /// The drive starts in its prepared state and returns to it. Each measurement is independent of
+    /// all others.
     Returned,
-    /// It stays, unless the run fails: the next run goes on from it.
+    /// The state is kept, unless the run fails. The next run continues from it.
     Kept,
 }
 
-/// One worker's drive.
+/// The drive of one worker.
 pub enum Drive {
-    /// Of flash.
+    /// An SSD.
     Ssd(Box<Ssd>),
-    /// A disk.
+    /// A hard disk.
     Hdd(Box<Disk>),
     /// An array.
     Raid(Box<Raid>),
@@ -182,7 +181,7 @@ impl Drive {
         }
     }
 
-    /// Tells `watch` where every run from here on stands.
+    /// Reports the progress of every later run to `watch`.
     pub fn watch(&mut self, watch: &Arc<Watch>) {
         match self {
             Self::Ssd(drive) => drive.watch(watch),
@@ -191,11 +190,12 @@ impl Drive {
         }
     }
 
-    /// Runs streams: the one way in. Random numbers are keyed by `seed` and `index`, the place
-    /// of the measurement or step.
+    /// Runs streams. All work enters the drive here. `seed` and `index`, the place of the
+    /// measurement or step, are the key of the random numbers.
     ///
     /// # Errors
-    /// [`SimError`] when they cannot be served, or, of a measurement by itself, tell no rate.
+    /// [`SimError`] if the streams cannot be served, or if an independent measurement is too short
+    /// to give a rate.
     pub fn run(
         &mut self,
         streams: &[Stream],
@@ -221,13 +221,13 @@ impl Drive {
     pub fn reset(&mut self) {
         match self {
             Self::Ssd(drive) => drive.reset(),
-            // Every run of it begins at rest.
+            // A disk starts every run at rest.
             Self::Hdd(_) => {}
             Self::Raid(drive) => drive.reset(),
         }
     }
 
-    /// The state between two runs, as bytes that [`Drive::load`] takes.
+    /// The state between two runs, as bytes for [`Drive::load`].
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         match self {
@@ -237,10 +237,10 @@ impl Drive {
         }
     }
 
-    /// Takes up the state that [`Drive::save`] wrote on a drive of the same configuration.
+    /// Restores the state that [`Drive::save`] wrote on a drive of the same configuration.
     ///
     /// # Errors
-    /// [`SnapshotError`] where the bytes are of another configuration or version, or damaged.
+    /// [`SnapshotError`] if the bytes belong to another configuration or version, or are damaged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         match self {
             Self::Ssd(drive) => drive.load(bytes),

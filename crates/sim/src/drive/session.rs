@@ -1,11 +1,11 @@
-//! A drive used for hours: what is done to it adds up, until it is purged.
+//! A drive in long use: the effects of all steps add up until the drive is purged.
 //!
 //! ```text
 //!   preset's condition ── step ── step ── idle ── step ── ...
-//!   purged             ── step ── step ── ...            each goes on from what the last left
+//!   purged             ── step ── step ── ...            each step continues where the last ended
 //! ```
 //!
-//! Between two steps the drive drains: what its write buffer held is then in the flash.
+//! The drive drains between two steps: the content of its write buffer moves to the flash.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use crate::host::{Outcome, Plan, SimError};
 use crate::preset::DriveConfig;
 use crate::snapshot::SnapshotError;
 
-/// First byte of a saved state: what the rest is a difference from.
+/// First byte of a saved state: names the state from which the rest is a difference.
 const FROM_CONDITION: u8 = 0;
 const FROM_PURGED: u8 = 1;
 
@@ -27,14 +27,13 @@ pub struct Session {
     config: DriveConfig,
     drive: Drive,
     is_purged: bool,
-    /// A step failed: the state before it is gone.
+    /// A step failed, so the state before it is gone.
     is_lost: bool,
     stop: Arc<AtomicBool>,
 }
 
 impl Session {
-    /// Begins in the preset's condition; every call ends soon after another thread has set
-    /// `stop`.
+    /// Begins in the preset's condition. Every call ends soon after another thread has set `stop`.
     ///
     /// # Errors
     /// As [`Prepared::stoppable`].
@@ -51,7 +50,7 @@ impl Session {
         })
     }
 
-    /// Erases everything; erase counts stay as the preset says.
+    /// Erases everything. Erase counts go back to those of the preset.
     ///
     /// # Errors
     /// As [`Prepared::stoppable`].
@@ -74,11 +73,11 @@ impl Session {
         Ok(())
     }
 
-    /// Sends streams at the same time. Random numbers are keyed by `seed` and `place`, the step's
-    /// number.
+    /// Sends streams at the same time. `seed` and `place`, the number of the step, are the key of
+    /// the random numbers.
     ///
     /// # Errors
-    /// [`SimError`] when they cannot be served; the state is then lost.
+    /// [`SimError`] if the streams cannot be served; the state is then lost.
     pub fn run(
         &mut self,
         streams: &[Stream],
@@ -95,21 +94,21 @@ impl Session {
         outcome
     }
 
-    /// Leaves the drive alone for so long.
+    /// Leaves the drive idle for `time`.
     ///
     /// # Errors
     /// As [`Session::run`].
     pub fn idle(&mut self, time: Nanos, seed: u64, place: u64) -> Result<(), SimError> {
-        // Nothing is wanted until so much time has passed.
+        // The only command is a flush, sent when the time has passed.
         let streams = [Stream::timed("idle", [Command::flush(time)])];
         self.run(&streams, Plan::counting(0, 1), seed, place)
             .map(drop)
     }
 
-    /// The state between two steps, as bytes that [`Session::load`] takes.
+    /// The state between two steps, as bytes for [`Session::load`].
     ///
     /// # Errors
-    /// [`SimError::StateLost`] after a step that failed.
+    /// [`SimError::StateLost`] after a failed step.
     pub fn save(&self) -> Result<Vec<u8>, SimError> {
         if self.is_lost {
             return Err(SimError::StateLost);
@@ -123,11 +122,11 @@ impl Session {
         Ok(bytes)
     }
 
-    /// Takes up what [`Session::save`] gave on the same drive.
+    /// Restores what [`Session::save`] gave on the same drive.
     ///
     /// # Errors
-    /// [`SimError`] as of [`Session::purge`]; inside, [`SnapshotError`] where the bytes are of
-    /// another drive or version, or damaged.
+    /// The outer [`SimError`] is that of [`Session::purge`]. The inner [`SnapshotError`] says that
+    /// the bytes belong to another drive or version, or are damaged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<Result<(), SnapshotError>, SimError> {
         let is_purged = match bytes.last() {
             Some(&FROM_PURGED) => true,

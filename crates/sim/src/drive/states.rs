@@ -1,4 +1,4 @@
-//! The states that measurements begin with.
+//! The states in which measurements begin.
 //!
 //! ```text
 //!   prepared ─┬─ as the preset says
@@ -15,19 +15,19 @@ use drivelab_workload::{Requests, Source, Stream};
 use super::{DriveConfig, Prepared};
 use crate::host::{Settling, SimError};
 
-/// A write cache is full, and stays so, when it could have been filled so often.
+/// A write cache counts as full once the writes could have filled it this many times.
 const CACHE_FILLS: f64 = 3.0;
-/// Writes that are too rare to fill a cache in so many requests never fill it.
+/// Writes that would need more requests than this to fill a cache never fill it.
 const MOST_FILLING_REQUESTS: f64 = 100_000.0;
 
-/// Of one drive, shared by its workers.
+/// The states of one drive, shared by its workers.
 pub struct States {
     prepared: Prepared,
     settled: Mutex<BTreeMap<Settling, Prepared>>,
 }
 
 impl States {
-    /// Those of a drive in its condition.
+    /// The states of a drive in its prepared condition.
     #[must_use]
     pub const fn of(prepared: Prepared) -> Self {
         Self {
@@ -36,8 +36,8 @@ impl States {
         }
     }
 
-    /// Those of a drive of another configuration, where it differs in times alone: also the states
-    /// that were settled so far.
+    /// The states of a drive with another configuration, if the two differ in times alone. Includes
+    /// the states that were settled so far.
     #[must_use]
     pub fn timed(&self, config: &DriveConfig) -> Option<Self> {
         let prepared = self.prepared.timed(config)?;
@@ -52,17 +52,17 @@ impl States {
         })
     }
 
-    /// As the preset says.
+    /// The state that the preset describes.
     #[must_use]
     pub const fn prepared(&self) -> &Prepared {
         &self.prepared
     }
 
-    /// The state that a kind of writing has reached, or the prepared one for none. It is made once;
-    /// where memory has no room for it beside others, those are made again when they are needed.
+    /// The state that a kind of writing reaches, or the prepared state for `None`. It is made once.
+    /// If memory has no room for several states, older ones are dropped and made again when needed.
     ///
     /// # Errors
-    /// [`SimError`] when the drive cannot be brought there, or memory lacks, and soon after `stop`
+    /// [`SimError`] if the drive cannot reach the state, if memory is short, or soon after `stop`
     /// is set.
     pub fn get(&self, settling: Option<Settling>, stop: &AtomicBool) -> Result<Prepared, SimError> {
         let Some(settling) = settling else {
@@ -83,7 +83,8 @@ impl States {
 }
 
 impl Prepared {
-    /// This drive after so much writing of a kind that more of it changes nothing; a disk as it is.
+    /// This drive after enough writing of one kind that more would change nothing. A disk stays as
+    /// it is.
     fn settled(&self, settling: Settling, stop: &AtomicBool) -> Result<Self, SimError> {
         Ok(match self {
             Self::Ssd(prepared) => Self::Ssd(prepared.settled(settling, stop)?),
@@ -92,8 +93,9 @@ impl Prepared {
         })
     }
 
-    /// Requests of `streams` after which write buffers and caches are as full as these writes keep
-    /// them: what lies below has settled before, but these are empty when a run begins.
+    /// How many requests of `streams` fill write buffers and caches to the level that these writes
+    /// keep up. The layers below have settled before, but buffers and caches are empty when a run
+    /// begins.
     pub(super) fn filling_requests(&self, streams: &[Stream]) -> u64 {
         let cache_bytes = match self {
             Self::Ssd(prepared) => prepared.config().buffer.write_buffer_bytes,
@@ -110,7 +112,7 @@ impl Prepared {
     }
 }
 
-/// Bytes that a request of a stream writes on average.
+/// The average bytes that a request of a stream writes.
 fn written_bytes(stream: &Stream) -> f64 {
     match &stream.source {
         Source::Closed(Requests::Characteristics(each)) => {

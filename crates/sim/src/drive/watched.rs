@@ -1,4 +1,4 @@
-//! Long work on a thread of its own, while whoever asked for it looks after other things.
+//! Runs long work on its own thread while the caller does other things.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use crate::host::SimError;
 
-/// Does `work`, which ends soon after `stop` is set, on another thread; on this one calls `look`
-/// in such steps of time. The first error of `look` sets `stop` and is the answer.
+/// Does `work` on another thread. It must end soon after `stop` is set. Meanwhile this thread calls
+/// `look` once a step. The first error of `look` sets `stop` and becomes the result.
 ///
 /// # Errors
-/// That of `look`; inside, that of `work`, or [`SimError::NoThread`].
+/// The outer error is that of `look`. The inner one is that of `work`, or [`SimError::NoThread`].
 pub fn watched<T: Send, E: Send>(
     stop: &AtomicBool,
     every: Duration,

@@ -1,14 +1,14 @@
-//! What the mechanism does: accesses one after the other, and reading ahead between them.
+//! What the mechanism does: one access after another, with reading ahead in between.
 //!
-//! Reading ahead has no events: how far it has come is worked out when somebody asks. An
-//! access ends it at once, unless it goes on where the heads are.
+//! Reading ahead has no events. Its progress is computed when somebody asks for it. An access ends
+//! it at once, unless the access continues where the heads are.
 
 use super::Part;
 use super::disk::{Access, Ahead, Hdd, Job, OF_CACHE, SECTOR};
 use super::schedule::{Situation, Waiting};
 
 impl Hdd {
-    /// What the segments hold of the sectors from `first` to before `end` is not valid any more.
+    /// Invalidates what the segments hold of the sectors from `first` to before `end`.
     pub(super) fn forget(&mut self, first: u64, end: u64, now: u64) {
         self.settle(now);
         self.segments.invalidate(first, end);
@@ -19,7 +19,7 @@ impl Hdd {
         }
     }
 
-    /// Reading ahead that rests goes on when half of its segment was asked for.
+    /// Resumes reading ahead into a full segment once the host has asked for half of it.
     pub(super) fn read_further(&mut self, segment: usize, now: u64) {
         if self.ahead == Ahead::Rests(segment) && self.segments.has_half_room(segment) {
             self.ahead = Ahead::Reads(segment);
@@ -27,7 +27,7 @@ impl Hdd {
         }
     }
 
-    /// Time comes to `now` for what reads ahead.
+    /// Advances reading ahead to `now`.
     #[inline(always)]
     pub(super) fn settle(&mut self, now: u64) {
         if let Ahead::Reads(segment) = self.ahead {
@@ -47,7 +47,7 @@ impl Hdd {
         }
     }
 
-    /// The mechanism takes the next access, if it has none.
+    /// Starts the next access if the mechanism is free.
     #[inline(always)]
     pub(super) fn dispatch(&mut self, now: u64) {
         if self.access.is_none() && !(self.waiting.is_empty() && self.writes.is_empty()) {
@@ -126,7 +126,7 @@ impl Hdd {
         });
     }
 
-    /// The access in hand ends.
+    /// Ends the current access.
     pub(super) fn end_access(&mut self, access: Access, now: u64) {
         let Access {
             what,
@@ -152,7 +152,8 @@ impl Hdd {
                 Some(segment) if self.config.cache.read_ahead => Ahead::Reads(segment),
                 _ => Ahead::Off,
             };
-            // The link takes sectors as they come: the last one crosses it at the end.
+            // The link takes sectors as they come, so only the last one is left to cross at the
+            // end.
             let bytes = u64::from(self.slots[what.slot as usize].bytes);
             let last = now + self.times.link(bytes.min(SECTOR));
             let end = (self.link_free_at.max(begins) + self.times.link(bytes)).max(last);

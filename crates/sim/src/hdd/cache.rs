@@ -1,4 +1,4 @@
-//! The segmented read cache: a few runs of sectors that lie together, each behind one reader.
+//! The segmented read cache: a few runs of consecutive sectors, each following one reader.
 //!
 //! ```text
 //!   segment   [start ........ asked ........ end)      at most a segment's size
@@ -6,28 +6,28 @@
 //!                  later reads
 //! ```
 //!
-//! A read that finds all its sectors in one segment is a hit. The segment that was used
-//! longest ago makes room. What is written leaves the segments.
+//! A read is a hit if one segment holds all its sectors. The least recently used segment makes room
+//! for a new one. Writes remove their sectors from the segments.
 
 /// A run of sectors in the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     start: u64,
     end: u64,
-    /// Behind the last sector that the host has asked for.
+    /// One past the last sector that the host has asked for.
     asked: u64,
-    /// When it was used, counted in uses.
+    /// When it was last used, counted in uses.
     used: u64,
 }
 
-/// What the cache has of a read.
+/// How much of a read the cache holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// All of it, in the segment of this number.
+    /// All of it, in the segment with this number.
     All(usize),
-    /// All before this sector.
+    /// All sectors before this one.
     Until(u64),
-    /// Not its first sector.
+    /// Not even the first sector.
     Nothing,
 }
 
@@ -40,7 +40,7 @@ pub struct ReadCache {
 }
 
 impl ReadCache {
-    /// An empty cache; without segments everything is a miss.
+    /// An empty cache. Without segments, every read is a miss.
     #[must_use]
     pub fn new(segments: usize, segment_sectors: u64) -> Self {
         Self {
@@ -56,12 +56,12 @@ impl ReadCache {
         self.uses = 0;
     }
 
-    /// What is there of the sectors from `first` to before `end`, which the host asks for.
+    /// Looks for the sectors from `first` to before `end`, which the host asks for.
     #[inline]
     pub fn find(&mut self, first: u64, end: u64) -> Found {
         let holders = self.segments.iter().enumerate().rev();
         let holders = holders.filter(|(_, segment)| (segment.start..segment.end).contains(&first));
-        // Segments may overlap: the one that holds most of what follows, of equals the first.
+        // Segments may overlap. Take the one that holds most of what follows; on a tie, the first.
         let Some((number, _)) = holders.max_by_key(|(_, segment)| segment.end) else {
             return Found::Nothing;
         };
@@ -76,9 +76,9 @@ impl ReadCache {
         }
     }
 
-    /// The sectors from `first` to before `end` were read from the disk: into the segment
-    /// that ends where they begin, or into the one that was used longest ago. `None` without
-    /// segments.
+    /// Adds the sectors from `first` to before `end`, just read from the disk. They go into the
+    /// segment that ends where they begin, or else into the least recently used one. `None` if
+    /// there are no segments.
     #[inline]
     pub fn fill(&mut self, first: u64, end: u64) -> Option<usize> {
         let goes_on = |segment: &Segment| segment.end == first && segment.start < segment.end;
@@ -100,7 +100,7 @@ impl ReadCache {
         Some(number)
     }
 
-    /// Reading ahead has come to before `end` in segment `number`.
+    /// Records that reading ahead into segment `number` has reached the sector before `end`.
     #[inline]
     pub fn extend(&mut self, number: usize, end: u64) {
         let segment = &mut self.segments[number];
@@ -114,22 +114,22 @@ impl ReadCache {
         self.segments[number].start == self.segments[number].end
     }
 
-    /// Whether what the host has not asked for fills at most half of segment `number`.
+    /// Whether sectors that the host has not asked for fill at most half of segment `number`.
     #[must_use]
     pub fn has_half_room(&self, number: usize) -> bool {
         let segment = &self.segments[number];
         2 * (segment.end - segment.asked) <= self.segment_sectors
     }
 
-    /// To before which sector segment `number` may be read ahead: what the host has not
-    /// asked for yet stays.
+    /// The first sector to which segment `number` may not be read ahead, so that sectors the host
+    /// has not asked for yet stay in it.
     #[inline]
     #[must_use]
     pub fn ahead_limit(&self, number: usize) -> u64 {
         self.segments[number].asked + self.segment_sectors
     }
 
-    /// The sectors from `first` to before `end` were written.
+    /// Removes the sectors from `first` to before `end`, which were written.
     #[inline]
     pub fn invalidate(&mut self, first: u64, end: u64) {
         for segment in &mut self.segments {
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(cache.find(59, 60), Found::Nothing);
         assert_eq!(cache.find(60, 90), Found::All(0));
         assert_eq!(cache.ahead_limit(0), 190);
-        // Of 150 sectors at once the last 100 stay.
+        // Of 150 sectors added at once, the last 100 stay.
         cache.fill(1000, 1150);
         assert_eq!(cache.find(1049, 1050), Found::Nothing);
         assert_eq!(cache.find(1050, 1150), Found::All(0));
@@ -217,7 +217,7 @@ mod tests {
                         };
                         let range = first as usize..held as usize;
                         prop_assert!(known[range].iter().all(|&is_known| is_known));
-                        // Whatever one segment holds whole is found whole.
+                        // If one segment holds the whole read, the read is found whole.
                         let holds = |s: &Segment| s.start <= first && end <= s.end;
                         prop_assert_eq!(held == end, cache.segments.iter().any(holds));
                     }

@@ -1,7 +1,7 @@
-//! The host's side of a disk: commands, the link, what the cache answers.
+//! The host's side of a disk: commands, the link, and reads answered from the cache.
 //!
-//! The link carries one thing at a time, in the order in which it was put there, so the end
-//! of each is known at once.
+//! The link carries one item at a time, in the order in which they were queued, so the end of each
+//! transfer is known at once.
 
 use drivelab_request::CommandKind;
 
@@ -38,7 +38,7 @@ impl Hdd {
         }
     }
 
-    /// Writes get room in the cache, in the order in which they came.
+    /// Gives waiting writes room in the cache, in the order in which they came.
     pub(super) fn admit_blocked(&mut self, now: u64) {
         while let Some(&tag) = self.blocked.front() {
             let slot = &mut self.slots[tag as usize];
@@ -76,7 +76,7 @@ impl Hdd {
         }
     }
 
-    /// The data of a write is in the disk.
+    /// The data of a write has arrived in the disk.
     pub(super) fn take_write(&mut self, tag: u32, now: u64) {
         let Slot {
             first,
@@ -145,7 +145,7 @@ impl Hdd {
             .push_back((now + self.times.acknowledge, tag));
     }
 
-    /// Flushes end when everything written before them is on the platters.
+    /// Ends each flush once everything written before it is on the platters.
     pub(super) fn end_flushes(&mut self, now: u64) {
         let oldest = self.writes.oldest().unwrap_or(u64::MAX);
         while let Some(&(number, tag)) = self.flushes.front()

@@ -1,11 +1,10 @@
-//! The disk as a device: its events, and what waits for which.
+//! The disk as a device: its events and what waits for them.
 //!
-//! Three things happen by themselves: what crosses the link arrives, in the order in which it
-//! was put there; the access that the mechanism serves ends; a write is acknowledged. Reading
-//! ahead has none.
+//! There are three kinds of events: an item on the link arrives (in queue order), the current
+//! access of the mechanism ends, and a write is acknowledged. Reading ahead has no events.
 //!
-//! Reads, and writes that do not stay in the cache, go before what the write cache holds, unless
-//! a write waits for room or a flush for its end: then all are served by one order.
+//! Reads, and writes that bypass the cache, normally go before the content of the write cache. If a
+//! write waits for room or a flush waits for its end, all are served in one order.
 
 use std::collections::VecDeque;
 
@@ -25,7 +24,7 @@ use crate::host::{
 };
 use crate::preset::HddConfig;
 
-/// Marks an access as that of an extent of the write cache.
+/// Marks an access that writes out an extent of the write cache.
 pub(super) const OF_CACHE: u32 = 1 << 31;
 
 pub(super) const SECTOR: u64 = SECTOR_BYTES as u64;
@@ -34,14 +33,14 @@ pub(super) const SECTOR: u64 = SECTOR_BYTES as u64;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) kind: CommandKind,
-    /// Its data stays in the write cache.
+    /// Whether its data stays in the write cache.
     pub(super) is_cached: bool,
-    /// Its sectors, and its bytes.
+    /// First sector, number of sectors, and bytes.
     pub(super) first: u64,
     pub(super) end: u64,
     pub(super) bytes: u32,
     pub(super) submitted: u64,
-    /// When it came as far as it is.
+    /// When it reached its current stage.
     pub(super) since: u64,
     pub(super) parts: [u64; PARTS],
 }
@@ -50,40 +49,40 @@ pub(super) struct Slot {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Job {
     ReadCommand,
-    /// With its command.
+    /// The data of a write, with its command.
     WriteData,
     FlushCommand,
     ReadData,
 }
 
-/// What reading ahead is about, by its segment.
+/// What reading ahead does, with its segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ahead {
     Off,
     Reads(usize),
-    /// The segment is full.
+    /// Paused, because the segment is full.
     Rests(usize),
 }
 
-/// The access that the mechanism serves.
+/// The access that the mechanism is serving.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     pub(super) what: Waiting,
     pub(super) started: u64,
-    /// When its first sector began.
+    /// When the transfer of its first sector began.
     pub(super) begins: u64,
-    /// The heads at its end.
+    /// The position of the heads when it ends.
     pub(super) after: Course,
 }
 
-/// Times of everything but the mechanism, ns.
+/// All times outside the mechanism, ns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) read_command: u64,
     pub(super) write_command: u64,
     pub(super) flush_command: u64,
     pub(super) acknowledge: u64,
-    /// 0 for a link that takes no time.
+    /// 0 if the link takes no time.
     pub(super) link_bytes_per_second: u64,
 }
 
@@ -100,7 +99,7 @@ impl Times {
         }
     }
 
-    /// Time of `bytes` on the link, rounded up.
+    /// The time that `bytes` take on the link, rounded up.
     #[inline(always)]
     pub(super) const fn link(&self, bytes: u64) -> u64 {
         match self.link_bytes_per_second {
@@ -114,36 +113,36 @@ impl Times {
 #[derive(Clone, Debug)]
 pub struct Hdd {
     pub(super) config: HddConfig,
-    /// By which all times are multiplied in this run.
+    /// The factor on all times in this run.
     pub(super) factor: f64,
     pub(super) times: Times,
     pub(super) mechanism: Mechanism,
     pub(super) scheduler: Scheduler,
     pub(super) segments: ReadCache,
     pub(super) writes: WriteCache,
-    /// By tag, and the tags that no command on its way has.
+    /// Command slots by tag, and the unused tags.
     pub(super) slots: Vec<Slot>,
     pub(super) vacant: Vec<u32>,
-    /// Commands that may still enter, and those that wait for that.
+    /// How many more commands may enter, and the commands waiting to enter.
     pub(super) free_commands: u32,
     pub(super) outside: VecDeque<u32>,
-    /// When what is on the link has crossed it.
+    /// The items on the link, with the times at which they will have crossed it.
     pub(super) link: VecDeque<(u64, u32, Job)>,
     pub(super) link_free_at: u64,
     pub(super) acknowledged: VecDeque<(u64, u32)>,
     /// Accesses of commands.
     pub(super) waiting: Vec<Waiting>,
-    /// The same and those of the write cache; kept for its memory.
+    /// The same plus those of the write cache; kept to reuse its memory.
     pub(super) all_waiting: Vec<Waiting>,
-    /// Writes that wait for room in the cache.
+    /// Writes waiting for room in the cache.
     pub(super) blocked: VecDeque<u32>,
-    /// Flushes, with the number of the first write that they need not wait for.
+    /// Flushes, each with the number of the first write that it need not wait for.
     pub(super) flushes: VecDeque<(u64, u32)>,
     pub(super) access: Option<Access>,
-    /// The heads after the last access, as far as they have read ahead.
+    /// The position of the heads after the last access, as far as they have read ahead.
     pub(super) course: Course,
     pub(super) ahead: Ahead,
-    /// Accesses and writes into the cache so far.
+    /// The number of accesses and of writes into the cache so far.
     pub(super) number: u64,
     pub(super) counters: DiskCounters,
     pub(super) busy_ns: u64,
@@ -190,7 +189,7 @@ impl Hdd {
         }
     }
 
-    /// Everything that happens at `now`, when the next of it does.
+    /// Serves every event at `now`, the time of the next event.
     #[inline(always)]
     fn serve(&mut self, now: u64, completions: &mut Vec<Completion>) {
         if let Some(access) = self.access.take_if(|access| access.after.at == now) {
@@ -211,14 +210,14 @@ impl Hdd {
         self.dispatch(now);
     }
 
-    /// What it was made of.
+    /// Its configuration.
     #[must_use]
     pub const fn config(&self) -> &HddConfig {
         &self.config
     }
 }
 
-/// Heads at the outermost track, at the beginning of a run.
+/// Position at the start of a run: heads at the outermost track.
 const AT_REST: Course = Course {
     position: Position {
         cylinder: 0,
@@ -228,7 +227,7 @@ const AT_REST: Course = Course {
     sector: 0,
 };
 
-/// The moving parts of a disk, every time of them multiplied by `factor`.
+/// The moving parts of a disk, with every time multiplied by `factor`.
 fn mechanism(config: &HddConfig, factor: f64) -> Mechanism {
     let scale = |nanos: u64| (nanos as f64 * factor).round() as u64;
     let mechanics = &config.mechanics;
@@ -359,7 +358,7 @@ impl Device for Hdd {
     }
 
     fn drain(&mut self, _: u64) -> bool {
-        // The write cache empties by itself while nothing else is to be done.
+        // The write cache empties by itself when the disk is otherwise idle.
         false
     }
 

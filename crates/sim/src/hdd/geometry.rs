@@ -6,37 +6,37 @@
 //!   sectors go along a track, then to the next head, then to the next cylinder
 //! ```
 //!
-//! Every track begins a skew later than the one before it, so that the head is there when
-//! its first sector comes. What is left out: spare sectors and defects, serpentine orders.
+//! Every track begins a skew later than the track before it, so the head arrives in time for its
+//! first sector. Left out: spare sectors, defects and serpentine orders.
 
 use super::rotation::Rotation;
 
-/// A zone with everything that finding a sector takes.
+/// A zone, with the values needed to find a sector.
 #[derive(Clone, Copy, Debug)]
 struct Zone {
     /// Its first sector.
     first: u64,
-    /// The first sector behind it.
+    /// One past its last sector.
     end: u64,
     first_cylinder: u32,
     sectors_per_track: u32,
     sectors_per_cylinder: u32,
 }
 
-/// Where a sector lies, and when it passes the head.
+/// Where a sector lies and when it passes the head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Counted from the outer edge.
     pub cylinder: u32,
-    /// Whose track.
+    /// The head that reads its track.
     pub head: u32,
-    /// On its track.
+    /// Number of the sector on its track.
     pub sector: u32,
-    /// Of its track.
+    /// Sectors of that track.
     pub sectors_per_track: u32,
-    /// Where its track begins, ns of a revolution.
+    /// Where its track begins, in ns of a revolution.
     pub track_angle: u32,
-    /// Where the sector begins, ns of a revolution.
+    /// Where the sector begins, in ns of a revolution.
     pub angle: u32,
 }
 
@@ -44,23 +44,23 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct Geometry {
     zones: Vec<Zone>,
-    /// The zone of the first of so many sectors, by their number shifted.
+    /// For each group of sectors (the sector number shifted right), the zone of its first sector.
     zone_of: Vec<u8>,
     shift: u32,
     cylinders: u32,
     rotation: Rotation,
-    /// From a track to the next of its cylinder.
+    /// From the start of a track to the start of the next one in its cylinder.
     track_skew: u64,
-    /// From the first track of a cylinder to that of the next.
+    /// From the first track of a cylinder to the first of the next.
     cylinder_step: u64,
 }
 
-/// Zones by their cylinders and sectors a track, from the outer edge.
+/// Zones from the outer edge in, each as (cylinders, sectors a track).
 pub type ZoneList<'a> = &'a [(u32, u32)];
 
 impl Geometry {
-    /// A disk of `heads` tracks a cylinder; `skews` are from a track to the next of its
-    /// cylinder, and from the last track of a cylinder to the first of the next, ns.
+    /// A disk with `heads` tracks a cylinder. `skews`, ns, are the skew from one track to the next
+    /// in its cylinder, and from the last track of a cylinder to the first of the next.
     #[must_use]
     pub fn new(list: ZoneList<'_>, heads: u32, rotation: Rotation, skews: (u64, u64)) -> Self {
         let mut zones = Vec::with_capacity(list.len());
@@ -87,8 +87,7 @@ impl Geometry {
             zone as u8
         });
         let zone_of = zone_of.collect();
-        // Only where they come to on the track counts; whole revolutions, times millions of
-        // cylinders, need not fit.
+        // Only the angle matters. Whole revolutions times millions of cylinders might not fit.
         let [track_skew, cylinder_skew] =
             [skews.0, skews.1].map(|skew| u64::from(rotation.angle(skew)));
         let cylinder_step = u64::from(heads - 1) * track_skew + cylinder_skew;
@@ -103,19 +102,19 @@ impl Geometry {
         }
     }
 
-    /// Cylinders of the disk.
+    /// The number of cylinders.
     #[must_use]
     pub const fn cylinders(&self) -> u32 {
         self.cylinders
     }
 
-    /// Sectors of the disk.
+    /// The number of sectors.
     #[must_use]
     pub fn sectors(&self) -> u64 {
         self.zones.last().map_or(0, |zone| zone.end)
     }
 
-    /// Where `sector` lies; it is one of the disk.
+    /// Where `sector` lies. It must be a sector of the disk.
     #[inline]
     #[must_use]
     pub fn place(&self, sector: u64) -> Place {
@@ -124,7 +123,7 @@ impl Geometry {
             number += 1;
         }
         let zone = &self.zones[number];
-        // A zone may have more than 2^32 sectors, a cylinder never.
+        // A zone may have more than 2^32 sectors, but a cylinder never has.
         let inside = sector - zone.first;
         let cylinder = (inside / u64::from(zone.sectors_per_cylinder)) as u32;
         let rest = (inside % u64::from(zone.sectors_per_cylinder)) as u32;

@@ -1,4 +1,4 @@
-//! Arm, heads and platters: how long it takes to get to a sector and over a run of them.
+//! Arm, heads and platters: how long it takes to reach a sector and to pass over a run of sectors.
 //!
 //! ```text
 //!   command taken                                                        done
@@ -6,45 +6,45 @@
 //!                                                  track, switch, track ...
 //! ```
 //!
-//! A switch in the midst of a transfer counts as transfer: the skew is made for it. A
-//! write that needed a seek or switch settles longer. What is left out: reading a track from
-//! wherever the head arrives, retries, thermal recalibration.
+//! A switch in the middle of a transfer counts as transfer, because the skew is made for it. A
+//! write after a seek or switch settles longer. Left out: reading a track from wherever the head
+//! arrives, retries, and thermal recalibration.
 
 use super::geometry::{Geometry, Place};
 use super::rotation::Rotation;
 use super::seek::{Seek, SeekCurve};
 
-/// Where the heads are: on a track.
+/// The track where the heads are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// Of the arm.
+    /// The cylinder of the arm.
     pub cylinder: u32,
     /// The head in use.
     pub head: u32,
 }
 
-/// The heads at a moment, and the sector that is read or written next if they go on.
+/// The heads at one moment, and the next sector if they continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Course {
     /// The track.
     pub position: Position,
-    /// When what came before was done.
+    /// The time at which the previous work was done.
     pub at: u64,
     /// The next sector.
     pub sector: u64,
 }
 
-/// How long getting to a sector takes, ns.
+/// How long it takes to reach a sector, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Approach {
     /// Seek or head switch, and settling.
     pub seek: u32,
-    /// From then until the sector comes.
+    /// From the end of the seek until the sector arrives.
     pub rotation: u32,
 }
 
 impl Approach {
-    /// Both.
+    /// The sum of both.
     #[inline(always)]
     #[must_use]
     pub const fn time(self) -> u32 {
@@ -65,8 +65,8 @@ pub struct Mechanism {
 }
 
 impl Mechanism {
-    /// From its parts; a switch of heads takes `head_switch` ns, a write settles
-    /// `write_settle` ns longer after a seek or switch.
+    /// Builds the mechanism from its parts. A head switch takes `head_switch` ns. A write after a
+    /// seek or switch settles `write_settle` ns longer.
     #[must_use]
     pub fn new(
         geometry: Geometry,
@@ -87,7 +87,7 @@ impl Mechanism {
         }
     }
 
-    /// From a track to another: seek, switch, or nothing.
+    /// The move from one track to another: a seek, a head switch, or nothing.
     #[inline(always)]
     fn switch(&self, from: Position, place: &Place) -> Seek {
         if from.cylinder != place.cylinder {
@@ -99,7 +99,7 @@ impl Mechanism {
         }
     }
 
-    /// From `from` to `place`, starting when the platters are at `angle`.
+    /// The approach from `from` to `place`, starting when the platters are at `angle`.
     #[inline(always)]
     #[must_use]
     pub fn approach(&self, from: Position, angle: u32, place: &Place, writes: bool) -> Approach {
@@ -115,7 +115,7 @@ impl Mechanism {
         }
     }
 
-    /// When the next sector of a course, at `place`, begins for heads that go on.
+    /// When the next sector of a course, at `place`, begins if the heads continue.
     #[inline(always)]
     #[must_use]
     pub fn begins(&self, course: Course, place: &Place) -> u64 {
@@ -124,7 +124,7 @@ impl Mechanism {
         course.at + u64::from(way.time())
     }
 
-    /// Goes over `count` sectors from `sector` on, which lies at `place` and begins at
+    /// Passes over `count` sectors starting with `sector`, which lies at `place` and begins at
     /// `begins`.
     #[must_use]
     pub fn transfer(&self, sector: u64, count: u32, place: Place, begins: u64) -> Course {
@@ -149,15 +149,14 @@ impl Mechanism {
         }
     }
 
-    /// ns of `count` sectors of one track.
+    /// The time of `count` sectors of one track, ns.
     #[inline(always)]
     fn length(&self, place: &Place, count: u32) -> u64 {
         let start = |sector| self.rotation.start_of(sector, place.sectors_per_track);
         u64::from(start(place.sector + count) - start(place.sector))
     }
 
-    /// How far a course comes until `until` with sectors that are wholly read, if it goes on to
-    /// `end` at most.
+    /// How far a course gets by `until`, in sectors read completely. It goes no further than `end`.
     #[must_use]
     pub fn progress(&self, mut course: Course, until: u64, end: u64) -> Course {
         while course.at < until && course.sector < end {
@@ -169,7 +168,7 @@ impl Mechanism {
             let start = self
                 .rotation
                 .start_of(place.sector, place.sectors_per_track);
-            // Of longer times no more is read of this track.
+            // More time would not read more of this track.
             let passed = (until - begins).min(self.rotation.revolution().into());
             let reached = self
                 .rotation
@@ -200,8 +199,8 @@ mod tests {
     use super::super::seek::SeekTimes;
     use super::*;
 
-    /// 2 zones of 10 and 5 cylinders with 10 and 5 sectors a track, 2 heads, 1000 ns a
-    /// revolution: sectors of 100 and 200 ns; switches of 150 and 250 ns with that skew.
+    /// 2 zones of 10 and 5 cylinders with 10 and 5 sectors a track, 2 heads, 1000 ns a revolution.
+    /// So sectors take 100 and 200 ns. Switches take 150 and 250 ns, and the skews match them.
     fn mechanism() -> Mechanism {
         let rotation = Rotation::new(1000);
         let times = SeekTimes {
@@ -224,7 +223,7 @@ mod tests {
         };
         assert_eq!(told(0), (0, 0, 0, 0));
         assert_eq!(told(9), (0, 0, 9, 900));
-        // One track skew, then one of a track and one of a cylinder, 400 a cylinder.
+        // One track skew first, then one track skew plus one cylinder skew: 400 a cylinder.
         assert_eq!(told(10), (0, 1, 0, 150));
         assert_eq!(told(20), (1, 0, 0, 400));
         assert_eq!(told(199), (9, 1, 9, (9 * 400 + 150 + 900) % 1000));
@@ -241,18 +240,19 @@ mod tests {
             let way = mechanism.approach(outer, angle, &place, writes);
             (way.seek, way.rotation)
         };
-        // On the track: 300 ns until its sector 3 is there, or a revolution less 1 ns.
+        // On the same track: 300 ns until sector 3 arrives, or a revolution less 1 ns.
         assert_eq!(way(3, 0, false), (0, 300));
         assert_eq!(way(3, 300, true), (0, 0));
         assert_eq!(way(3, 301, true), (0, 999));
-        // The other head, whose track begins at 150: there at once, settled 70 ns too late.
+        // The other head, whose track begins at 150: it is there at once, but settles 70 ns too
+        // late.
         assert_eq!(way(10, 0, false), (150, 0));
         assert_eq!(way(10, 0, true), (220, 930));
         assert_eq!(way(20, 0, false), (250, 150));
     }
 
-    /// 20 sectors from the outermost on: a track of 1000 ns, the switch of 150 that the skew
-    /// hides, the other track. The next cylinder is there 250 ns later.
+    /// 20 sectors from the outermost one: a track of 1000 ns, the switch of 150 ns that the skew
+    /// hides, then the other track. The next cylinder arrives 250 ns later.
     #[test]
     fn a_long_transfer_loses_the_switches_and_nothing_else() {
         let mechanism = mechanism();
@@ -276,10 +276,10 @@ mod tests {
         for count in 1..=250 {
             let done = mechanism.transfer(0, count, place, 0);
             assert_eq!(mechanism.progress(course, done.at, 250), done);
-            // A nanosecond before, its last sector is not wholly read.
+            // One nanosecond earlier, its last sector is not read completely.
             let before = mechanism.progress(course, done.at - 1, 250);
             assert_eq!(before.sector, u64::from(count) - 1, "{count}");
-            // In steps as at once.
+            // Two steps give the same result as one.
             let half = mechanism.progress(course, done.at / 2, 250);
             assert_eq!(mechanism.progress(half, done.at, 250), done);
             assert_eq!(mechanism.progress(course, u64::MAX, count.into()), done);

@@ -8,11 +8,11 @@
 //!                                                                            transfer, read-ahead)
 //! ```
 //!
-//! One file a concept: [`geometry`] and [`rotation`] say where a sector is and when it passes
-//! the heads, [`seek`] how long the arm takes, [`mechanism`] puts them together, [`cache`] and
-//! [`write_cache`] are the disk's memory, [`schedule`] says what goes next, [`disk`] is the
-//! device with its events, [`commands`] what happens on the host's side of it and [`access`] on
-//! the platters'.
+//! Each concept has one file. [`geometry`] and [`rotation`] say where a sector is and when it
+//! passes the heads. [`seek`] says how long the arm takes. [`mechanism`] combines the three.
+//! [`cache`] and [`write_cache`] are the disk's memory. [`schedule`] chooses the next access.
+//! [`disk`] is the device with its events, [`commands`] its host side and [`access`] its platter
+//! side.
 
 mod access;
 mod cache;
@@ -37,15 +37,15 @@ use crate::host::PartNames;
 ///
 /// | part | what it is |
 /// |---|---|
-/// | `host` | commands, data and acknowledgement on the link, waiting for a command slot |
-/// | `buffer` | waiting for room in the write cache, of a flush for what it holds |
+/// | `host` | commands, data and acknowledgement on the link; waiting for a command slot |
+/// | `buffer` | a write waits for room in the write cache; a flush waits for the cache to empty |
 /// | `queueing` | waiting for the mechanism |
 /// | `seek` | seek or head switch, and settling |
 /// | `rotation` | waiting for the first sector |
-/// | `transfer` | reading or writing, switches on the way included |
+/// | `transfer` | reading or writing, including switches on the way |
 pub const DISK_PARTS: PartNames = &["host", "buffer", "queueing", "seek", "rotation", "transfer"];
 
-/// The places of [`DISK_PARTS`].
+/// The indices of [`DISK_PARTS`].
 #[derive(Clone, Copy, Debug)]
 #[repr(usize)]
 enum Part {

@@ -1,8 +1,8 @@
-//! The platters' angle: a function of time alone.
+//! The angle of the platters: a function of time alone.
 //!
-//! Angles are ns since the index mark passed the heads, 0 to one revolution. A sector begins
-//! at `sector x revolution / sectors` rounded down, so a track takes exactly a revolution and
-//! the end of a sector is the beginning of the next.
+//! Angles are ns since the index mark passed the heads, from 0 to one revolution. A sector begins
+//! at `sector x revolution / sectors`, rounded down. So a track takes exactly one revolution, and
+//! each sector ends where the next begins.
 
 /// How long a revolution takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,33 +11,33 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// Of a disk with `revolution` ns a revolution, 1 to 2^30.
+    /// A disk with `revolution` ns a revolution, 1 to 2^30.
     #[must_use]
     pub const fn new(revolution: u32) -> Self {
         Self { revolution }
     }
 
-    /// Of a disk that turns so many times a minute, to the nearest ns.
+    /// A disk with `rpm` revolutions a minute, to the nearest ns.
     #[must_use]
     pub const fn of_rpm(rpm: u32) -> Self {
         const MINUTE_NS: u64 = 60_000_000_000;
         Self::new(((MINUTE_NS + rpm as u64 / 2) / rpm as u64) as u32)
     }
 
-    /// ns of a revolution.
+    /// One revolution, ns.
     #[must_use]
     pub const fn revolution(self) -> u32 {
         self.revolution
     }
 
-    /// The angle at a moment, ns.
+    /// The angle at time `at`, ns.
     #[inline(always)]
     #[must_use]
     pub const fn angle(self, at: u64) -> u32 {
         (at % self.revolution as u64) as u32
     }
 
-    /// An angle less than two revolutions as one of the first.
+    /// Reduces an angle of less than two revolutions to less than one.
     #[inline(always)]
     #[must_use]
     pub const fn wrap(self, angle: u32) -> u32 {
@@ -48,23 +48,23 @@ impl Rotation {
         }
     }
 
-    /// ns from an angle until the next time at which `target` passes; 0 if it does just then.
+    /// The time from `angle` until `target` next passes, ns; 0 if it passes just then.
     #[inline(always)]
     #[must_use]
     pub const fn wait(self, angle: u32, target: u32) -> u32 {
         self.wrap(target + self.revolution - angle)
     }
 
-    /// Where a sector of a track begins, from the beginning of the track; that of the last
-    /// but one is a revolution.
+    /// Where a sector begins, counted from the beginning of its track. One past the last sector
+    /// gives one revolution.
     #[inline(always)]
     #[must_use]
     pub const fn start_of(self, sector: u32, sectors_per_track: u32) -> u32 {
         (sector as u64 * self.revolution as u64 / sectors_per_track as u64) as u32
     }
 
-    /// How many sectors of a track begin at or before `angle` from the beginning of the
-    /// track, less one: the last that is not later.
+    /// The last sector of a track that begins at or before `angle`, counted from the beginning of
+    /// the track.
     #[inline(always)]
     #[must_use]
     pub const fn sector_at(self, angle: u64, sectors_per_track: u32) -> u64 {

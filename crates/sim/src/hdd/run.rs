@@ -1,4 +1,4 @@
-//! A disk with its users: what a worker runs.
+//! A disk with its users, as a worker runs it.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,18 +10,18 @@ use crate::host::{Outcome, Plan, Runner, SimError, Watch};
 use crate::preset::HddConfig;
 use crate::snapshot::{self, SnapshotError};
 
-/// Bytes of the seek curve for a cylinder.
+/// Bytes that the seek curve needs for one cylinder.
 const SEEK_BYTES: u64 = 8;
 
-/// Bytes of what the write cache knows of sectors that lie together, its place in the tree and
-/// in the order of arrival among them, generously.
+/// A generous bound on the bytes that the write cache needs for one extent: the extent, its entry
+/// in the tree and its entry in the order of arrival.
 const EXTENT_BYTES: u64 = 100;
 
-/// Bytes of everything else, generously.
+/// A generous bound on the bytes of everything else.
 const OTHER_BYTES: u64 = 1 << 20;
 
-/// A simulated hard disk: one worker's drive. Nothing stays from one run to the next: each
-/// begins with a cold cache and the heads on the outermost track.
+/// A simulated hard disk, the drive of one worker. Nothing carries over between runs: each starts
+/// with a cold cache and the heads on the outermost track.
 pub struct Disk {
     runner: Runner<Hdd>,
 }
@@ -35,12 +35,12 @@ impl Disk {
         }
     }
 
-    /// Bytes that such a disk takes for every worker.
+    /// Bytes that such a disk takes in each worker.
     #[must_use]
     pub fn state_bytes(config: &HddConfig) -> u64 {
         let cylinders = config.geometry.zone_cylinders.iter();
         let seeks = cylinders.map(|&count| u64::from(count)).sum::<u64>() * SEEK_BYTES;
-        // Writes of one sector each, none beside another.
+        // The worst case: writes of one sector each, none adjacent to another.
         let extents = config.cache.write_cache_bytes / SECTOR * EXTENT_BYTES;
         seeks + extents + OTHER_BYTES
     }
@@ -57,16 +57,16 @@ impl Disk {
         self.runner.device().config()
     }
 
-    /// Tells `watch` where every run from here on stands.
+    /// Reports the progress of every later run to `watch`.
     pub fn watch(&mut self, watch: &Arc<Watch>) {
         self.runner.watch(watch);
     }
 
-    /// Runs streams until every command is complete and the write cache is empty. Random numbers
-    /// are keyed by `seed` and `index`.
+    /// Runs streams until every command is complete and the write cache is empty. `seed` and
+    /// `index` are the key of the random numbers.
     ///
     /// # Errors
-    /// [`SimError`] when a command cannot be served or simulated time ends.
+    /// [`SimError`] if a command cannot be served or simulated time ends.
     pub fn run(
         &mut self,
         streams: &[Stream],
@@ -77,21 +77,21 @@ impl Disk {
         self.runner.run(streams, plan, seed, index)
     }
 
-    /// Of what a state depends on: how much runs vary changes none.
+    /// The hash of everything a state depends on. Variability between runs is not part of it.
     fn state_hash(&self) -> String {
         self.config().clone().without_variability().hash()
     }
 
-    /// What is left of a run, for [`Disk::load`]: nothing but whose it is.
+    /// What a run leaves, for [`Disk::load`]: only the identity of the disk.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         snapshot::framed(&self.config().name, &self.state_hash(), &[])
     }
 
-    /// Takes up what [`Disk::save`] wrote on a disk of the same configuration.
+    /// Accepts what [`Disk::save`] wrote on a disk of the same configuration.
     ///
     /// # Errors
-    /// [`SnapshotError`] where the bytes are of another configuration or version, or damaged.
+    /// [`SnapshotError`] if the bytes belong to another configuration or version, or are damaged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         let changes = snapshot::unframed(&self.config().name, &self.state_hash(), bytes)?;
         if changes.is_empty() {

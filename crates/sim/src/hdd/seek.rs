@@ -7,17 +7,17 @@
 //!   c = least
 //! ```
 //!
-//! `least` is a seek to the next cylinder, `most` one over all, `mean` that between two
-//! cylinders drawn at random: the integral of the curve over distances of density
-//! 2 (1 - d/N) / N is that mean. With the square root alone arms would accelerate all the
-//! way, with the line alone they would coast.
+//! `least` is a seek to the next cylinder, `most` a seek over all of them, and `mean` the average
+//! over two cylinders drawn at random. This `mean` is the integral of the curve over distances with
+//! density 2 (1 - d/N) / N. With the square root alone the arm would always accelerate; with the
+//! line alone it would always coast.
 
 use super::rotation::Rotation;
 
-/// No seek takes longer, whatever it is multiplied by: sums of a few fit 32 bits.
+/// Upper bound on a seek, whatever the factor: sums of a few seeks fit 32 bits.
 const LONGEST_NS: f64 = (1 << 30) as f64;
 
-/// What a data sheet tells of seeks, ns.
+/// Seek times as a data sheet gives them, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeekTimes {
     /// To the next cylinder.
@@ -29,7 +29,7 @@ pub struct SeekTimes {
 }
 
 impl SeekTimes {
-    /// The averages for which the curve rises everywhere and bends down: neither the root's
+    /// The averages for which the curve rises everywhere and bends down, so that neither the root's
     /// nor the line's share is negative.
     #[must_use]
     pub const fn possible_averages(single_cylinder: u64, full_stroke: u64) -> (u64, u64) {
@@ -40,12 +40,12 @@ impl SeekTimes {
     }
 }
 
-/// A seek of some length: its time, and that modulo a revolution.
+/// A seek of some length: its time, and that time modulo a revolution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seek {
     /// ns.
     pub time: u32,
-    /// By how much the platters turn beyond whole revolutions, ns.
+    /// How far the platters turn beyond whole revolutions, ns.
     pub turn: u32,
 }
 
@@ -56,7 +56,7 @@ pub struct SeekCurve {
 }
 
 impl SeekCurve {
-    /// The curve over `cylinders`, at least 1, every time multiplied by `factor`.
+    /// The curve for `cylinders` (at least 1), with every time multiplied by `factor`.
     #[must_use]
     pub fn new(times: SeekTimes, cylinders: u32, rotation: Rotation, factor: f64) -> Self {
         let [least, mean, most] =
@@ -81,7 +81,7 @@ impl SeekCurve {
         }
     }
 
-    /// A seek over `distance` cylinders, fewer than there are.
+    /// A seek over `distance` cylinders, fewer than the disk has.
     #[inline(always)]
     #[must_use]
     pub fn over(&self, distance: u32) -> Seek {
@@ -108,15 +108,15 @@ mod tests {
         assert_eq!(curve.over(1).time, 1_000_000);
         assert_eq!(curve.over(2501).time, 8_333_333);
         assert_eq!(curve.over(2501).turn, 0);
-        // The full stroke is over N - 1 cylinders: by b and a / (2 sqrt N) less.
+        // The full stroke covers N - 1 cylinders, so it is shorter by b and a / (2 sqrt N).
         let last = f64::from(curve.over(9_999).time);
         assert!((last - 17_000_000.0).abs() < 2_000.0, "{last}");
         let rises = |d: u32| curve.over(d).time < curve.over(d + 1).time;
         assert!((0..9_998).all(rises));
     }
 
-    /// Between cylinders drawn at random, by summing over every distance: 2 (N - d) of the
-    /// N^2 ordered pairs are d apart. The curve's integral is exact, the sum misses it by
+    /// The mean over random pairs of cylinders, summed over every distance: 2 (N - d) of the N^2
+    /// ordered pairs are d apart. The integral of the curve is exact; the sum differs from it by
     /// the order of a seek over N^-1/2.
     #[test]
     fn its_mean_over_random_pairs_is_the_average() {

@@ -1,12 +1,12 @@
-//! What was written and is not on the platters yet.
+//! The data that was written but is not on the platters yet.
 //!
 //! ```text
 //!   write ─> extents, the oldest first ─> one on its way to the platters ─> gone
 //!            merged where they touch
 //! ```
 //!
-//! Extents never overlap: what is written again is written once. The scheduler sees the oldest
-//! few of them.
+//! Extents never overlap: data written twice goes to the platters once. The scheduler sees only the
+//! oldest few extents.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -14,28 +14,28 @@ use std::ops::Bound;
 use super::geometry::Geometry;
 use super::schedule::Waiting;
 
-/// Writes that touch are merged up to so many sectors, 1 MiB: a longer one would keep reads
-/// waiting.
+/// Largest extent made by merging adjacent writes, in sectors (1 MiB). A longer one would keep
+/// reads waiting.
 const MOST_MERGED_SECTORS: u64 = 2048;
 
 /// The write cache of a disk.
 #[derive(Clone, Debug)]
 pub struct WriteCache {
     most_sectors: u64,
-    /// Room that is taken, by what is in the cache or on its way into it.
+    /// Sectors taken, by what is in the cache or on its way into it.
     taken: u64,
-    /// Where extents begin: which entry of `extents` it is.
+    /// The entry of `extents` for each extent, by its first sector.
     by_start: BTreeMap<u64, u32>,
     extents: Vec<Waiting>,
     vacant: Vec<u32>,
-    /// The oldest first.
+    /// The extents, oldest first.
     order: VecDeque<u32>,
-    /// The one that is being written.
+    /// The extent that is being written to the platters.
     under_way: Option<Waiting>,
 }
 
 impl WriteCache {
-    /// An empty cache; of no sectors for none.
+    /// An empty cache. With 0 sectors, the disk has no write cache.
     #[must_use]
     pub fn new(most_sectors: u64) -> Self {
         Self {
@@ -54,13 +54,13 @@ impl WriteCache {
         *self = Self::new(self.most_sectors);
     }
 
-    /// Whether so many sectors could ever be there at once.
+    /// Whether this many sectors could ever fit at once.
     #[must_use]
     pub const fn could_hold(&self, sectors: u64) -> bool {
         sectors <= self.most_sectors
     }
 
-    /// Whether there is room for so many sectors, which then is theirs.
+    /// Reserves room for this many sectors, if there is room. Returns whether it did.
     pub fn reserve(&mut self, sectors: u64) -> bool {
         let fits = self.taken + sectors <= self.most_sectors;
         if fits {
@@ -69,13 +69,13 @@ impl WriteCache {
         fits
     }
 
-    /// Sectors that are taken, of how many.
+    /// The sectors taken and the sectors in all.
     #[must_use]
     pub const fn fill(&self) -> (u64, u64) {
         (self.taken, self.most_sectors)
     }
 
-    /// Whether nothing waits.
+    /// Whether no extent waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
@@ -95,7 +95,7 @@ impl WriteCache {
         ids.map(|&id| (id, &self.extents[id as usize]))
     }
 
-    /// Whether all sectors of a read are there.
+    /// Whether the cache holds all sectors of a read.
     #[inline]
     #[must_use]
     pub fn holds(&self, first: u64, end: u64) -> bool {
@@ -108,13 +108,14 @@ impl WriteCache {
             || self.under_way.as_ref().is_some_and(covers)
     }
 
-    /// The sectors from `first` to before `end`, for which there is room, are in the cache; the
-    /// write is the `number`th. Answers how many of them replace others.
+    /// Adds the sectors from `first` to before `end`, for which room was reserved, as write
+    /// `number`. Returns how many of them replace older ones.
     pub fn insert(&mut self, first: u64, end: u64, number: u64, geometry: &Geometry) -> u64 {
         let (mut start, mut stop) = (first, end);
         let mut merged = Vec::new();
         let mut replaced = 0;
-        // Those that begin at or before its end, the last first, until one ends before it.
+        // Visit extents that begin at or before `end`, last first, until one ends before the new
+        // one.
         let mut last = Bound::Included(end);
         while let Some((&begins, &id)) = self.by_start.range((Bound::Unbounded, last)).next_back() {
             last = Bound::Excluded(begins);
@@ -161,13 +162,13 @@ impl WriteCache {
         replaced
     }
 
-    /// Of extents that become one the oldest keeps its place in the order, and is answered.
+    /// Joins extents into one. The oldest keeps its place in the order and is returned.
     fn join(&mut self, ids: &[u32]) -> Option<u32> {
         let oldest = *ids
             .iter()
             .min_by_key(|&&id| self.extents[id as usize].number)?;
         if ids.len() > 1 {
-            // All others at once: a write over many small ones looks through the order once.
+            // Remove all others at once, so a write over many small extents scans the order once.
             let gone = || ids.iter().copied().filter(|&id| id != oldest);
             for id in gone() {
                 self.extents[id as usize].count = 0;
@@ -179,7 +180,7 @@ impl WriteCache {
         Some(oldest)
     }
 
-    /// Extent `id` goes to the platters.
+    /// Starts to write extent `id` to the platters.
     pub fn take(&mut self, id: u32) -> Waiting {
         let extent = self.extents[id as usize];
         self.by_start.remove(&extent.sector);
@@ -191,7 +192,7 @@ impl WriteCache {
         extent
     }
 
-    /// The extent on its way is there: its room is free.
+    /// The extent being written has reached the platters; its room is free.
     pub fn written(&mut self) {
         if let Some(extent) = self.under_way.take() {
             self.taken -= u64::from(extent.count);
@@ -210,7 +211,7 @@ mod tests {
         Geometry::new(&[(100, 100)], 2, Rotation::new(1000), (0, 0))
     }
 
-    /// Start, count and number of every extent, the oldest first.
+    /// First sector, count and number of every extent, oldest first.
     fn told(cache: &WriteCache) -> Vec<(u64, u32, u64)> {
         let all = cache.candidates(usize::MAX);
         all.map(|(_, w)| (w.sector, w.count, w.number)).collect()
@@ -229,7 +230,7 @@ mod tests {
     fn writes_that_touch_are_one_and_the_older_keeps_its_turn() {
         let cache = filled(&[(0, 10), (100, 110), (10, 20), (90, 100)]);
         assert_eq!(told(&cache), [(0, 20, 0), (90, 20, 1)]);
-        // One that joins two: 80 sectors, of which 20 were there twice.
+        // A write that joins two extents: 80 sectors, 20 of them written twice.
         let cache = filled(&[(100, 130), (500, 501), (50, 70), (60, 110)]);
         assert_eq!(told(&cache), [(50, 80, 0), (500, 1, 1)]);
         assert_eq!(cache.taken, 81);
@@ -244,11 +245,12 @@ mod tests {
     #[test]
     fn merging_ends_at_a_mebibyte_where_nothing_overlaps() {
         let cache = filled(&[(0, 2000), (2000, 2048), (2048, 2049), (2047, 2060)]);
-        // The last overlaps both and joins them, however long that is.
+        // The last write overlaps both extents, so it joins them at any length.
         assert_eq!(told(&cache), [(0, 2060, 0)]);
         let cache = filled(&[(0, 2048), (2048, 2049)]);
         assert_eq!(told(&cache), [(0, 2048, 0), (2048, 1, 1)]);
-        // Too long with the one behind it, whatever lies before.
+        // Joined with the extent behind it, it would be too long; the extent before it does not
+        // matter.
         let cache = filled(&[(100, 2148), (40, 60), (50, 100)]);
         assert_eq!(told(&cache), [(100, 2048, 0), (40, 60, 1)]);
     }
@@ -266,7 +268,7 @@ mod tests {
         assert_eq!((cache.oldest(), cache.taken), (Some(1), 10));
     }
 
-    /// A write over thousands of single sectors takes them all, in one pass.
+    /// One pass replaces thousands of single sectors under one large write.
     #[test]
     fn a_write_over_many_small_ones_replaces_them_all() {
         let singles: Vec<_> = (0..1_000).map(|n| (999 - n) * 2).collect();
@@ -278,7 +280,7 @@ mod tests {
         assert_eq!(cache.vacant.len(), 999);
     }
 
-    /// What the cache holds, as sectors.
+    /// The content of the cache, by sector.
     fn sectors(cache: &WriteCache) -> BTreeMap<u64, u64> {
         let mut sectors = BTreeMap::new();
         for (first, count, number) in told(cache) {
@@ -294,9 +296,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against a map of sectors: whatever is written, and taken in whatever order, is there
-        /// once until the platters have it; room is what is there; of what is merged the number
-        /// is the oldest, so that no flush waits too short.
+        /// Compares the cache with a map of sectors. Each sector is held once until the platters
+        /// have it, in any order of writing and taking. The room taken is the content. A merged
+        /// extent has the oldest number, so no flush ends too early.
         #[test]
         fn the_cache_is_a_map_of_sectors(
             steps in prop::collection::vec((0..200_u64, 1..40_u64, 0..8_usize), 1..120)

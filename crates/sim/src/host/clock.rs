@@ -1,9 +1,9 @@
-//! The border between the host's time and a drive's own, where the two differ.
+//! Converts between the host's time and a drive's own time, where the two differ.
 
 use super::split::PARTS;
 use super::variability::HostTime;
 
-/// The host's time beside the drive's own; the same where that does not drift.
+/// The relation of the host's time to the drive's. The two are equal unless the drive drifts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostClock {
     time: Option<Box<HostTime>>,
@@ -23,13 +23,13 @@ impl HostClock {
         }
     }
 
-    /// Whether the host's time is another than the drive's.
+    /// Whether the host's time differs from the drive's.
     #[inline(always)]
     pub const fn differs(&self) -> bool {
         self.time.is_some()
     }
 
-    /// The host's time at `drive_ns` of the drive's.
+    /// The host's time at `drive_ns` of the drive's time.
     #[inline(always)]
     pub fn host_ns(&mut self, drive_ns: u64) -> u64 {
         match &mut self.time {
@@ -38,7 +38,7 @@ impl HostClock {
         }
     }
 
-    /// The first moment of the drive's time at which the host's is `host_ns`.
+    /// The first drive time at which the host's time is `host_ns`.
     #[inline(always)]
     pub fn drive_ns(&mut self, host_ns: u64) -> u64 {
         match &mut self.time {
@@ -47,8 +47,7 @@ impl HostClock {
         }
     }
 
-    /// The first moment at which the host's time is `host_ns`, or `latest` if that is earlier,
-    /// in the drive's time.
+    /// The first drive time at which the host's time is `host_ns`, or `latest` if that is earlier.
     pub fn drive_ns_until(&mut self, host_ns: u64, latest: u64) -> u64 {
         if host_ns <= self.host_ns(latest) {
             self.drive_ns(host_ns).min(latest)
@@ -57,7 +56,7 @@ impl HostClock {
         }
     }
 
-    /// A completion at `now` whose latency and parts are in the drive's time.
+    /// Converts a completion at `now`. `latency` and `parts` are in the drive's time.
     #[cold]
     #[inline(never)]
     pub fn told(&mut self, latency: u64, parts: &[u64; PARTS], now: u64) -> Told {
@@ -69,8 +68,8 @@ impl HostClock {
         }
     }
 
-    /// Forgets what nobody asks for after `now`, if there is much of it; `oldest` says when the
-    /// first command was submitted that is still on its way.
+    /// Forgets history that nobody needs after `now`, once there is much of it. `oldest` gives the
+    /// time at which the oldest outstanding command was submitted.
     pub fn forget(&mut self, oldest: impl FnOnce() -> Option<u64>, now: u64) {
         if let Some(time) = self.time.as_mut().filter(|time| time.is_long()) {
             time.forget(oldest().unwrap_or(now));
@@ -78,7 +77,7 @@ impl HostClock {
     }
 }
 
-/// When the first of those `submitted` was that are not `vacant`.
+/// The earliest time among `submitted`, ignoring entries that are `vacant`.
 pub(crate) fn oldest(submitted: impl Iterator<Item = u64>, vacant: &[u32]) -> Option<u64> {
     let mut submitted: Vec<_> = submitted.map(Some).collect();
     for &slot in vacant {
@@ -87,7 +86,7 @@ pub(crate) fn oldest(submitted: impl Iterator<Item = u64>, vacant: &[u32]) -> Op
     submitted.into_iter().flatten().min()
 }
 
-/// The parts of a latency of `before` as parts of one of `after`: together it, to the ns.
+/// Scales the parts of a latency from `before` to `after`. The result sums to `after` exactly.
 fn in_proportion(parts: &[u64; PARTS], before: u64, after: u64) -> [u64; PARTS] {
     let share = |part: u64| {
         let share = u128::from(part) * u128::from(after) / u128::from(before.max(1));
@@ -95,7 +94,7 @@ fn in_proportion(parts: &[u64; PARTS], before: u64, after: u64) -> [u64; PARTS] 
     };
     let mut scaled = parts.map(share);
     let left = after - scaled.iter().sum::<u64>();
-    // What rounding leaves is lost in the largest.
+    // The rounding error goes to the largest part.
     if let Some(largest) = scaled.iter_mut().max() {
         *largest += left;
     }
@@ -114,7 +113,7 @@ mod tests {
             in_proportion(&parts, 100, 150),
             [15, 0, 0, 0, 30, 105, 0, 0]
         );
-        // Rounded down each, and the rest to the largest: 3.33, 6.67, 23.3 of 33.
+        // Each part is rounded down and the largest gets the rest: 3.33, 6.67, 23.3 of 33.
         assert_eq!(in_proportion(&parts, 100, 33), [3, 0, 0, 0, 6, 24, 0, 0]);
     }
 

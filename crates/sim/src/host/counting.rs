@@ -1,4 +1,4 @@
-//! What the measurement window counts of requests, whatever kind of drive served them.
+//! What the measurement window counts of requests, for any kind of drive.
 
 use drivelab_request::{CommandKind, CompletionWindow};
 
@@ -12,18 +12,18 @@ use super::split::PARTS;
 /// The kinds of commands.
 const KINDS: usize = CommandKind::ALL.len();
 
-/// What tells requests by themselves.
+/// Records individual requests.
 struct Observer {
     series: Option<Series>,
     log: Option<RequestLog>,
 }
 
-/// Counts while the window is open; its owner asks the window.
+/// Counts while the window is open. Its owner asks the window.
 #[derive(Default)]
 pub(crate) struct Counting {
-    /// Of each loop all kinds of commands.
+    /// For each loop, one entry for each kind of command.
     counted: Vec<CommandOutcome>,
-    /// What is told of requests beside sums, if anything is.
+    /// What is recorded of requests in addition to sums, if anything.
     observer: Option<Box<Observer>>,
 }
 
@@ -42,7 +42,7 @@ impl Counting {
         }
     }
 
-    /// A request of the window is complete.
+    /// Counts a completed request of the window.
     #[inline(always)]
     pub fn record(
         &mut self,
@@ -56,13 +56,13 @@ impl Counting {
         counted.counted.record(latency, bytes);
     }
 
-    /// Whether requests are to be told by themselves.
+    /// Whether individual requests are recorded.
     #[inline(always)]
     pub const fn is_observed(&self) -> bool {
         self.observer.is_some()
     }
 
-    /// Tells a request of the window, complete at `now`: to the time series, to the log.
+    /// Records a request of the window, complete at `now`, in the time series and the log.
     #[inline(never)]
     pub fn observe(&mut self, request: LoggedRequest, now: u64) {
         let Some(observer) = &mut self.observer else {
@@ -85,8 +85,8 @@ impl Counting {
         }
     }
 
-    /// The window has closed: what it counted goes into `outcome`, that of the loops of a stream
-    /// together.
+    /// The window has closed: writes what it counted into `outcome`, adding up the loops of each
+    /// stream.
     pub fn close(&mut self, window: &CompletionWindow, loops: &[Running], outcome: &mut Outcome) {
         let mut counted = std::mem::take(&mut self.counted).into_iter();
         let mut streams: Vec<StreamOutcome> = Vec::new();

@@ -1,17 +1,16 @@
-//! A drive in simulated time without its users.
+//! A drive in simulated time, without its users.
 //!
 //! ```text
 //!   owner                                    device
-//!     submit(command, now) ──────────────────>  takes it, or keeps it waiting, under a tag
+//!     submit(command, now) ──────────────────>  takes it or lets it wait; returns a tag
 //!     next_event() ──> when something happens
-//!     serve_until(limit, completions) ───────>  until something is complete, which is told
+//!     serve_until(limit, completions) ───────>  until something completes, and reports it
 //! ```
 //!
-//! The owner keeps time: it submits at moments that never fall, none later than the next
-//! event, and serves that event before anything later. All of this is the drive's own time
-//! ([`Device::host_time`]). A device keeps no time of its own
-//! and may be owned by another device (an array of drives) as well as by a
-//! [`Runner`](super::Runner).
+//! The owner keeps time. It submits at times that never decrease and that are no later than the
+//! next event, and it serves that event before anything later. All these times are the drive's own
+//! ([`Device::host_time`]). A device has no clock; its owner may be another device (an array of
+//! drives) or a [`Runner`](super::Runner).
 
 use drivelab_ftl::Room;
 use drivelab_request::Command;
@@ -22,25 +21,26 @@ use super::split::{PARTS, PartNames};
 use super::variability::HostTime;
 use crate::snapshot::SnapshotError;
 
-/// A command that is complete.
+/// A completed command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// What [`Device::submit`] answered.
+    /// The tag that [`Device::submit`] returned.
     pub tag: u32,
-    /// When it is complete, ns: the moment that was served.
+    /// When it completed, ns: the moment that was served.
     pub at: u64,
-    /// Where its time since submission went, by [`Device::part_names`]; together that time.
+    /// How the time since submission divides into parts, in the order of [`Device::part_names`].
+    /// The parts add up to that time.
     pub parts: [u64; PARTS],
 }
 
-/// How full a drive is inside, at a moment; of an array all members together.
+/// How full a drive is inside at one moment. For an array, all members together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fullness {
-    /// Bytes that the write buffer or write cache holds at most; 0 without one.
+    /// Capacity of the write buffer or write cache; 0 without one.
     pub buffer_bytes: u64,
-    /// Bytes of it that are taken.
+    /// Bytes of it in use.
     pub buffered_bytes: u64,
-    /// Room on the flash; `None` of a disk, and of a firmware that does not tell.
+    /// Room on the flash; `None` for a disk, and for a firmware that does not report it.
     pub room: Option<Room>,
 }
 
@@ -55,42 +55,42 @@ impl std::ops::AddAssign for Fullness {
     }
 }
 
-/// A drive that takes commands at given moments and says when they are complete.
+/// A drive that takes commands at given times and says when they complete.
 pub trait Device {
     /// Bytes that the host can address.
     fn capacity_bytes(&self) -> u64;
 
-    /// What the parts of a latency are called.
+    /// The names of the parts of a latency.
     fn part_names(&self) -> PartNames;
 
-    /// Whether it knows TRIM.
+    /// Whether it supports TRIM.
     fn takes_trims(&self) -> bool;
 
-    /// A run begins at time 0: nothing is under way and nothing cached. `seed` and `index`
-    /// key what is random about the drive itself; answers its variability factor.
+    /// Begins a run at time 0: nothing is in progress and nothing is cached. `seed` and `index` are
+    /// the key of the drive's own randomness. Returns its variability factor.
     fn begin(&mut self, seed: u64, index: u64) -> f64;
 
-    /// How the host's time runs beside the drive's in that run; `None` where they are one.
+    /// How the host's time relates to the drive's in that run; `None` if they are equal.
     fn host_time(&self, _seed: u64, _index: u64) -> Option<HostTime> {
         None
     }
 
-    /// From the next run on commands come from programs, and nobody knows when the next does:
-    /// idle time is used for background work, and what was never written may be read.
+    /// From the next run on, programs send the commands, and nobody knows when the next one comes.
+    /// So idle time is used for background work, and data that was never written may be read.
     fn expect_programs(&mut self) {}
 
-    /// Returns to the state in which it was made; between two runs.
+    /// Returns to the state in which it was made. Call it between two runs.
     fn reset(&mut self) {}
 
-    /// Between two runs, what differs from the state in which it was made.
+    /// Between two runs: the difference from the state in which it was made.
     fn changes(&self) -> Vec<u8> {
         Vec::new()
     }
 
-    /// Takes up what [`Device::changes`] answered on a device like this.
+    /// Restores what [`Device::changes`] returned on an equal device.
     ///
     /// # Errors
-    /// [`SnapshotError`] where the bytes are not whole; it has then returned to the state in
+    /// [`SnapshotError`] if the bytes are incomplete. The device has then returned to the state in
     /// which it was made.
     fn take_up(&mut self, changes: &[u8]) -> Result<(), SnapshotError> {
         if changes.is_empty() {
@@ -100,59 +100,60 @@ pub trait Device {
         }
     }
 
-    /// The host submits `command`, which lies on the drive, at `now`. Answers its tag: a small
-    /// number that no other command on its way has, free again as soon as its completion was
-    /// told.
+    /// The host submits `command` at `now`. The command must lie on the drive. Returns its tag: a
+    /// small number that no other outstanding command has. The tag is free again once its
+    /// completion is reported.
     ///
     /// # Errors
-    /// [`SimError`] when it cannot be served.
+    /// [`SimError`] if the command cannot be served.
     fn submit(&mut self, command: &Command, now: u64) -> Result<u32, SimError>;
 
-    /// A command at this offset comes soon: what it needs may be fetched into the cache.
+    /// A command at this offset comes soon, so what it needs may be prefetched into the CPU's
+    /// cache.
     fn hint(&self, _offset_bytes: u64) {}
 
-    /// The same, sooner still, of a write.
+    /// The same for a write, which comes sooner still.
     fn hint_overwrite(&self, _offset_bytes: u64) {}
 
     /// When something happens next; never before a moment that was served.
     fn next_event(&self) -> Option<u64>;
 
-    /// Serves one moment after the other, none later than `limit`, until commands are complete:
-    /// appends those of the last moment, if there are any. Answers [`Device::next_event`].
+    /// Serves one moment after another, none later than `limit`, until commands complete. Appends
+    /// the completions of the last moment, if any. Returns [`Device::next_event`].
     ///
     /// # Errors
-    /// [`SimError`] when a command cannot be served.
+    /// [`SimError`] if a command cannot be served.
     fn serve_until(
         &mut self,
         limit: u64,
         completions: &mut Vec<Completion>,
     ) -> Result<Option<u64>, SimError>;
 
-    /// Whether the newest data of the sector at this offset would be lost with the power now. Of a
-    /// write that is not complete it need not be told.
+    /// Whether a power cut now would lose the newest data of the sector at this offset. A write
+    /// that is not complete may be ignored.
     fn would_lose(&self, _offset_bytes: u64) -> bool {
         false
     }
 
-    /// Nothing happens any more and nothing else comes: what the device holds back is
-    /// written, by events to come. Answers whether there is such.
+    /// The device is idle and no more commands come: starts to write what it holds back. Returns
+    /// whether that causes further events.
     fn drain(&mut self, now: u64) -> bool;
 
-    /// How full it is after the last moment that was served.
+    /// How full it is after the last served moment.
     fn fullness(&self) -> Fullness {
         Fullness::default()
     }
 
-    /// The measurement window opens at `at`; what was served before does not count.
+    /// Opens the measurement window at `at`. What was served before does not count.
     fn open_window(&mut self, at: u64);
 
-    /// It closes at `at`: what the device did in it goes into `outcome`.
+    /// Closes the window at `at` and writes what the device did in it into `outcome`.
     fn close_window(&mut self, at: u64, outcome: &mut Outcome);
 
-    /// The run is over and the device drained: what is told only then goes into `outcome`.
+    /// The run is over and the device is drained: writes what is known only now into `outcome`.
     ///
     /// # Errors
-    /// [`SimError`] when the device's firmware tells what cannot be.
+    /// [`SimError`] if the device's firmware reports something impossible.
     fn end(&mut self, _outcome: &mut Outcome) -> Result<(), SimError> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Why a run of a simulated drive fails.
+//! Reasons why a run of a simulated drive fails.
 
 use drivelab_ftl::{ExternalError, FirmwareError, LayoutError};
 use drivelab_request::{Command, Nanos};
@@ -12,38 +12,38 @@ pub enum SimError {
     /// The preset's geometry leaves the firmware no space.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// A library cannot be the firmware.
+    /// A library cannot serve as the firmware.
     #[error(transparent)]
     External(#[from] ExternalError),
-    /// A firmware of the user's own starts from a condition that it could not bring about.
+    /// The user's own firmware should start from a condition that it cannot reach.
     #[error(
         "a drive with a firmware of its own cannot be worn: choose the condition fresh, filled or \
          preconditioned"
     )]
     WornExternal,
-    /// A drive whose blocks fail with a firmware from outside.
+    /// The blocks of the drive fail, but its firmware is the user's own.
     #[error(
         "a drive with a firmware of its own cannot have bad blocks: leave out \
          ageing.factory_bad_ratio, ageing.program_failure_probability and \
          ageing.erase_failure_probability"
     )]
     BadBlocksExternal,
-    /// A firmware of the user's own on flash of which the built-in one uses a part otherwise.
+    /// The user's own firmware on flash of which the built-in firmware uses a part as SLC.
     #[error("a drive with a firmware of its own knows no SLC blocks: remove [slc] from the preset")]
     SlcExternal,
-    /// A firmware of the user's own, which is not told what data looks like.
+    /// The user's own firmware, which is not informed about the content of data.
     #[error(
         "a drive with a firmware of its own is not told what data looks like: remove \
          [compression] from the preset"
     )]
     CompressionExternal,
-    /// A firmware of the user's own, which is told no placement handles.
+    /// The user's own firmware, which receives no placement handles.
     #[error(
         "a drive with a firmware of its own is told no placement handles: remove [placement] from \
          the preset"
     )]
     PlacementExternal,
-    /// A firmware of the user's own, which knows no zones.
+    /// The user's own firmware, which does not know zones.
     #[error("a drive with a firmware of its own knows no zones: remove [zones] from the preset")]
     ZonesExternal,
     /// The firmware refused a request.
@@ -57,26 +57,26 @@ pub enum SimError {
         /// The most that fit.
         most: usize,
     },
-    /// A request that is empty or does not lie on the drive, or in its stream's range.
+    /// A request that is empty, outside the drive, or outside its stream's range.
     #[error(
         "stream {stream:?}: a {} of {} bytes at offset {} does not lie within bytes {start} to \
          {end} of the drive",
         command.kind, command.size_bytes, command.offset_bytes
     )]
     Range {
-        /// The name of the stream that it is of.
+        /// The name of its stream.
         stream: String,
         /// The request.
         command: Command,
         /// Where the range begins.
         start: u64,
-        /// Where it ends: for a stream without a range the drive's size in bytes.
+        /// Where the range ends. Without a range, the drive's size in bytes.
         end: u64,
     },
     /// Too many streams, or none.
     #[error("a load has 1 to {MOST_STREAMS} streams, not {count}")]
     Streams {
-        /// How many it has.
+        /// The number of streams.
         count: usize,
     },
     /// A stream that the drive cannot serve.
@@ -102,7 +102,7 @@ pub enum SimError {
         "the drive's state was lost when a step failed: purge it, or load a state that was saved"
     )]
     StateLost,
-    /// A window that the streams do not fill, or that nothing ends.
+    /// A window that the streams do not fill, or that has no end.
     #[error("{0}")]
     Window(String),
     /// More page operations than a controller could queue.
@@ -125,13 +125,13 @@ pub enum SimError {
         /// In the window.
         requests: u64,
     },
-    /// All measured requests completed in one instant: no rate can be told.
+    /// All measured requests completed in one instant, so there is no rate.
     #[error(
         "the measured requests took no simulated time: measure more of them, on a drive whose \
          times are not all 0, and not of trimmed data, zeroes or what zones refuse alone"
     )]
     NoTime,
-    /// More requests come than the drive serves, for so long that their number knows no bound.
+    /// A stream sends more requests than the drive serves, so their number grows without bound.
     #[error(
         "stream {stream:?}: after {} ms of simulated time more than {most} of its requests are \
          outstanding: the drive does not keep up; let fewer arrive, or end the run earlier",
@@ -140,9 +140,9 @@ pub enum SimError {
     Overloaded {
         /// The stream's name.
         stream: String,
-        /// How many may be outstanding.
+        /// The largest allowed number of outstanding requests.
         most: u64,
-        /// When it was noticed.
+        /// When this was noticed.
         nanos: u64,
     },
     /// Nothing completed between the opening and the closing of the window.
@@ -157,14 +157,14 @@ pub enum SimError {
          loop, as many requests as are measured"
     )]
     Empty,
-    /// Requests were left over: a fault of the simulator.
+    /// Requests remained unfinished: a fault of the simulator.
     #[error(
         "the simulation stalled: {submitted} requests of stream {stream:?} were submitted, \
          {completed} completed; this is a fault of the simulator, please report it with the \
          preset and the seed"
     )]
     Stalled {
-        /// Of which stream.
+        /// The stream they belong to.
         stream: String,
         /// Requests submitted.
         submitted: u64,
@@ -186,13 +186,13 @@ pub enum SimError {
         "no thread could be started: {reason}; end other programs, or allow more (`ulimit -u`)"
     )]
     NoThread {
-        /// What the system says.
+        /// The reason that the system gives.
         reason: String,
     },
-    /// Whoever asked for it no longer wants the result.
+    /// The caller no longer wants the result.
     #[error("the simulation was stopped")]
     Stopped,
-    /// The run lasts too long.
+    /// The run takes too long.
     #[error("simulated time reached {nanos} ns, 6.5 days: measure fewer requests")]
     EndOfTime {
         /// Simulated time, ns.

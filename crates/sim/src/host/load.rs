@@ -1,4 +1,4 @@
-//! The streams of a run on their way: each as the loops that send its requests.
+//! The streams of a run in progress, each as the loops that send its requests.
 //!
 //! ```text
 //!   Stream ─┬─> loop: generator, depth       each completion submits the next
@@ -27,37 +27,37 @@ use super::{Device, SimError};
 /// Requests drawn at once.
 const BATCH: usize = 64;
 
-/// Places of those that are drawn: two batches.
+/// Room for drawn requests: two batches.
 const DRAWN: usize = 2 * BATCH;
 
-/// How many requests ahead a map entry is cached.
+/// How many requests ahead a map entry is prefetched.
 pub(super) const AHEAD: usize = BATCH;
 
-/// How far ahead the map entry of an overwrite is cached before what it points
-/// to is: half the distance leaves the first prefetch the time it needs.
+/// How many requests ahead the map entry of an overwrite is prefetched, before the data it points
+/// to is. Half the distance gives the first prefetch the time it needs.
 pub(super) const HALF: usize = AHEAD / 2;
 
-/// The most loops of a run: a stream is one, and of a stimulus in order each thread.
+/// The most loops of a run. A stream is one loop; a stimulus in order has one for each thread.
 pub const MOST_STREAMS: usize = 64;
 
-/// What the streams of a run are told of the drive.
+/// What the streams of a run know about the drive.
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
-    /// Bytes that can be addressed.
+    /// Bytes that the host can address.
     pub capacity_bytes: u64,
     /// Queue pairs of its interface.
     pub queue_pairs: usize,
-    /// Whether it knows TRIM.
+    /// Whether it supports TRIM.
     pub takes_trims: bool,
-    /// Its zones, if it has such.
+    /// Its zones, if it has any.
     pub zones: Option<ZonesFound>,
 }
 
-/// The loops of `streams` on a drive, keyed by `seed` and the measurement's `index`: what happens
-/// to several at the same time happens in their order.
+/// The loops of `streams` on a drive. `seed` and the `index` of the measurement are the key of the
+/// random numbers. Loops act in this order when several act at the same time.
 ///
 /// # Errors
-/// [`SimError`] where the drive cannot be asked for one of the streams, or for so many.
+/// [`SimError`] if the drive cannot serve one of the streams, or this many.
 pub(crate) fn loops_of(
     streams: &[Stream],
     host: &Host,
@@ -87,7 +87,7 @@ pub(crate) fn loops_of(
     Ok(loops)
 }
 
-/// Why a stream cannot be asked of a drive, if so.
+/// The reason why a drive cannot serve a stream, if there is one.
 fn check(stream: &Stream, host: &Host) -> Result<(), String> {
     let (pair, pairs) = (stream.queue_pair, host.queue_pairs);
     if usize::from(pair) >= pairs {
@@ -230,8 +230,8 @@ fn running(stream: &Stream, key: Key, host: &Host) -> Result<Vec<Running>, Strin
     }
 }
 
-/// Refuses a closed loop that has several writes to a zone on their way, of which a host cannot say
-/// in what order the drive takes them.
+/// Refuses a closed loop with several outstanding writes to one zone: a host cannot control in
+/// which order the drive takes them.
 fn check_depth(pattern: &Zoned) -> Result<(), String> {
     let (depth, zones) = (pattern.requests.queue_depth, pattern.zones_at_once);
     if pattern.appends || depth <= zones || pattern.requests.write_ratio <= 0.0 {
@@ -243,11 +243,11 @@ fn check_depth(pattern: &Zoned) -> Result<(), String> {
     ))
 }
 
-/// What a drive will look up for requests that were drawn ahead, by logical page.
+/// Tables of a drive to prefetch for requests that were drawn ahead, by logical page.
 pub(crate) trait Tables {
-    /// It will be asked for `page`.
+    /// `page` will be requested.
     fn hint(&self, page: u32);
-    /// It will soon write `page`, which may hold data.
+    /// `page`, which may hold data, will be written soon.
     fn hint_overwrite(&self, page: u32);
 }
 
@@ -263,7 +263,7 @@ impl<F: Firmware> Tables for F {
     }
 }
 
-/// Those of a device, which is told sectors instead of pages.
+/// The tables of a device, which takes sectors instead of pages.
 pub(crate) struct TablesOf<'a, D>(pub &'a D);
 
 /// Bits of an offset inside a sector.
@@ -281,17 +281,17 @@ impl<D: Device> Tables for TablesOf<'_, D> {
     }
 }
 
-/// The commands of a stream, in order, with the drive's tables prefetched.
+/// The commands of a stream, in order. The drive's tables are prefetched for them.
 enum Feed {
-    /// Generated; with arrivals, the next of them.
+    /// Generated requests; with arrivals, also the next arrival.
     Drawn(Box<Drawn>, Option<(Arrivals, Nanos)>),
-    /// Listed, and which of them is next.
+    /// A list, and the index of the next command.
     Timed(Arc<[Command]>, usize),
-    /// Read from elsewhere.
+    /// Commands read from elsewhere.
     Paced(Box<PacedFeed>),
-    /// Drawn window by window, and the next of them.
+    /// Drawn window by window, and the next command.
     Windowed(Box<(WindowedRequests, Command)>),
-    /// Zone by zone; with arrivals, the next of them.
+    /// Zone by zone; with arrivals, also the next arrival.
     Zoned(Box<ZonedRequests>, Option<(Arrivals, Nanos)>),
 }
 
@@ -330,46 +330,48 @@ impl Drawn {
     }
 }
 
-/// A loop on its way.
+/// A loop in progress.
 pub(crate) struct Running {
     /// The name of its stream.
     pub stream: String,
-    /// The place of its stream among those of the run.
+    /// The index of its stream in the run.
     pub owner: u16,
-    /// Which thread of it, where it has any.
+    /// Its thread within the stream, if the stream has threads.
     thread: Option<usize>,
     feed: Feed,
-    /// Each completion submits the next, whatever others do.
+    /// Each completion submits the next command, independent of other loops.
     pub resubmits: bool,
-    /// Of a closed loop: commands that may be outstanding.
+    /// For a closed loop: the number of commands that may be outstanding.
     depth: Option<u32>,
-    /// Bytes of the drive in which its commands must lie.
+    /// The byte range of the drive in which its commands must lie.
     start: u64,
     end: u64,
     pub queue_pair: u16,
     writes: WriteMode,
     content: Content,
-    /// Generated requests are sent as they are, and nothing between them; they lie where
-    /// this stream may go.
+    /// Generated requests are sent unchanged with nothing between them, and all lie inside the
+    /// stream's range.
     is_plain: bool,
-    /// Writes until the next flush, and then again; 0 for none.
+    /// Writes left until the next flush, and the writes from one flush to the next; 0 means no
+    /// flushes.
     until_flush: u32,
     writes_per_flush: u32,
     pub priority: u8,
-    /// Where its data is to go.
+    /// Where its data should be placed.
     pub placement: PlacementId,
     pub submitted: u64,
     pub completed: u64,
-    /// Of one that waits for others.
+    /// For a loop that waits for others: its share.
     pub share: Option<Share>,
-    /// Of one that is read from elsewhere: as many are outstanding as its next command says.
+    /// For commands read from elsewhere: the loop is held because as many commands are outstanding
+    /// as the next one allows.
     is_held: bool,
     /// It was held until just now.
     is_released: bool,
 }
 
 impl Running {
-    /// A loop of a stream: which of the run's streams, and which loop of it.
+    /// A loop of a stream: the index of the stream in the run, and of the loop in it.
     fn new(stream: &Stream, (owner, place): (u16, usize), feed: Feed, capacity_bytes: u64) -> Self {
         let (start, length) = stream.range.unwrap_or((0, capacity_bytes));
         let is_inside = match &feed {
@@ -407,7 +409,7 @@ impl Running {
         }
     }
 
-    /// What belongs to whoever submits the commands: a loop that has none of its own.
+    /// A loop without commands of its own, for commands that somebody else submits.
     pub fn outside(owner: u16, priority: u8) -> Self {
         let none = Stream {
             priority,
@@ -417,7 +419,7 @@ impl Running {
         Self::new(&none, (owner, 0), feed, u64::MAX)
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         match self.thread {
             None => self.stream.clone(),
@@ -425,15 +427,14 @@ impl Running {
         }
     }
 
-    /// How many commands it submits at the beginning; those with a share submit by
-    /// [`super::shares`].
+    /// How many commands it submits at the beginning. [`super::shares`] submits those of loops with
+    /// a share.
     pub fn at_once(&self) -> u32 {
         self.depth.filter(|_| self.resubmits).unwrap_or(0)
     }
 
-    /// The next request of a closed loop that is a request and nothing else, and
-    /// [lies inside](Running::holds): the short way for what most streams are. `None` leaves
-    /// everything to [`Running::take`].
+    /// The next request of a closed loop, if it is only a request and [lies inside](Running::holds)
+    /// the range: a short path for most streams. `None` leaves everything to [`Running::take`].
     #[inline(always)]
     pub fn take_request<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Option<Request> {
         match &mut self.feed {
@@ -492,7 +493,7 @@ impl Running {
         Some(command)
     }
 
-    /// When the next command of an open loop arrives; none does while it is held.
+    /// When the next command of an open loop arrives; `None` while the loop is held.
     pub fn next_arrival(&self) -> Option<u64> {
         match &self.feed {
             Feed::Drawn(_, arrivals) | Feed::Zoned(_, arrivals) => {
@@ -505,12 +506,12 @@ impl Running {
         }
     }
 
-    /// Whether it may be held, so that a completion lets it go on.
+    /// Whether it may be held, so that a completion releases it.
     pub const fn may_be_held(&self) -> bool {
         matches!(self.feed, Feed::Paced(_))
     }
 
-    /// Whether the next was held until a command was complete just now.
+    /// Whether the next command was held until a command completed just now.
     pub fn is_let_go(&mut self) -> bool {
         if let Feed::Paced(feed) = &self.feed
             && self.is_held
@@ -527,12 +528,12 @@ impl Running {
         self.is_released && self.next_arrival().is_some_and(|at| at <= now)
     }
 
-    /// What was overdue is sent.
+    /// Everything overdue has been sent.
     pub const fn has_caught_up(&mut self) {
         self.is_released = false;
     }
 
-    /// Where its commands have times and may be late: how late they were sent.
+    /// If its commands have times and may be late: how late they were sent.
     #[inline(always)]
     pub fn lateness(&mut self) -> Option<&mut Histogram> {
         match &mut self.feed {
@@ -541,7 +542,7 @@ impl Running {
         }
     }
 
-    /// Why its commands could not be read on, if so.
+    /// The reason why reading its commands failed, if it did.
     pub fn failure(&self) -> Option<&str> {
         match &self.feed {
             Feed::Paced(feed) => feed.failure.as_deref(),
@@ -549,7 +550,7 @@ impl Running {
         }
     }
 
-    /// Whether `command` lies where this stream may go.
+    /// Whether `command` lies inside the stream's range.
     #[inline(always)]
     pub fn holds(&self, command: &Command) -> bool {
         let size = u64::from(command.size_bytes);
@@ -559,7 +560,7 @@ impl Running {
         (is_inside && size > 0) || command.kind == CommandKind::Flush
     }
 
-    /// The bytes in which its commands must lie.
+    /// The byte range in which its commands must lie.
     pub fn range(&self) -> (u64, u64) {
         (self.start, self.end)
     }

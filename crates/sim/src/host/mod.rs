@@ -1,4 +1,4 @@
-//! What every kind of simulated drive shares: its users, and what is told of them.
+//! What every kind of simulated drive shares: its users, and the record of what happened to them.
 //!
 //! ```text
 //!   Streams ─> users ─> Runner ── submit ──> Device (a disk, an array, an SSD)
@@ -6,9 +6,9 @@
 //!                └────────┴─> window ─> counting ─> Outcome
 //! ```
 //!
-//! A [`Device`] is a drive in simulated time without its users, and users are the streams of a
-//! run with the window that counts them; [`Runner`] is the loop that brings both together. The
-//! SSD, and an array of SSDs, have a loop of their own, for speed.
+//! A [`Device`] is a drive in simulated time without its users. The users are the streams of a run
+//! and the window that counts them. [`Runner`] is the loop that connects the two. The SSD, and an
+//! array of SSDs, have a loop of their own for speed.
 
 pub(crate) mod clock;
 pub mod counters;

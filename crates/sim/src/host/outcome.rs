@@ -1,4 +1,4 @@
-//! What a run of the simulator tells.
+//! The result of a simulated run.
 
 use super::counters::{ArrayCounters, Energy, Media, PlacementCounters, ZoneCounters};
 use super::request_log::RequestLog;
@@ -6,22 +6,22 @@ use super::series::Series;
 use super::split::{LatencySplit, PartNames};
 use drivelab_request::{BatchMeans, ClosedBy, CommandKind, Counted, Direction, Histogram, Nanos};
 
-/// The result of a run. A latency runs from submission by the host to completion.
+/// The result of a run. A latency lasts from submission by the host to completion.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Reads that completed inside the window, of all streams.
+    /// Reads of all streams that completed inside the window.
     pub read: Counted,
-    /// Writes that did.
+    /// Writes of all streams that completed inside the window.
     pub write: Counted,
-    /// Where the latencies went, by [`Direction::index`].
+    /// The parts of the latencies, by [`Direction::index`].
     pub split: [LatencySplit; 2],
-    /// What the parts of a latency are called, in their order.
+    /// The names of the parts of a latency, in their order.
     pub part_names: PartNames,
-    /// Every stream, in the order of the run's.
+    /// Every stream, in the order of the run.
     pub streams: Vec<StreamOutcome>,
     /// What completed when, if [`Plan::series_interval`](super::Plan) asked for it.
     pub series: Option<Series>,
-    /// Its requests by themselves, if [`Plan::log_requests`](super::Plan) asked for them.
+    /// Individual requests, if [`Plan::log_requests`](super::Plan) asked for them.
     pub log: Option<RequestLog>,
     /// All commands of all streams, in batches.
     pub batches: BatchMeans,
@@ -29,8 +29,7 @@ pub struct Outcome {
     pub closed_by: Option<ClosedBy>,
     /// Length of the measurement window.
     pub window: Nanos,
-    /// Requests completed before the window, in it, and after it while the
-    /// drive drained.
+    /// Requests completed before the window, in it, and after it while the drive drained.
     pub warmup_requests: u64,
     /// See `warmup_requests`.
     pub measured_requests: u64,
@@ -38,46 +37,46 @@ pub struct Outcome {
     pub drained_requests: u64,
     /// What the drive's media did in the window.
     pub media: Media,
-    /// What a drive with placement handles counted of them in the window; none of others.
+    /// What a drive with placement handles counted in the window; `None` for other drives.
     pub placement: Option<PlacementCounters>,
-    /// What an array with copies or parity did by itself in the window; none of other drives.
+    /// What an array with copies or parity did itself in the window; `None` for other drives.
     pub array: Option<ArrayCounters>,
-    /// What a drive with zones counted of them in the window; none of others.
+    /// What a drive with zones counted in the window; `None` for other drives.
     pub zones: Option<ZoneCounters>,
-    /// What a firmware of the user's own counted in the window, by its names; none of others.
+    /// What the user's own firmware counted in the window, by its own names; empty otherwise.
     pub own_counts: Vec<(String, u64)>,
-    /// What the window took of the power supply, where the preset knows.
+    /// The energy used in the window, if the preset gives energies.
     pub energy: Option<Energy>,
-    /// How much longer than the preset says everything took, the mean of the window where
-    /// that changes in the course of a run; 1 if the preset has no variability.
+    /// The factor by which everything took longer than the preset says. If it changes during a run,
+    /// the mean over the window. 1 if the preset has no variability.
     pub variability_factor: f64,
 }
 
 /// Commands of one stream and kind that completed inside the window.
 #[derive(Clone, Debug, Default)]
 pub struct CommandOutcome {
-    /// How many, their bytes and their latencies.
+    /// Their number, bytes and latencies.
     pub counted: Counted,
-    /// Where the latencies went.
+    /// The parts of the latencies.
     pub split: LatencySplit,
 }
 
-/// What became of one stream.
+/// The outcome of one stream.
 #[derive(Clone, Debug, Default)]
 pub struct StreamOutcome {
     /// Its name.
     pub name: String,
     /// By [`CommandKind::index`].
     pub commands: [CommandOutcome; CommandKind::ALL.len()],
-    /// Commands it submitted, before, in and after the window; all completed.
+    /// Commands it submitted before, in and after the window. All completed.
     pub submitted: u64,
-    /// Of commands with times of their own how long after those they were submitted, ns; none of
-    /// other streams, and of listed ones, which are submitted in time.
+    /// For commands with times of their own: how long after those times they were submitted, ns.
+    /// `None` for other streams, and for listed commands, which are always submitted in time.
     pub lateness: Option<Histogram>,
 }
 
 impl StreamOutcome {
-    /// Takes what another of its loops did.
+    /// Adds the counts of another loop of this stream.
     pub(crate) fn add(&mut self, commands: &[CommandOutcome; CommandKind::ALL.len()]) {
         for (own, other) in self.commands.iter_mut().zip(commands) {
             own.counted.merge(&other.counted);
@@ -87,7 +86,7 @@ impl StreamOutcome {
 }
 
 impl Outcome {
-    /// Takes the counts of every stream, and their sums.
+    /// Takes over the counts of every stream, and their sums.
     pub(crate) fn set_streams(&mut self, streams: Vec<StreamOutcome>) {
         for direction in Direction::ALL {
             let mut counted = Counted::default();

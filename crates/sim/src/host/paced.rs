@@ -5,26 +5,26 @@ use drivelab_workload::{Paced, PacedReader, PacedSource};
 
 use super::load::{AHEAD, HALF, Tables};
 
-/// A batch of commands at a time, and the reader of those that follow.
+/// One batch of commands, and the reader of the batches after it.
 pub(super) struct PacedFeed {
-    /// None at the end, and after a failure.
+    /// `None` at the end, and after a failure.
     reader: Option<Box<dyn PacedReader>>,
     batch: Vec<Paced>,
-    /// Which of the batch is next; there is one unless all are taken.
+    /// The index of the next command in the batch. There is one unless all are taken.
     next: usize,
-    /// Where the range ends in which they should lie.
+    /// Where the range ends in which the commands should lie.
     end: u64,
-    /// How late commands were sent, where they have times.
+    /// How late commands were sent, if they have times.
     pub lateness: Option<Histogram>,
-    /// Why the reader cannot go on.
+    /// The reason why the reader failed, if it did.
     pub failure: Option<String>,
 }
 
 impl PacedFeed {
-    /// The commands of `source`, fitted to a range of the drive: its beginning and its bytes.
+    /// The commands of `source`, fitted to a range of the drive given as its start and its bytes.
     ///
     /// # Errors
-    /// Why they cannot be read.
+    /// The reason why they cannot be read.
     pub fn open(source: &dyn PacedSource, range: (u64, u64)) -> Result<Self, String> {
         let mut feed = Self {
             reader: Some(source.open(range)?),
@@ -41,11 +41,12 @@ impl PacedFeed {
         }
     }
 
-    /// The next command; `tables` are told those that come soon.
+    /// The next command. `tables` hears of commands that come soon.
     #[inline(always)]
     pub fn take<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Option<Command> {
         let Paced { command, .. } = *self.batch.get(self.next)?;
-        // Tables have no place for what lies elsewhere, which is refused when its turn comes.
+        // Tables have no entry for commands outside the range; those are refused when their turn
+        // comes.
         let end = self.end;
         let soon = |distance| {
             let paced: Option<&Paced> = self.batch.get(self.next + distance);
@@ -82,13 +83,13 @@ impl PacedFeed {
         }
     }
 
-    /// Before when the next command is not sent.
+    /// The earliest time at which the next command may be sent.
     #[inline(always)]
     pub fn next_arrival(&self) -> Option<u64> {
         self.batch.get(self.next).map(|next| next.command.arrival.0)
     }
 
-    /// Whether the next command waits while so many are outstanding.
+    /// Whether the next command must wait while this many are outstanding.
     #[inline(always)]
     pub fn holds_back(&self, outstanding: u64) -> bool {
         let next = self.batch.get(self.next);

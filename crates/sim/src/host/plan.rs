@@ -1,4 +1,4 @@
-//! How long a run is, and what is told of it.
+//! How long a run lasts, and what it records.
 
 use drivelab_request::{Nanos, WindowPlan};
 use drivelab_workload::Stream;
@@ -6,14 +6,14 @@ use drivelab_workload::Stream;
 use super::error::SimError;
 use super::outcome::Outcome;
 
-/// How long a run is, and what is told of it beside its counts.
+/// How long a run lasts, and what it records in addition to its counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Plan {
     /// When counting begins and ends, in simulated time.
     pub window: WindowPlan,
-    /// Tells also what completed when, in intervals of so long.
+    /// If set, also records what completed when, in intervals of this length.
     pub series_interval: Option<Nanos>,
-    /// Tells also the first so many requests of the window by themselves.
+    /// If set, also records this many individual requests, the first ones of the window.
     pub log_requests: Option<u64>,
 }
 
@@ -30,7 +30,7 @@ impl Plan {
         })
     }
 
-    /// Counts in `window`, and tells nothing else.
+    /// Counts in `window` and records nothing else.
     #[must_use]
     pub const fn of(window: WindowPlan) -> Self {
         Self {
@@ -40,9 +40,9 @@ impl Plan {
         }
     }
 
-    /// Counts in `window`, and no longer than until so many bytes were transferred in both
-    /// directions and of all streams: as many requests as that takes where each stream sends as
-    /// many as every other. Streams that end by themselves end it too.
+    /// Counts in `window`, but stops once `total_bytes` were transferred by all streams in both
+    /// directions. The number of requests for that assumes that every stream sends equally many.
+    /// The run also ends when all streams end by themselves.
     #[must_use]
     pub fn until(streams: &[Stream], window: WindowPlan, total_bytes: Option<u64>) -> Self {
         let means = streams.iter().map(Stream::mean_bytes).sum::<f64>();
@@ -57,18 +57,17 @@ impl Plan {
     }
 }
 
-/// How many commands `streams` have, where all of them end by themselves.
+/// The number of commands in `streams`, if all of them end by themselves.
 #[must_use]
 pub fn commands_of(streams: &[Stream]) -> Option<u64> {
     streams.iter().map(Stream::commands).sum()
 }
 
-/// When counting begins and ends of a run of `streams`: what is `asked` for, and where they end
-/// by themselves no later than that.
+/// The window of a run of `streams`: the window `asked` for, but no longer than until the streams
+/// end by themselves.
 ///
 /// # Errors
-/// [`SimError::Window`] when nothing ends the run, or more requests are to be counted than there
-/// are.
+/// [`SimError::Window`] if nothing ends the run, or if more requests are to be counted than exist.
 pub fn window_of(streams: &[Stream], asked: WindowPlan) -> Result<WindowPlan, SimError> {
     let warmup_requests = asked.warmup_requests;
     let left = commands_of(streams).map(|listed| listed.saturating_sub(warmup_requests));
@@ -96,7 +95,7 @@ pub fn window_of(streams: &[Stream], asked: WindowPlan) -> Result<WindowPlan, Si
     Ok(WindowPlan { requests, ..asked })
 }
 
-/// Whether a run can be made of `streams` and `plan`.
+/// Whether a run can be made from `streams` and `plan`.
 pub(crate) fn check(streams: &[Stream], plan: Plan) -> Result<(), SimError> {
     let window = plan.window;
     let most = match window.half_width {
@@ -111,7 +110,7 @@ pub(crate) fn check(streams: &[Stream], plan: Plan) -> Result<(), SimError> {
             requests,
         })?;
     let ends = most.is_some() || window.duration.is_some();
-    // Where all commands are known, as many as are measured.
+    // If the number of commands is known, it must suffice for the measurement.
     let commands = commands_of(streams);
     let is_short = commands.is_some_and(|commands| most.is_none() || commands < total);
     if is_short || !ends || requests == 0 || window.requests == Some(0) {
@@ -120,7 +119,7 @@ pub(crate) fn check(streams: &[Stream], plan: Plan) -> Result<(), SimError> {
     Ok(())
 }
 
-/// The outcome of a measurement, if it tells a rate.
+/// The outcome of a measurement, if it gives a rate.
 pub(crate) fn told(outcome: Outcome) -> Result<Outcome, SimError> {
     match outcome.window {
         window if outcome.measured_requests == 0 => Err(SimError::NoRequests { window }),

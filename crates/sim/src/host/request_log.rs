@@ -1,4 +1,4 @@
-//! Every request of a run by itself, as many as are asked for.
+//! Individual requests of a run, up to a given number.
 
 use drivelab_request::Command;
 
@@ -7,13 +7,13 @@ use super::split::PARTS;
 /// One request that completed inside the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedRequest {
-    /// What was asked for.
+    /// The command.
     pub command: Command,
-    /// The place of its stream in the run.
+    /// The index of its stream in the run.
     pub stream: u16,
     /// When the host submitted it, ns from the beginning of the run.
     pub submitted_ns: u64,
-    /// Where its latency went, by [`Part`](super::Part): together the latency.
+    /// The parts of its latency, by [`Part`](super::Part). They add up to the latency.
     pub parts: [u64; PARTS],
 }
 
@@ -28,7 +28,7 @@ impl LoggedRequest {
 /// The first requests that completed inside the window, in that order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestLog {
-    /// At most as many as were asked for.
+    /// At most as many as the plan asked for.
     pub requests: Vec<LoggedRequest>,
     /// How many completed after them.
     pub dropped: u64,

@@ -1,22 +1,22 @@
-//! Whether memory is there before it is needed.
+//! Checks that memory suffices before it is needed.
 //!
-//! Tables of a drive are made by ordinary allocations, and one that fails ends the program without
-//! a word. So before a drive is prepared, and before workers get states of their own, all that they
-//! will need is asked for at once and given back untouched: where address space is limited that
-//! fails here, with an error. What the system promises and cannot keep (a cgroup's limit) is held
-//! against the need by whoever knows of it.
+//! The tables of a drive use ordinary allocations, and a failed one ends the program without a
+//! message. So before a drive is prepared, and before workers get their own states, everything they
+//! will need is allocated at once and freed untouched. Where address space is limited, that fails
+//! here with an error. Limits that the system does not enforce on allocation (such as a cgroup's)
+//! are checked by whoever knows them.
 
 use std::hint::black_box;
 
 use super::SimError;
 
-/// What is small beside a drive's tables: requests on their way, results, stacks of threads.
+/// Everything small compared with a drive's tables: outstanding requests, results, thread stacks.
 const MARGIN_BYTES: u64 = 32 << 20;
 
-/// Checks that `bytes`, and a margin, can be had now.
+/// Checks that `bytes` plus a margin are available now.
 ///
 /// # Errors
-/// [`SimError::NoMemory`] when they cannot.
+/// [`SimError::NoMemory`] if they are not.
 pub fn check_room(bytes: u64) -> Result<(), SimError> {
     let refused = SimError::NoMemory { bytes };
     let Ok(wanted) = usize::try_from(bytes.saturating_add(MARGIN_BYTES)) else {
@@ -24,7 +24,7 @@ pub fn check_room(bytes: u64) -> Result<(), SimError> {
     };
     let mut room: Vec<u8> = Vec::new();
     room.try_reserve_exact(wanted).map_err(|_| refused)?;
-    // Else the compiler may leave both out, the asking and the giving back.
+    // Without this the compiler may remove both the allocation and the release.
     black_box(&room);
     Ok(())
 }

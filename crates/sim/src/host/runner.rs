@@ -6,7 +6,7 @@
 //!                   submit              serve ─> count, submit the stream's next
 //! ```
 //!
-//! What happens in the device comes before what arrives at the same time.
+//! Device events come before arrivals at the same time.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -24,7 +24,7 @@ use super::users::{Edge, Users};
 use super::watch::Watch;
 use crate::snapshot::SnapshotError;
 
-/// What is looked up now and then is so in such steps of time.
+/// Interval at which occasional checks are made, in simulated time.
 const LOOK_STEP_NS: u64 = 100_000_000;
 
 /// A command between submission and completion.
@@ -42,15 +42,15 @@ const VACANT: u64 = u64::MAX;
 pub struct Runner<D> {
     device: D,
     users: Users,
-    /// Commands of some streams come at their own times.
+    /// Whether commands of some streams come at their own times.
     has_arrivals: bool,
-    /// By tag.
+    /// Slots by tag.
     slots: Vec<Slot>,
-    /// What was served last; kept for its memory.
+    /// The completions served last; kept to reuse its memory.
     completions: Vec<Completion>,
-    /// Its slots, where several are complete at once.
+    /// The slots of those completions, if several complete at once.
     completed: Vec<Slot>,
-    /// When the last event was.
+    /// Time of the last event.
     now: u64,
     outcome: Outcome,
 }
@@ -78,7 +78,7 @@ impl<D: Device> Runner<D> {
         &self.device
     }
 
-    /// The device, to be brought into another state between runs.
+    /// The device, so that it can be brought into another state between runs.
     pub const fn device_mut(&mut self) -> &mut D {
         &mut self.device
     }
@@ -94,13 +94,13 @@ impl<D: Device> Runner<D> {
         self.device.reset();
     }
 
-    /// Between two runs, what differs in the device from the state in which it was made.
+    /// Between two runs: the difference of the device from the state in which it was made.
     #[must_use]
     pub fn changes(&self) -> Vec<u8> {
         self.device.changes()
     }
 
-    /// The device takes up what [`Runner::changes`] answered.
+    /// Restores what [`Runner::changes`] returned.
     ///
     /// # Errors
     /// As [`Device::take_up`].
@@ -108,21 +108,21 @@ impl<D: Device> Runner<D> {
         self.device.take_up(changes)
     }
 
-    /// Runs from here on end soon after `stop` is set.
+    /// Later runs end soon after `stop` is set.
     pub fn stopped_by(&mut self, stop: &Arc<AtomicBool>) {
         self.users.stop = Arc::clone(stop);
     }
 
-    /// Tells `watch` where every run from here on stands.
+    /// Reports the progress of every later run to `watch`.
     pub fn watch(&mut self, watch: &Arc<Watch>) {
         self.users.watch = Some(Arc::clone(watch));
     }
 
-    /// Runs streams until every command is complete and the device is drained. Random numbers are
-    /// keyed by `seed` and `index`.
+    /// Runs streams until every command is complete and the device is drained. `seed` and `index`
+    /// are the key of the random numbers.
     ///
     /// # Errors
-    /// [`SimError`] when a command cannot be served or simulated time ends.
+    /// [`SimError`] if a command cannot be served or simulated time ends.
     pub fn run(
         &mut self,
         streams: &[Stream],
@@ -226,7 +226,8 @@ impl<D: Device> Runner<D> {
                 self.complete(slot, 0)?;
             }
             several => {
-                // A tag is free from here on, and what the first submits may get the second's.
+                // All tags are free from here on: what the first completion submits may reuse the
+                // second's tag.
                 self.completed.clear();
                 for place in 0..several {
                     let slot = self.take_slot(place);
@@ -238,7 +239,7 @@ impl<D: Device> Runner<D> {
         self.submit_waiting(self.now)
     }
 
-    /// Those that hold their shares, or were held, submit what they may.
+    /// Streams that wait for their share, or were held, submit what they may.
     #[inline(always)]
     fn submit_waiting(&mut self, now: u64) -> Result<(), SimError> {
         if self.users.has_waiting {
@@ -250,7 +251,7 @@ impl<D: Device> Runner<D> {
         Ok(())
     }
 
-    /// The slot of a completion, vacant from here on.
+    /// Returns the slot of a completion and marks it vacant.
     #[inline(always)]
     fn take_slot(&mut self, place: usize) -> Slot {
         let slot = &mut self.slots[self.completions[place].tag as usize];
@@ -305,7 +306,7 @@ impl<D: Device> Runner<D> {
         Ok(())
     }
 
-    /// Time comes to `now`, at or after the deadline, before what happens then.
+    /// Advances time to `now`, at or after the deadline, before the events of that moment.
     #[cold]
     fn pass_time(&mut self, now: u64) -> Result<(), SimError> {
         while let Some((edge, at)) = self.users.next_edge(now) {

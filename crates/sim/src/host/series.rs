@@ -5,20 +5,20 @@
 //!   bin          0           1          2        3      a stream's requests, bytes, latencies
 //! ```
 //!
-//! A series has a bounded number of bins. One that would pass it joins its bins
-//! two by two and goes on with twice the interval, and says so by its interval.
+//! The number of bins is bounded. When a series would exceed it, neighbouring bins are joined in
+//! pairs and the interval doubles; the `interval` field shows the new length.
 
 use drivelab_request::{CommandKind, Nanos};
 
 use super::load::MOST_STREAMS;
 
-/// The most bins of a series, those of all streams and kinds of command together.
+/// The most bins of a series, over all streams and kinds of command.
 pub const MOST_BINS: usize = 1 << 18;
 
 /// The kinds of commands.
 const KINDS: usize = CommandKind::ALL.len();
 
-// Even the most streams have a thousand intervals.
+// Even with the most streams there are a thousand intervals.
 const _: () = assert!(MOST_BINS / (KINDS * MOST_STREAMS) >= 1000);
 
 /// The commands of one stream and kind that completed in one interval.
@@ -46,11 +46,11 @@ impl Bin {
 /// The window in bins, by stream and kind of command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
-    /// Length of a bin: as asked for, or a power of two times that.
+    /// Length of a bin: the requested interval, or a power of two times it.
     pub interval: Nanos,
-    /// Bins of one interval: one a stream and kind.
+    /// Bins in one interval: one for each stream and kind of command.
     columns: usize,
-    /// Row by row, one an interval.
+    /// Row by row, one row for each interval.
     bins: Vec<Bin>,
     origin: u64,
     /// When the last row ends.
@@ -68,7 +68,7 @@ impl Series {
             bins: vec![Bin::default(); columns],
             origin: 0,
             row_end: interval.0,
-            // Even, so that rows can be joined two by two.
+            // Even, so that rows can be joined in pairs.
             most_rows: MOST_BINS / columns / 2 * 2,
         }
     }
@@ -94,7 +94,7 @@ impl Series {
         });
     }
 
-    /// Rows until one that holds `at`.
+    /// Adds rows until one contains `at`.
     #[cold]
     fn advance(&mut self, at: u64) {
         while (at - self.origin) / self.interval.0 >= self.most_rows as u64 {
@@ -118,14 +118,13 @@ impl Series {
         self.interval = Nanos(self.interval.0 * 2);
     }
 
-    /// How many intervals there are, from the opening of the window to the last
-    /// completion in it.
+    /// The number of intervals from the opening of the window to the last completion in it.
     #[must_use]
     pub fn intervals(&self) -> usize {
         self.bins.len() / self.columns
     }
 
-    /// What completed in one interval of one stream; an empty bin beyond the last.
+    /// What completed in one interval of one stream; empty beyond the last interval.
     #[must_use]
     pub fn bin(&self, interval: usize, stream: usize, kind: CommandKind) -> Bin {
         let column = stream * KINDS + kind.index();
@@ -145,7 +144,7 @@ mod tests {
     fn completions_fall_into_the_bins_of_their_times() {
         let mut series = Series::new(Nanos(100), 2);
         series.open(1000);
-        // Stream 1, writes: column 5. At 1099 the first bin, at 1100 the second.
+        // Stream 1, writes: column 5. Time 1099 is in the first bin, 1100 in the second.
         for (at, latency) in [(1000, 7), (1099, 9), (1100, 5), (1350, 1)] {
             series.record(5, at, latency, 10);
         }
@@ -171,7 +170,7 @@ mod tests {
         for at in 0..3 * rows {
             series.record(0, at * 10, at, 1);
         }
-        // Three times as many intervals as bins: four times the interval.
+        // Three times as many intervals as bins give four times the interval.
         assert_eq!(series.interval, Nanos(40));
         assert_eq!(series.intervals() as u64, 3 * rows / 4);
         for interval in 0..series.intervals() {
@@ -180,7 +179,7 @@ mod tests {
             assert_eq!((bin.requests, bin.latency_max_ns), (4, first + 3));
             assert_eq!(bin.latency_sum_ns, 4 * first + 6);
         }
-        // One far away: one jump.
+        // A completion far away takes one jump.
         series.record(0, 1 << 49, 1, 1);
         assert!(series.intervals() as u64 <= rows);
     }

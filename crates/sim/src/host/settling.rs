@@ -1,20 +1,21 @@
-//! What a drive was written with, for so long that more of it changes nothing, before a run begins.
+//! The kind of writing to which a drive settles before a run begins: enough that more of it changes
+//! nothing.
 
-/// A kind of writing, and where.
+/// A kind of writing, and its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Settling {
     /// Where each write goes.
     pub writing: Writing,
-    /// The first so many bytes of the drive take all writes; all of it if not given.
+    /// All writes go to this many bytes at the start of the drive; `None` means the whole drive.
     pub range_bytes: Option<u64>,
 }
 
 /// Where each write goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Writing {
-    /// Behind the one before.
+    /// Directly behind the previous write.
     InOrder,
-    /// Anywhere, in pieces of so many bytes, each at a multiple of its size; a page at least.
+    /// Anywhere, in pieces of this size at multiples of it. A piece is at least a page.
     AtRandom {
         /// The size of a write.
         piece_bytes: u32,
@@ -22,8 +23,8 @@ pub enum Writing {
 }
 
 impl Settling {
-    /// The part of it that one member of an array takes; of its bytes `data` over `whole` is what
-    /// the members have together of one.
+    /// The part of this writing that one member of an array receives. The members together hold
+    /// `data` bytes of every `whole` bytes they store.
     #[must_use]
     pub fn of_member(self, (data, whole): (u32, u32)) -> Self {
         let share = |bytes: u64| (bytes * u64::from(whole)).div_ceil(u64::from(data.max(1)));

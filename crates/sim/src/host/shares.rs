@@ -1,38 +1,39 @@
-//! Closed loops that hold their shares of the requests: which of them may submit next.
+//! Closed loops that hold shares of all requests: decides which of them may submit next.
 //!
 //! ```text
-//!   submitted / share    a  |=========>   waits: b has come less far
+//!   submitted / share    a  |=========>   waits: b is behind
 //!                        b  |=====>       submits, as soon as its queue has room
 //! ```
 //!
-//! A stream with a share submits while its queue has room and no other with a share has come less
-//! far. The one that has come least far never waits for another, and what it waits for completes:
-//! so nothing waits for ever. Of `n` commands of `k` such streams, one whose share is `s` of all
-//! shares has submitted less than `s n + 1` and no less than `s (n - k)`: it is ahead of the least
-//! by no more than the command with which it passed it. Flushes count as commands.
+//! A stream with a share submits when its queue has room and no other stream with a share is behind
+//! it. The stream that is furthest behind never waits for another, and its outstanding commands
+//! complete, so nothing waits for ever. Suppose `k` such streams have sent `n` commands. A stream
+//! with share `s` of the total has then submitted less than `s n + 1` and at least `s (n - k)`,
+//! because it is ahead of the furthest behind by at most the command with which it overtook it.
+//! Flushes count as commands.
 //!
-//! One that submits in bursts comes farther by whole bursts: while one is on its way it stays the
-//! least, so the others wait until all of it is submitted.
+//! A stream that submits in bursts advances by whole bursts. While it submits one it stays the
+//! furthest behind, so the others wait until the burst is complete.
 
 use std::ops::RangeInclusive;
 
 use super::load::Running;
 
-/// What a share may be, in any unit.
+/// The allowed range of a share, in any unit.
 pub(crate) const SHARES: RangeInclusive<f64> = 1e-9..=1e9;
 
 /// How a stream holds its share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share {
-    /// Of the commands of all that have one, in proportion.
+    /// Its share of the commands of all streams that have one, in proportion.
     pub share: f64,
-    /// Commands of a turn.
+    /// Commands in one burst.
     pub burst: u64,
-    /// Commands that it may have outstanding.
+    /// How many of its commands may be outstanding.
     pub queue_depth: u32,
 }
 
-/// The stream that submits next; of several that have come as far, the first.
+/// The stream that submits next; on a tie, the first.
 pub(crate) fn next(streams: &[Running]) -> Option<u16> {
     let reached = |running: &Running| {
         let Share { share, burst, .. } = running.share?;

@@ -1,21 +1,21 @@
-//! Where a request's latency went: sums and maxima of its parts.
+//! The parts of a request's latency: sums and maxima.
 //!
-//! What the parts are is a matter of the kind of drive ([`PartNames`]); for every kind
-//! they sum to the latency, to the nanosecond.
+//! Each kind of drive defines its own parts ([`PartNames`]). For every kind they add up to the
+//! latency, to the nanosecond.
 
-/// Parts of a latency.
+/// Number of parts of a latency.
 pub const PARTS: usize = 8;
 
-/// What the parts are called, in their order, for one kind of drive; there may be fewer
-/// than [`PARTS`].
+/// The names of the parts, in their order, for one kind of drive. There may be fewer than
+/// [`PARTS`].
 pub type PartNames = &'static [&'static str];
 
 /// Sum and maximum of every part over requests of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LatencySplit {
-    /// By part, ns; together the sum of the latencies.
+    /// Sums by part, ns. Together they are the sum of the latencies.
     pub sum_ns: [u64; PARTS],
-    /// By part, ns.
+    /// Maxima by part, ns.
     pub max_ns: [u64; PARTS],
 }
 
@@ -31,11 +31,11 @@ impl LatencySplit {
     /// Counts one request.
     #[inline(always)]
     pub(crate) fn record(&mut self, parts: &[u64; PARTS]) {
-        // By itself, because it was written just before: a load of it together with others
-        // would wait.
+        // Handled separately because it was written just before: a wide load that includes it would
+        // stall.
         let first = parts[0];
         self.sum_ns[0] += first;
-        // The sign of a difference of times, none of which reaches 2^63.
+        // The sign bit of a difference of times, none of which reaches 2^63.
         let mut larger = self.max_ns[0].wrapping_sub(first);
         for (part, &nanos) in parts.iter().enumerate().skip(1) {
             self.sum_ns[part] += nanos;
@@ -46,7 +46,7 @@ impl LatencySplit {
         }
     }
 
-    /// Apart, because it is rare.
+    /// A separate function because it runs rarely.
     #[cold]
     #[inline(never)]
     fn raise(&mut self, parts: &[u64; PARTS]) {

@@ -1,26 +1,26 @@
-//! All loops of a run together.
+//! Functions on all loops of a run together.
 
 use super::error::SimError;
 use super::load::Running;
 use super::outcome::Outcome;
 
-/// Whether to stop is looked up once in so many requests.
+/// The stop flag is checked once every this many requests.
 pub(crate) const STOP_INTERVAL: u64 = 1024;
 
-/// Requests in one instant after which no drive ever gets further.
+/// After this many requests in one instant, a drive never gets any further.
 pub(crate) const MOST_IN_NO_TIME: u64 = 1 << 20;
 
-/// Requests of one stream that may be outstanding: where more come than are served, memory
-/// is not the limit.
+/// Most outstanding requests of one stream. If more requests arrive than are served, this limit
+/// ends the run before memory does.
 const MOST_OUTSTANDING: u64 = 1 << 20;
 
-/// When the next command of an open loop arrives, and in which stream.
+/// When the next command of an open loop arrives, and the index of its stream.
 pub(crate) fn next_arrival(streams: &[Running]) -> Option<(u64, u16)> {
     let arrival = |(stream, running): (u16, &Running)| Some((running.next_arrival()?, stream));
     (0..).zip(streams).filter_map(arrival).min()
 }
 
-/// A stream of which more requests come than are served.
+/// A stream that sends more requests than are served.
 pub(crate) fn overloaded(streams: &[Running], now: u64) -> Option<SimError> {
     let waits = |stream: &&Running| stream.submitted - stream.completed > MOST_OUTSTANDING;
     streams
@@ -33,7 +33,8 @@ pub(crate) fn overloaded(streams: &[Running], now: u64) -> Option<SimError> {
         })
 }
 
-/// What was submitted and never completed; the first stream if the run itself is not over.
+/// Reports commands that were submitted and never completed. If the run itself is not over, reports
+/// the first stream.
 pub(crate) fn stalled(streams: &[Running], is_over: bool) -> Option<SimError> {
     let is_left = |stream: &&Running| stream.submitted != stream.completed;
     let first = streams.first().filter(|_| !is_over);
@@ -45,7 +46,7 @@ pub(crate) fn stalled(streams: &[Running], is_over: bool) -> Option<SimError> {
     })
 }
 
-/// The drive is drained: `outcome` of the window is told what followed it.
+/// The drive is drained: adds to `outcome` what happened after the window.
 pub(crate) fn end(streams: &mut [Running], completed: u64, outcome: &mut Outcome) {
     outcome.drained_requests = completed - outcome.warmup_requests - outcome.measured_requests;
     for running in streams {

@@ -1,12 +1,12 @@
-//! Those who use a drive: the loops of streams, and the window that counts them.
+//! The users of a drive: the loops of streams and the window that counts them.
 //!
 //! ```text
 //!   streams ── commands ──> drive ── completions ──> count ─> window ─┬─> opens, closes: Edge
 //!                                                      time ──────────┘
 //! ```
 //!
-//! Whoever owns both a drive and its users brings time to the [`Users::deadline`] and heeds
-//! every [`Edge`] of the window, at which the drive's own account begins or ends.
+//! Whoever owns a drive and its users advances time to [`Users::deadline`]. The owner must handle
+//! every [`Edge`] of the window, because the drive's own accounting begins or ends there.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ use super::streams::{self, MOST_IN_NO_TIME, STOP_INTERVAL};
 use super::watch::{Standing, Watch};
 use crate::event::END_OF_TIME;
 
-/// Later than this a run is refused: queues may reach as far again.
+/// A run past this time is refused, because queues may reach as far again.
 pub const LAST_NOW: u64 = END_OF_TIME / 2;
 
 /// What the window has just done.
@@ -34,43 +34,45 @@ pub const LAST_NOW: u64 = END_OF_TIME / 2;
 pub(crate) enum Edge {
     Opened,
     Closed,
-    /// Something else: when it decides next has changed.
+    /// Something else: the time of its next decision has changed.
     Neither,
 }
 
 /// The loops of a run's streams, the window that counts them, and the host's clock.
 pub(crate) struct Users {
     pub streams: Vec<Running>,
-    /// Some hold their shares, or may be held: who submits next is looked up at every completion.
+    /// Whether some streams hold shares or may be held. Then every completion checks who submits
+    /// next.
     pub has_waiting: bool,
-    /// Some hold their shares.
+    /// Whether some streams hold shares.
     has_shares: bool,
-    /// Some were held until just now.
+    /// Whether some streams were held until just now.
     has_released: bool,
     pub window: CompletionWindow,
     pub counting: Counting,
-    /// The host's time: the window's, arrivals' and latencies'. All else is the drive's.
+    /// The host's time, used for the window, arrivals and latencies. Everything else uses the
+    /// drive's.
     pub clock: HostClock,
     /// When the window opened, in the drive's time.
     opened_at: u64,
-    /// From this time on something other than an event is due: the window opens
-    /// or closes, simulated time ends, or whether to stop is looked up.
+    /// From this time on, something other than an event is due: the window opens or closes,
+    /// simulated time ends, or the stop flag is checked.
     pub deadline: u64,
     submitted: u64,
-    /// A moment, and how many were submitted then or before: while time stands still,
-    /// the last one.
+    /// A moment, and the number of commands submitted up to it. While time stands still, the last
+    /// moment.
     stood: (u64, u64),
-    /// Whether to stop is looked up, and who watches told, in such steps of time too: what was
-    /// submitted may take long after the last submission.
+    /// Interval of time at which the stop flag is checked and watchers are informed. Needed because
+    /// submitted commands may take long after the last submission.
     look_step_ns: u64,
-    /// Set from outside when nobody wants the result any more.
+    /// Set by another thread when nobody wants the result any more.
     pub stop: Arc<AtomicBool>,
-    /// Told where the run stands, if somebody watches.
+    /// Receives the progress of the run, if somebody watches.
     pub watch: Option<Arc<Watch>>,
 }
 
 impl Users {
-    /// None; what is looked up now and then is so every `look_step_ns`.
+    /// No users yet. Occasional checks are made every `look_step_ns`.
     pub fn new(look_step_ns: u64) -> Self {
         Self {
             streams: Vec::new(),
@@ -90,7 +92,7 @@ impl Users {
         }
     }
 
-    /// A run of `loops` begins at time 0. Answers how many commands each submits at once.
+    /// Begins a run of `loops` at time 0. Returns how many commands each submits at once.
     pub fn begin(&mut self, loops: Vec<Running>, plan: Plan) -> Vec<u32> {
         self.submitted = 0;
         self.stood = (0, 0);
@@ -109,14 +111,14 @@ impl Users {
         depths
     }
 
-    /// Whether a completion submits the next of this stream at once.
+    /// Whether a completion submits the next command of this stream at once.
     #[inline(always)]
     pub fn goes_on(&self, stream: u16) -> bool {
         self.streams[stream as usize].resubmits && self.window.closed_by().is_none()
     }
 
-    /// Where some hold their [shares], or were held: the stream that submits next, if one may
-    /// `now`. Asked after each that did, and when the commands of a moment are complete.
+    /// If some streams hold [shares] or were held: the stream that may submit `now`, if any. Call
+    /// it after each submission, and when all commands of a moment are complete.
     pub fn next_waiting(&mut self, now: u64) -> Option<u16> {
         if self.window.closed_by().is_some() {
             return None;
@@ -138,8 +140,8 @@ impl Users {
         None
     }
 
-    /// Those that were held have sent what was overdue. Answers whether there were such: what they
-    /// send next arrives.
+    /// Streams that were held have sent everything overdue. Returns whether there were any; their
+    /// later commands arrive at their times.
     #[inline(always)]
     pub fn have_caught_up(&mut self) -> bool {
         if !self.has_released {
@@ -150,8 +152,8 @@ impl Users {
         true
     }
 
-    /// When the next command of an open loop arrives, in the host's time, and in which stream;
-    /// none does once the window is closed.
+    /// When the next command of an open loop arrives, in the host's time, and the index of its
+    /// stream. `None` once the window is closed.
     pub fn next_arrival(&self) -> Option<(u64, u16)> {
         if self.window.closed_by().is_some() {
             return None;
@@ -159,8 +161,8 @@ impl Users {
         streams::next_arrival(&self.streams)
     }
 
-    /// The next command of a stream, if there is one; `tables` are told pages of
-    /// `1 << page_shift` bytes that will be asked for.
+    /// The next command of a stream, if there is one. `tables` hears of pages of `1 << page_shift`
+    /// bytes that will be requested.
     #[inline(always)]
     pub fn next_command<T: Tables>(
         &mut self,
@@ -178,7 +180,7 @@ impl Users {
     /// `command` of a stream is about to be submitted at `now`.
     ///
     /// # Errors
-    /// [`SimError`] where it does not lie where that stream may go, or the run ends.
+    /// [`SimError`] if it lies outside the stream's range, or if the run ends.
     #[inline(always)]
     pub fn submit(&mut self, stream: u16, command: &Command, now: u64) -> Result<(), SimError> {
         let running = &self.streams[stream as usize];
@@ -192,10 +194,10 @@ impl Users {
         self.submit_inside(stream, now)
     }
 
-    /// The same of a command that is known to lie there.
+    /// The same for a command that is known to lie inside the range.
     ///
     /// # Errors
-    /// [`SimError`] where the run ends.
+    /// [`SimError`] if the run ends.
     #[inline(always)]
     pub fn submit_inside(&mut self, stream: u16, now: u64) -> Result<(), SimError> {
         self.streams[stream as usize].submitted += 1;
@@ -207,7 +209,7 @@ impl Users {
         Ok(())
     }
 
-    /// Looked up now and then: whether to go on has become pointless.
+    /// An occasional check whether the run should end.
     #[cold]
     fn reason_to_stop(&mut self, now: u64) -> Result<(), SimError> {
         if self.stop.load(Ordering::Relaxed) {
@@ -219,7 +221,7 @@ impl Users {
         if now != self.stood.0 {
             self.stood = (now, self.submitted);
         }
-        // A window that waits for time would do so for ever.
+        // A window that waits for time would wait for ever.
         let stands_still = self.submitted - self.stood.1 > MOST_IN_NO_TIME;
         if stands_still && self.window.next_time().is_some() {
             return Err(SimError::NoTime);
@@ -227,7 +229,7 @@ impl Users {
         Ok(())
     }
 
-    /// A command is complete at `now`, with its latency and its parts in the drive's time.
+    /// Counts a command that completed at `now`. Its latency and parts are in the drive's time.
     #[inline(always)]
     pub fn count(
         &mut self,
@@ -243,7 +245,7 @@ impl Users {
         self.count_at((stream, command), latency, parts, now)
     }
 
-    /// The same where the host's time is another.
+    /// The same when the host's time differs.
     #[cold]
     #[inline(never)]
     fn count_elsewhere(
@@ -257,7 +259,7 @@ impl Users {
         self.count_at(of, told.latency, &told.parts, told.at)
     }
 
-    /// All in the host's time.
+    /// The same with everything in the host's time.
     #[inline(always)]
     fn count_at(
         &mut self,
@@ -266,7 +268,7 @@ impl Users {
         parts: &[u64; PARTS],
         at: u64,
     ) -> Option<Edge> {
-        // Time has come here: the window is told of time at its deadline.
+        // Time has come this far already: the window hears of time at its deadline.
         let was_open = self.window.is_open();
         if was_open {
             let what = (command.kind, command.size_bytes);
@@ -279,7 +281,7 @@ impl Users {
         is_decided.then(|| self.edge(was_open))
     }
 
-    /// Tells a request of the window by itself: to the time series, to the log.
+    /// Records an individual request of the window in the time series and the log.
     #[inline(never)]
     fn observe(
         &mut self,
@@ -306,8 +308,8 @@ impl Users {
         }
     }
 
-    /// What the window decides next by time, no later than `now`, and when, both in the drive's
-    /// time.
+    /// The next decision of the window by time, no later than `now`, and when it is. Both times are
+    /// the drive's.
     #[cold]
     pub fn next_edge(&mut self, now: u64) -> Option<(Edge, u64)> {
         let host_now = self.clock.host_ns(now);
@@ -321,8 +323,8 @@ impl Users {
         Some((self.edge(was_open), at))
     }
 
-    /// The edge of the window at `at` of the drive's time: what it counted goes into `outcome`
-    /// when it closes.
+    /// Handles an edge of the window at `at` of the drive's time. When the window closes, its
+    /// counts go into `outcome`.
     #[cold]
     pub fn passed(&mut self, edge: Edge, at: u64, outcome: &mut Outcome) {
         match edge {
@@ -342,11 +344,11 @@ impl Users {
         self.deadline = self.next_deadline(at);
     }
 
-    /// Time has come to `now`, at or after the deadline, and every edge was heeded. `oldest` says
-    /// when the first command was submitted that is still on its way.
+    /// Time has come to `now`, at or after the deadline, and every edge was handled. `oldest` gives
+    /// the time at which the oldest outstanding command was submitted.
     ///
     /// # Errors
-    /// [`SimError`] when time or the run ends.
+    /// [`SimError`] if time or the run ends.
     #[cold]
     pub fn come_to(
         &mut self,
@@ -379,11 +381,10 @@ impl Users {
         self.clock.drive_ns_until(decides, latest)
     }
 
-    /// The run is over: `outcome` of the window is told what followed it.
+    /// The run is over: adds to `outcome` what happened after the window.
     ///
     /// # Errors
-    /// [`SimError::Stalled`] where something was not completed, or the run not over by
-    /// `is_over`.
+    /// [`SimError::Stalled`] if a command did not complete, or if `is_over` is false.
     pub fn end(&mut self, is_over: bool, outcome: &mut Outcome) -> Result<(), SimError> {
         let unread = |running: &Running| Some((running.name(), running.failure()?.to_owned()));
         if let Some((name, reason)) = self.streams.iter().find_map(unread) {

@@ -1,4 +1,4 @@
-//! Variability: a factor a measurement, and one that drifts in the course of it.
+//! Variability: one factor for each measurement, and one that drifts during it.
 //!
 //! ```text
 //!   drive's own time   0         step       2 step      3 step
@@ -7,18 +7,17 @@
 //!                       x 1.2         x 0.8    x 1.6
 //! ```
 //!
-//! A drive of any kind works in a time of its own, in which its steps take what the preset
-//! says, times the measurement's factor ([`measurement_factor`]). The host's time runs beside
-//! it ([`HostTime`]): a step of the drive's time lasts as much longer as the drifting factor
-//! says. Only what crosses the border is converted: when commands arrive, when they complete,
-//! when the window opens and closes. A drive that slows down in the middle of an operation
-//! needs no more than that.
+//! A drive of any kind works in its own time. There its steps take what the preset says, times the
+//! factor of the measurement ([`measurement_factor`]). The host's time is derived from it
+//! ([`HostTime`]): each step of the drive's time is stretched by the drifting factor. Only what
+//! crosses between the two is converted: arrivals, completions, and the opening and closing of the
+//! window. That is enough for a drive that slows down in the middle of an operation.
 //!
-//! The drifting factor is exp(s x - s^2 / 2), where x is an Ornstein-Uhlenbeck process with mean
-//! 0, variance 1 and correlation exp(-t / T), drawn [`STEPS`] times in each correlation time T
+//! The drifting factor is exp(s x - s^2 / 2), where x is an Ornstein-Uhlenbeck process with mean 0,
+//! variance 1 and correlation exp(-t / T). It is drawn [`STEPS`] times in each correlation time T
 //! (its transition is exact: Gillespie 1996, equation 1.9). Its mean is 1.
 //!
-//! Left out: a drift that goes on from one measurement to the next.
+//! Left out: drift that continues from one measurement to the next.
 
 use std::collections::VecDeque;
 
@@ -28,20 +27,20 @@ use rand_xoshiro::rand_core::Rng;
 
 use crate::preset::Variability;
 
-/// Streams of the keyed random numbers that variability draws from.
+/// Identifies the keyed random numbers that variability draws.
 const STREAM: u64 = 0x7661_7269;
 const DRIFT_STREAM: u64 = 0x6472_6966;
 
-/// In how many steps a correlation time is drawn: within one the correlation falls by 6 %.
+/// Draws in one correlation time. Within one step the correlation falls by 6 %.
 const STEPS: u64 = 16;
 
-/// So many steps of the past are kept before what nobody asks for any more is forgotten.
+/// Number of past steps kept before those that nobody needs are forgotten.
 const KEPT: usize = 1 << 12;
 
-/// The factor by which measurement `index` takes longer than the preset says: log-normal,
-/// with rare outliers, and with mean 1; 1 where the preset has no such variability.
+/// The factor by which measurement `index` takes longer than the preset says. It is log-normal with
+/// rare outliers and mean 1. Without variability in the preset it is 1.
 ///
-/// The pure-Rust `libm` computes it, so that it is the same on every machine.
+/// The pure-Rust `libm` computes it, so it is the same on every machine.
 #[must_use]
 pub fn measurement_factor(variability: &Variability, seed: u64, index: u64) -> f64 {
     let Variability {
@@ -69,12 +68,12 @@ fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
     radius * libm::cos(std::f64::consts::TAU * uniform())
 }
 
-/// Of mean 1, with `sigma` the standard deviation of its logarithm.
+/// A log-normal number with mean 1; `sigma` is the standard deviation of its logarithm.
 fn log_normal(sigma: f64, normal: f64) -> f64 {
     libm::exp(sigma * normal - sigma * sigma / 2.0)
 }
 
-/// A step of the drive's time: how long it takes in the host's.
+/// A step of the drive's time, and how long it lasts in the host's.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     /// When it begins in the host's time.
@@ -82,27 +81,27 @@ struct Step {
     factor: f64,
 }
 
-/// The host's time beside the drive's own, both in ns from the beginning of a run.
+/// The host's time as a function of the drive's, both in ns from the beginning of a run.
 #[derive(Clone, Debug)]
 pub struct HostTime {
     rng: Xoshiro256PlusPlus,
     sigma: f64,
-    /// From one step to the next: what is left of the process, and what is added to it.
+    /// For each step: what remains of the process, and the size of what is added.
     decay: f64,
     noise: f64,
-    /// The process in the last step drawn.
+    /// The process in the step drawn last.
     state: f64,
     /// Length of a step in the drive's time.
     step_ns: u64,
-    /// Steps drawn, without the first [`HostTime::forgotten`] of them.
+    /// The drawn steps, without the first [`HostTime::forgotten`].
     steps: VecDeque<Step>,
     forgotten: u64,
-    /// So many are kept before the next look at which are needed.
+    /// How many steps are kept before the next check for unneeded ones.
     most_kept: usize,
 }
 
 impl HostTime {
-    /// The time of measurement `index`; nothing where the host's time is the drive's.
+    /// The time of measurement `index`; `None` if the host's time equals the drive's.
     #[must_use]
     pub fn new(variability: &Variability, seed: u64, index: u64) -> Option<Self> {
         let correlation_ns = variability.correlation_time_ns?;
@@ -139,11 +138,11 @@ impl HostTime {
         });
     }
 
-    /// The host's time at `drive_ns`; never falls as that grows. What was
-    /// [forgotten](HostTime::forget) is told as if its first step that is left had lasted.
+    /// The host's time at `drive_ns`. It never falls as `drive_ns` grows. For times that were
+    /// [forgotten](HostTime::forget), the first remaining step is extended backwards.
     pub fn host_ns(&mut self, drive_ns: u64) -> u64 {
         let step = drive_ns / self.step_ns;
-        // The next one's beginning too, which is where this one ends.
+        // The beginning of the next step is needed too, because this one ends there.
         while step + 1 >= self.forgotten + self.steps.len() as u64 {
             self.draw();
         }
@@ -158,7 +157,7 @@ impl HostTime {
         (begin + inside).min(end)
     }
 
-    /// The first moment of the drive's time at which the host's is at least `host_ns`.
+    /// The first drive time at which the host's time is at least `host_ns`.
     pub fn drive_ns(&mut self, host_ns: u64) -> u64 {
         while self.steps.back().is_some_and(|last| last.begin < host_ns) {
             self.draw();
@@ -178,8 +177,7 @@ impl HostTime {
         at
     }
 
-    /// Whether so much of the past is kept that what is not needed should be
-    /// [forgotten](HostTime::forget).
+    /// Whether so much history is kept that unneeded steps should be [forgotten](HostTime::forget).
     #[must_use]
     pub fn is_long(&self) -> bool {
         self.steps.len() > self.most_kept
@@ -195,15 +193,15 @@ impl HostTime {
     }
 }
 
-/// By how much measurement `index` takes longer than the preset says if its window is what
-/// takes the first `duration_ns` without variability.
+/// The factor by which measurement `index` takes longer than the preset says. Its window covers
+/// what would take the first `duration_ns` without variability.
 #[must_use]
 pub fn mean_factor(variability: &Variability, seed: u64, index: u64, duration_ns: u64) -> f64 {
     let factor = measurement_factor(variability, seed, index);
     let Some(mut time) = HostTime::new(variability, seed, index) else {
         return factor;
     };
-    // The drive's own time, in which the drift runs, holds the factor.
+    // The drift runs in the drive's own time, which includes the factor.
     let drive_ns = lengthened(duration_ns, factor).max(1);
     factor * (time.host_ns(drive_ns) as f64 / drive_ns as f64)
 }

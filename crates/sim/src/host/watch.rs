@@ -1,11 +1,11 @@
-//! How far a run is, for whoever watches it from another thread.
+//! The progress of a run, for a watcher on another thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use drivelab_request::WindowPlan;
 
-/// Written now and then while a run is on: at least once in a millisecond of simulated
-/// time in which anything happens. Its numbers may be of slightly different moments.
+/// Written from time to time during a run: at least once in a millisecond of simulated time in
+/// which anything happens. Its numbers may belong to slightly different moments.
 #[derive(Debug, Default)]
 pub struct Watch {
     completed: AtomicU64,
@@ -14,21 +14,21 @@ pub struct Watch {
     drains: AtomicBool,
 }
 
-/// Where a run stands.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Requests completed, before the window and in it.
     pub completed: u64,
-    /// Requests submitted and not complete.
+    /// Requests submitted but not complete.
     pub outstanding: u64,
     /// Simulated time.
     pub simulated_ns: u64,
-    /// The window is closed: what is outstanding is served, and nothing else comes.
+    /// The window is closed: outstanding commands are served, and no others come.
     pub drains: bool,
 }
 
 impl Standing {
-    /// How much of the way to the end of `window` it has behind it, 0 to 1.
+    /// The fraction of the way to the end of `window` that is done, 0 to 1.
     #[must_use]
     pub fn share_of(&self, window: &WindowPlan) -> f64 {
         let share = |done: u64, all: u64| (done as f64 / all.max(1) as f64).min(1.0);
@@ -43,7 +43,7 @@ impl Standing {
 }
 
 impl Watch {
-    /// Where the run stands.
+    /// The current progress.
     #[must_use]
     pub fn standing(&self) -> Standing {
         Standing {

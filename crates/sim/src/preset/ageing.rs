@@ -1,4 +1,4 @@
-//! The keys of `[ageing]`: what erases do to blocks, to their times and to their reads.
+//! The keys of `[ageing]`: how erases change blocks, their times and their reads.
 
 use drivelab_ftl::Failures;
 use serde::Serialize;
@@ -40,38 +40,39 @@ pub(super) const KEYS: &[Key] = &[
     key(ERASE_FAILS, PROBABILITY).usually_ratio(0.0),
 ];
 
-/// How the flash changes with the erases of its blocks. At `rated_erases` of a block its
-/// ratios and probabilities are those given here; before, they lie between those of new
-/// flash and these in proportion to its erases.
+/// How the flash changes with the erases of its blocks. The ratios and probabilities here hold for
+/// a block with `rated_erases` erases. Between a new block and that point they grow in proportion
+/// to its erases.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Ageing {
-    /// Erases of a block that its maker vouches for.
+    /// Erases of a block that its maker guarantees.
     pub rated_erases: u32,
-    /// Another piece of the same drive has other blocks and pages that fail or are read again.
+    /// Seed of one specimen of the drive: another specimen has other failing blocks and other pages
+    /// that need retries.
     #[serde(skip_serializing_if = "is_zero")]
     pub seed: u64,
-    /// Time of a program over that of a new block's; from the rated count on it stays.
+    /// Program time relative to that of a new block. It stays constant from the rated count on.
     #[serde(skip_serializing_if = "is_one")]
     pub program_time_ratio: f64,
-    /// The same of an erase.
+    /// The same for an erase.
     #[serde(skip_serializing_if = "is_one")]
     pub erase_time_ratio: f64,
-    /// That the data of a page is wrong once it was sensed, and likewise each further time.
+    /// Probability that sensing a page gives wrong data, the first time and every further time.
     #[serde(skip_serializing_if = "is_nothing")]
     pub read_retry_probability: f64,
-    /// How often a page is sensed again at most; absent where none is.
+    /// How often a page is sensed again at most; `None` means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_retries: Option<u32>,
-    /// What each time takes; absent for as much as the page's first.
+    /// The time of each retry; `None` means the time of the page's first read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_retry_ns: Option<u64>,
-    /// Share of blocks that are bad from the factory.
+    /// Fraction of blocks that are bad from the factory.
     #[serde(skip_serializing_if = "is_nothing")]
     pub factory_bad_ratio: f64,
-    /// That one of the programs between two erases of a block fails.
+    /// Probability that one of the programs between two erases of a block fails.
     #[serde(skip_serializing_if = "is_nothing")]
     pub program_failure_probability: f64,
-    /// That an erase fails.
+    /// Probability that an erase fails.
     #[serde(skip_serializing_if = "is_nothing")]
     pub erase_failure_probability: f64,
 }
@@ -105,7 +106,7 @@ impl Ageing {
     }
 }
 
-/// Reads the table; what has no effect leaves no trace.
+/// Reads the table. Settings without effect are left out of the result.
 pub(super) fn ageing(keys: &Keys<'_>) -> Result<Option<Ageing>, PresetError> {
     let Some(given) = KEYS.iter().find(|row| keys.entry(row.name).is_some()) else {
         return Ok(None);
@@ -142,7 +143,7 @@ pub(super) fn ageing(keys: &Keys<'_>) -> Result<Option<Ageing>, PresetError> {
     Ok(Some(ageing))
 }
 
-/// Refuses bad blocks where the firmware has no way to live with them.
+/// Refuses bad blocks if the firmware cannot handle them.
 pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     if config.failures().is_none() {
         return Ok(());

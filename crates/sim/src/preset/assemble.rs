@@ -1,4 +1,4 @@
-//! Checked keys become an [`SsdConfig`]; the checks that need several keys are here.
+//! Turns checked keys into an [`SsdConfig`]. Checks that need several keys are here.
 
 use super::ageing::{self, ageing};
 use super::choices::{BufferPolicy, Condition, DriveKind, Pace, VictimPolicy, WorkUnit};
@@ -19,7 +19,7 @@ use super::slc;
 use super::variability::variability;
 use super::zones;
 
-/// Builds the drive from its keys, which were checked.
+/// Builds the drive from its checked keys.
 pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
     let keys = Keys::new(entries, DriveKind::Ssd);
     let config = SsdConfig {
@@ -65,7 +65,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
     Ok(config)
 }
 
-/// Typed access to keys whose types were checked before.
+/// Typed access to keys whose types have been checked.
 pub(super) struct Keys<'a> {
     pub(super) entries: &'a Entries,
     kind: DriveKind,
@@ -92,7 +92,7 @@ impl Keys<'_> {
         })
     }
 
-    /// Whether an entry was written in a preset that this one starts from.
+    /// Whether an entry comes from a preset that this one starts from.
     pub(super) fn is_inherited(&self, entry: &Entry) -> bool {
         let own = self.entry("name");
         own.is_some_and(|name| name.place.preset != entry.place.preset)
@@ -147,7 +147,7 @@ impl Keys<'_> {
         Ok(self.need(key)?.value == Value::Boolean(true))
     }
 
-    /// An integer, or what its row says where it is not given.
+    /// The integer of a key, or the default in its row.
     pub(super) fn integer_or_usual<T: TryFrom<i64> + TryFrom<u64>>(
         &self,
         key: &str,
@@ -158,7 +158,7 @@ impl Keys<'_> {
         self.integer(key)
     }
 
-    /// The same of a number that need not be whole.
+    /// The same for a number that need not be whole.
     pub(super) fn ratio_or_usual(&self, key: &str) -> Result<f64, PresetError> {
         match (self.entry(key), self.usual(key)) {
             (None, Some(Usual::Ratio(usual))) => Ok(usual),
@@ -166,7 +166,7 @@ impl Keys<'_> {
         }
     }
 
-    /// The same of a word.
+    /// The same for a word.
     pub(super) fn word_or_usual<T>(
         &self,
         key: &str,
@@ -184,7 +184,7 @@ impl Keys<'_> {
         schema::row(key, self.kind).map(|row| row.usual)
     }
 
-    /// The same of a switch, which nobody turned on.
+    /// The same for a switch, whose default is off.
     pub(super) fn switch(&self, key: &str) -> Result<bool, PresetError> {
         match (self.entry(key), self.usual(key)) {
             (None, Some(Usual::Off)) => Ok(false),
@@ -217,7 +217,7 @@ impl Keys<'_> {
         numbers.ok_or_else(|| schema::wrong_value(key, entry, "an array of integers".to_owned()))
     }
 
-    /// An array of them, or what its row says where it is not given.
+    /// The array of a key, or the default in its row.
     pub(super) fn integers_or_usual(&self, key: &str) -> Result<Vec<u32>, PresetError> {
         match (self.entry(key), self.usual(key)) {
             (None, Some(Usual::Integers(usual))) => Ok(usual.to_vec()),
@@ -293,7 +293,7 @@ fn collection(keys: &Keys<'_>) -> Result<Collection, PresetError> {
     let policy = keys.word("collection.policy", VictimPolicy::from_word)?;
     let reserve_blocks_per_plane: u32 =
         keys.integer_or_usual("collection.reserve_blocks_per_plane")?;
-    // What has no effect, or the usual one, leaves no trace.
+    // A setting without effect, or equal to the default, is left out of the result.
     let draws = policy == VictimPolicy::DChoices;
     let choices = keys.integer_or_usual("collection.victim_choices")?;
     let stop = keys.optional_integer("collection.stop_blocks_per_plane")?;
@@ -334,7 +334,7 @@ fn wear(keys: &Keys<'_>) -> Result<Wear, PresetError> {
 
 fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
     let write_buffer_bytes = keys.integer("buffer.write_buffer_bytes")?;
-    // Without a buffer there is nothing to decide.
+    // Without a buffer the policy has no effect.
     let policy = keys.word_or_usual("buffer.policy", BufferPolicy::from_word)?;
     let policy = match write_buffer_bytes {
         0 => BufferPolicy::WriteBack,
@@ -347,7 +347,7 @@ fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
     };
     let memory_ns: u64 = keys.integer_or_usual("buffer.memory_ns")?;
     let memory_bytes_per_second = keys.optional_integer("buffer.memory_bytes_per_second")?;
-    // A memory that takes no time may be passed by anybody.
+    // Passing a memory that takes no time changes nothing.
     let takes_time = memory_ns > 0 || memory_bytes_per_second.is_some();
     let takes_writes = keys.switch("buffer.memory_takes_writes")?;
     Ok(Buffer {

@@ -1,7 +1,7 @@
-//! Presets in a user's files: which preset a name means there.
+//! Presets in a user's files: how names in them are resolved.
 //!
-//! What a file starts from or consists of is a file beside it before it is a preset of the package.
-//! What the package's presets name is the package's, whatever lies beside the user's file.
+//! A name in a user's file means a file in the same folder if there is one, and otherwise a preset
+//! of the package. A name in one of the package's presets always means the package's preset.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,16 +11,13 @@ use super::drive::DriveConfig;
 use super::error::PresetError;
 
 impl DriveConfig {
-    /// Reads a preset of a user; `beside` has the texts of those beside it by their names.
-    ///
-    /// # Errors
-    ///
-    /// As [`DriveConfig::from_toml`].
+    /// Reads a user's preset. `beside` holds the texts of the files in the same folder, by name.
     pub fn from_files(text: &str, beside: &BTreeMap<String, String>) -> Result<Self, PresetError> {
         let members = members_of_files(text, beside);
         let in_package = Cell::new(false);
         Self::from_toml(text, |name| {
-            // An array's member is read after its bases, which may have ended in the package.
+            // The member of an array is read after its bases, and those may have ended in the
+            // package.
             if members.iter().any(|member| member == name) {
                 in_package.set(false);
             }
@@ -36,7 +33,7 @@ impl DriveConfig {
     }
 }
 
-/// Names the files that form a circle: presets of the package form none.
+/// Names the files that form a circle. Presets of the package never form one.
 fn with_files(error: PresetError) -> PresetError {
     match error {
         PresetError::BaseCycle { chain } => PresetError::BaseCycle {
@@ -46,7 +43,7 @@ fn with_files(error: PresetError) -> PresetError {
     }
 }
 
-/// The members that the user's own files name, before their bases are the package's.
+/// The members that the user's own files name, up to the first base from the package.
 fn members_of_files(text: &str, beside: &BTreeMap<String, String>) -> Vec<String> {
     named_members(text, beside).unwrap_or_default()
 }

@@ -2,21 +2,21 @@
 
 use serde::{Serialize, Serializer};
 
-/// Bits of a cell at most (QLC), and so types of pages.
+/// Most bits of a cell (QLC), and so most types of pages.
 pub(crate) const MOST_PAGE_TYPES: usize = 4;
 
-/// The time of one operation in the cell array: one for all pages, or one for each bit of a cell.
+/// The cell-array time of one operation: one for all pages, or one for each bit of a cell.
 ///
-/// The page with index i of its block is of type i modulo the number of types.
+/// The page with index i in its block has type i modulo the number of types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellTimes {
-    /// The first as many as there are types; the rest is 0.
+    /// One entry for each type; the rest is 0.
     nanos: [u64; MOST_PAGE_TYPES],
     types: usize,
 }
 
 impl CellTimes {
-    /// One time for each type; nothing for none or more than four.
+    /// One time for each type. `None` if there are none or more than four.
     #[must_use]
     pub fn new(nanos: &[u64]) -> Option<Self> {
         let mut times = Self {
@@ -28,7 +28,7 @@ impl CellTimes {
         (!nanos.is_empty()).then_some(times)
     }
 
-    /// How many types are told apart: 1 where all pages take the same time.
+    /// The number of types: 1 if all pages take the same time.
     #[must_use]
     pub fn types(&self) -> usize {
         self.types
@@ -41,7 +41,7 @@ impl CellTimes {
     }
 }
 
-/// A number, or an array where there are several.
+/// Written as a number, or as an array of several.
 impl Serialize for CellTimes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.nanos[..self.types] {

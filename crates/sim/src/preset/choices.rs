@@ -1,4 +1,4 @@
-//! The closed sets of words that a preset may use; messages list them from here.
+//! The closed sets of words that a preset may use. Error messages list them from here.
 
 use serde::{Serialize, Serializer};
 
@@ -16,7 +16,7 @@ macro_rules! choices {
     };
 }
 
-/// How a choice of the firmware is written: as its word.
+/// Writes a choice of the firmware as its word.
 macro_rules! written_by_word {
     ($($module:ident: $name:ty,)+) => { $(
         pub(super) mod $module {
@@ -52,7 +52,7 @@ choices! {
         Ssd = "ssd",
         /// A hard disk.
         Hdd = "hdd",
-        /// Drives side by side, stripes in turn on each.
+        /// Equal drives in parallel, with stripes on each in turn.
         Raid0 = "raid0",
         /// An array of any level.
         Raid = "raid",
@@ -60,7 +60,7 @@ choices! {
 }
 
 choices! {
-    /// The state in which a drive is before the first measured request.
+    /// The state of a drive before the first measured request.
     Condition {
         /// Never written: out of the box.
         Fresh = "fresh",
@@ -68,65 +68,65 @@ choices! {
         Filled = "filled",
         /// 128 KiB sequential writes of twice the capacity.
         Preconditioned = "preconditioned",
-        /// As preconditioned, with blocks that were erased as often as `[wear]` says.
+        /// Like preconditioned, with the erase counts that `[wear]` gives.
         Worn = "worn",
     }
 }
 
 choices! {
-    /// Which pages of a drive hold data, and in what order they were written.
+    /// Which pages of a drive hold data, and the order in which they were written.
     FillOrder {
-        /// The first ones, one after the other.
+        /// The first pages, one after another.
         InOrder = "in_order",
-        /// Any, in a random order; the same for every run.
+        /// Random pages in a random order, the same in every run.
         Random = "random",
     }
 }
 
 choices! {
-    /// What the firmware maps, and where the map is.
+    /// What the firmware maps, and where it keeps the map.
     MappingScheme {
-        /// Every page may lie anywhere; the whole map is in the controller's memory.
+        /// Any page may lie anywhere. The controller's memory holds the whole map.
         Page = "page",
-        /// The same; the map lies on the flash, and a part of it in the memory.
+        /// Any page may lie anywhere. The map lies on the flash, and the memory holds a part of it.
         DemandCachedPage = "demand_cached_page",
-        /// Whole blocks; overwrites go to a replacement block.
+        /// Whole blocks. Overwrites go to a replacement block.
         Block = "block",
-        /// Whole blocks; overwrites go to a log block of their own.
+        /// Whole blocks. Overwrites go to a log block of their own.
         Bast = "bast",
-        /// Whole blocks; overwrites go to log blocks that all share.
+        /// Whole blocks. Overwrites go to shared log blocks.
         Fast = "fast",
     }
 }
 
 choices! {
-    /// How page operations are handed to the flash.
+    /// How page operations reach the flash.
     Dispatch {
-        /// One stage for the whole drive; its head waits until its unit is free.
+        /// One stage for the whole drive. The first operation in it waits until its unit is free.
         InOrder = "in_order",
-        /// A queue at every unit; nobody waits for another unit.
+        /// A queue at every unit. No operation waits for another unit.
         PerDie = "per_die",
     }
 }
 
 choices! {
-    /// How long the firmware works on what it is asked.
+    /// How the time that the firmware works is determined.
     FirmwareTime {
-        /// No time.
+        /// It takes no time.
         Free = "free",
-        /// The same for every command.
+        /// The same time for every command.
         Fixed = "fixed",
-        /// The sum of what each thing that it does costs.
+        /// The sum of the costs of everything it does.
         Counted = "counted",
     }
 }
 
 choices! {
-    /// When a write into the buffer is complete.
+    /// When a write into the buffer completes.
     BufferPolicy {
-        /// When its data is there.
+        /// When its data is in the buffer.
         WriteBack = "write_back",
-        /// When it is programmed.
+        /// When its data is programmed.
         WriteThrough = "write_through",
     }
 }
@@ -134,13 +134,13 @@ choices! {
 choices! {
     /// The link between host and drive.
     HostInterface {
-        /// Requests and data cross in no time, any number at once.
+        /// Requests and data cross in no time, in any number.
         Free = "free",
-        /// Serial ATA with native command queueing: one thing at a time on the link.
+        /// Serial ATA with native command queueing: one transfer at a time on the link.
         Sata = "sata",
-        /// Serial attached SCSI: both ways at once.
+        /// Serial attached SCSI: both directions at once.
         Sas = "sas",
-        /// NVMe over PCI Express: both ways at once, several queue pairs.
+        /// NVMe over PCI Express: both directions at once, several queue pairs.
         Nvme = "nvme",
     }
 }
@@ -148,21 +148,21 @@ choices! {
 choices! {
     /// Which operations of one kind a die executes together on several of its planes.
     MultiPlane {
-        /// None: one after the other.
+        /// None; they run one after another.
         Off = "off",
-        /// Those whose pages have the same place in their blocks, as ONFI asks.
+        /// Operations on pages at the same place in their blocks, as ONFI requires.
         SamePage = "same_page",
-        /// Those on different planes, whatever their pages.
+        /// Operations on different planes, on any pages.
         AnyPage = "any_page",
     }
 }
 
 choices! {
-    /// What takes one operation at a time.
+    /// What executes one operation at a time.
     WorkUnit {
         /// A die.
         Die = "die",
-        /// A chip: its dies wait for each other.
+        /// A chip: its dies wait for one another.
         Chip = "chip",
     }
 }
@@ -170,33 +170,35 @@ choices! {
 choices! {
     /// What goes first on a channel.
     ChannelOrder {
-        /// A free die begins whenever something waits for it; transfers go as they were asked for.
+        /// A free die starts whenever an operation waits for it. Transfers go in the order of
+        /// request.
         CommandsFirst = "commands_first",
-        /// A die begins only when its channel is free and nothing that was read waits for it.
+        /// A die starts only when its channel is free and no data that was read waits for the
+        /// channel.
         DataOutFirst = "data_out_first",
     }
 }
 
 choices! {
-    /// In what order a die takes what waits for it.
+    /// The order in which a die takes waiting operations.
     Order {
-        /// As it was emitted.
+        /// The order in which they were emitted.
         FirstCome = "first_come",
-        /// The host's reads before programs and erases.
+        /// Reads of the host before programs and erases.
         ReadsFirst = "reads_first",
-        /// The same, and the reads of a stream of a better class before those of others.
+        /// Like `reads_first`; reads of streams with a better class also go before other reads.
         Priority = "priority",
     }
 }
 
 choices! {
-    /// Which of the waiting accesses a hard disk serves next.
+    /// Which waiting access a hard disk serves next.
     SeekOrder {
         /// First come, first served.
         Fcfs = "fcfs",
         /// Shortest seek first.
         Sstf = "sstf",
-        /// Shortest positioning, seek and rotation, first.
+        /// Shortest positioning time (seek plus rotation) first.
         Sptf = "sptf",
         /// In one direction as far as anything waits, then back.
         Elevator = "elevator",

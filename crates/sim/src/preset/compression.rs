@@ -14,18 +14,18 @@ pub(super) const SLOT: &str = "compression.slot_size_bytes";
 pub(super) const ZEROS: &str = "compression.deduplicates_zeros";
 pub(super) const FILLED: &str = "compression.condition_content";
 
-/// The most compressed pages of one flash page.
+/// The most compressed pages in one flash page.
 const MOST_SLOTS: u32 = 16;
 
-/// What a controller does with data that can be made smaller.
+/// What a controller does with compressible data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Compression {
-    /// What a compressed page is rounded up to, and then to a power of two of them; a whole
-    /// page where nothing is compressed.
+    /// The size of a slot; the page size if nothing is compressed. A compressed page takes a power of
+    /// two of slots.
     pub slot_size_bytes: u32,
-    /// Pages that are all zeroes take no place.
+    /// Pages of zeroes take no space.
     pub deduplicates_zeros: bool,
-    /// With what the drive was filled in its condition.
+    /// The content that filled the drive in its condition.
     #[serde(serialize_with = "by_name")]
     pub condition_content: Content,
 }
@@ -34,7 +34,7 @@ fn by_name<S: Serializer>(content: &Content, serializer: S) -> Result<S::Ok, S::
     serializer.serialize_str(content.name())
 }
 
-/// The section, if any of its keys is given; then the size of a slot must be.
+/// The section, if any of its keys is given. The slot size is then required.
 pub(super) fn compression(keys: &Keys<'_>) -> Result<Option<Compression>, PresetError> {
     if [SLOT, ZEROS, FILLED]
         .iter()
@@ -57,7 +57,7 @@ pub(super) fn compression(keys: &Keys<'_>) -> Result<Option<Compression>, Preset
     }))
 }
 
-/// Refuses what a drive that compresses cannot honour.
+/// Refuses what a compressing drive cannot do.
 pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     let Some(policies) = config.compressed_policies() else {
         return Ok(());
@@ -93,7 +93,7 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
         }
     }
     if let Err(error) = policies.validate(&config.layout()) {
-        // All else was said of the layout without slots, or is later.
+        // Other errors were reported for the layout without slots, or follow later.
         if CompressedPolicies::is_of_slots(&error) {
             let allowed = format!("larger slots: {error}");
             return Err(schema::wrong_value(SLOT, keys.need(SLOT)?, allowed));
@@ -103,7 +103,7 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
 }
 
 impl SsdConfig {
-    /// What a firmware that compresses is to do; nothing of another.
+    /// The policies of a compressing firmware; `None` for any other.
     #[must_use]
     pub fn compressed_policies(&self) -> Option<CompressedPolicies> {
         let compression = self.compression?;
@@ -117,7 +117,7 @@ impl SsdConfig {
         })
     }
 
-    /// What a prepared drive is filled with.
+    /// The content that fills a prepared drive.
     #[must_use]
     pub fn condition_content(&self) -> Content {
         let compression = self.compression.as_ref();

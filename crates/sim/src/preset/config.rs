@@ -26,22 +26,22 @@ use super::slc::Slc;
 use super::variability::Variability;
 use super::zones::Zones;
 
-/// One solid-state drive in one condition, checked: every number is possible with the others.
+/// One solid-state drive in one condition. All numbers have been checked against one another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SsdConfig {
     /// The preset's name.
     pub name: String,
-    /// What kind of drive this is.
+    /// The kind of drive.
     pub kind: DriveKind,
     /// One line for lists of drives.
     pub summary: String,
     /// The state before the first measured request.
     pub condition: Condition,
-    /// Bytes that the host may write over the drive's life, as its maker says; absent where no
-    /// source says it.
+    /// Bytes that the host may write over the drive's life, as its maker states; `None` if no
+    /// source gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rated_endurance_bytes: Option<u64>,
-    /// Which pages hold data in that state; absent where all do, written in order, or none.
+    /// Which pages hold data in that state; `None` if all do, written in order, or none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occupancy: Option<Occupancy>,
     /// The flash array.
@@ -50,48 +50,49 @@ pub struct SsdConfig {
     pub timing: Timing,
     /// How operations reach the flash.
     pub scheduling: Scheduling,
-    /// What operations take of the power supply; absent where it is not known.
+    /// The energy of operations; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy: Option<Energy>,
     /// Where pages are written.
     #[serde(skip_serializing_if = "Mapping::is_usual")]
     pub mapping: Mapping,
-    /// Blocks used with one bit a cell; absent where there are none.
+    /// Blocks used with one bit a cell; `None` if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slc: Option<Slc>,
-    /// What the controller makes smaller; absent where it stores what it is given.
+    /// How the controller compresses; `None` if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compression: Option<Compression>,
-    /// Handles under which the host writes; absent where it cannot say what belongs together.
+    /// Placement handles of the host; `None` if the drive has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
-    /// Zones that the host writes in order; absent where it may write anywhere.
+    /// Zones that the host writes in order; `None` if it may write anywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<Zones>,
-    /// How long the firmware itself works; absent where it takes no time.
+    /// How long the firmware itself works; `None` if it takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub firmware: Option<Firmware>,
     /// Garbage collection.
     pub collection: Collection,
-    /// Wear levelling, and how worn the drive is.
+    /// Wear levelling, and the wear of the drive.
     #[serde(skip_serializing_if = "Wear::is_usual")]
     pub wear: Wear,
-    /// What erases do to the flash; absent where nothing.
+    /// How erases change the flash; `None` if they do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ageing: Option<Ageing>,
     /// The link to the host.
     pub host: Host,
     /// The write buffer.
     pub buffer: Buffer,
-    /// Differences between one run and the next.
+    /// Differences between runs.
     pub variability: Variability,
-    /// What the closed form is told about the drive.
+    /// Settings of the closed form.
     #[serde(skip_serializing_if = "ClosedFormSettings::is_empty")]
     pub closed_form: ClosedFormSettings,
     /// Figures published for the drive, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub published: BTreeMap<String, Published>,
-    /// Holds nothing whatever its condition says, and answers for what was never written.
+    /// The drive was purged: it holds nothing whatever its condition, and reads of pages that were
+    /// never written are answered.
     #[serde(skip)]
     pub is_purged: bool,
 }
@@ -113,9 +114,9 @@ pub struct Geometry {
     pub pages_per_block: u32,
     /// User bytes of a page.
     pub page_size_bytes: u32,
-    /// What the host sees; a multiple of the page size.
+    /// Bytes that the host sees; a multiple of the page size.
     pub user_capacity_bytes: u64,
-    /// Whether the planes of a die work on their own.
+    /// Whether the planes of a die work independently.
     pub plane_mode: bool,
 }
 
@@ -128,23 +129,23 @@ pub struct Timing {
     pub write_dispatch_ns: u64,
     /// The same for an erase.
     pub erase_dispatch_ns: u64,
-    /// R_reg: one page from the register over the channel.
+    /// R_reg: transfer of one page from the register over the channel.
     pub read_register_ns: u64,
-    /// W_reg: one page over the channel into the register.
+    /// W_reg: transfer of one page over the channel into the register.
     pub write_register_ns: u64,
     /// R_cell: one page from the cells into the register.
     pub read_cell_ns: CellTimes,
     /// W_cell: one page from the register into the cells.
     pub program_cell_ns: CellTimes,
-    /// One block erased.
+    /// Erase of one block.
     pub erase_cell_ns: u64,
-    /// From a program's or an erase's pause to the first read in it; absent without suspends.
+    /// From the pause of a program or erase to the first read; `None` without suspends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspend_ns: Option<u64>,
-    /// From the pause's end to further progress; absent without suspends.
+    /// From the end of the pause to further progress; `None` without suspends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_ns: Option<u64>,
-    /// Progress that is made before a pause; absent without suspends.
+    /// Progress that must be made before a pause; `None` without suspends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspend_progress_ns: Option<u64>,
 }
@@ -157,26 +158,26 @@ pub struct Scheduling {
     /// What goes first at a unit.
     #[serde(skip_serializing_if = "is_first_come")]
     pub order: Order,
-    /// After so many that overtook it the first of those waiting goes; absent where
+    /// After this many operations overtook it, the first waiting operation goes next; `None` if
     /// nothing overtakes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starvation_limit: Option<u32>,
-    /// How often a program or an erase pauses for reads.
+    /// How often one program or erase may pause for reads.
     #[serde(skip_serializing_if = "is_none_at_all")]
     pub suspends_per_operation: u32,
-    /// What collection and wear levelling move within a plane does not cross the channel.
+    /// Moves within a plane, by collection or wear levelling, do not cross the channel.
     #[serde(skip_serializing_if = "is_off")]
     pub copyback: bool,
-    /// The cache register takes the data of the next program, or holds that of the last read.
+    /// The cache register takes the data of the next program, or holds the data of the last read.
     #[serde(skip_serializing_if = "is_off")]
     pub cache_operations: bool,
-    /// Which operations are executed together on several planes of a die.
+    /// Which operations a die executes together on several planes.
     #[serde(skip_serializing_if = "is_single_plane")]
     pub multi_plane: MultiPlane,
-    /// What takes one operation at a time.
+    /// What executes one operation at a time.
     #[serde(skip_serializing_if = "is_die")]
     pub unit: WorkUnit,
-    /// Reads of the map go with the reads that go first at a unit, whatever waits for them.
+    /// Reads of the map are among the reads that go first at a unit, whatever waits for them.
     #[serde(skip_serializing_if = "is_off")]
     pub map_reads_first: bool,
     /// What goes first on a channel.
@@ -184,7 +185,7 @@ pub struct Scheduling {
     pub channel: ChannelOrder,
 }
 
-/// What operations take of the power supply.
+/// The energy of operations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Energy {
     /// One page from the cells into the register.
@@ -195,27 +196,27 @@ pub struct Energy {
     pub erase_block_nj: u64,
     /// One byte over the channel.
     pub transfer_byte_pj: u64,
-    /// The drive without work.
+    /// Power of the idle drive.
     pub idle_power_mw: u64,
 }
 
 /// Where pages are written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mapping {
-    /// What is mapped.
+    /// The unit of mapping.
     #[serde(skip_serializing_if = "is_page")]
     pub scheme: MappingScheme,
-    /// Map entries that the controller's memory holds; absent where it holds them all.
+    /// Map entries that fit in the controller's memory; `None` if all do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_entries: Option<u32>,
-    /// Which of them make room; likewise.
+    /// Which entry makes room for a new one; `None` if all entries fit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(serialize_with = "replacement_word::serialize")]
     pub cache_replacement: Option<Replacement>,
-    /// Log blocks of each plane; absent of a scheme without them.
+    /// Log blocks in each plane; `None` if the scheme has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_blocks_per_plane: Option<u32>,
-    /// The order in which planes are taken, the letter that varies fastest first.
+    /// The order in which planes are used. The first letter varies fastest.
     #[serde(serialize_with = "order_word::serialize")]
     pub order: StripingOrder,
     /// What decides on which plane a page is written.
@@ -251,46 +252,47 @@ pub struct Collection {
     /// How a victim is chosen.
     #[serde(serialize_with = "victim_word::serialize")]
     pub policy: VictimPolicy,
-    /// Blocks that `d_choices` compares; absent for another rule.
+    /// Number of blocks that `d_choices` compares; `None` for other rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub victim_choices: Option<u32>,
     /// How the work is spread over time.
     #[serde(serialize_with = "pace_word::serialize")]
     pub pace: Pace,
-    /// Blocks of each plane that are kept free for collection: at so many it starts.
+    /// Blocks of each plane kept free for collection. Collection starts when only this many are
+    /// free.
     pub reserve_blocks_per_plane: u32,
-    /// Free blocks of a plane at which collection stops; absent where that is one
-    /// more than it starts at.
+    /// Free blocks of a plane at which collection stops; `None` means one more than it starts at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_blocks_per_plane: Option<u32>,
-    /// Overwrites of what the host wrote into the last so many blocks of a plane go to
-    /// a block of their own; absent where hot data is not kept apart.
+    /// Overwrites of recently written data go to a separate block. Data counts as recent if it lies
+    /// in the last this many blocks that the host wrote in a plane. `None` means no separation of
+    /// hot data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hot_blocks_per_plane: Option<u32>,
-    /// While the drive is idle each plane collects until so many of its blocks are
-    /// free; absent where collection waits for writes.
+    /// While the drive is idle, each plane collects until this many of its blocks are free; `None`
+    /// means collection waits for writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background_blocks_per_plane: Option<u32>,
-    /// From when on the drive counts as idle, after its last command is complete; absent
-    /// where nothing is done then.
+    /// How long after the completion of its last command the drive counts as idle; `None` means no
+    /// work in idle time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background_idle_ns: Option<u64>,
 }
 
-/// Wear levelling, and how worn the drive is.
+/// Wear levelling, and the wear of the drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Wear {
     /// The free block with the fewest erases is filled first.
     pub least_worn_first: bool,
-    /// A block that lags more than so many erases behind another of its plane is
-    /// emptied, whatever it holds; absent for never.
+    /// A block is emptied, whatever it holds, if it is more than this many erases behind another
+    /// block of its plane; `None` means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub static_spread: Option<u32>,
-    /// Of a worn drive, the mean erases of its blocks; absent for another condition.
+    /// Mean erases of the blocks of a worn drive; `None` for other conditions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worn_erase_count: Option<u32>,
-    /// Of a worn drive, how far a block's erases may lie from the mean; absent for not
-    /// at all.
+    /// How far the erases of a block of a worn drive may lie from the mean; `None` means not at
+    /// all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worn_erase_spread: Option<u32>,
 }
@@ -301,7 +303,7 @@ impl Wear {
     }
 }
 
-/// The link to the host; with a free interface the numbers are zero, except `commands`.
+/// The link to the host. With a free interface all numbers but `commands` are zero.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Host {
     /// The kind of link.
@@ -309,40 +311,42 @@ pub struct Host {
     /// Payload rate of the link.
     #[serde(skip_serializing_if = "is_zero")]
     pub link_bytes_per_second: u64,
-    /// Commands that the drive takes at once.
+    /// Commands that the drive accepts at once.
     pub commands: u32,
-    /// The drive's own work for each read command.
+    /// The drive's own time for each read command.
     pub read_command_ns: u64,
-    /// The drive's own work for each write command.
+    /// The drive's own time for each write command.
     pub write_command_ns: u64,
-    /// From the data's arrival to the completion that the host sees.
+    /// From the arrival of the data to the completion that the host sees.
     pub write_acknowledge_ns: u64,
-    /// The drive's own work for each trim; as for a write if not given.
+    /// The drive's own time for each trim; `None` means the time of a write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim_command_ns: Option<u64>,
-    /// The drive's own work for each flush; as for a write if not given.
+    /// The drive's own time for each flush; `None` means the time of a write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flush_command_ns: Option<u64>,
-    /// Commands that the drive takes from each queue pair in its turn, one entry a pair.
+    /// Commands taken from each queue pair in one turn, one entry for each pair.
     #[serde(skip_serializing_if = "is_one_pair")]
     pub queue_pair_weights: Vec<u32>,
-    /// By queue pair its class: 0 urgent, 1 high, 2 medium, 3 low; absent where they have none.
+    /// The class of each queue pair: 0 urgent, 1 high, 2 medium, 3 low. Empty if pairs have no
+    /// classes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queue_pair_classes: Vec<u32>,
-    /// Commands that are taken of the classes high, medium and low in their turn; likewise.
+    /// Commands taken from the classes high, medium and low in one turn. Empty if pairs have no
+    /// classes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub class_weights: Vec<u32>,
-    /// Commands of one queue pair that are in the drive at once; as many as the drive takes if
-    /// not given.
+    /// Commands of one queue pair that may be in the drive at once; `None` means as many as the
+    /// drive accepts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_pair_depth: Option<u32>,
-    /// The host's work for each interrupt; those of a queue pair follow each other.
+    /// The host's time for each interrupt. Interrupts of one queue pair run one after another.
     #[serde(skip_serializing_if = "is_zero")]
     pub interrupt_ns: u64,
-    /// Completions of a queue pair that one interrupt tells ...
+    /// Number of completions of a queue pair that one interrupt reports ...
     #[serde(skip_serializing_if = "is_one")]
     pub interrupt_completions: u32,
-    /// ... and for how long the first of them waits at most for the others.
+    /// ... and the longest time that the first of them waits for the others.
     #[serde(skip_serializing_if = "is_zero")]
     pub interrupt_wait_ns: u64,
 }
@@ -350,38 +354,38 @@ pub struct Host {
 /// The write buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Buffer {
-    /// Bytes that may wait for the flash after their write was completed; 0 for no buffer.
+    /// Bytes that may wait for the flash after their write completed; 0 for no buffer.
     pub write_buffer_bytes: u64,
-    /// When a write is complete.
+    /// When a write completes.
     #[serde(skip_serializing_if = "is_write_back")]
     pub policy: BufferPolicy,
-    /// What is in it is programmed though the power is gone.
+    /// The content of the buffer survives a power loss.
     #[serde(skip_serializing_if = "is_off")]
     pub survives_power_loss: bool,
-    /// Bytes that wait in it before any goes to the flash; 0 if all go at once.
+    /// Bytes that gather in the buffer before any goes to the flash; 0 if all go at once.
     #[serde(skip_serializing_if = "is_zero")]
     pub flush_start_bytes: u64,
-    /// Bytes that then are left.
+    /// Bytes that stay in the buffer then.
     #[serde(skip_serializing_if = "is_zero")]
     pub flush_stop_bytes: u64,
-    /// Bytes of pages read that are kept for the next reads; 0 for none.
+    /// Bytes of read pages kept for later reads; 0 for none.
     #[serde(skip_serializing_if = "is_zero")]
     pub read_cache_bytes: u64,
-    /// Bytes read ahead of a reader in order; 0 for none.
+    /// Bytes read ahead of a sequential reader; 0 for none.
     #[serde(skip_serializing_if = "is_zero")]
     pub read_ahead_bytes: u64,
-    /// From finding a page in the controller's memory to its data.
+    /// Latency of the controller's memory, from finding a page to its data.
     #[serde(skip_serializing_if = "is_zero")]
     pub memory_ns: u64,
-    /// Rate of that memory; without end if not given.
+    /// Rate of that memory; `None` means unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes_per_second: Option<u64>,
-    /// What is written into the buffer passes that memory too, before it is there.
+    /// Writes into the buffer pass that memory too, before they are in the buffer.
     #[serde(skip_serializing_if = "is_off")]
     pub memory_takes_writes: bool,
 }
 
-/// What the closed form is told about the drive.
+/// Settings of the closed form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClosedFormSettings {
     /// Pages in flight at once (rho of Yoo et al. 2014, table 1).
@@ -442,11 +446,11 @@ impl ClosedFormSettings {
 impl SsdConfig {
     /// Reads a preset and the presets that it starts from.
     ///
-    /// `resolve_base` gives the text of a preset named by `base`.
+    /// `resolve_base` gives the text of the preset that `base` names.
     ///
     /// # Errors
     ///
-    /// The first key that is unknown, missing or impossible, with what is allowed.
+    /// The first key that is unknown, missing or impossible, with the allowed values.
     pub fn from_toml(
         text: &str,
         resolve_base: impl Fn(&str) -> Option<String>,
@@ -462,22 +466,18 @@ impl SsdConfig {
     }
 
     /// Reads a preset whose bases are presets of the package.
-    ///
-    /// # Errors
-    ///
-    /// As [`SsdConfig::from_toml`].
     pub fn from_text(text: &str) -> Result<Self, PresetError> {
         Self::from_toml(text, |name| super::text(name).map(str::to_owned))
     }
 
-    /// The same drive with the preset's own times in every run.
+    /// The same drive without variability: every run takes the preset's own times.
     #[must_use]
     pub fn without_variability(mut self) -> Self {
         self.variability = Variability::default();
         self
     }
 
-    /// The whole description as JSON in a fixed order of keys.
+    /// The whole description as JSON, with keys in a fixed order.
     #[must_use]
     pub fn resolved_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
@@ -491,8 +491,9 @@ impl SsdConfig {
 
     /// A fingerprint of everything that decides how the drive behaves, 16 hexadecimal digits.
     ///
-    /// Names, summary, endurance, published figures, closed-form settings and what a loss
-    /// of power does do not count: no result changes with them.  FNV-1a, so that it is the same in every build.
+    /// It ignores names, summary, endurance, published figures, closed-form settings and the effect
+    /// of a power loss, because no result depends on them. It uses FNV-1a, so it is the same in
+    /// every build.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut behaviour = self.clone();

@@ -17,17 +17,17 @@ use super::schema::{self, LONGEST_NS, Rule, TIME, integer};
 use super::variability::{Variability, variability};
 use crate::hdd::{Rotation, SeekTimes};
 
-/// All segments of the read cache, or the write cache: far above what disks have.
+/// Largest read cache (all segments) or write cache, far above that of any real disk.
 const MOST_CACHE_BYTES: u64 = 1 << 32;
 
-/// The links that disks have.
+/// The interfaces that disks have.
 const INTERFACES: &[&str] = &[
     HostInterface::Free.word(),
     HostInterface::Sata.word(),
     HostInterface::Sas.word(),
 ];
 
-/// What a disk has beside what every drive has.
+/// The keys of a disk, in addition to those of every drive.
 pub(super) const KEYS: &[Key] = &[
     key("geometry.heads", integer(1, 64)),
     key(
@@ -101,12 +101,12 @@ pub(super) const KEYS: &[Key] = &[
     key("host.flush_command_ns", TIME).usually_as("`host.write_command_ns`"),
 ];
 
-/// One hard disk, checked: every number is possible with the others.
+/// One hard disk. All numbers have been checked against one another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HddConfig {
     /// The preset's name.
     pub name: String,
-    /// What kind of drive this is.
+    /// The kind of drive.
     pub kind: DriveKind,
     /// One line for lists of drives.
     pub summary: String,
@@ -114,13 +114,13 @@ pub struct HddConfig {
     pub geometry: DiskGeometry,
     /// How arm and platters move.
     pub mechanics: Mechanics,
-    /// What is served when.
+    /// In what order accesses are served.
     pub scheduling: DiskScheduling,
     /// The disk's memory.
     pub cache: DiskCache,
     /// The link to the host.
     pub host: Host,
-    /// Differences between one run and the next.
+    /// Differences between runs.
     pub variability: Variability,
     /// Figures published for the drive, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -130,13 +130,13 @@ pub struct HddConfig {
 /// Where sectors lie.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DiskGeometry {
-    /// Recorded surfaces: tracks of a cylinder.
+    /// Recorded surfaces, that is tracks of a cylinder.
     pub heads: u32,
     /// Cylinders of each zone, from the outer edge.
     pub zone_cylinders: Vec<u32>,
-    /// Sectors of 512 bytes of a track, by zone.
+    /// Sectors of 512 bytes on a track, by zone.
     pub zone_sectors_per_track: Vec<u32>,
-    /// What the host sees; sectors behind it are spare.
+    /// Bytes that the host sees. Sectors behind them are spare.
     pub user_capacity_bytes: u64,
 }
 
@@ -151,22 +151,24 @@ pub struct Mechanics {
     pub average_seek_ns: u64,
     /// A seek from the outermost cylinder to the innermost.
     pub full_stroke_seek_ns: u64,
-    /// To another head of the cylinder.
+    /// A switch to another head of the cylinder.
     pub head_switch_ns: u64,
-    /// By how much a write settles longer after a seek or switch.
+    /// Extra settling time of a write after a seek or switch.
     pub write_settle_ns: u64,
-    /// How much later a track begins than the one before it on its cylinder.
+    /// How much later a track begins than the track before it on its cylinder.
     pub track_skew_ns: u64,
-    /// How much later the first track of a cylinder begins than the last of the one before.
+    /// How much later the first track of a cylinder begins than the last track of the cylinder
+    /// before.
     pub cylinder_skew_ns: u64,
 }
 
-/// What is served when.
+/// In what order accesses are served.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DiskScheduling {
-    /// Which of the waiting accesses goes next.
+    /// Which waiting access goes next.
     pub order: SeekOrder,
-    /// How many of the oldest in the write cache are among them; absent without write cache.
+    /// How many of the oldest extents in the write cache compete with other accesses; `None`
+    /// without a write cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub destage_window: Option<u32>,
 }
@@ -174,21 +176,21 @@ pub struct DiskScheduling {
 /// The disk's memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DiskCache {
-    /// Runs of sectors that are kept for reads; 0 for none.
+    /// Runs of sectors kept for reads; 0 for none.
     pub read_segments: u32,
-    /// The longest such run; absent without segments.
+    /// The longest such run; `None` without segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment_bytes: Option<u64>,
-    /// After a read the disk reads on until another command comes or the segment is full.
+    /// After a read, the disk reads on until another command comes or the segment is full.
     pub read_ahead: bool,
-    /// Bytes that may wait for the platters after their write was completed; 0 for none.
+    /// Bytes that may wait for the platters after their write completed; 0 for none.
     pub write_cache_bytes: u64,
-    /// When a write is complete.
+    /// When a write completes.
     pub policy: BufferPolicy,
 }
 
 impl HddConfig {
-    /// Zones from the outer edge: cylinders, and sectors of a track.
+    /// Zones from the outer edge, each as (cylinders, sectors of a track).
     #[must_use]
     pub fn zones(&self) -> Vec<(u32, u32)> {
         let cylinders = self.geometry.zone_cylinders.iter().copied();
@@ -197,7 +199,7 @@ impl HddConfig {
             .collect()
     }
 
-    /// What the seek curve goes through.
+    /// The points through which the seek curve goes.
     #[must_use]
     pub const fn seek_times(&self) -> SeekTimes {
         SeekTimes {
@@ -207,7 +209,7 @@ impl HddConfig {
         }
     }
 
-    /// Whether a write is complete before it is on the platters.
+    /// Whether a write completes before it is on the platters.
     #[must_use]
     pub fn writes_back(&self) -> bool {
         self.cache.policy == BufferPolicy::WriteBack && self.cache.write_cache_bytes > 0
@@ -305,7 +307,7 @@ fn mechanics(keys: &Keys<'_>) -> Result<Mechanics, PresetError> {
     }
     let rotation_rpm = keys.integer("mechanics.rotation_rpm")?;
     let revolution_ns = u64::from(Rotation::of_rpm(rotation_rpm).revolution());
-    // Where nothing else is said the first sector comes just when the head is there.
+    // By default the first sector arrives just when the head is there.
     let skew = |key: &str, needed: u64| -> Result<u64, PresetError> {
         match keys.optional_integer(key)? {
             Some(given) if given >= revolution_ns => {
@@ -341,7 +343,7 @@ fn cache(keys: &Keys<'_>) -> Result<DiskCache, PresetError> {
     }
     let write_cache_bytes = keys.integer("cache.write_cache_bytes")?;
     let policy = keys.word_or_usual("cache.policy", BufferPolicy::from_word)?;
-    // What has no effect leaves no trace.
+    // Settings without effect are left out of the result.
     Ok(DiskCache {
         read_segments,
         segment_bytes: segment_bytes.filter(|_| read_segments > 0),

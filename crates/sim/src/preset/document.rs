@@ -23,12 +23,12 @@ pub(crate) enum Value {
     Texts(Vec<String>),
     /// A table header without keys.
     EmptyTable,
-    /// Anything a preset never holds: another array, a date, a number beyond 64 bits.
+    /// Anything that a preset never holds: another array, a date, a number beyond 64 bits.
     Other(String),
 }
 
 impl Value {
-    /// A value of a document that is no table.
+    /// A value of a document that is not a table.
     pub(crate) fn of(value: &DeValue<'_>) -> Self {
         match value {
             DeValue::Integer(number) => integer(number)
@@ -70,28 +70,28 @@ pub(super) struct Entry {
     pub(super) place: Place,
 }
 
-/// Dotted key to entry; ordered, so that messages and output never depend on hashing.
+/// Dotted key to entry. Ordered, so messages and output never depend on hashing.
 pub(super) type Entries = BTreeMap<String, Entry>;
 
-/// The two ways to say how much of the flash the user sees.
+/// The two ways to give the capacity that the user sees.
 pub(super) const CAPACITY_KEYS: [&str; 2] = [
     "geometry.user_capacity_bytes",
     "geometry.over_provisioning_ratio",
 ];
 
-/// The three ways to say how fast the host's link is.
+/// The three ways to give the rate of the host's link.
 pub(super) const LINK_RATE_KEYS: [&[&str]; 3] = [
     &["host.link_bytes_per_second"],
     &["host.link_gigabits_per_second"],
     &["host.pcie_generation", "host.pcie_lanes"],
 ];
 
-/// Beginnings of the keys that a drive does not take over from the one it starts from.
+/// Beginnings of the keys that a preset does not inherit from its base.
 const OF_ONE_DRIVE: [&str; 3] = ["name", "published", "rated_endurance_bytes"];
 
 /// Reads a text into dotted keys.
 ///
-/// `label` names the preset in messages until the text says its own name.
+/// `label` names the preset in messages until its own name has been read.
 pub(super) fn read(label: &str, text: &str) -> Result<Entries, PresetError> {
     let syntax = |preset: &str, offset: usize, message: &str| PresetError::Syntax {
         place: place_at(preset, text, offset),
@@ -158,14 +158,15 @@ fn place_at(preset: &str, text: &str, offset: usize) -> Place {
     }
 }
 
-/// The line of a text, from 1, in which its byte `offset` stands.
+/// The line of a text, from 1, that contains the byte at `offset`.
 pub(crate) fn line_at(text: &str, offset: usize) -> usize {
     let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
     1 + before.iter().filter(|&&byte| byte == b'\n').count()
 }
 
-/// Refuses a preset of another kind than the one that it starts from, at its own line: the keys
-/// that it would have from there are of drives of that kind, and would be called unknown.
+/// Refuses a preset whose kind differs from that of its base, and names the line with the kind.
+/// Otherwise the inherited keys would be reported as unknown, because they belong to the other
+/// kind.
 fn check_kinds(layers: &[Entries], bases: &[(String, String)]) -> Result<(), PresetError> {
     let mut of_base: Option<DriveKind> = None;
     for (position, layer) in layers.iter().enumerate().rev() {
@@ -187,10 +188,10 @@ fn check_kinds(layers: &[Entries], bases: &[(String, String)]) -> Result<(), Pre
     Ok(())
 }
 
-/// Reads a text and the presets that it starts from; its own keys win.
+/// Reads a text and the presets that it starts from. Its own keys win.
 ///
-/// Published figures and the rated endurance belong to the drive that they were published for and
-/// are not inherited, nor are `name` and `base`.
+/// Published figures and the rated endurance belong to the drive that they were published for, so
+/// they are not inherited. Neither are `name` and `base`.
 pub(super) fn read_with_base(
     text: &str,
     resolve_base: &dyn Fn(&str) -> Option<String>,
@@ -211,7 +212,7 @@ pub(super) fn read_with_base(
             place: entry.place.clone(),
             known: super::names().join(", "),
         })?;
-        // Texts are compared, as a file may extend the package's preset of the same name.
+        // Texts are compared, because a file may extend the package's preset of the same name.
         let met_before = bases.iter().position(|(_, text)| *text == base_text);
         bases.push((base.clone(), base_text.clone()));
         if let Some(first) = met_before {
@@ -226,7 +227,7 @@ pub(super) fn read_with_base(
     let mut merged = Entries::new();
     for (position, layer) in layers.into_iter().enumerate().rev() {
         let own = position == 0;
-        // A preset that states the capacity in one way replaces its base's statement in the other.
+        // If a preset gives the capacity in one way, its base's value in the other way is dropped.
         if CAPACITY_KEYS.iter().any(|&key| layer.contains_key(key)) {
             merged.retain(|key, _| !CAPACITY_KEYS.contains(&key.as_str()));
         }

@@ -25,11 +25,11 @@ pub enum DriveConfig {
 impl DriveConfig {
     /// Reads a preset and the presets that it starts from.
     ///
-    /// `resolve_base` gives the text of a preset named by `base`.
+    /// `resolve_base` gives the text of the preset that `base` names.
     ///
     /// # Errors
     ///
-    /// The first key that is unknown, missing or impossible, with what is allowed.
+    /// The first key that is unknown, missing or impossible, with the allowed values.
     pub fn from_toml(
         text: &str,
         resolve_base: impl Fn(&str) -> Option<String>,
@@ -56,7 +56,7 @@ impl DriveConfig {
         Self::from_toml(text, |name| super::text(name).map(str::to_owned))
     }
 
-    /// What kind of drive it is.
+    /// The kind of drive.
     #[must_use]
     pub const fn kind(&self) -> DriveKind {
         match self {
@@ -86,7 +86,7 @@ impl DriveConfig {
         }
     }
 
-    /// How runs differ.
+    /// How much runs differ.
     #[must_use]
     pub const fn variability(&self) -> &Variability {
         match self {
@@ -96,7 +96,7 @@ impl DriveConfig {
         }
     }
 
-    /// The same drive, every run of which takes the preset's own times.
+    /// The same drive without variability: every run takes the preset's own times.
     #[must_use]
     pub fn without_variability(self) -> Self {
         match self {
@@ -106,8 +106,8 @@ impl DriveConfig {
         }
     }
 
-    /// The same drive after all of it was erased by its own command: it holds nothing, and reads
-    /// of what was never written are answered. A disk keeps what it has.
+    /// The same drive after its erase command: it holds nothing, and reads of pages that were never
+    /// written are answered. A disk keeps its data.
     #[must_use]
     pub fn purged(mut self) -> Self {
         match &mut self {
@@ -118,8 +118,8 @@ impl DriveConfig {
         self
     }
 
-    /// Which pages hold data before the first measured request, in words; nothing of a drive whose
-    /// preset does not say it.
+    /// Which pages hold data before the first measured request, in words. `None` if the preset does
+    /// not say.
     #[must_use]
     pub fn filled_words(&self) -> Option<String> {
         let of = |config: &SsdConfig| config.occupancy.map(|_| config.filled_words());
@@ -135,7 +135,7 @@ impl DriveConfig {
         }
     }
 
-    /// The whole description as JSON in a fixed order of keys.
+    /// The whole description as JSON, with keys in a fixed order.
     #[must_use]
     pub fn resolved_json(&self) -> String {
         match self {
@@ -167,21 +167,21 @@ impl DriveConfig {
 }
 
 impl HddConfig {
-    /// The same disk, every run of which takes the preset's own times.
+    /// The same disk without variability: every run takes the preset's own times.
     #[must_use]
     pub fn without_variability(mut self) -> Self {
         self.variability = Variability::default();
         self
     }
 
-    /// The whole description as JSON in a fixed order of keys.
+    /// The whole description as JSON, with keys in a fixed order.
     #[must_use]
     pub fn resolved_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// A fingerprint of everything that decides how the disk behaves, 16 hexadecimal digits;
-    /// name, summary and published figures do not count.
+    /// A fingerprint of everything that decides how the disk behaves, 16 hexadecimal digits. It
+    /// ignores name, summary and published figures.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut behaviour = self.clone();
@@ -192,7 +192,7 @@ impl HddConfig {
     }
 }
 
-/// FNV-1a of a text, so that it is the same in every build, as 16 hexadecimal digits.
+/// FNV-1a of a text as 16 hexadecimal digits. It is the same in every build.
 pub(super) fn fingerprint(text: &str) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in text.bytes() {

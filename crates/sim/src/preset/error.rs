@@ -1,13 +1,13 @@
-//! What can be wrong with a preset, each case with its remedy in one line.
+//! Errors in presets, each with its remedy in one line.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// The preset and line that a message is about.
+/// The preset and the line that a message is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The preset's name, as far as it was known when the text was read.
+    /// The preset's name, as far as it was known at this point of reading.
     pub preset: String,
     /// Line in the preset's text, from 1.
     pub line: usize,
@@ -19,7 +19,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a preset was refused.
+/// The reason why a preset was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PresetError {
     /// The text is not TOML.
@@ -27,7 +27,7 @@ pub enum PresetError {
     Syntax {
         /// Where.
         place: Place,
-        /// What the TOML reader says.
+        /// The message of the TOML reader.
         message: String,
     },
     /// A key that no preset has.
@@ -37,10 +37,10 @@ pub enum PresetError {
         key: String,
         /// Where.
         place: Place,
-        /// The keys that the table may have.
+        /// The keys that the table allows.
         valid: String,
     },
-    /// A table that members of an array have, not the array.
+    /// A table that belongs to the members of an array, not to the array.
     #[error(
         "{place}: an array has no table [{table}], its members have it: write it in a preset of \
          yours that has base = {member:?}, and name that one as member"
@@ -53,14 +53,14 @@ pub enum PresetError {
         /// The preset of the members.
         member: String,
     },
-    /// A key without which the drive is not described.
+    /// A required key is missing.
     #[error("preset {preset}: {key} is missing; give {allowed}")]
     MissingKey {
         /// The key, with its table.
         key: String,
         /// The preset's name.
         preset: String,
-        /// What the key may be.
+        /// The allowed values.
         allowed: String,
     },
     /// A value of the wrong type or out of range.
@@ -72,13 +72,13 @@ pub enum PresetError {
         value: String,
         /// Where.
         place: Place,
-        /// What the key may be.
+        /// The allowed values.
         allowed: String,
     },
     /// `base` names a preset that does not exist.
     #[error("{place}: base = {base:?} is not a known preset; known: {known}")]
     UnknownBase {
-        /// The name that was given.
+        /// The given name.
         base: String,
         /// Where.
         place: Place,
@@ -91,7 +91,7 @@ pub enum PresetError {
         chain.join(" -> ")
     )]
     BaseCycle {
-        /// The names along the circle, the first of them last too.
+        /// The names along the circle. The first name is repeated at the end.
         chain: Vec<String>,
     },
     /// Not enough spare space for collection.
@@ -100,7 +100,7 @@ pub enum PresetError {
 }
 
 impl PresetError {
-    /// The key whose value is not possible, where it is that.
+    /// The key whose value is not possible, if that is the error.
     #[must_use]
     pub fn wrong_key(&self) -> Option<&str> {
         match self {
@@ -110,7 +110,7 @@ impl PresetError {
         }
     }
 
-    /// The message without preset and line, for a text that nobody wrote by hand.
+    /// The message without preset and line, for a generated text.
     #[must_use]
     pub fn without_place(&self) -> String {
         let message = self.to_string();
@@ -128,7 +128,7 @@ impl PresetError {
     }
 }
 
-/// How far a capacity is from leaving collection the space that it needs.
+/// How far a capacity is from leaving enough space for collection.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{place}: {key} = {value} leaves {spare_pages} spare pages but collection needs {needed_pages}; \
@@ -142,7 +142,7 @@ pub struct SpareShortage {
     pub value: String,
     /// Where.
     pub place: Place,
-    /// Physical pages beyond the user's capacity (0 where the capacity exceeds the flash).
+    /// Physical pages beyond the user's capacity; 0 if the capacity exceeds the flash.
     pub spare_pages: u64,
     /// Physical pages that must be spare.
     pub needed_pages: u64,

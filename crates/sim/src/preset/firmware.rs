@@ -13,17 +13,18 @@ const TIME_OF: &str = "firmware.time";
 const CORES: &str = "firmware.cores";
 const CLOCK: &str = "firmware.clock_mhz";
 const COMMAND: &str = "firmware.command_ns";
-/// Of the processor that costs were measured on: where the drive's own are not given.
+/// Cores of the processor on which the costs were measured. Used if the drive's own number is not
+/// given.
 const COST_CORES: &str = "firmware.cost.cores";
 const COST_CLOCK: &str = "firmware.cost.clock_mhz";
 
 /// The most cores of a controller.
 const MOST_CORES: u64 = 64;
 
-/// The most cycles, and nanoseconds of memory, of one thing that is counted.
+/// The most cycles, or nanoseconds of memory, for one unit of work.
 const MOST: f64 = 1e6;
 
-/// What the firmware's work is counted in.
+/// The units in which the firmware's work is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Work {
@@ -35,18 +36,18 @@ pub enum Work {
     WrittenPage,
     /// 1024 bytes copied between the host's memory and buffers.
     CopiedKib,
-    /// A page read from the flash for the host, of a page written in part too, or of the map.
+    /// A page read from the flash: for a host read, to complete a partial write, or of the map.
     FlashRead,
     /// A page programmed for the host, or of the map.
     FlashProgram,
-    /// A valid page that collection, wear levelling or folding moves, its read and its program.
+    /// A valid page moved by collection, wear levelling or folding: its read and its program.
     PageMoved,
     /// A block erased.
     FlashErase,
 }
 
 impl Work {
-    /// Every one.
+    /// All of them.
     pub const ALL: [Self; 8] = [
         Self::Command,
         Self::ReadPage,
@@ -59,7 +60,7 @@ impl Work {
     ];
 }
 
-/// Of every kind of work its two keys: cycles, and nanoseconds of memory.
+/// The two keys of each kind of work: cycles, and nanoseconds of memory.
 const COST: [[&str; 2]; 8] = [
     [
         "firmware.cost.command_cycles",
@@ -100,7 +101,7 @@ const PER_COUNT: Rule = Rule::Ratio {
     most: MOST,
 };
 
-/// Its keys.
+/// The keys of the section.
 pub(super) const KEYS: &[Key] = &[
     key(TIME_OF, Rule::Word(FirmwareTime::WORDS))
         .usually_as("`\"free\"` where no other key of `firmware` is said"),
@@ -127,31 +128,31 @@ pub(super) const KEYS: &[Key] = &[
     key(COST[7][1], PER_COUNT),
 ];
 
-/// The controller's cores, and what work takes of one of them.
+/// The controller's cores, and how long work takes on one of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Firmware {
-    /// Pieces of work that are done at once, each on a core of its own.
+    /// Pieces of work done at once, each on its own core.
     pub cores: u32,
-    /// What a piece of work takes.
+    /// How long a piece of work takes.
     pub time: Time,
 }
 
-/// What a piece of work takes of a core.
+/// How long a piece of work takes on a core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Time {
-    /// So many nanoseconds a command.
+    /// This many nanoseconds for each command.
     Fixed(u64),
-    /// The sum over what is counted.
+    /// The sum over all counted work.
     Counted {
-        /// At so many cycles a microsecond.
+        /// The clock in cycles per microsecond.
         clock_mhz: u64,
-        /// By [`Work`], cycles and nanoseconds of memory.
+        /// By [`Work`]: cycles, and nanoseconds of memory.
         cost: [[f64; 2]; 8],
     },
 }
 
 impl Time {
-    /// Nanoseconds of one thing that is counted.
+    /// Nanoseconds for one unit of work.
     #[must_use]
     pub fn nanos(&self, work: Work) -> f64 {
         match *self {
@@ -165,7 +166,7 @@ impl Time {
     }
 }
 
-/// Whether a time needs a key of the section.
+/// Whether this kind of time uses a key of the section.
 fn uses(time: FirmwareTime, key: &str) -> bool {
     match time {
         FirmwareTime::Free => false,
@@ -174,8 +175,9 @@ fn uses(time: FirmwareTime, key: &str) -> bool {
     }
 }
 
-/// Refuses keys that a time leaves without use, where they stand beside it or are the drive's own.
-/// A base may have been timed otherwise.
+/// Refuses keys that the chosen time does not use, if they are in the same text as the time or are
+/// the drive's own. Unused keys from a base are accepted, because the base may use another kind of
+/// time.
 fn check_used(keys: &Keys<'_>, time: FirmwareTime) -> Result<(), PresetError> {
     let said = keys.need(TIME_OF)?;
     let used = match time {
@@ -196,7 +198,7 @@ fn check_used(keys: &Keys<'_>, time: FirmwareTime) -> Result<(), PresetError> {
     Ok(())
 }
 
-/// The section; nothing where the firmware is free.
+/// The section; `None` if the firmware takes no time.
 pub(super) fn firmware(keys: &Keys<'_>) -> Result<Option<Firmware>, PresetError> {
     let own_or = |key, of_costs| {
         let is_brought = keys.entry(key).is_none() && keys.entry(of_costs).is_some();
@@ -235,7 +237,7 @@ pub(super) fn firmware(keys: &Keys<'_>) -> Result<Option<Firmware>, PresetError>
     }))
 }
 
-/// As the preset has it.
+/// Written as in a preset.
 impl Serialize for Firmware {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut table = serializer.serialize_struct("firmware", 4)?;

@@ -1,5 +1,5 @@
-//! The keys of `[timing]`, `[scheduling]` and `[energy]`: how long the flash takes, in what
-//! order, and how much of the power supply.
+//! The keys of `[timing]`, `[scheduling]` and `[energy]`: how long flash operations take, in what
+//! order they run, and how much energy they need.
 
 use super::assemble::Keys;
 use super::cell_times::CellTimes;
@@ -13,7 +13,7 @@ pub(super) fn timing(keys: &Keys<'_>) -> Result<Timing, PresetError> {
     let suspends = keys.optional_integer::<u32>("scheduling.suspends_per_operation")?;
     let of_suspends = |key: &str| match suspends {
         Some(1..) => keys.integer(key).map(Some),
-        // Without suspends their cost has no effect, so it leaves no trace either.
+        // Without suspends their cost has no effect, so it is left out of the result.
         _ => Ok(None),
     };
     let read_cell_ns = cell_times(keys, "timing.read_cell_ns")?;
@@ -100,8 +100,8 @@ pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {
     Ok(scheduling)
 }
 
-/// Refuses cache operations, multi-plane operations, chips and data out first where nothing would
-/// come of them, or too much.
+/// Refuses cache operations, multi-plane operations, chips and data-out-first if they would have no
+/// effect, or are not modelled together.
 fn check_registers(scheduling: &Scheduling, keys: &Keys<'_>) -> Result<(), PresetError> {
     let refuse = |key: &str, allowed: &str| {
         Err(schema::wrong_value(
@@ -145,7 +145,8 @@ fn check_registers(scheduling: &Scheduling, keys: &Keys<'_>) -> Result<(), Prese
     Ok(())
 }
 
-/// All of them, or none: a drive of which only a part is known would look frugal.
+/// All energies, or none. With only some of them known, a drive would seem to use less energy than
+/// it does.
 pub(super) fn energy(keys: &Keys<'_>) -> Result<Option<Energy>, PresetError> {
     let names = [
         "energy.read_page_nj",

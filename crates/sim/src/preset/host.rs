@@ -1,14 +1,14 @@
-//! The link to the host: its rate from what is printed on a drive's box.
+//! The link to the host: its rate, computed from the figures printed on a drive's box.
 //!
-//! | interface | said by | bytes a second |
+//! | interface | given as | bytes a second |
 //! |---|---|---|
 //! | SATA, SAS | Gb/s of the line | a tenth of the bits: 8b/10b |
 //! | NVMe, PCIe 1 and 2 | 2.5 and 5 GT/s a lane | the same |
 //! | NVMe, PCIe 3 to 5 | 8, 16 and 32 GT/s a lane | 128b/130b |
 //! | NVMe, PCIe 6 | 64 GT/s a lane | 236 of the 256 bytes of a flit |
 //!
-//! Headers and acknowledgements of packets are not taken off; whoever knows a
-//! link's payload rate says `link_bytes_per_second` instead.
+//! Packet headers and acknowledgements are not subtracted. If you know the payload rate of a link,
+//! give `link_bytes_per_second` instead.
 
 use super::assemble::Keys;
 use super::choices::HostInterface;
@@ -23,19 +23,19 @@ const CLASS_WEIGHTS: &str = "host.class_weights";
 /// Classes below urgent: high, medium and low.
 const WEIGHED_CLASSES: usize = 3;
 
-/// Commands at once where the link is free.
+/// Commands accepted at once if the link is free.
 const UNLIMITED_COMMANDS: u32 = 65_536;
 
 /// Native command queueing of SATA has 5-bit tags.
 const SATA_COMMANDS: u32 = 32;
 
-/// What SAS drives usually queue.
+/// A usual queue of SAS drives.
 const SAS_COMMANDS: u32 = 256;
 
-/// What NVMe controllers usually have in hand at once.
+/// A usual number of commands that NVMe controllers accept at once.
 const NVME_COMMANDS: u32 = 1024;
 
-/// The same in words, of the links that disks have, and of all.
+/// The same in words, for the links that disks have and for all links.
 pub(super) const COMMANDS_OF_DISKS: &str =
     "`65536` with `\"free\"`, `32` with `\"sata\"`, `256` with `\"sas\"`";
 pub(super) const COMMANDS_OF_LINKS: &str =
@@ -80,7 +80,8 @@ pub(super) fn host(keys: &Keys<'_>) -> Result<Host, PresetError> {
     })
 }
 
-/// The class of each queue pair, and the weights of those below urgent; none of pairs without.
+/// The class of each queue pair, and the weights of the classes below urgent. Empty if pairs have
+/// no classes.
 fn classes(keys: &Keys<'_>, pairs: usize) -> Result<(Vec<u32>, Vec<u32>), PresetError> {
     if keys.entry(PAIR_CLASSES).is_none() && keys.entry(CLASS_WEIGHTS).is_none() {
         return Ok((Vec::new(), Vec::new()));
@@ -108,11 +109,11 @@ fn classes(keys: &Keys<'_>, pairs: usize) -> Result<(Vec<u32>, Vec<u32>), Preset
     Ok((classes, weights))
 }
 
-/// What a disk has of it: the link and its commands.
+/// The part that a disk has: the link and its commands.
 pub(super) fn link(keys: &Keys<'_>) -> Result<Host, PresetError> {
     let interface = keys.word("host.interface", HostInterface::from_word)?;
     if interface == HostInterface::Free {
-        // Whatever a base said about its link has no effect, so it leaves no trace either.
+        // Link settings from a base have no effect, so they are left out of the result.
         return Ok(free());
     }
     let commands = keys.optional_integer("host.commands")?;
@@ -128,7 +129,7 @@ pub(super) fn link(keys: &Keys<'_>) -> Result<Host, PresetError> {
     })
 }
 
-/// Commands at once where a preset does not say how many.
+/// Commands accepted at once if a preset does not give a number.
 const fn usual_commands(interface: HostInterface) -> u32 {
     match interface {
         HostInterface::Free => UNLIMITED_COMMANDS,
@@ -158,7 +159,7 @@ fn free() -> Host {
     }
 }
 
-/// Bytes a second of the link, in the one way in which the preset says it.
+/// Bytes a second of the link, from the one way in which the preset gives it.
 fn link_rate(keys: &Keys<'_>, interface: HostInterface) -> Result<u64, PresetError> {
     let [bytes, gigabits, pcie] = LINK_RATE_KEYS;
     let (bytes, gigabits, generation, lanes) = (bytes[0], gigabits[0], pcie[0], pcie[1]);
@@ -192,7 +193,7 @@ fn link_rate(keys: &Keys<'_>, interface: HostInterface) -> Result<u64, PresetErr
     }
 }
 
-/// 8b/10b: ten bits on the line for a byte.
+/// 8b/10b coding: ten bits on the line for each byte.
 fn line_rate(keys: &Keys<'_>, key: &str, rates: &[f64]) -> Result<u64, PresetError> {
     let gigabits = keys.ratio(key)?;
     if rates.contains(&gigabits) {
@@ -217,7 +218,8 @@ fn lanes_of(keys: &Keys<'_>, key: &str) -> Result<u64, PresetError> {
 
 /// Bytes a second of `lanes` lanes, after coding (PCI Express Base, revisions 1.0 to 6.0).
 fn pcie_bytes_per_second(generation: u64, lanes: u64) -> u64 {
-    // Transfers a second of a lane in units of 100 M, and bytes of data in bits on the line.
+    // Transfers a second of a lane in units of 100 M, then data bytes and the line bits that carry
+    // them.
     let (transfers, data, line) = match generation {
         1 => (25, 1, 10),
         2 => (50, 1, 10),
@@ -247,8 +249,8 @@ mod tests {
         assert_eq!(of_disks.join(", "), COMMANDS_OF_DISKS);
     }
 
-    /// A lane in MB/s: 2500 / 10, 5000 / 10, 8000 / 8 x 128 / 130 and twice and four
-    /// times that, 64000 / 8 x 236 / 256.
+    /// A lane in MB/s: 2500 / 10, 5000 / 10, then 8000 / 8 x 128 / 130 and two and four times that,
+    /// then 64000 / 8 x 236 / 256.
     #[test]
     fn a_lane_carries_what_its_coding_leaves() {
         let megabytes = [1, 2, 3, 4, 5, 6].map(|g| pcie_bytes_per_second(g, 1) / 1_000_000);

@@ -1,18 +1,18 @@
-//! A key of a preset: one row of the tables from which everything about keys comes.
+//! A key of a preset: one row of the tables that define everything about keys.
 //!
-//! | of a row | comes |
+//! | part of a row | what it defines |
 //! |---|---|
-//! | name, type and range | what is refused, and the words of errors, templates and docs/preset-keys.md |
-//! | unit | the last word of the name, which says it |
-//! | usual value | what holds where a preset does not say it, in parsing and in docs; where that follows from other keys, the words for it |
-//! | fit | whether `drivelab fit` looks for it, with which others and in what steps |
+//! | name, type and range | which values are refused, and the words of errors, templates and docs/preset-keys.md |
+//! | unit | the last word of the name |
+//! | usual value | the default, in parsing and in docs; words if the default follows from other keys |
+//! | fit | whether `drivelab fit` searches for it, with which other keys and in what steps |
 
 use super::schema::Rule;
 
-/// What holds where a preset does not say a key.
+/// The default of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Usual {
-    /// Nothing: it must be said, or the drive does without.
+    /// No default: the key is required, or the drive lacks the feature.
     Nothing,
     Integer(u64),
     Ratio(f64),
@@ -20,12 +20,12 @@ pub(crate) enum Usual {
     Word(&'static str),
     /// `false`.
     Off,
-    /// What follows from something else, in the words of docs/preset-keys.md.
+    /// Follows from something else, in the words of docs/preset-keys.md.
     As(&'static str),
 }
 
 impl Usual {
-    /// It in Markdown: as it would be written, or in words.
+    /// The default in Markdown: as it would be written in a preset, or in words.
     pub fn told(self) -> Option<String> {
         let written = match self {
             Self::Nothing => return None,
@@ -43,11 +43,12 @@ impl Usual {
 /// How a value is fitted to measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fit {
-    /// Parameters are looked for in this order.
+    /// Parameters are searched in this order.
     pub place: u32,
-    /// Values are multiples of it.
+    /// Values are multiples of this.
     pub step: u32,
-    /// The parameter of several keys that keep their ratio; of one alone it is called as the key.
+    /// The parameter shared by several keys that keep their ratio; `None` means the parameter has
+    /// the name of the key.
     pub parameter: Option<&'static str>,
 }
 
@@ -60,13 +61,13 @@ pub(crate) struct Key {
     pub fit: Option<Fit>,
 }
 
-/// A row of which the drive does without, or that must be said.
+/// A row without default: required, or the drive lacks the feature.
 pub(crate) const fn key(name: &'static str, rule: Rule) -> Key {
     Key {
         name,
         rule,
         usual: match rule {
-            // A switch that nobody turned is off.
+            // Switches are off by default.
             Rule::Boolean => Usual::Off,
             _ => Usual::Nothing,
         },
@@ -75,43 +76,43 @@ pub(crate) const fn key(name: &'static str, rule: Rule) -> Key {
 }
 
 impl Key {
-    /// Where it is not said it is so much.
+    /// Sets the default.
     pub const fn usually(mut self, number: u64) -> Self {
         self.usual = Usual::Integer(number);
         self
     }
 
-    /// Likewise of a number that need not be whole.
+    /// Sets the default of a number that need not be whole.
     pub const fn usually_ratio(mut self, number: f64) -> Self {
         self.usual = Usual::Ratio(number);
         self
     }
 
-    /// Likewise of an array.
+    /// Sets the default of an array.
     pub const fn usually_integers(mut self, numbers: &'static [u32]) -> Self {
         self.usual = Usual::Integers(numbers);
         self
     }
 
-    /// Likewise of a word.
+    /// Sets the default of a word.
     pub const fn usual_word(mut self, word: &'static str) -> Self {
         self.usual = Usual::Word(word);
         self
     }
 
-    /// Where it is not said it follows from something else, which `words` name.
+    /// The default follows from something else, which `words` name.
     pub const fn usually_as(mut self, words: &'static str) -> Self {
         self.usual = Usual::As(words);
         self
     }
 
-    /// It must be said.
+    /// Marks the key as required.
     pub const fn needed(mut self) -> Self {
         self.usual = Usual::Nothing;
         self
     }
 
-    /// Fits look for it.
+    /// Fits search for it.
     pub const fn fitted(mut self, place: u32, step: u32) -> Self {
         self.fit = Some(Fit {
             place,
@@ -121,7 +122,7 @@ impl Key {
         self
     }
 
-    /// Fits look for it and others of the same `parameter` together.
+    /// Fits search for it together with other keys of the same `parameter`.
     pub const fn fitted_with(mut self, parameter: &'static str, place: u32) -> Self {
         self.fit = Some(Fit {
             place,
@@ -131,7 +132,7 @@ impl Key {
         self
     }
 
-    /// In what it is measured: the last word of its name, where that is a unit.
+    /// The unit: the last word of its name, if that is a unit.
     pub fn unit(&self) -> Option<&'static str> {
         const UNITS: &[(&str, &str)] = &[
             ("_bytes_per_second", "bytes/s"),
@@ -154,17 +155,16 @@ impl Key {
     }
 }
 
-/// What is told of a key outside.
+/// A key as documentation and Python see it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyRow {
     /// The key with its table; `*` stands for the name of a published figure.
     pub name: &'static str,
-    /// What it may hold, in words.
+    /// The allowed values, in words.
     pub allowed: String,
-    /// In what it is measured, if in anything.
+    /// The unit, if it has one.
     pub unit: Option<&'static str>,
-    /// What holds where a preset does not say it, in Markdown: a value as it would be written, or
-    /// words.
+    /// The default in Markdown: a value as it would be written in a preset, or words.
     pub usual: Option<String>,
     /// How it is fitted to measurements, if it is.
     pub fit: Option<Fit>,

@@ -1,4 +1,4 @@
-//! The keys of `[mapping]`, and which others a scheme excludes.
+//! The keys of `[mapping]`, and the keys that each scheme excludes.
 
 use drivelab_ftl::{BlockPolicies, BlockScheme, CachedPolicies, Policies};
 
@@ -12,7 +12,7 @@ const CACHED: &str = "mapping.cached_entries";
 const REPLACEMENT: &str = "mapping.cache_replacement";
 const LOG_BLOCKS: &str = "mapping.log_blocks_per_plane";
 
-/// Bytes of an entry of a translation page.
+/// Bytes of one entry in a translation page.
 const MAP_ENTRY_BYTES: u32 = 4;
 
 pub(super) fn mapping(keys: &Keys<'_>) -> Result<Mapping, PresetError> {
@@ -56,7 +56,7 @@ pub(super) fn mapping(keys: &Keys<'_>) -> Result<Mapping, PresetError> {
     })
 }
 
-/// Refuses what the scheme cannot honour.
+/// Refuses what the scheme cannot do.
 pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     let scheme = config.mapping.scheme;
     let refuse = |key: &str, allowed: &str, reason: &str| {
@@ -98,7 +98,7 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
     Ok(())
 }
 
-/// The same of a map on the flash.
+/// The same for a map on the flash.
 fn check_cached(
     config: &SsdConfig,
     refuse: impl Fn(&str, &str, &str) -> Result<(), PresetError>,
@@ -139,7 +139,7 @@ fn check_cached(
 }
 
 impl SsdConfig {
-    /// What a firmware that maps blocks is to do; nothing of one that maps pages.
+    /// The policies of a firmware that maps blocks; `None` for one that maps pages.
     #[must_use]
     pub fn block_policies(&self) -> Option<BlockPolicies> {
         let scheme = match self.mapping.scheme {
@@ -157,7 +157,7 @@ impl SsdConfig {
         })
     }
 
-    /// What a firmware whose map lies on the flash is to do; nothing of another.
+    /// The policies of a firmware whose map lies on the flash; `None` for any other.
     #[must_use]
     pub fn cached_policies(&self) -> Option<CachedPolicies> {
         Some(CachedPolicies {
@@ -168,8 +168,8 @@ impl SsdConfig {
         })
     }
 
-    /// The most logical pages that fit on so many physical ones beside the map, where that
-    /// lies there too.
+    /// The most logical pages that fit on this many physical pages, next to the map if it lies
+    /// there too.
     pub(super) fn most_logical_pages(&self, pages: u64) -> u64 {
         let entries = u64::from(self.geometry.page_size_bytes / MAP_ENTRY_BYTES);
         match self.mapping.cached_entries {
@@ -178,7 +178,7 @@ impl SsdConfig {
         }
     }
 
-    /// Blocks of each plane that can hold no data of the host.
+    /// Blocks of each plane that can hold no host data.
     pub(super) fn blocks_held_back(&self) -> u64 {
         let reserve = self.collection.reserve_blocks_per_plane;
         if let Some(policies) = self.slc_policies() {
@@ -295,7 +295,7 @@ mod tests {
             ),
             "{message}"
         );
-        // Every log block is a block less for data.
+        // Every log block is one block less for data.
         let message = bast("mapping.log_blocks_per_plane = 2000");
         assert!(message.contains("user_capacity_bytes"), "{message}");
         let message = bast("mapping.log_blocks_per_plane = 4000");
@@ -303,7 +303,7 @@ mod tests {
             message.contains("at least 4002: 4000 for what is overwritten"),
             "{message}"
         );
-        // It is part of the drive, and reads back.
+        // The setting is part of the drive and survives writing and reading.
         let drive = derived("mapping.scheme = \"demand_cached_page\"\nmapping.cached_entries = 9");
         let drive = drive.unwrap();
         assert_eq!(SsdConfig::from_text(&drive.resolved_toml()).unwrap(), drive);

@@ -5,8 +5,8 @@
 //!      --schema--> known keys, types and ranges --assemble--> DriveConfig
 //! ```
 //!
-//! A preset is one drive in one stated condition.  Unknown keys, wrong types and impossible values
-//! are errors that name the key, its value, its line and what is allowed.
+//! A preset is one drive in one stated condition. Unknown keys, wrong types and impossible values
+//! are errors that name the key, its value, its line and the allowed values.
 
 mod ageing;
 mod assemble;
@@ -65,10 +65,10 @@ pub use zones::Zones;
 
 use crate::embedded::Embedded;
 
-/// Name and text of every preset of the package, ordered by name.
+/// Name and text of every preset of the package, sorted by name.
 static EMBEDDED: Embedded = Embedded(include!(concat!(env!("OUT_DIR"), "/presets.rs")));
 
-/// Every key that a preset of a kind of drive may have.
+/// Every key that a preset of this kind of drive may have.
 #[must_use]
 pub fn keys(kind: DriveKind) -> Vec<KeyRow> {
     schema::keys(kind).map(KeyRow::from).collect()

@@ -15,11 +15,11 @@ pub(super) const STEADY: &str = "occupancy.steady";
 /// Which pages of a drive hold data, and how they were written.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Occupancy {
-    /// The share of the pages that the host sees.
+    /// Fraction of the pages that the host sees.
     pub filled: f64,
-    /// Which they are, and in what order they were written.
+    /// Which pages, and in what order they were written.
     pub order: FillOrder,
-    /// Overwritten one by one, anywhere among them, until more of it changes nothing.
+    /// Pages were then overwritten one by one at random places until more of it changes nothing.
     pub steady: bool,
 }
 
@@ -32,7 +32,7 @@ impl Occupancy {
     };
 }
 
-/// What is not usual; nothing where every page holds data that was written in order.
+/// The occupancy; `None` for the default, where every page holds data that was written in order.
 pub(super) fn occupancy(keys: &Keys<'_>) -> Result<Option<Occupancy>, PresetError> {
     let occupancy = Occupancy {
         filled: keys.ratio_or_usual(FILLED)?,
@@ -55,8 +55,8 @@ pub(super) fn occupancy(keys: &Keys<'_>) -> Result<Option<Occupancy>, PresetErro
 }
 
 impl SsdConfig {
-    /// How many pages of the host's hold data before the first measured request, and whether they
-    /// are the first; otherwise they are drawn from all.
+    /// How many of the host's pages hold data before the first measured request, and whether these
+    /// are the first ones or random ones.
     #[must_use]
     pub fn filled_pages(&self) -> (u32, FillOrder) {
         let occupancy = self.occupancy.unwrap_or(Occupancy::USUAL);
@@ -67,7 +67,7 @@ impl SsdConfig {
         }
     }
 
-    /// Whether some pages hold data, and others not: these read as zeroes without the flash.
+    /// Whether some pages hold data and others do not. The others read as zeroes without the flash.
     #[must_use]
     pub fn is_partly_filled(&self) -> bool {
         self.occupancy

@@ -1,5 +1,5 @@
-//! The keys of `[placement]`: a drive whose host says which data belongs together, the flexible
-//! data placement of NVMe.
+//! The keys of `[placement]`: the flexible data placement of NVMe, where the host says which data
+//! belongs together.
 
 use drivelab_ftl::{MOST_HANDLES, ReclaimPolicies};
 use serde::Serialize;
@@ -28,12 +28,12 @@ pub(super) const KEYS: &[Key] = &[
 pub struct Placement {
     /// How many there are.
     pub handles: u32,
-    /// Parts of the channels that share no reclaim unit.
+    /// Groups of channels that share no reclaim unit.
     pub groups: u32,
-    /// What becomes of a handle's data when it is collected.
+    /// What happens to the data of a handle when it is collected.
     #[serde(serialize_with = "isolation_word::serialize")]
     pub isolation: Isolation,
-    /// The host has not turned it on: everything is written under the first handle.
+    /// The host has not enabled it: all data is written under the first handle.
     #[serde(skip_serializing_if = "is_off")]
     pub disabled: bool,
 }
@@ -42,7 +42,7 @@ fn is_off(value: &bool) -> bool {
     !*value
 }
 
-/// The section, if any of its keys is given; then the handles must be.
+/// The section, if any of its keys is given. The number of handles is then required.
 pub(super) fn placement(keys: &Keys<'_>) -> Result<Option<Placement>, PresetError> {
     if KEYS.iter().all(|row| keys.entry(row.name).is_none()) {
         return Ok(None);
@@ -61,7 +61,7 @@ pub(super) fn placement(keys: &Keys<'_>) -> Result<Option<Placement>, PresetErro
     }))
 }
 
-/// Refuses what a drive with handles cannot honour.
+/// Refuses what a drive with handles cannot do.
 pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     if config.placement.is_none() {
         return Ok(());
@@ -142,7 +142,7 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
 }
 
 impl SsdConfig {
-    /// What a firmware with placement handles is to do; nothing of another.
+    /// The policies of a firmware with placement handles; `None` for any other.
     #[must_use]
     pub fn reclaim_policies(&self) -> Option<ReclaimPolicies> {
         let placement = self.placement?;
@@ -159,7 +159,7 @@ impl SsdConfig {
         })
     }
 
-    /// Whether a host says where its data goes.
+    /// Whether the host decides where its data goes.
     #[must_use]
     pub fn takes_placements(&self) -> bool {
         self.placement.is_some_and(|placement| !placement.disabled)

@@ -1,4 +1,4 @@
-//! The `[published.NAME]` tables of a preset: figures that somebody published for the drive.
+//! The `[published.NAME]` tables of a preset: figures published for the drive.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::assemble::Keys;
 use super::error::PresetError;
 use super::schema;
 
-/// A published figure: exactly one of the five values, and the condition assumed for it.
+/// A published figure: exactly one of the five values, and the conditions assumed for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Published {
     /// Mean latency.
@@ -21,14 +21,14 @@ pub struct Published {
     /// Bytes a second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_bytes_per_second: Option<u64>,
-    /// Mean wait of a hard disk until the place has come round.
+    /// Mean time that a hard disk waits for the sector to come round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rotational_latency_ns: Option<u64>,
-    /// Time of a random pass over a file over that of a sequential one, mean over the request
-    /// sizes of Boito et al. 2015.
+    /// Time of a random pass over a file divided by that of a sequential pass; mean over the
+    /// request sizes of Boito et al. 2015.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_to_random_ratio: Option<f64>,
-    /// The assumed condition in words.
+    /// The assumed condition, in words.
     pub condition: String,
     /// Relative difference that still counts as agreement.
     pub tolerance_ratio: f64,
@@ -37,13 +37,13 @@ pub struct Published {
     pub direction: Direction,
     /// Requests in flight.
     pub queue_depth: u32,
-    /// Bytes of a request; absent where many sizes count.
+    /// Bytes of a request; `None` if many sizes are combined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u32>,
-    /// Share of requests at random offsets; absent where two kinds of passes are compared.
+    /// Fraction of requests at random offsets; `None` if two kinds of passes are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub random_ratio: Option<f64>,
-    /// The range that is accessed; absent for the whole drive.
+    /// The accessed range; `None` for the whole drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range_bytes: Option<u64>,
 }

@@ -18,7 +18,7 @@ use super::schema::{self, Rule, integer};
 use super::variability::{Variability, variability};
 use crate::raid::{Level, Mirrors, Rows, Stripes};
 
-/// What an array has beside what every drive has.
+/// The keys of an array, in addition to those of every drive.
 pub(super) const KEYS: &[Key] = &[
     key(MEMBER, Rule::Text),
     key(MEMBERS, integer(1, MOST_MEMBERS)),
@@ -31,64 +31,62 @@ pub(super) const KEYS: &[Key] = &[
     ),
 ];
 
-/// One array, checked.
+/// One array, with checked values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RaidConfig {
     /// The preset's name.
     pub name: String,
-    /// What kind of drive this is.
+    /// The kind of drive.
     pub kind: DriveKind,
     /// One line for lists of drives.
     pub summary: String,
-    /// The state of its members before the first measured request; absent of disks.
+    /// The state of its members before the first measured request; `None` for disks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
-    /// The preset of each member, of unlike ones that of the first.
+    /// The preset of each member. If members differ, that of the first.
     pub member: String,
-    /// The presets of unlike members, one each.
+    /// If members differ, the presets of all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlike_members: Vec<String>,
-    /// How many there are.
+    /// The number of members.
     pub members: u32,
-    /// Bytes of a stripe; absent where `redundancy` is not.
+    /// Bytes of a stripe; `None` if `redundancy` is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_bytes: Option<u64>,
-    /// Its level, and what goes with it; absent of `raid0`.
+    /// Level and its settings; `None` for `raid0`.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<RedundancyConfig>,
-    /// What follows for the host.
+    /// The resulting geometry for the host.
     pub geometry: ArrayGeometry,
-    /// Differences between one run and the next, of the whole array: the members' own count
-    /// for nothing.
+    /// Differences between runs of the whole array. The members' own variability is ignored.
     pub variability: Variability,
     /// Figures published for the array, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub published: BTreeMap<String, Published>,
-    /// A member, of unlike ones the first, resolved, with the array's variability.
+    /// The resolved member, with the array's variability. If members differ, the first.
     pub member_preset: MemberConfig,
-    /// The others of unlike members.
+    /// If members differ, the others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_presets: Vec<MemberConfig>,
 }
 
-/// What an array looks like to its host.
+/// The array as its host sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ArrayGeometry {
-    /// What the host can address: whole stripes, or rows, of every member.
+    /// Bytes that the host can address: whole stripes or rows of every member.
     pub user_capacity_bytes: u64,
-    /// Bytes of larger members that are not used, as the smallest member decides; absent where
-    /// there are none.
+    /// Unused bytes of members larger than the smallest; `None` if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unused_bytes: Option<u64>,
 }
 
-/// A drive that can be in an array.
+/// A drive that can be a member of an array.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum MemberConfig {
-    /// Of flash.
+    /// An SSD.
     Ssd(Box<SsdConfig>),
-    /// A disk.
+    /// A hard disk.
     Hdd(Box<HddConfig>),
 }
 
@@ -118,10 +116,10 @@ impl MemberConfig {
 }
 
 impl RaidConfig {
-    /// The preset of every member, in their order.
+    /// The preset of every member, in order.
     pub fn member_presets(&self) -> impl Iterator<Item = &MemberConfig> {
         let others = self.other_presets.iter();
-        // Members that are alike are all as the first.
+        // If all members are equal, the first stands for all of them.
         let alike = self.members as usize - 1 - self.other_presets.len();
         let first = std::iter::repeat_n(&self.member_preset, 1 + alike);
         first.chain(others)
@@ -158,7 +156,7 @@ impl RaidConfig {
         self
     }
 
-    /// The same array, every run of which takes its members' own times.
+    /// The same array without variability: every run takes its members' own times.
     #[must_use]
     pub fn without_variability(mut self) -> Self {
         let variability = Variability::default();
@@ -169,14 +167,13 @@ impl RaidConfig {
         self
     }
 
-    /// The whole description as JSON in a fixed order of keys.
+    /// The whole description as JSON, with keys in a fixed order.
     #[must_use]
     pub fn resolved_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The keys of the preset as TOML that reads back as the same array where its member is
-    /// known.
+    /// The keys of the preset as TOML. It reads back as the same array if its member is known.
     #[must_use]
     pub fn resolved_toml(&self) -> String {
         let member = if self.unlike_members.is_empty() {
@@ -216,7 +213,7 @@ impl RaidConfig {
     /// A fingerprint of everything that decides how the array behaves, 16 hexadecimal digits.
     #[must_use]
     pub fn hash(&self) -> String {
-        // The member's has the variability, which is the array's.
+        // The member's hash includes the variability, which is the array's.
         let member = self.member_preset.hash();
         let stripe_bytes = self.stripe_bytes();
         if self.level() == Level::Raid0 && self.other_presets.is_empty() {
@@ -231,7 +228,7 @@ impl RaidConfig {
     }
 }
 
-/// Builds a member from its keys; nothing of an array, which could name the one that names it.
+/// Builds a member from its keys. `None` for an array, which could contain itself.
 fn member_of(entries: &Entries) -> Result<Option<MemberConfig>, PresetError> {
     let kind = schema::kind(entries)?;
     let member = match kind {
@@ -248,7 +245,7 @@ fn member_of(entries: &Entries) -> Result<Option<MemberConfig>, PresetError> {
     Ok(Some(member))
 }
 
-/// Builds the member of a preset's name; `resolve` gives the text of a preset by its name.
+/// Builds the member with a preset's name. `resolve` gives the text of a preset by name.
 fn named_member(
     keys: &Keys<'_>,
     name: &str,
@@ -290,7 +287,7 @@ fn named_member(
     Ok(member)
 }
 
-/// The names of the members' presets, one for all or one each, and how many members there are.
+/// The names of the members' presets, one for all or one each, and the number of members.
 fn names_of(keys: &Keys<'_>) -> Result<(Vec<String>, u32), PresetError> {
     let names = match &keys.need(MEMBER)?.value {
         Value::Texts(names) => names.clone(),
@@ -314,7 +311,7 @@ fn names_of(keys: &Keys<'_>) -> Result<(Vec<String>, u32), PresetError> {
     Ok((names, count as u32))
 }
 
-/// Builds the array from its keys; `resolve` gives the text of a preset by its name.
+/// Builds the array from its keys. `resolve` gives the text of a preset by name.
 pub(super) fn assemble(
     entries: &Entries,
     kind: DriveKind,
@@ -384,7 +381,7 @@ pub(super) fn assemble(
     })
 }
 
-/// Bytes of an array whose smallest member has so many.
+/// The capacity of an array whose smallest member has `smallest` bytes.
 fn capacity_bytes(config: &RaidConfig, smallest: u64) -> u64 {
     let (level, members, chunk) = (config.level(), config.members, config.stripe_bytes());
     match level {
@@ -396,7 +393,7 @@ fn capacity_bytes(config: &RaidConfig, smallest: u64) -> u64 {
     }
 }
 
-/// Refuses members that hold nothing where the array reads by itself.
+/// Refuses members that hold no data if the array reads by itself.
 fn check_written(
     keys: &Keys<'_>,
     redundancy: &RedundancyConfig,

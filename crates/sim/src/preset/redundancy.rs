@@ -1,4 +1,4 @@
-//! The keys of an array of any level, and what follows from several of them.
+//! The keys of an array of any level, and values derived from several of them.
 
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ pub(super) const MOST_MEMBERS: u64 = 16;
 
 const SPEEDS: Rule = integer(1_000, 1_000_000_000_000);
 
-/// What an array has beside what every drive has.
+/// The keys of such an array, in addition to those of every drive.
 pub(super) const KEYS: &[Key] = &[
     key(LEVEL, Rule::OneOf(Level::NUMBERS)),
     key(MEMBER, Rule::Texts),
@@ -56,24 +56,24 @@ pub(super) const KEYS: &[Key] = &[
         },
     )
     .usually_ratio(0.0),
-    // Of md(4): sync_speed_min and sync_speed_max, 1000 and 200,000 KiB/s.
+    // From md(4): sync_speed_min and sync_speed_max, 1000 and 200,000 KiB/s.
     key(SLOWEST, SPEEDS).usually(1_024_000),
     key(FASTEST, SPEEDS).usually(204_800_000),
-    // Assumed: what wakes a thread.
+    // Assumed: the time to wake a thread.
     key(ROW, integer(0, 1_000_000_000)).usually(5_000),
-    // Assumed: of the order that Linux measures for one core when it starts.
+    // Assumed: the order of magnitude that Linux measures for one core when it starts.
     key(SPEED, integer(1_000_000, 1_000_000_000_000)).usually(10_000_000_000),
     key(GATHER, integer(0, 1_000_000_000)).usually(0),
-    // Of md(4): stripe_cache_size, 256 pages of 4 KiB of each member.
+    // From md(4): stripe_cache_size, 256 pages of 4 KiB for each member.
     key(CACHE, integer(4_096, 1 << 30)).usually(1 << 20),
 ];
 
-/// What an array of any level is, beside its members.
+/// An array of any level, apart from its members.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RedundancyConfig {
     /// How data lies on the members.
     pub level: Level,
-    /// Bytes of a chunk; absent of RAID-1.
+    /// Bytes of a chunk; `None` for RAID-1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunk_bytes: Option<u64>,
     /// Members that are missing.
@@ -82,7 +82,7 @@ pub struct RedundancyConfig {
     /// The member that is being rebuilt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildConfig>,
-    /// How parity is made; absent of arrays without.
+    /// How parity is computed; `None` for arrays without parity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parity: Option<ParityConfig>,
 }
@@ -90,31 +90,31 @@ pub struct RedundancyConfig {
 /// A member that is being rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RebuildConfig {
-    /// Which.
+    /// The member's number.
     pub member: u32,
-    /// The part of it that is rebuilt before the first request.
+    /// The fraction of it that is rebuilt before the first request.
     pub done_ratio: f64,
-    /// How fast at least, while the host works.
+    /// Minimum speed while the host works.
     pub min_bytes_per_second: u64,
-    /// How fast at most.
+    /// Maximum speed.
     pub max_bytes_per_second: u64,
 }
 
-/// How parity is made.
+/// How parity is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ParityConfig {
-    /// For every row that is computed.
+    /// Fixed time for every computed row.
     pub row_ns: u64,
-    /// Bytes of chunks that go through the computation in a second.
+    /// Bytes of chunks that the computation handles in a second.
     pub bytes_per_second: u64,
-    /// How long a row of which a part is written waits for the rest.
+    /// How long a partly written row waits for the rest.
     pub gather_ns: u64,
-    /// Bytes of every member that may be in work at once.
+    /// Bytes of every member that may be in progress at once.
     pub cache_bytes: u64,
 }
 
 impl RedundancyConfig {
-    /// The same for the simulator; nothing of level 0.
+    /// The same for the simulator; `None` for level 0.
     #[must_use]
     pub fn redundancy(&self) -> Option<Redundancy> {
         let parity = self.parity.unwrap_or(ParityConfig {
@@ -142,14 +142,14 @@ impl RedundancyConfig {
         })
     }
 
-    /// Whether anything reads what the host has not asked for, and so may never have written.
+    /// Whether the array reads data that the host has not asked for and may never have written.
     #[must_use]
     pub const fn reads_by_itself(&self) -> bool {
         self.parity.is_some() || self.rebuild.is_some()
     }
 }
 
-/// The level, and what goes with it, of so many members.
+/// The level and its settings, for this many members.
 pub(super) fn redundancy(keys: &Keys<'_>, members: u32) -> Result<RedundancyConfig, PresetError> {
     let wrong = |key: &str, allowed: String| -> Result<PresetError, PresetError> {
         Ok(schema::wrong_value(key, keys.need(key)?, allowed))

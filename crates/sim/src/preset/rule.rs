@@ -1,4 +1,4 @@
-//! What a rule admits, and the words for it.
+//! The values that a rule allows, and the words for them.
 
 use drivelab_request::SECTOR_BYTES;
 
@@ -6,7 +6,7 @@ use super::document::Value;
 use super::schema::{MOST_ENTRIES, Rule, integer, is_one_line};
 
 impl Rule {
-    /// What the key may hold, in words.
+    /// The allowed values of the key, in words.
     pub(crate) fn allowed(self) -> String {
         match self {
             Self::Integer { least, most } => format!("an integer from {least} to {most}"),

@@ -24,7 +24,7 @@ use super::raid;
 use super::redundancy;
 use super::zones;
 
-/// One second; no step of a flash operation takes longer.
+/// One second. No step of a flash operation takes longer.
 pub(super) const LONGEST_NS: u64 = 1_000_000_000;
 
 /// The most entries of an array.
@@ -32,7 +32,7 @@ pub(super) const MOST_ENTRIES: usize = 64;
 
 const DIRECTIONS: &[&str] = &[Direction::Read.name(), Direction::Write.name()];
 
-/// What a key may hold.
+/// The allowed values of a key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rule {
     Integer {
@@ -47,7 +47,7 @@ pub(crate) enum Rule {
     Text,
     Word(&'static [&'static str]),
     PageSize,
-    /// One or several.
+    /// An array with one or more integers.
     Integers {
         least: u64,
         most: u64,
@@ -64,7 +64,7 @@ pub(crate) enum Rule {
         least: u64,
         most: u64,
     },
-    /// Whole sectors, in bytes.
+    /// A whole number of sectors, in bytes.
     Sectors {
         least: u64,
         most: u64,
@@ -73,9 +73,9 @@ pub(crate) enum Rule {
         least: u64,
         most: u64,
     },
-    /// An integer of a list.
+    /// An integer from a list.
     OneOf(&'static [u64]),
-    /// Text, or an array of texts.
+    /// A text, or an array of texts.
     Texts,
 }
 
@@ -91,7 +91,7 @@ pub(super) const CELL_TIMES: Rule = Rule::OneOrSeveral {
     most: LONGEST_NS,
 };
 
-/// What every kind of drive has before its own keys.
+/// The keys of every kind of drive that come before its own keys.
 const FIRST_KEYS: &[Key] = &[
     key("base", Rule::Text),
     key("name", Rule::Text),
@@ -99,7 +99,7 @@ const FIRST_KEYS: &[Key] = &[
     key("summary", Rule::Text),
 ];
 
-/// What a drive of flash has beside what every drive has.
+/// The keys of an SSD, in addition to those of every drive.
 const FLASH_KEYS: &[Key] = &[
     key("condition", Rule::Word(Condition::WORDS)),
     key("rated_endurance_bytes", integer(1, 1 << 60)),
@@ -253,8 +253,8 @@ const FLASH_KEYS: &[Key] = &[
     key("closed_form.rho", integer(1, 1 << 32)),
 ];
 
-/// What every kind of drive has behind its own keys; `*` stands for the name of a published
-/// figure.
+/// The keys of every kind of drive that come after its own keys. `*` stands for the name of a
+/// published figure.
 const LAST_KEYS: &[Key] = &[
     key(
         "variability.sigma",
@@ -354,13 +354,13 @@ pub(super) fn keys(kind: DriveKind) -> impl Iterator<Item = &'static Key> {
         .flatten()
 }
 
-/// The kind of drive that a preset describes. What is wrong about it is told before any
-/// other key, whose meaning depends on it; where it does not say so, flash, for whose keys
-/// that is told.
+/// The kind of drive that a preset describes. A wrong kind is reported before any other key,
+/// because the meaning of the other keys depends on it. If the preset does not give a kind, it is
+/// an SSD, and missing keys are reported as those of an SSD.
 ///
 /// # Errors
 ///
-/// [`PresetError::WrongValue`] for what is no kind.
+/// [`PresetError::WrongValue`] if the value is not a kind.
 pub(super) fn kind(entries: &Entries) -> Result<DriveKind, PresetError> {
     let Some(entry) = entries.get("kind") else {
         return Ok(DriveKind::Ssd);
@@ -372,12 +372,12 @@ pub(super) fn kind(entries: &Entries) -> Result<DriveKind, PresetError> {
     kind.ok_or_else(|| wrong_value("kind", entry, Rule::Word(DriveKind::WORDS).allowed()))
 }
 
-/// The row of a key, or nothing for a key that such drives do not have.
+/// The row of a key; `None` if such drives do not have it.
 pub(super) fn row(key: &str, kind: DriveKind) -> Option<&'static Key> {
     keys(kind).find(|row| matches(row.name, key))
 }
 
-/// The rule for it.
+/// The rule for a key.
 pub(super) fn rule(key: &str, kind: DriveKind) -> Option<Rule> {
     row(key, kind).map(|row| row.rule)
 }
@@ -403,12 +403,12 @@ fn is_table(key: &str, kind: DriveKind) -> bool {
     })
 }
 
-/// Whether a text could stand in a message of one line.
+/// Whether a text fits into a one-line message.
 pub(super) fn is_one_line(text: &str) -> bool {
     !text.chars().any(char::is_control)
 }
 
-/// Checks that every key is known and every value of its type and in its range.
+/// Checks that every key is known and that every value has the right type and range.
 pub(super) fn check(entries: &Entries, kind: DriveKind) -> Result<(), PresetError> {
     for (key, entry) in entries {
         if entry.value == Value::EmptyTable && is_table(key, kind) {
@@ -432,8 +432,7 @@ pub(super) fn check(entries: &Entries, kind: DriveKind) -> Result<(), PresetErro
     Ok(())
 }
 
-/// The error where a preset does not say what kind of drive it is, and has a key of one that
-/// it is not taken for.
+/// The error for a preset without a kind that has a key of a kind other than the assumed one.
 fn kind_left_out(entries: &Entries, key: &str, entry: &Entry) -> Option<PresetError> {
     if entries.contains_key("kind") {
         return None;
@@ -448,7 +447,7 @@ fn kind_left_out(entries: &Entries, key: &str, entry: &Entry) -> Option<PresetEr
     })
 }
 
-/// The error where an array has a key of its members, at the first line of that table.
+/// The error for an array that has a key of its members. It names the first line of that table.
 fn of_member(entries: &Entries, key: &str, kind: DriveKind) -> Option<PresetError> {
     let (table, _) = key.split_once('.')?;
     let mut members = [DriveKind::Ssd, DriveKind::Hdd].into_iter();
@@ -473,7 +472,7 @@ fn of_member(entries: &Entries, key: &str, kind: DriveKind) -> Option<PresetErro
     })
 }
 
-/// The error for a value that is not possible, with what would be.
+/// The error for an impossible value, with the allowed values.
 pub(super) fn wrong_value(key: &str, entry: &Entry, allowed: String) -> PresetError {
     PresetError::WrongValue {
         key: key.to_owned(),
@@ -483,7 +482,7 @@ pub(super) fn wrong_value(key: &str, entry: &Entry, allowed: String) -> PresetEr
     }
 }
 
-/// The keys of the table that an unknown key stands in, or the tables where there is no such table.
+/// The keys of the table that contains an unknown key. If there is no such table, the tables.
 fn valid_beside(key: &str, kind: DriveKind) -> String {
     let table = key.split_once('.').map(|(table, _)| table);
     let inside = |table: &str| {

@@ -1,4 +1,4 @@
-//! The shape of the flash, as it follows from a drive's keys.
+//! The shape of the flash, computed from a drive's keys.
 
 use drivelab_ftl::{FlashLayout, Policies};
 
@@ -23,7 +23,7 @@ impl SsdConfig {
         product(&[self.dies(), self.geometry.planes_per_die])
     }
 
-    /// What takes one operation at a time: a plane with plane mode on, else a die or a chip.
+    /// What executes one operation at a time: a plane in plane mode, otherwise a die or a chip.
     #[must_use]
     pub fn units(&self) -> u32 {
         match self.scheduling.unit {
@@ -50,7 +50,7 @@ impl SsdConfig {
         u32::try_from(pages).unwrap_or(u32::MAX)
     }
 
-    /// The shape of the flash, as the firmware sees it.
+    /// The shape of the flash as the firmware sees it.
     #[must_use]
     pub fn layout(&self) -> FlashLayout {
         FlashLayout {
@@ -62,7 +62,7 @@ impl SsdConfig {
         }
     }
 
-    /// What the firmware is to do where there is a choice.
+    /// The policies that the firmware follows.
     #[must_use]
     pub fn policies(&self) -> Policies {
         let usual = Policies::from(self.collection.pace);
@@ -94,7 +94,7 @@ impl SsdConfig {
     #[must_use]
     pub fn over_provisioning_ratio(&self) -> f64 {
         let logical = match self.zone_policies() {
-            // Behind the capacity of a zone there is nothing.
+            // Pages beyond the capacity of a zone hold nothing.
             Some(policies) => self.zone_count() * policies.capacity_pages,
             None => self.logical_pages(),
         };

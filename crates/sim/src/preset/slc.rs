@@ -1,4 +1,4 @@
-//! The keys of `[slc]`: blocks used with one bit a cell, which take what the host writes first.
+//! The keys of `[slc]`: blocks used with one bit a cell, to which the host's data is written first.
 
 use drivelab_ftl::{Policies, SlcPolicies};
 use serde::Serialize;
@@ -18,19 +18,19 @@ const IDLE: &str = "slc.idle_ns";
 /// A pseudo-SLC region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Slc {
-    /// Blocks of each plane that are used so.
+    /// Blocks of each plane used in this way.
     pub blocks_per_plane: u32,
     /// Pages of such a block.
     pub pages_per_block: u32,
-    /// One page of it from the cells into the register.
+    /// Transfer of one of its pages from the cells into the register.
     pub read_cell_ns: u64,
-    /// One page from the register into its cells.
+    /// Transfer of one page from the register into its cells.
     pub program_cell_ns: u64,
-    /// So long after its last command the drive folds full blocks.
+    /// The drive folds full blocks when this long has passed since its last command.
     pub idle_ns: u64,
 }
 
-/// The region, if any of its keys is given; then all but the idle time must be.
+/// The region, if any of its keys is given. All keys but the idle time are then required.
 pub(super) fn slc(keys: &Keys<'_>) -> Result<Option<Slc>, PresetError> {
     let all = [BLOCKS, PAGES, READ, PROGRAM, IDLE];
     if all.iter().all(|key| keys.entry(key).is_none()) {
@@ -56,7 +56,7 @@ pub(super) fn slc(keys: &Keys<'_>) -> Result<Option<Slc>, PresetError> {
     Ok(Some(slc))
 }
 
-/// Refuses what a drive with such a region cannot honour.
+/// Refuses what a drive with such a region cannot do.
 pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     if config.slc.is_none() {
         return Ok(());
@@ -87,7 +87,7 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
 }
 
 impl SsdConfig {
-    /// What a firmware with a pseudo-SLC region is to do; nothing of another.
+    /// The policies of a firmware with a pseudo-SLC region; `None` for any other.
     #[must_use]
     pub fn slc_policies(&self) -> Option<SlcPolicies> {
         let slc = self.slc?;
@@ -99,7 +99,7 @@ impl SsdConfig {
         })
     }
 
-    /// From when on the drive works in idle time, if it does.
+    /// How long after its last command the drive works in idle time, if it does.
     #[must_use]
     pub fn idle_ns(&self) -> Option<u64> {
         let folds = self.slc.map(|slc| slc.idle_ns);
@@ -164,7 +164,7 @@ mod tests {
             message.contains("at most geometry.pages_per_block, 256"),
             "{message}"
         );
-        // Its blocks hold no data beside the dense ones.
+        // The region's blocks add no capacity to the dense ones.
         let message = refusal("plane = 8", "plane = 1000");
         assert!(message.contains("user_capacity_bytes"), "{message}");
     }

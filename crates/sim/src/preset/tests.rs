@@ -93,7 +93,7 @@ fn a_base_is_taken_over_but_for_what_is_its_own() {
     assert_eq!(base.published.len(), 6);
     assert!(fresh.published.is_empty());
     assert_ne!(fresh.hash(), base.hash());
-    // Nobody rated a drive of the user's own.
+    // A user's own drive has no endurance rating.
     assert_eq!(base.rated_endurance_bytes, Some(36_500_000_000_000));
     let own = SsdConfig::from_text("base = \"x25m\"\nname = \"own\"").unwrap();
     assert_eq!(own.rated_endurance_bytes, None);
@@ -141,7 +141,7 @@ fn the_hash_follows_behaviour_alone() {
         derived("[timing]\nread_cell_ns = 140001").unwrap().hash(),
         base.hash()
     );
-    // A link that is switched off leaves nothing behind.
+    // A link that is switched off leaves no trace in the result.
     let freed = "base = \"x25m\"\nname = \"freed\"\n[host]\ninterface = \"free\"\n";
     let more = format!("{freed}commands = 7\n");
     assert_eq!(
@@ -171,7 +171,7 @@ fn another_way_to_say_the_links_rate_replaces_the_bases() {
     assert_eq!(nvme.host.link_bytes_per_second, 1_969_230_769);
     let again = SsdConfig::from_text(&nvme.resolved_toml()).unwrap();
     assert_eq!(again, nvme);
-    // Weights without an interface that has pairs leave no trace.
+    // Weights without an interface that has pairs leave no trace in the result.
     assert_eq!(of("queue_pair_weights = [2, 1]").hash(), base.hash());
 }
 
@@ -526,7 +526,7 @@ fn every_required_key_is_asked_for_when_missing() {
     let full = text(YOO).unwrap();
     for key in read("", full).unwrap().keys() {
         let is_optional = ["closed_form.rho", "collection.reserve_blocks_per_plane"];
-        // Of a figure one of three values is asked for, under the figure's name.
+        // A figure needs one of three values, under the name of the figure.
         let is_value = ["throughput_iops", "bandwidth_bytes_per_second"];
         if is_optional.contains(&key.as_str()) || is_value.iter().any(|end| key.ends_with(end)) {
             continue;
@@ -571,7 +571,7 @@ fn a_wrong_kind_is_told_before_keys_whose_meaning_depends_on_it() {
     }
 }
 
-/// What a preset does not say itself is told with what to write in it.
+/// A value that is missing, or comes from another preset, is reported with what to write.
 #[test]
 fn what_another_preset_or_no_line_says_is_told_with_its_remedy() {
     let refusal = |text: &str| {

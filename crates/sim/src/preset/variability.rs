@@ -6,24 +6,23 @@ use super::assemble::Keys;
 use super::error::PresetError;
 use super::schema;
 
-/// Differences between one run and the next, and between one time of a run and another.
+/// Differences between runs, and between moments of one run.
 ///
-/// Every part has a mean of 1: a drive with variability is as fast on average as one without.
+/// Every part has a mean of 1, so a drive with variability is as fast on average as one without.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Variability {
     /// Standard deviation of the logarithm of a run's factor; 0 for none.
     pub sigma: f64,
-    /// Share of runs that are outliers.
+    /// Fraction of runs that are outliers.
     #[serde(skip_serializing_if = "is_nothing")]
     pub outlier_probability: f64,
-    /// How much longer an outlier takes than the other runs; absent without outliers.
+    /// How much longer an outlier takes than other runs; `None` without outliers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outlier_factor: Option<f64>,
-    /// Standard deviation of the logarithm of the factor that changes in the course of a run;
-    /// 0 for none.
+    /// Standard deviation of the logarithm of the factor that changes during a run; 0 for none.
     #[serde(skip_serializing_if = "is_nothing")]
     pub correlated_sigma: f64,
-    /// Time in which that factor's correlation with itself falls to 1/e; absent without it.
+    /// Time in which that factor's autocorrelation falls to 1/e; `None` without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation_time_ns: Option<u64>,
 }
@@ -40,7 +39,7 @@ impl Variability {
     }
 }
 
-/// Reads the table; what has no effect leaves no trace.
+/// Reads the table. Settings without effect are left out of the result.
 pub(super) fn variability(keys: &Keys<'_>) -> Result<Variability, PresetError> {
     let outlier_probability = keys.ratio_or_usual("variability.outlier_probability")?;
     let correlated_sigma = keys.ratio_or_usual("variability.correlated_sigma")?;
@@ -66,7 +65,7 @@ pub(super) fn variability(keys: &Keys<'_>) -> Result<Variability, PresetError> {
     })
 }
 
-/// Where `key` says something, `other` must say the rest.
+/// If `key` has an effect, `other` is required.
 fn needs(keys: &Keys<'_>, key: &str, says: bool, other: &str) -> Result<(), PresetError> {
     let (key, other) = (format!("variability.{key}"), format!("variability.{other}"));
     if !says || keys.entry(&other).is_some() {

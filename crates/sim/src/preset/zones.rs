@@ -1,4 +1,5 @@
-//! The keys of `[zones]`: a drive that its host writes zone by zone, the zoned namespaces of NVMe.
+//! The keys of `[zones]`: the zoned namespaces of NVMe, where the host writes the drive zone by
+//! zone.
 
 use drivelab_ftl::ZonePolicies;
 use drivelab_request::SECTOR_BYTES;
@@ -46,26 +47,26 @@ pub(super) const KEYS: &[Key] = &[
 /// Zones that a host writes in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Zones {
-    /// From the beginning of a zone to that of the next.
+    /// Distance from the beginning of one zone to the next.
     pub size_bytes: u64,
-    /// What can be written of it, from its beginning on.
+    /// The part of a zone that can be written, from its beginning on.
     pub capacity_bytes: u64,
-    /// Planes over which a zone lies.
+    /// Number of planes over which a zone is spread.
     pub planes: u32,
-    /// Zones that may be open at once.
+    /// The most zones that may be open at once.
     pub most_open: u32,
-    /// Zones that may be written and not full at once.
+    /// The most zones that may be partly written (active) at once.
     pub most_active: u32,
     /// The largest append.
     pub most_append_bytes: u64,
-    /// What a reset takes the controller, its erases apart.
+    /// Controller time of a reset, without its erases.
     pub reset_ns: u64,
-    /// A reset is complete when the blocks are erased.
+    /// Whether a reset completes only when the blocks are erased.
     #[serde(skip_serializing_if = "is_off")]
     pub reset_waits: bool,
-    /// What it takes the controller to finish a zone.
+    /// Controller time to finish a zone.
     pub finish_ns: u64,
-    /// The same for each page that was not written.
+    /// Additional time for each page that was not written.
     pub finish_page_ns: u64,
 }
 
@@ -73,7 +74,7 @@ fn is_off(value: &bool) -> bool {
     !*value
 }
 
-/// The section, if any of its keys is given; then the size must be.
+/// The section, if any of its keys is given. The size is then required.
 pub(super) fn zones(keys: &Keys<'_>) -> Result<Option<Zones>, PresetError> {
     if KEYS.iter().all(|row| keys.entry(row.name).is_none()) {
         return Ok(None);
@@ -123,7 +124,7 @@ pub(super) fn zones(keys: &Keys<'_>) -> Result<Option<Zones>, PresetError> {
     }))
 }
 
-/// Refuses what a drive with zones cannot honour.
+/// Refuses what a drive with zones cannot do.
 pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     let Some(zones) = config.zones else {
         return Ok(());
@@ -184,10 +185,11 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
     Ok(())
 }
 
-/// Refuses zones that are not made of whole blocks and pages, and limits that contradict each other.
+/// Refuses zones that do not consist of whole blocks and pages, and limits that contradict one
+/// another.
 fn check_sizes(config: &SsdConfig, zones: &Zones, keys: &Keys<'_>) -> Result<(), PresetError> {
     let wrong = |key: &str, allowed: String| {
-        // Where it is not said it follows from the size.
+        // If the key is not given, its value follows from the size.
         let named = if keys.entry(key).is_some() { key } else { SIZE };
         Err(schema::wrong_value(named, keys.need(named)?, allowed))
     };
@@ -243,7 +245,7 @@ pub(super) fn check_fit(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), Prese
 }
 
 impl SsdConfig {
-    /// What a firmware with zones is to do; nothing of another.
+    /// The policies of a firmware with zones; `None` for any other.
     #[must_use]
     pub fn zone_policies(&self) -> Option<ZonePolicies> {
         let zones = self.zones?;
@@ -259,15 +261,15 @@ impl SsdConfig {
         })
     }
 
-    /// How many zones there are; none of a drive without.
+    /// The number of zones; 0 for a drive without zones.
     #[must_use]
     pub fn zone_count(&self) -> u32 {
         let count = |zones: &Zones| self.geometry.user_capacity_bytes / zones.size_bytes;
         self.zones.as_ref().map_or(0, |zones| count(zones) as u32)
     }
 
-    /// How many zones are full where so many pages of the drive are filled: whole ones, and one
-    /// at least where anything is.
+    /// How many zones are full when this many pages of the drive are filled. Only whole zones
+    /// count, but at least one if any page is filled.
     pub(crate) fn full_zones(&self, pages: u32) -> u32 {
         let Some(policies) = self.zone_policies().filter(|_| pages > 0) else {
             return 0;

@@ -1,12 +1,12 @@
-//! RAID-0 as a device: commands split at stripes, joined when the last piece is complete.
+//! RAID-0 as a device. Commands are split at stripes and joined when the last piece completes.
 //!
 //! ```text
 //!   command ─> pieces ─┬─> member 0 ─┐
 //!                      └─> member 1 ─┴─> complete with the last, whose parts its latency has
 //! ```
 //!
-//! The controller of the array takes no time of its own. A piece holds what lies on one member,
-//! however many stripes that is. A flush goes to every member.
+//! The controller of the array takes no time. A piece is everything of a command that lies on one
+//! member, even if it covers several stripes. A flush goes to every member.
 
 use drivelab_request::{Command, CommandKind};
 
@@ -19,15 +19,15 @@ use crate::snapshot::SnapshotError;
 
 const NEVER: u64 = u64::MAX;
 
-/// Of a piece that is a command by itself.
+/// Marks a piece that is a whole command.
 const WHOLE: u32 = u32::MAX;
 
 /// A drive of the array.
 struct Member {
     device: Box<dyn Device + Send>,
-    /// When something happens next, [`NEVER`] for nothing.
+    /// Time of its next event, or [`NEVER`].
     next: u64,
-    /// By the tag of a piece the parted command of which it is one, or [`WHOLE`].
+    /// For each tag of a piece: the split command that it belongs to, or [`WHOLE`].
     command_of: Vec<u32>,
 }
 
@@ -36,7 +36,7 @@ impl Member {
         self.next = self.device.next_event().unwrap_or(NEVER);
     }
 
-    /// Answers the tag of the piece.
+    /// Submits a piece and returns its tag.
     #[inline(always)]
     fn submit(&mut self, of: u32, piece: &Command, now: u64) -> Result<u32, SimError> {
         let tag = self.device.submit(piece, now)?;
@@ -50,21 +50,21 @@ impl Member {
     }
 }
 
-/// Drives of one kind side by side.
+/// Equal drives in parallel.
 ///
-/// Tags count up in turns: those of commands on one member alone by its tags, one turn each
-/// member, and in a last turn those of parted commands.
+/// Tags are numbered round-robin. Each member has one turn for commands that lie on it alone,
+/// numbered by its own tags. The last turn is for split commands.
 pub struct Array {
     members: Vec<Member>,
     stripes: Stripes,
     capacity_bytes: u64,
-    /// Of parted commands the pieces that are not complete; 0 for none on its way.
+    /// For each split command, the number of pieces not yet complete; 0 for an unused entry.
     pending: Vec<u32>,
     vacant: Vec<u32>,
 }
 
 impl Array {
-    /// An array of `members`, at least one, all alike.
+    /// An array of `members`: at least one, all equal.
     #[must_use]
     pub fn new(members: Vec<Box<dyn Device + Send>>, stripe_bytes: u64) -> Self {
         let stripes = Stripes::new(members.len() as u32, stripe_bytes);
@@ -83,13 +83,13 @@ impl Array {
         }
     }
 
-    /// The tag in the turn of a member, or in the last.
+    /// The tag of `number` in the turn of a member, or in the last turn.
     #[inline(always)]
     const fn tag(&self, number: u32, turn: usize) -> u32 {
         number * (self.members.len() as u32 + 1) + turn as u32
     }
 
-    /// Submits a command to more than one member, or to none but those of a flush.
+    /// Submits a command to more than one member. A flush goes to all.
     fn submit_parted(&mut self, command: &Command, now: u64) -> Result<u32, SimError> {
         let number = self.vacant.pop().unwrap_or_else(|| {
             self.pending.push(0);
@@ -121,15 +121,15 @@ impl Array {
         Ok(self.tag(number, self.members.len()))
     }
 
-    /// The member in which something happens next, the first of several, and until when that
-    /// is so: of those before it at least a moment earlier than they are due.
+    /// The member with the next event (the first of several), and the time before which it stays
+    /// first. It must be at least one moment earlier than members before it.
     #[inline(always)]
     fn first(&self) -> (usize, u64) {
         let (mut first, mut until) = (0, NEVER);
         let mut earliest = self.members[0].next;
         for (place, member) in self.members.iter().enumerate().skip(1) {
             if member.next < earliest {
-                // Those before it are served first at the same moment.
+                // At the same moment, members before it are served first.
                 until = until.min(earliest - 1);
                 (first, earliest) = (place, member.next);
             } else {
@@ -139,8 +139,8 @@ impl Array {
         (first, until)
     }
 
-    /// Serves a member until commands of it are complete, no later than `limit`; those whose
-    /// last piece that was are complete.
+    /// Serves a member until some of its commands complete, no later than `limit`. A split command
+    /// completes with its last piece.
     #[inline(always)]
     fn serve_member(
         &mut self,
@@ -207,7 +207,7 @@ impl Device for Array {
     fn begin(&mut self, seed: u64, index: u64) -> f64 {
         self.pending.clear();
         self.vacant.clear();
-        // All have the array's variability, and so the same factor.
+        // All members have the array's variability, and so the same factor.
         let mut factor = 1.0;
         for member in &mut self.members {
             factor = member.device.begin(seed, index);

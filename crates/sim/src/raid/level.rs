@@ -1,6 +1,6 @@
-//! The levels of arrays, and how much each bears.
+//! The levels of arrays, and how many failures each survives.
 //!
-//! | level | copies or parity | least members | failures borne |
+//! | level | copies or parity | least members | failures survived |
 //! |---|---|---|---|
 //! | 0 | none | 1 | none |
 //! | 1 | every member has everything | 2 | all but one |
@@ -15,13 +15,13 @@ use serde::{Serialize, Serializer};
 /// How data lies on the members of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Stripes in turn on each.
+    /// Stripes on each member in turn.
     Raid0,
-    /// The same on each.
+    /// The same data on each member.
     Raid1,
-    /// Rows of chunks, one of each the exclusive or of the others.
+    /// Rows of chunks; one chunk of each row is the exclusive or of the others.
     Raid5,
-    /// Rows of chunks, two of each computed of the others.
+    /// Rows of chunks; two chunks of each row are computed from the others.
     Raid6,
     /// Every chunk twice, on neighbouring members: "near 2" of md(4).
     Raid10,
@@ -31,7 +31,7 @@ impl Level {
     /// The numbers of all levels.
     pub const NUMBERS: &'static [u64] = &[0, 1, 5, 6, 10];
 
-    /// The level of a number.
+    /// The level with this number.
     #[must_use]
     pub const fn from_number(number: u64) -> Option<Self> {
         match number {
@@ -56,7 +56,7 @@ impl Level {
         }
     }
 
-    /// Members that it needs at least.
+    /// The least number of members.
     #[must_use]
     pub const fn least_members(self) -> u32 {
         match self {
@@ -77,7 +77,7 @@ impl Level {
         }
     }
 
-    /// Copies of every byte on so many members.
+    /// Copies of every byte on this many members.
     #[must_use]
     pub const fn copies(self, members: u32) -> u32 {
         match self {
@@ -87,7 +87,7 @@ impl Level {
         }
     }
 
-    /// The part of its members' bytes that is data: numerator and denominator.
+    /// The fraction of its members' bytes that is data: numerator and denominator.
     #[must_use]
     pub const fn data_ratio(self, members: u32) -> (u32, u32) {
         match self {
@@ -98,7 +98,7 @@ impl Level {
         }
     }
 
-    /// Whether an array that lacks the members for which `missing` is true still has everything.
+    /// Whether an array still has all its data without the members for which `missing` is true.
     #[must_use]
     pub fn bears(self, members: u32, missing: impl Fn(u32) -> bool) -> bool {
         let count = (0..members).filter(|&member| missing(member)).count() as u32;
@@ -106,8 +106,8 @@ impl Level {
             Self::Raid0 => count == 0,
             Self::Raid1 => count < members,
             Self::Raid5 | Self::Raid6 => count <= self.parities(),
-            // Copies 2 c and 2 c + 1 of chunk c lie in turn on all members: of an even number
-            // the pairs are fixed, of an odd one every two neighbours share chunks.
+            // Copies 2 c and 2 c + 1 of chunk c lie on all members in turn. With an even number of
+            // members the pairs are fixed; with an odd number every two neighbours share chunks.
             Self::Raid10 => {
                 let step = if members.is_multiple_of(2) { 2 } else { 1 };
                 let pairs = (0..members).step_by(step);

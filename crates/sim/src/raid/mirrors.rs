@@ -6,12 +6,12 @@
 //!                    1   2   2               2   2   3   3
 //! ```
 //!
-//! Copy k of chunk c is chunk number 2 c + k of those that lie in turn on all members (md(4),
-//! "near"). RAID-1 is one chunk of which every member has a copy.
+//! The copies are numbered: copy k of chunk c has number 2 c + k. These numbers go to all members
+//! in turn (md(4), "near"). RAID-1 is a single chunk with a copy on every member.
 
 use super::level::Level;
 
-/// A chunk of which every member has a copy.
+/// Size of the only chunk of RAID-1.
 const WHOLE: u64 = 1 << 62;
 
 /// The copies of an array without parity.
@@ -22,7 +22,7 @@ pub struct Mirrors {
     chunk_bytes: u64,
 }
 
-/// A part of a range that lies in one chunk.
+/// The part of a range that lies in one chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InChunk {
     chunk: u64,
@@ -32,7 +32,7 @@ pub struct InChunk {
 }
 
 impl Mirrors {
-    /// Copies of a level on `members`; RAID-1 has no chunks.
+    /// Copies of a level on `members`. RAID-1 has no chunks.
     #[must_use]
     pub const fn new(level: Level, members: u32, chunk_bytes: u64) -> Self {
         let is_whole = matches!(level, Level::Raid1);
@@ -43,7 +43,7 @@ impl Mirrors {
         }
     }
 
-    /// Bytes of an array whose members have so many: whole chunks only.
+    /// Capacity of an array whose members have this many bytes. Only whole chunks count.
     #[must_use]
     pub const fn capacity_bytes(self, member_bytes: u64) -> u64 {
         if self.chunk_bytes == WHOLE {
@@ -67,7 +67,7 @@ impl Mirrors {
         })
     }
 
-    /// The members that have a copy, and where on each.
+    /// The members that have a copy, and its offset on each.
     pub fn copies(self, part: InChunk) -> impl Iterator<Item = (u32, u64)> {
         let first = part.chunk * self.copies;
         (first..first + self.copies).map(move |copy| {
@@ -76,8 +76,8 @@ impl Mirrors {
         })
     }
 
-    /// The other members that have what a member has at `offset`, where on each, and how many
-    /// bytes from there on they have together, at most `most`.
+    /// Other members with the data that a member has at `offset`, the offset on each, and the
+    /// number of bytes that they share from there on, at most `most`.
     pub fn others(
         self,
         member: u32,

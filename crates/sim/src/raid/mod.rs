@@ -1,9 +1,10 @@
-//! Arrays: drives side by side, with and without redundancy.
+//! Arrays of drives, with and without redundancy.
 //!
-//! RAID-0 of members that are alike has two ways: SSDs in one loop with their users (`striped.rs`,
-//! `pair.rs`), for speed, and any drives behind a [`Device`](crate::host::Device) (`array.rs`). All
-//! other levels are a `Device` too (`redundant/`); where data lies there is `rows.rs` and
-//! `mirrors.rs`, and what a write reads is `update.rs`.
+//! RAID-0 of equal members exists in two forms. SSDs run in one loop with their users
+//! (`striped.rs`, `pair.rs`), for speed. Any drives can run behind a
+//! [`Device`](crate::host::Device) (`array.rs`). All other levels are a `Device` too
+//! (`redundant/`): `rows.rs` and `mirrors.rs` say where data lies, and `update.rs` what a write
+//! must read.
 
 mod array;
 mod level;

@@ -1,4 +1,4 @@
-//! Two members, and the way that most of their commands go.
+//! Two members, and the short path that most of their commands take.
 //!
 //! ```text
 //!   member ── one command is complete ──> counted ──> next of its stream ──> on one member
@@ -6,10 +6,11 @@
 //!     └───────────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! All else is left to the loop of any number of members: commands in parts, several complete
-//! at once, edges of the window, arrivals, what goes wrong. Both serve the same events in the
-//! same order; here a command costs little more than on a drive alone. Without this way reads of
-//! 4 KiB from an array of two take a fifth longer, half writes a tenth (benches/README.md).
+//! Everything else is left to the loop for any number of members: split commands, several
+//! completions at once, edges of the window, arrivals and errors. Both serve the same events in the
+//! same order. On the short path a command costs little more than on a single drive. Without it,
+//! reads of 4 KiB from an array of two take a fifth longer, and half writes a tenth
+//! (benches/README.md).
 
 use std::hint::{black_box, select_unpredictable};
 use std::mem::swap;
@@ -25,39 +26,39 @@ use crate::host::users::{Edge, Users};
 use crate::host::{Device, SimError};
 use crate::ssd::Worker;
 
-/// Why a command, or an event, does not go the way of most.
+/// Why a command or an event cannot take the short path.
 enum Unlike {
     /// Something other than an event of a member is due first.
     Due,
-    /// Of the member whose turn it is several are complete, or a part of one, or something went
-    /// wrong.
+    /// In the current member, several commands completed, or a part of one, or something failed.
     Told,
-    /// One was counted: with an edge of the window, or nothing of its stream follows.
+    /// A command was counted, and either the window has an edge or the stream sends nothing after
+    /// it.
     Counted(Option<Edge>, u16),
-    /// The next of a stream is no request of a plain closed loop.
+    /// The next command of a stream is not a request of a plain closed loop.
     Other(u16),
-    /// The next of a stream is in parts.
+    /// The next command of a stream must be split.
     Parted(u16, Command),
-    /// Something is to be told of a member that has just taken a command.
+    /// A member that has just taken a command has something to report.
     AtOnce(usize),
 }
 
-/// The member whose turn it is, and the other.
+/// The current member and the other one.
 struct Pair<'a, F> {
     mine: &'a mut Worker<F>,
     other: &'a mut Worker<F>,
-    /// Which is whose turn it is: 0 or 1.
+    /// The index of the current member, 0 or 1.
     turn: usize,
 }
 
-/// What a pair will look up.
+/// The tables of a pair, for prefetching.
 struct TablesOf<'a, F> {
     pair: &'a Pair<'a, F>,
     stripes: &'a Stripes,
 }
 
 impl<F: Restorable> TablesOf<'_, F> {
-    /// The member on which a sector lies, and where on it in bytes.
+    /// The member on which a sector lies, and its byte offset there.
     #[inline(always)]
     fn place(&self, sector: u32) -> (&Worker<F>, u64) {
         let (member, offset) = self.stripes.place(u64::from(sector) << SECTOR_SHIFT);
@@ -83,8 +84,8 @@ impl<F: Restorable> Tables for TablesOf<'_, F> {
 }
 
 impl<F: Restorable> Pair<'_, F> {
-    /// Serves events in turn of time, of one moment the first member's first, until something
-    /// is unlike most.
+    /// Serves events in order of time until one cannot take the short path. At the same moment the
+    /// first member goes first.
     #[inline(always)]
     fn serve(
         &mut self,
@@ -97,8 +98,8 @@ impl<F: Restorable> Pair<'_, F> {
         loop {
             let mut next = self.mine.next_key().with_leaf(self.turn);
             if others < next {
-                // A branch, not a choice without one: what happens next in a member is known late,
-                // and the processor guesses which member it is and goes on meanwhile.
+                // A real branch, not a branchless choice. The next event of a member is known late;
+                // the processor predicts which member is next and works ahead.
                 black_box(());
                 swap(&mut self.mine, &mut self.other);
                 swap(&mut next, &mut others);
@@ -110,7 +111,7 @@ impl<F: Restorable> Pair<'_, F> {
             let slot = match self.mine.step() {
                 Some(slot) if self.mine.goes_on() => slot,
                 Some(slot) => {
-                    // What it made way for was complete or failed at once, after it.
+                    // The command that it made room for completed or failed at once, after it.
                     self.mine.completed().insert(0, slot);
                     return Ok(Unlike::Told);
                 }
@@ -128,8 +129,7 @@ impl<F: Restorable> Pair<'_, F> {
         }
     }
 
-    /// Counts the command that is complete in the member whose turn it is, and submits the next
-    /// of its stream.
+    /// Counts the completed command of the current member and submits the next of its stream.
     #[inline(always)]
     fn settle(
         &mut self,
@@ -174,11 +174,11 @@ impl<F: Restorable> Pair<'_, F> {
 }
 
 impl<F: Restorable> Striped<F> {
-    /// Serves two members as long as all goes the way of most, beginning with the one whose turn
-    /// it is, and then what is unlike; what is due besides events is left.
+    /// Serves two members while everything takes the short path, beginning with the current member,
+    /// and then handles the first exception. Anything due besides events is left to the caller.
     ///
     /// # Errors
-    /// [`SimError`] when a command cannot be served.
+    /// [`SimError`] if a command cannot be served.
     #[inline(never)]
     pub(super) fn advance_pair(&mut self, turn: &mut usize) -> Result<(), SimError> {
         loop {

@@ -8,8 +8,8 @@
 //!   row 3          P   9  10  11
 //! ```
 //!
-//! Left-symmetric, what md(4) makes unless another layout is asked for: parity moves one member
-//! to the left each row, and data begins behind it. Of RAID-6 Q follows P.
+//! The layout is left-symmetric, the default of md(4). Parity moves one member to the left with
+//! each row, and data begins behind it. In RAID-6, Q follows P.
 
 use super::level::Level;
 
@@ -24,11 +24,11 @@ pub struct Rows {
 /// What a chunk of a row holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// Exclusive or of the data.
+    /// The exclusive or of the data.
     P,
     /// The second parity of RAID-6.
     Q,
-    /// The data chunk of this number in its row.
+    /// The data chunk with this number in its row.
     Data(u32),
 }
 
@@ -37,14 +37,14 @@ pub enum Holds {
 pub struct Extent {
     /// Which data chunk of the row.
     pub chunk: u32,
-    /// Where it begins in the chunk, bytes.
+    /// Where it begins in the chunk, in bytes.
     pub from: u64,
     /// Where it ends.
     pub to: u64,
 }
 
 impl Rows {
-    /// Rows of a level with parity on `members`, more than it has parities.
+    /// The rows of a level with parity. It needs more `members` than it has parity chunks.
     #[must_use]
     pub const fn new(level: Level, members: u32, chunk_bytes: u64) -> Self {
         Self {
@@ -84,30 +84,30 @@ impl Rows {
         self.chunk_bytes * self.data_chunks() as u64
     }
 
-    /// Data bytes of an array whose members have so many: whole rows only.
+    /// Data bytes of an array whose members have this many bytes. Only whole rows count.
     #[must_use]
     pub const fn capacity_bytes(self, member_bytes: u64) -> u64 {
         member_bytes / self.chunk_bytes * self.row_bytes()
     }
 
-    /// The member that has P.
+    /// The member that holds P.
     #[must_use]
     pub const fn p_member(self, row: u64) -> u32 {
         self.members - 1 - (row % self.members as u64) as u32
     }
 
-    /// The member that has a data chunk.
+    /// The member that holds a data chunk.
     #[must_use]
     pub const fn data_member(self, row: u64, chunk: u32) -> u32 {
         (self.p_member(row) + self.parities + chunk) % self.members
     }
 
-    /// The members that have P and Q, as many as there are.
+    /// The members that hold P and, in RAID-6, Q.
     pub fn parity_members(self, row: u64) -> impl Iterator<Item = u32> {
         (0..self.parities).map(move |parity| (self.p_member(row) + parity) % self.members)
     }
 
-    /// What a member has of a row.
+    /// What a member holds of a row.
     #[must_use]
     pub const fn holds(self, row: u64, member: u32) -> Holds {
         let behind = (member + self.members - self.p_member(row)) % self.members;
@@ -118,7 +118,8 @@ impl Rows {
         }
     }
 
-    /// The rows of a range of at least one byte, each with its first and last data byte but one.
+    /// The rows of a range of at least one byte, each with its first data byte and the byte after
+    /// its last.
     pub fn split(self, offset: u64, size: u64) -> impl Iterator<Item = (u64, u64, u64)> {
         let (bytes, end) = (self.row_bytes(), offset + size);
         (offset / bytes..end.div_ceil(bytes)).map(move |row| {
@@ -128,7 +129,7 @@ impl Rows {
         })
     }
 
-    /// The parts of data chunks that data bytes `from` to `to` of a row are.
+    /// The parts of data chunks that make up data bytes `from` to `to` of a row.
     pub fn extents(self, from: u64, to: u64) -> impl Iterator<Item = Extent> {
         let bytes = self.chunk_bytes;
         (from / bytes..to.div_ceil(bytes)).map(move |chunk| {
@@ -141,7 +142,7 @@ impl Rows {
         })
     }
 
-    /// The member on which a data byte lies, and where on it.
+    /// The member on which a data byte lies, and its offset there.
     #[must_use]
     pub const fn place(self, offset: u64) -> (u32, u64) {
         let (row, inside) = (offset / self.row_bytes(), offset % self.row_bytes());
@@ -155,7 +156,7 @@ impl Rows {
 mod tests {
     use super::*;
 
-    /// What each member holds of the first rows, data numbered on through the rows.
+    /// What each member holds of the first rows. Data is numbered through all rows.
     fn table(level: Level, members: u32, rows: u64) -> Vec<Vec<String>> {
         let layout = Rows::new(level, members, 512);
         let of = |row: u64, member| match layout.holds(row, member) {

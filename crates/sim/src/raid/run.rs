@@ -1,4 +1,4 @@
-//! An array with its users: what a worker runs.
+//! An array with its users, as a worker runs it.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,22 +26,23 @@ macro_rules! with {
     };
 }
 
-/// An array whose members are in their preset's condition, shared by every worker.
+/// An array whose members are in their preset's condition, shared by all workers.
 pub struct PreparedArray {
     count: u32,
     stripe_bytes: u64,
     redundancy: Option<Redundancy>,
-    /// The part of its members' bytes that is data: numerator and denominator.
+    /// The fraction of its members' bytes that is data: numerator and denominator.
     data_ratio: (u32, u32),
-    /// One for all that are alike, or each.
+    /// One entry if all members are equal, or one for each.
     members: Vec<Member>,
-    /// Whose a state is, and the hash of what it depends on: how much runs vary changes none.
+    /// The name of the drive that a state belongs to, and the hash of what the state depends on.
+    /// Variability between runs is not part of it.
     state_of: (String, String),
-    /// Workers between two runs, their members returned to that state.
+    /// Workers between two runs, with their members back in that state.
     resting: Mutex<Vec<Raid>>,
 }
 
-/// What a member begins as.
+/// The start state of a member.
 enum Member {
     Ssd(ssd::Prepared),
     Hdd(Box<HddConfig>),
@@ -71,10 +72,10 @@ impl Member {
 }
 
 impl PreparedArray {
-    /// Brings the members into their condition; fails soon after another thread has set `stop`.
+    /// Brings the members into their condition. Fails soon after another thread has set `stop`.
     ///
     /// # Errors
-    /// [`SimError`] when the geometry of one leaves no space to work in.
+    /// [`SimError`] if the geometry of a member leaves no space to work in.
     pub fn stoppable(config: RaidConfig, stop: &AtomicBool) -> Result<Self, SimError> {
         let state_hash = config.clone().without_variability().hash();
         let stripe_bytes = config.stripe_bytes();
@@ -99,11 +100,11 @@ impl PreparedArray {
         })
     }
 
-    /// This array after so much writing of a kind that more of it changes nothing; of disks as it
-    /// is, for they keep nothing.
+    /// This array after enough writing of one kind that more would change nothing. Disks have no
+    /// such state and stay as they are.
     ///
     /// # Errors
-    /// [`SimError`] when a member's firmware cannot go on, and soon after another thread has set
+    /// [`SimError`] if a member's firmware cannot continue, and soon after another thread has set
     /// `stop`.
     pub(crate) fn settled(&self, settling: Settling, stop: &AtomicBool) -> Result<Self, SimError> {
         let settled = settling.of_member(self.data_ratio);
@@ -124,13 +125,13 @@ impl PreparedArray {
         })
     }
 
-    /// Every member, in their order.
+    /// Every member, in order.
     fn each(&self) -> impl Iterator<Item = &Member> {
-        // One stands for all where they are alike.
+        // If members are equal, one entry stands for all.
         self.members.iter().cycle().take(self.count as usize)
     }
 
-    /// Bytes that the members of such an array take for every worker.
+    /// Bytes that the members of such an array take in each worker.
     #[must_use]
     pub fn state_bytes(config: &RaidConfig) -> u64 {
         let of_member = |member: &MemberConfig| match member {
@@ -140,26 +141,26 @@ impl PreparedArray {
         config.member_presets().map(of_member).sum()
     }
 
-    /// Bytes that the write buffers or caches of its members hold.
+    /// Capacity of its members' write buffers or caches.
     #[must_use]
     pub fn write_cache_bytes(&self) -> u64 {
         self.each().map(Member::write_cache_bytes).sum()
     }
 
-    /// Workers that rest.
+    /// The number of resting workers.
     #[must_use]
     pub fn resting(&self) -> usize {
         let resting = self.resting.lock();
         resting.unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Bytes that a worker's members take.
+    /// Bytes that the members of one worker take.
     #[must_use]
     pub fn worker_bytes(&self) -> u64 {
         self.each().map(Member::state_bytes).sum()
     }
 
-    /// A worker that rests, or a new one; its runs end soon after `stop` is set.
+    /// A resting worker, or else a new one. Its runs end soon after `stop` is set.
     #[must_use]
     pub fn worker(&self, stop: &Arc<AtomicBool>) -> Raid {
         let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -220,8 +221,8 @@ impl PreparedArray {
     }
 }
 
-/// The members with their users. RAID-0 of flash has a loop of its own, for speed: the page map
-/// as a type of its own too, as in a drive alone.
+/// The members with their users. RAID-0 of SSDs has a loop of its own, for speed. The page map is a
+/// separate type there, as in a single drive.
 enum Members {
     Page(Striped<PageMap<Undo>>),
     Other(Striped<AnyMap<Undo>>),
@@ -229,7 +230,7 @@ enum Members {
     Redundant(Box<Runner<Redundant>>),
 }
 
-/// A simulated array: one worker's drive.
+/// A simulated array: the drive of one worker.
 pub struct Raid {
     members: Members,
     state_of: (String, String),
@@ -242,22 +243,22 @@ impl Raid {
         with!(&self.members, members => members.capacity_bytes())
     }
 
-    /// Tells `watch` where every run from here on stands.
+    /// Reports the progress of every later run to `watch`.
     pub fn watch(&mut self, watch: &Arc<Watch>) {
         with!(&mut self.members, members => members.watch(watch));
     }
 
-    /// Returns to its members' prepared state.
+    /// Returns its members to their prepared state.
     pub fn reset(&mut self) {
         with!(&mut self.members, members => members.reset());
     }
 
-    /// Runs streams and keeps the state that they leave, unless it fails. Random numbers are keyed
-    /// by `seed` and `index`.
+    /// Runs streams and keeps the resulting state, unless the run fails. `seed` and `index` are the
+    /// key of the random numbers.
     ///
     /// # Errors
-    /// [`SimError`] when a command cannot be served; the members have then returned to their
-    /// prepared state.
+    /// [`SimError`] if a command cannot be served; the members have then returned to their prepared
+    /// state.
     pub fn run(
         &mut self,
         streams: &[Stream],
@@ -269,7 +270,7 @@ impl Raid {
         outcome.inspect_err(|_| self.reset())
     }
 
-    /// The members' state between two runs, as bytes that [`Raid::load`] takes.
+    /// The members' state between two runs, as bytes for [`Raid::load`].
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let (name, hash) = &self.state_of;
@@ -277,10 +278,10 @@ impl Raid {
         snapshot::framed(name, hash, &changes)
     }
 
-    /// Takes up the state that [`Raid::save`] wrote on an array of the same configuration.
+    /// Restores the state that [`Raid::save`] wrote on an array of the same configuration.
     ///
     /// # Errors
-    /// [`SnapshotError`] where the bytes are of another configuration or version, or damaged;
+    /// [`SnapshotError`] if the bytes belong to another configuration or version, or are damaged;
     /// the members have then returned to their prepared state.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         self.reset();

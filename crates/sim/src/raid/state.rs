@@ -1,9 +1,9 @@
-//! The state of an array as bytes: of every member how many, then these.
+//! The state of an array as bytes: for each member a length and then its bytes.
 
 use crate::host::Device;
 use crate::snapshot::SnapshotError;
 
-/// What differs in `members` from the state in which they were made.
+/// The difference of each of `members` from the state in which it was made.
 pub(super) fn changes<'a, D: Device + ?Sized + 'a>(
     members: impl Iterator<Item = &'a D>,
 ) -> Vec<u8> {
@@ -16,10 +16,11 @@ pub(super) fn changes<'a, D: Device + ?Sized + 'a>(
     all
 }
 
-/// Gives `members` what [`changes`] answered of members like these; after an error some have it.
+/// Restores what [`changes`] returned for equal `members`. After an error, only some members have
+/// it.
 ///
 /// # Errors
-/// [`SnapshotError`] where the bytes are not whole.
+/// [`SnapshotError`] if the bytes are incomplete.
 pub(super) fn take_up<'a, D: Device + ?Sized + 'a>(
     members: impl Iterator<Item = &'a mut D>,
     mut changes: &[u8],

@@ -1,4 +1,4 @@
-//! SSDs side by side under the same users, in one loop.
+//! SSDs in parallel under the same users, in one loop.
 //!
 //! ```text
 //!   users ── command ──> stripes ──┬─> member 0 ─┐
@@ -6,10 +6,10 @@
 //!     └────────────── following ───────────┘
 //! ```
 //!
-//! What an [`Array`](super::Array) of such drives does, event for event: the members' events
-//! in turn of time, of one moment the first member's first, and what a completion submits
-//! before anything else. What is complete is counted from where the member keeps it, so that a
-//! command on one member costs little more than on a drive alone.
+//! It does exactly what an [`Array`](super::Array) of such drives does, event for event. The
+//! members' events are served in order of time; at one moment the first member goes first. Whatever
+//! a completion submits comes before anything else. Completions are counted where the member keeps
+//! them, so a command on one member costs little more than on a single drive.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -28,13 +28,13 @@ use crate::host::{Device, Energy, Media, Outcome, Plan, SimError, Watch, plan};
 use crate::snapshot::SnapshotError;
 use crate::ssd::Worker;
 
-/// When something happens where nothing does.
+/// The time of an event that never happens.
 const NEVER: u64 = END_OF_TIME;
 
-/// Of a command that is on one member alone.
+/// Marks a command that lies on one member alone.
 pub(super) const WHOLE: u32 = u32::MAX;
 
-/// What is looked up now and then is so in such steps of time.
+/// Interval at which occasional checks are made, in simulated time.
 const LOOK_STEP_NS: u64 = 1_000_000;
 
 /// A command on several members.
@@ -42,32 +42,32 @@ const LOOK_STEP_NS: u64 = 1_000_000;
 struct Parted {
     command: Command,
     stream: u16,
-    /// Pieces that are not complete.
+    /// Number of pieces not yet complete.
     pending: u32,
 }
 
-/// Drives of flash side by side, with their users.
+/// SSDs in parallel, with their users.
 pub(super) struct Striped<F> {
     pub(super) members: Vec<Box<Worker<F>>>,
-    /// When something happens next in each, [`NEVER`] for nothing.
+    /// Time of the next event in each member, or [`NEVER`].
     pub(super) next: Vec<u64>,
     pub(super) stripes: Stripes,
     capacity_bytes: u64,
     pub(super) users: Users,
-    /// From this moment on something other than an event is due: a command arrives, or the
-    /// users' deadline is reached.
+    /// From this time on, something other than an event is due: a command arrives, or the users'
+    /// deadline is reached.
     pub(super) due: u64,
     parted: Vec<Parted>,
     vacant: Vec<u32>,
     outcome: Outcome,
-    /// When the last command was submitted, or was complete.
+    /// When the last command was submitted or completed.
     pub(super) now: u64,
-    /// What is complete, and the streams whose next commands are due; kept for their memory.
+    /// Completed slots, and the streams whose next commands are due; kept to reuse their memory.
     completed: Vec<u32>,
     following: Vec<u16>,
 }
 
-/// What the members will look up.
+/// The tables of the members, for prefetching.
 struct TablesOf<'a, F> {
     members: &'a [Box<Worker<F>>],
     stripes: Stripes,
@@ -88,7 +88,7 @@ impl<F: Restorable> Tables for TablesOf<'_, F> {
 }
 
 impl<F: Restorable> Striped<F> {
-    /// Workers, at least one, all alike, whose runs end soon after `stop` is set.
+    /// An array of workers: at least one, all equal. Their runs end soon after `stop` is set.
     pub fn new(workers: Vec<Box<Worker<F>>>, stripe_bytes: u64, stop: &Arc<AtomicBool>) -> Self {
         let stripes = Stripes::new(workers.len() as u32, stripe_bytes);
         let smallest = workers.iter().map(|worker| worker.capacity_bytes()).min();
@@ -126,12 +126,12 @@ impl<F: Restorable> Striped<F> {
         self.members.iter_mut().for_each(|worker| worker.reset());
     }
 
-    /// Between two runs, what differs from the members' prepared state.
+    /// Between two runs: the difference from the members' prepared state.
     pub fn changes(&self) -> Vec<u8> {
         state::changes(self.members.iter().map(|worker| &**worker))
     }
 
-    /// Takes up what [`Striped::changes`] answered; after an error some members have it.
+    /// Restores what [`Striped::changes`] returned. After an error, only some members have it.
     pub fn take_up(&mut self, changes: &[u8]) -> Result<(), SnapshotError> {
         state::take_up(self.members.iter_mut().map(|worker| &mut **worker), changes)
     }
@@ -139,7 +139,7 @@ impl<F: Restorable> Striped<F> {
     /// Runs streams until every command is complete and the members are drained.
     ///
     /// # Errors
-    /// [`SimError`] when a command cannot be served or simulated time ends.
+    /// [`SimError`] if a command cannot be served or simulated time ends.
     pub fn run(
         &mut self,
         streams: &[Stream],
@@ -178,7 +178,7 @@ impl<F: Restorable> Striped<F> {
     ) -> Result<(), SimError> {
         self.outcome = Outcome::default();
         let priorities = || loops.iter().map(|each| each.priority);
-        // All have the array's variability, and so the same factor and the same time.
+        // All members have the array's variability, and so the same factor and the same time.
         for worker in &mut self.members {
             self.outcome.variability_factor = worker.begin_streams(seed, index, priorities());
             self.outcome.part_names = worker.part_names();
@@ -201,12 +201,13 @@ impl<F: Restorable> Striped<F> {
         Ok(())
     }
 
-    /// Members take turns: each goes on until something happens before in another. Which one
-    /// is next is thus guessed by the processor, not computed before every event.
+    /// Members take turns: each continues until an earlier event is due in another. The processor
+    /// thus predicts which one is next, instead of computing it before every event.
     fn advance(&mut self) -> Result<(), SimError> {
         let mut turn = 0;
         loop {
-            // Who is told of every command wants to know where on the array it was.
+            // Recording individual requests needs their offsets on the array, which the short path
+            // does not keep.
             if self.members.len() == 2 && !self.users.counting.is_observed() {
                 self.advance_pair(&mut turn)?;
             }
@@ -222,8 +223,8 @@ impl<F: Restorable> Striped<F> {
         }
     }
 
-    /// Which of the other members is next, and before which moment `turn` comes before it: of
-    /// one moment the first member is first.
+    /// Which of the other members is next, and until which time `turn` goes before it. At one
+    /// moment the first member goes first.
     #[inline(always)]
     fn others(&self, turn: usize) -> (usize, u64) {
         if self.next.len() != 2 {
@@ -245,8 +246,8 @@ impl<F: Restorable> Striped<F> {
         (first, before)
     }
 
-    /// Something is due before the next event: a command arrives, time comes to the deadline, or
-    /// nothing happens any more. Answers whether the run goes on.
+    /// Something is due before the next event: a command arrives, the deadline is reached, or no
+    /// event is left. Returns whether the run continues.
     #[inline(never)]
     fn users_turn(&mut self, event: u64) -> Result<bool, SimError> {
         if let Some((at, stream)) = self.next_arrival()
@@ -261,27 +262,27 @@ impl<F: Restorable> Striped<F> {
             return self.failed().map(|()| true);
         }
         if event == NEVER {
-            // One may have failed when it wrote what it held back.
+            // A member may have failed while it wrote what it held back.
             return self.failed().map(|()| false);
         }
         self.pass_time(event)?;
         Ok(true)
     }
 
-    /// What went wrong in a member, if anything did.
+    /// Returns the error of a member, if one failed.
     fn failed(&mut self) -> Result<(), SimError> {
         let mut members = self.members.iter_mut();
         members.try_for_each(|member| member.failed())
     }
 
-    /// When the next command arrives, before the end of time, and in which stream.
+    /// When the next command arrives, before the end of time, and the index of its stream.
     fn next_arrival(&mut self) -> Option<(u64, u16)> {
         let (host_at, stream) = self.users.next_arrival()?;
         let at = self.users.clock.drive_ns(host_at);
         Some((at.min(END_OF_TIME - 1), stream))
     }
 
-    /// Time comes to `now`, at or after the deadline, before what happens then.
+    /// Advances time to `now`, at or after the deadline, before the events of that moment.
     #[cold]
     fn pass_time(&mut self, now: u64) -> Result<(), SimError> {
         while let Some((edge, at)) = self.users.next_edge(now) {
@@ -293,15 +294,15 @@ impl<F: Restorable> Striped<F> {
             .filter_map(|worker| worker.oldest_submission());
         self.users.come_to(now, || submitted.min())?;
         self.look_ahead();
-        // It has come, and goes on with the event.
+        // This moment has been handled; continue with the event.
         self.due = self.due.max(now + 1);
         Ok(())
     }
 
-    /// Looks up from which moment on something other than an event is due.
+    /// Computes from which time on something other than an event is due.
     fn look_ahead(&mut self) {
         let arrival = self.next_arrival().map_or(NEVER, |(at, _)| at);
-        // What happens when a command arrives comes before it.
+        // Events come before a command that arrives at the same time.
         self.due = self.users.deadline.min(arrival + 1);
     }
 
@@ -330,8 +331,8 @@ impl<F: Restorable> Striped<F> {
         self.look_ahead();
     }
 
-    /// Serves what happens in a member before a moment, until a command is complete, and then
-    /// what follows from that; answers whether one was.
+    /// Serves the events of a member before a given time, until a command completes, and then what
+    /// follows from it. Returns whether a command completed.
     #[inline(always)]
     fn serve(&mut self, turn: usize, before: u64) -> Result<bool, SimError> {
         if self.next[turn] >= before {
@@ -347,7 +348,7 @@ impl<F: Restorable> Striped<F> {
         Ok(true)
     }
 
-    /// Takes what is complete in a member, and submits what follows.
+    /// Handles the completions of a member, and submits what follows.
     pub(super) fn told(&mut self, turn: usize) -> Result<(), SimError> {
         let worker = &mut *self.members[turn];
         worker.failed()?;
@@ -365,8 +366,8 @@ impl<F: Restorable> Striped<F> {
         }
     }
 
-    /// Submits what follows one that is complete: the next of its stream, or of those that hold
-    /// their shares.
+    /// Submits the commands that follow a completion: the next of its stream, or of streams that
+    /// hold shares.
     pub(super) fn follow(&mut self, stream: Option<u16>) -> Result<(), SimError> {
         match stream {
             Some(stream) => self.submit_next(stream),
@@ -374,7 +375,7 @@ impl<F: Restorable> Striped<F> {
         }
     }
 
-    /// Those that hold their shares, or were held, submit what they may.
+    /// Streams that wait for their share, or were held, submit what they may.
     #[inline(never)]
     fn submit_waiting(&mut self) -> Result<(), SimError> {
         if self.users.has_waiting {
@@ -388,7 +389,7 @@ impl<F: Restorable> Striped<F> {
         Ok(())
     }
 
-    /// Takes several that are complete at once, and then submits what follows.
+    /// Handles several completions at once, and then submits what follows.
     #[inline(never)]
     fn take_all(&mut self, turn: usize) -> Result<(), SimError> {
         let mut completed = std::mem::take(&mut self.completed);
@@ -402,8 +403,8 @@ impl<F: Restorable> Striped<F> {
         submitted
     }
 
-    /// Takes from its slot what is complete on a member, and counts it unless other pieces of
-    /// its command are not. Answers the stream whose next command is due.
+    /// Takes a completion from its slot on a member, and counts it unless other pieces of its
+    /// command are not complete. Returns the stream whose next command is due.
     #[inline(always)]
     fn take(&mut self, turn: usize, slot: u32) -> Option<u16> {
         let worker = &mut self.members[turn];
@@ -422,7 +423,7 @@ impl<F: Restorable> Striped<F> {
         self.counted(edge, stream)
     }
 
-    /// One of a stream was counted now. Answers the stream if its next command is due.
+    /// A command of a stream was just counted. Returns the stream if its next command is due.
     pub(super) fn counted(&mut self, edge: Option<Edge>, stream: u16) -> Option<u16> {
         if let Some(edge) = edge {
             self.window_decided(edge, self.now);
@@ -430,7 +431,7 @@ impl<F: Restorable> Striped<F> {
         self.users.goes_on(stream).then_some(stream)
     }
 
-    /// The command of which a part is complete, as it came to the array, if no other part is left.
+    /// The original command of a completed piece, if no other piece is left.
     #[inline(never)]
     fn whole_of(&mut self, turn: usize, slot: u32) -> Option<Command> {
         let entry = self.members[turn].slot(slot);
@@ -452,7 +453,7 @@ impl<F: Restorable> Striped<F> {
         Some(parted.command)
     }
 
-    /// Who asks, and what of their next commands the members are told.
+    /// The users, and the members' tables that they prefetch from.
     #[inline(always)]
     fn users_and_tables(&mut self) -> (&mut Users, TablesOf<'_, F>) {
         let tables = TablesOf {
@@ -477,7 +478,7 @@ impl<F: Restorable> Striped<F> {
         }
     }
 
-    /// The same where the next command is no request of a plain closed loop.
+    /// The same if the next command is not a request of a plain closed loop.
     #[inline(never)]
     pub(super) fn submit_other(&mut self, stream: u16) -> Result<(), SimError> {
         let (users, tables) = self.users_and_tables();
@@ -490,7 +491,7 @@ impl<F: Restorable> Striped<F> {
         Ok(())
     }
 
-    /// Submits a command that is allowed and counted.
+    /// Submits a command that was checked and counted.
     #[inline(always)]
     fn place(&mut self, stream: u16, command: Command) {
         let size = command.size_bytes.into();
@@ -502,7 +503,7 @@ impl<F: Restorable> Striped<F> {
         }
     }
 
-    /// Submits what of `command` is `piece`, of a parted command of this number or [`WHOLE`].
+    /// Submits the `piece` of `command`. `number` is the split command it belongs to, or [`WHOLE`].
     #[inline(always)]
     fn submit(&mut self, stream: u16, command: Command, piece: Piece, number: u32) {
         let part = Command {
@@ -513,7 +514,7 @@ impl<F: Restorable> Striped<F> {
         let turn = piece.member as usize;
         let worker = &mut self.members[turn];
         worker.submit_of(stream, part, number, self.now);
-        // What is complete at once, or has failed, is told before time goes on.
+        // A command that completes or fails at once is handled before time advances.
         self.next[turn] = if worker.goes_on() {
             worker.next()
         } else {
@@ -521,7 +522,7 @@ impl<F: Restorable> Striped<F> {
         };
     }
 
-    /// Submits a command to more than one member, or to all those of a flush.
+    /// Submits a command to more than one member. A flush goes to all.
     #[inline(never)]
     pub(super) fn submit_parted(&mut self, stream: u16, command: &Command) {
         let parted = Parted {
@@ -561,8 +562,7 @@ impl<F: Restorable> Striped<F> {
         self.submit(stream, command, piece, number);
     }
 
-    /// Nothing happens any more: what the members hold back is written. Answers whether there
-    /// is such.
+    /// No event is left: writes what the members hold back. Returns whether there was anything.
     fn drain(&mut self) -> bool {
         let times = self.members.iter().map(|member| member.now());
         let now = times.fold(self.now, u64::max);

@@ -1,4 +1,4 @@
-//! Where the bytes of an array lie: in stripes, member by member.
+//! Where the bytes of an array lie: in stripes, on one member after another.
 //!
 //! ```text
 //!   array    | 0 | 1 | 2 | 3 | 4 | 5 |
@@ -11,11 +11,11 @@
 pub struct Stripes {
     members: u32,
     stripe_bytes: u64,
-    /// Where both are powers of two.
+    /// Set if both numbers are powers of two.
     powers: Option<Powers>,
 }
 
-/// Stripes whose place is found by shifts.
+/// Stripes whose place is computed with shifts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Powers {
     stripe_shift: u8,
@@ -25,7 +25,7 @@ struct Powers {
 }
 
 impl Powers {
-    /// The member on which a byte lies, and where on it.
+    /// The member on which a byte lies, and its offset there.
     #[inline(always)]
     const fn place(self, offset: u64) -> (u32, u64) {
         let member = (offset >> self.stripe_shift) as u32 & self.last_member;
@@ -34,19 +34,20 @@ impl Powers {
     }
 }
 
-/// What of a range lies on one member: one piece, as its stripes follow each other there.
+/// The part of a range that lies on one member. It is one piece, because its stripes are
+/// consecutive there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Which member.
     pub member: u32,
-    /// Where on it, in bytes.
+    /// Offset on it, in bytes.
     pub offset: u64,
-    /// How much, in bytes.
+    /// Size, in bytes.
     pub size: u64,
 }
 
 impl Stripes {
-    /// Stripes of `stripe_bytes` on `members` drives in turn, neither 0.
+    /// Stripes of `stripe_bytes` on `members` drives in turn; neither may be 0.
     #[must_use]
     pub fn new(members: u32, stripe_bytes: u64) -> Self {
         Self {
@@ -61,13 +62,13 @@ impl Stripes {
         }
     }
 
-    /// Drives that take stripes in turn.
+    /// The number of members.
     #[must_use]
     pub const fn members(&self) -> u32 {
         self.members
     }
 
-    /// The piece of a range that lies in one stripe; `None` for any other range.
+    /// The piece of a range within one stripe; `None` for any other range.
     #[inline(always)]
     #[must_use]
     pub fn only(&self, offset: u64, size: u64) -> Option<Piece> {
@@ -83,7 +84,7 @@ impl Stripes {
         })
     }
 
-    /// The member on which a byte lies, and where on it.
+    /// The member on which a byte lies, and its offset there.
     #[inline(always)]
     #[must_use]
     pub fn place(&self, offset: u64) -> (u32, u64) {
@@ -101,7 +102,7 @@ impl Stripes {
         ((stripe % members) as u32, place)
     }
 
-    /// The pieces of a range of at least one byte, in the order in which it meets members.
+    /// The pieces of a range of at least one byte, in the order in which it reaches members.
     pub fn pieces(self, offset: u64, size: u64) -> impl Iterator<Item = Piece> {
         let (stripe, members) = (self.stripe_bytes, u64::from(self.members));
         let last_byte = offset + size.max(1) - 1;
@@ -124,7 +125,7 @@ impl Stripes {
         })
     }
 
-    /// Where on the array a byte of a member lies.
+    /// The offset on the array of a byte of a member.
     #[must_use]
     pub const fn offset(&self, member: u32, offset: u64) -> u64 {
         let turn = offset / self.stripe_bytes;
@@ -132,7 +133,7 @@ impl Stripes {
         stripe * self.stripe_bytes + offset % self.stripe_bytes
     }
 
-    /// Bytes of an array whose members have `member_bytes` each: whole stripes only.
+    /// Bytes of an array whose members have `member_bytes` each. Only whole stripes count.
     #[must_use]
     pub const fn capacity_bytes(self, member_bytes: u64) -> u64 {
         member_bytes / self.stripe_bytes * self.stripe_bytes * self.members as u64

@@ -1,4 +1,4 @@
-//! What members read and write for one row of an array with parity.
+//! What members read and write to update one row of an array with parity.
 //!
 //! ```text
 //!                      read                          write
@@ -7,73 +7,72 @@
 //!   read-modify-write  the same data and P, Q        data, P, Q
 //! ```
 //!
-//! Of the last two the one that reads less, and of equal ones reconstruct: `handle_stripe_dirtying`
-//! of Linux's raid5.c. As there, every column (the same bytes of every chunk) is decided by
-//! itself. Without members that are missing the choice is theirs; with them, what is left of both
-//! is:
+//! Of the last two methods, the one that reads less is used; on a tie, reconstruct
+//! (`handle_stripe_dirtying` of Linux's raid5.c). As there, each column (the same bytes of every
+//! chunk) is decided separately. If no members are missing, both methods are possible. With missing
+//! members:
 //!
-//! - read-modify-write where all that is written can be read; it leaves P and Q out that are
-//!   missing;
-//! - reconstruct where all else of the data can be read;
-//! - else all data that can be read, and a parity for each chunk that cannot;
-//! - nothing is read where every parity is missing.
+//! - read-modify-write if everything that is written can be read; a missing P or Q is left out;
+//! - reconstruct if all other data can be read;
+//! - otherwise read all readable data, and one parity for each chunk that is not readable;
+//! - read nothing if every parity is missing.
 //!
-//! Not modelled: that md works in pages of 4 KiB. Here sectors are what is written.
+//! Not modelled: md works in pages of 4 KiB. Here the unit is the sectors that are written.
 
 use super::rows::{Extent, Holds, Rows};
 
-/// A set of members, a bit each.
+/// A set of members, one bit each.
 pub type Members = u32;
 
-/// A part of what one member has of a row.
+/// A part of one member's chunk in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Which member.
     pub member: u32,
-    /// Where in its chunk it begins, bytes.
+    /// Where it begins in the chunk, in bytes.
     pub from: u64,
     /// Where it ends.
     pub to: u64,
 }
 
-/// Which members there are.
+/// The members that exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Present {
-    /// Those that have what belongs into the row.
+    /// Members with valid data in the row.
     pub readable: Members,
-    /// Those that take writes: also one that is being rebuilt.
+    /// Members that take writes, including one that is being rebuilt.
     pub writable: Members,
 }
 
-/// How columns are brought up to date.
+/// How columns are updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
-    /// Nothing is read: the row is written whole, or has no parity left.
+    /// Nothing is read: the whole row is written, or no parity is left.
     FullStripe,
-    /// Parity is computed of all data; the data that is not written is read.
+    /// Parity is computed from all data. The data that is not written is read.
     Reconstruct,
-    /// Parity is computed of what it was, and of old and new data.
+    /// Parity is computed from the old parity, the old data and the new data.
     ReadModifyWrite,
 }
 
-/// What is done for a row: reads, then computing, then writes.
+/// The work for a row: reads, then computing, then writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// By member and place, none of which touch.
+    /// Sorted by member and place; no two touch.
     pub reads: Vec<Part>,
-    /// Likewise.
+    /// Sorted likewise.
     pub writes: Vec<Part>,
-    /// Bytes of the chunks that parity, or what is missing, is computed of.
+    /// Bytes of the chunks from which parity or missing data is computed.
     pub computed_bytes: u64,
-    /// Bytes of parity that are read.
+    /// Bytes of parity read.
     pub parity_read_bytes: u64,
-    /// Bytes of parity that are written.
+    /// Bytes of parity written.
     pub parity_write_bytes: u64,
-    /// How, of the columns that read most.
+    /// The method of the columns that read most.
     pub method: Option<Method>,
 }
 
-/// Parts as they come, and in the end joined.
+/// Parts in any order, joined at the end.
 #[derive(Default)]
 struct Parts(Vec<Part>);
 
@@ -100,7 +99,7 @@ impl Parts {
     }
 }
 
-/// One row: who has data, who parity.
+/// One row: which members have data, which parity.
 struct Row {
     data: Members,
     parity: Members,
@@ -118,8 +117,8 @@ impl Row {
         }
     }
 
-    /// Readable members that tell what `wanted` holds where that cannot be read: all data, and
-    /// a parity for each data chunk that is missing.
+    /// Readable members that determine what `wanted` holds if it is not readable: all data, and one
+    /// parity for each missing data chunk.
     fn telling(&self, rows: Rows, row: u64, wanted: Members) -> Members {
         let readable = self.present.readable & !wanted;
         let missing = (self.data & !readable).count_ones();
@@ -131,7 +130,7 @@ impl Row {
     }
 }
 
-/// What a write of such parts needs: by column, see the module.
+/// The work to write these extents, column by column; see the module.
 #[must_use]
 pub fn write(rows: Rows, row: u64, extents: &[Extent], present: Present) -> Work {
     let of_row = Row::new(rows, row, present);
@@ -189,7 +188,7 @@ pub fn write(rows: Rows, row: u64, extents: &[Extent], present: Present) -> Work
     work
 }
 
-/// What a read of such parts needs, of which some cannot be read.
+/// The work to read these extents, some of which are not readable.
 #[must_use]
 pub fn degraded_read(rows: Rows, row: u64, extents: &[Extent], present: Present) -> Work {
     let of_row = Row::new(rows, row, present);
@@ -211,7 +210,7 @@ pub fn degraded_read(rows: Rows, row: u64, extents: &[Extent], present: Present)
     work
 }
 
-/// What it takes to write what `member` should have of a row.
+/// The work to write the chunk that `member` should have in a row.
 #[must_use]
 pub fn rebuild(rows: Rows, row: u64, member: u32, present: Present) -> Work {
     let of_row = Row::new(rows, row, present);
@@ -234,7 +233,7 @@ pub fn rebuild(rows: Rows, row: u64, member: u32, present: Present) -> Work {
     }
 }
 
-/// Between which places of their chunks the same parts are touched.
+/// The ranges within chunks in which the same extents are touched.
 fn columns(extents: &[Extent]) -> Vec<(u64, u64)> {
     let mut edges: Vec<_> = extents.iter().flat_map(|e| [e.from, e.to]).collect();
     edges.sort_unstable();

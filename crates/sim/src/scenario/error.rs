@@ -1,13 +1,13 @@
-//! What can be wrong with a scenario, each case with its remedy in one line.
+//! Errors in scenarios, each with its remedy in one line.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// Where in a scenario, or in a file that it names.
+/// A place in a scenario, or in a file that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// The file that the scenario names; none for the scenario itself.
+    /// The file that the scenario names; `None` for the scenario itself.
     pub file: Option<String>,
     /// Line, from 1.
     pub line: usize,
@@ -22,7 +22,7 @@ impl fmt::Display for Spot {
     }
 }
 
-/// Why a scenario was refused.
+/// The reason why a scenario was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScenarioError {
     /// The text is not TOML.
@@ -30,17 +30,17 @@ pub enum ScenarioError {
     Syntax {
         /// Where.
         spot: Spot,
-        /// What the TOML reader says.
+        /// The message of the TOML reader.
         message: String,
     },
-    /// A key that no scenario has there.
+    /// A key that is unknown in its table.
     #[error("{spot}: unknown key {key}; valid here: {valid}")]
     UnknownKey {
         /// Where.
         spot: Spot,
         /// The key.
         key: String,
-        /// The keys that may stand there.
+        /// The allowed keys.
         valid: String,
     },
     /// A value of the wrong type or out of range.
@@ -52,28 +52,28 @@ pub enum ScenarioError {
         key: String,
         /// The value as written.
         value: String,
-        /// What it may be.
+        /// The allowed values.
         allowed: String,
     },
-    /// A key without which something is not described.
+    /// A required key is missing.
     #[error("{spot}: {key} is missing; give {allowed}")]
     MissingKey {
-        /// Where what lacks it begins.
+        /// Where the incomplete table begins.
         spot: Spot,
         /// The key.
         key: String,
-        /// What it may be.
+        /// The allowed values.
         allowed: String,
     },
-    /// Keys that do not go together, or something that does not fit the rest.
+    /// Keys that exclude one another, or a value that does not fit the rest.
     #[error("{spot}: {reason}")]
     Unfitting {
         /// Where.
         spot: Spot,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         reason: String,
     },
-    /// Something that is missing from the whole.
+    /// Something is missing from the scenario as a whole.
     #[error("{0}")]
     Incomplete(String),
 }

@@ -1,4 +1,5 @@
-//! Streams whose requests are of several sizes, or go to one part of their range more often.
+//! Streams with requests of several sizes, or with a part of their range that is accessed more
+//! often.
 //!
 //! ```text
 //!   sizes_bytes = [4096, 4096, 8192]      two requests in three are of 4 KiB
@@ -18,16 +19,16 @@ use crate::preset::schema::Rule;
 pub(super) const SIZES: &str = "sizes_bytes";
 pub(super) const HOT_RANGE: &str = "hot_range_ratio";
 pub(super) const HOT_ACCESSES: &str = "hot_access_ratio";
-/// Sizes of one stream.
+/// The most sizes of one stream.
 pub(super) const MOST_SIZES: usize = 64;
 
-/// A part that is neither nothing nor all.
+/// A fraction that is neither nothing nor everything.
 pub(super) const SHARE: Rule = Rule::Ratio {
     least: 0.000_001,
     most: 0.999_999,
 };
 
-/// Keys that say otherwise what such a stream's own keys say, or that need places in order.
+/// Keys that contradict the keys of such a stream, or that need places in order.
 const NOT_BESIDE: [&str; 3] = ["read_stride_bytes", "write_stride_bytes", "each_place_once"];
 
 /// The requests of a stream with one of these keys.
@@ -60,7 +61,7 @@ pub(super) fn mixture_of(
     }))
 }
 
-/// Shares of the accesses and of the range.
+/// Fractions of the accesses and of the range.
 fn zones_of(table: &Table<'_>, is_random: bool) -> Result<Vec<(f64, f64)>, ScenarioError> {
     match (table.number(HOT_RANGE), table.number(HOT_ACCESSES)) {
         (Some(_), Some(_)) if !is_random => {
@@ -74,7 +75,7 @@ fn zones_of(table: &Table<'_>, is_random: bool) -> Result<Vec<(f64, f64)>, Scena
     }
 }
 
-/// Whether its requests go anywhere; all of them do, or none.
+/// Whether requests go to random places. Either all do or none.
 fn is_random(
     table: &Table<'_>,
     key: &str,
@@ -85,7 +86,7 @@ fn is_random(
         ("read_random", 1.0 - writes, characteristics.read_random),
         ("write_random", writes, characteristics.write_random),
     ];
-    // Of what is never sent it says nothing.
+    // The setting for a direction that is never sent has no effect.
     let asked: Vec<_> = shares.iter().filter(|(_, share, _)| *share > 0.0).collect();
     for (name, _, random) in &asked {
         if *random > 0.0 && *random < 1.0 {
@@ -102,7 +103,7 @@ fn is_random(
     Ok(asked.iter().any(|(_, _, random)| *random > 0.0))
 }
 
-/// Each size with its share.
+/// Each size with its fraction of the requests.
 fn sizes_of(
     table: &Table<'_>,
     characteristics: &Characteristics,
@@ -133,7 +134,7 @@ fn sizes_of(
             let reason = format!("{SIZES} has {size}; allowed: multiples of {SECTOR_BYTES}");
             return Err(table.unfitting(SIZES, reason));
         }
-        // Within 32 bits, by its rule.
+        // Its rule keeps it within 32 bits.
         *counts.entry(size as u32).or_default() += 1;
     }
     let all = listed.len() as f64;

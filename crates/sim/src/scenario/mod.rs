@@ -22,8 +22,9 @@
 //!
 //! A stream may also be drawn window by window (`windowed.rs`).
 //!
-//! The caller reads files; here are only texts, those of the package's own scenarios among them.
-//! Unknown keys and impossible values are errors that name the line, the key and what is allowed.
+//! The caller reads files. This module handles only texts, including those of the package's own
+//! scenarios. Unknown keys and impossible values are errors that name the line, the key and the
+//! allowed values.
 
 mod error;
 mod mixed;
@@ -40,7 +41,7 @@ use crate::embedded::Embedded;
 
 pub use error::{ScenarioError, Spot};
 
-/// Name and text of every scenario of the package, ordered by name.
+/// Name and text of every scenario of the package, sorted by name.
 static EMBEDDED: Embedded = Embedded(include!(concat!(env!("OUT_DIR"), "/scenarios.rs")));
 
 /// The names of the scenarios that the package contains, in alphabetical order.
@@ -60,10 +61,10 @@ pub fn text(name: &str) -> Option<&'static str> {
 pub struct Scenario {
     /// One line for people.
     pub summary: Option<String>,
-    /// Counted requests that end the run. Where every stream is a list of requests and
-    /// nothing else is said, all of them.
+    /// The run ends after this many counted requests. By default, if every stream is a list of
+    /// requests, all of them.
     pub requests: Option<u64>,
-    /// Simulated time that ends it.
+    /// The run ends after this simulated time.
     pub duration: Option<Nanos>,
     /// Requests completed before counting begins.
     pub warmup_requests: u64,
@@ -76,8 +77,8 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The files of requests that a scenario names, in order, each once; none where it is no
-    /// scenario at all, which [`Scenario::read`] says better.
+    /// The files of requests that a scenario names, in order and without duplicates. Empty if the
+    /// text is not a scenario; [`Scenario::read`] gives the error for that.
     #[must_use]
     pub fn files(text: &str) -> Vec<String> {
         read::files(text)
@@ -86,12 +87,12 @@ impl Scenario {
     /// Reads a scenario. `file` gives the text of a file that it names.
     ///
     /// # Errors
-    /// [`ScenarioError`] names the line, the key and what is allowed.
+    /// [`ScenarioError`] names the line, the key and the allowed values.
     pub fn read(text: &str, file: &dyn Fn(&str) -> Option<String>) -> Result<Self, ScenarioError> {
         read::read(text, file)
     }
 
-    /// When counting begins and ends, as far as it says itself.
+    /// When counting begins and ends, as far as the scenario says.
     #[must_use]
     pub const fn window(&self) -> WindowPlan {
         WindowPlan {

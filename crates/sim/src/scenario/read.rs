@@ -14,7 +14,7 @@ use super::zoned::{self, zoned_of};
 use crate::host::MOST_STREAMS;
 use crate::preset::document::line_at;
 
-/// Keys that say what generated requests are.
+/// Keys that describe generated requests.
 const GENERATED: [&str; 15] = [
     "write_ratio",
     "read_size_bytes",
@@ -32,7 +32,7 @@ const GENERATED: [&str; 15] = [
     zoned::ZONES,
     zoned::ZONE_BYTES,
 ];
-/// A stream's requests come from one of these.
+/// The possible sources of a stream's requests.
 const SOURCES: [&str; 5] = [
     "queue_depth",
     "rate_iops",
@@ -123,7 +123,7 @@ fn stream_of(
             _ => WriteMode::Plain,
         },
         writes_per_flush: table.integer("writes_per_flush").unwrap_or(0) as u32,
-        // All within their types, by their rules.
+        // Their rules keep them within these types.
         priority: table.integer("priority").unwrap_or(0) as u8,
         queue_pair: table.integer("queue_pair").unwrap_or(0) as u16,
         content: (table.text("content").and_then(Content::from_name)).unwrap_or_default(),
@@ -212,7 +212,7 @@ fn source_of(
     }
 }
 
-/// Requests by their characteristics, of random ones each place once where the stream says so.
+/// Requests by their characteristics. Random requests visit each place once if the stream says so.
 fn requests_of(table: &Table<'_>) -> Result<Requests, ScenarioError> {
     let characteristics = characteristics_of(table);
     if let Some(zoned) = zoned_of(table, &characteristics)? {
@@ -241,7 +241,7 @@ fn requests_of(table: &Table<'_>) -> Result<Requests, ScenarioError> {
 
 fn characteristics_of(table: &Table<'_>) -> Characteristics {
     let usual = Characteristics::default();
-    // Sizes and queue depths are within 32 bits, by their rules.
+    // Their rules keep sizes and queue depths within 32 bits.
     let narrow = |key, usual: u32| table.integer(key).map_or(usual, |value| value as u32);
     Characteristics {
         write_ratio: table.number("write_ratio").unwrap_or(usual.write_ratio),

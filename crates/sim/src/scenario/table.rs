@@ -1,4 +1,4 @@
-//! A table of a scenario with its keys checked.
+//! A table of a scenario with checked keys.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ const GAP_BYTES: Rule = Rule::Sectors {
     most: LARGEST_BYTES,
 };
 
-/// As what the generated writes of a stream are sent.
+/// The commands as which a stream's generated writes may be sent.
 pub(super) const WRITES_AS: &[&str] = &["write", "forced_write", "trim", "append"];
 
 /// Keys of the scenario itself.
@@ -112,7 +112,7 @@ pub(super) const STREAM: &[(&str, Rule)] = &[
     ),
 ];
 
-/// Numbers and counts in turn: a pair for each of so many regions.
+/// Alternating numbers and counts: one pair for each of at most this many regions.
 const PAIRS: Rule = Rule::Several {
     most_entries: 2 * MOST_REGIONS,
     least: 0,
@@ -174,7 +174,7 @@ pub(super) const WINDOW: &[(&str, Rule)] = &[
     ("trains", PAIRS),
 ];
 
-/// Keys of a timed request, and the columns of a file of them.
+/// Keys of a timed request; also the columns of a file of them.
 pub(super) const REQUEST: &[(&str, Rule)] = &[
     ("at_ns", integer(0, LONGEST_NS)),
     ("action", Rule::Word(ACTIONS)),
@@ -192,7 +192,7 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Checks every key but `nested`, the arrays of tables that may stand inside.
+    /// Checks every key except `nested`, the arrays of tables that may be inside.
     pub fn read(
         table: &'a DeTable<'_>,
         text: &str,
@@ -231,7 +231,7 @@ impl<'a> Table<'a> {
 
     pub fn integers(&self, key: &str) -> Option<Vec<u64>> {
         match self.values.get(key) {
-            // None is below 0, by its rule.
+            // Their rule keeps them at or above 0.
             Some((Value::Integers(values), _)) => {
                 Some(values.iter().map(|&value| value as u64).collect())
             }
@@ -258,7 +258,7 @@ impl<'a> Table<'a> {
         matches!(self.values.get(key), Some((Value::Boolean(true), _)))
     }
 
-    /// Where a key stands, or the table that lacks it.
+    /// Where a key is, or where the table without it begins.
     pub fn spot_of(&self, key: &str) -> Spot {
         let line = self.values.get(key).map(|&(_, line)| line);
         Spot {
@@ -284,7 +284,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Whether `keys` know `key`, and `value` is possible for it.
+/// Checks that `keys` contain `key` and allow `value`.
 pub(super) fn check(
     keys: &[(&str, Rule)],
     key: &str,
@@ -312,8 +312,8 @@ pub(super) fn check(
     })
 }
 
-/// The tables of an array of tables, each with the line in which it begins; none where
-/// the key is missing.
+/// The tables of an array of tables, each with the line in which it begins. Empty if the key is
+/// missing.
 pub(super) fn array<'a, 'b>(
     table: &'a DeTable<'b>,
     key: &str,

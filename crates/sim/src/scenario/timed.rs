@@ -1,4 +1,4 @@
-//! Requests with their times: tables of a scenario, or lines of a CSV file.
+//! Requests with their times, as tables of a scenario or lines of a CSV file.
 //!
 //! ```text
 //! at_ns,action,offset_bytes,size_bytes,forced
@@ -16,10 +16,10 @@ use super::error::{ScenarioError, Spot};
 use super::table::{REQUEST, Table, check};
 use crate::preset::document::Value;
 
-/// Characters of a cell that a message repeats; no cell that is possible has so many.
+/// Characters of a cell that a message repeats. No valid cell is this long.
 const MOST_SHOWN: usize = 40;
 
-/// What a request may ask for.
+/// The actions of a request.
 pub(super) const ACTIONS: &[&str] = &[
     "read", "write", "trim", "flush", "append", "reset", "finish", "open", "close",
 ];
@@ -60,7 +60,7 @@ pub(super) fn command_of(table: &Table<'_>) -> Result<Command, ScenarioError> {
     Ok(Command {
         arrival: Nanos(at),
         offset_bytes: required("offset_bytes")?,
-        // At most MAX_REQUEST_BYTES, by its rule.
+        // Its rule keeps it within MAX_REQUEST_BYTES.
         size_bytes: required("size_bytes")? as u32,
         kind,
         is_forced,
@@ -72,7 +72,7 @@ pub(super) fn command_of(table: &Table<'_>) -> Result<Command, ScenarioError> {
     })
 }
 
-/// What is asked of a whole zone.
+/// A command for a whole zone.
 fn command_of_zone(
     table: &Table<'_>,
     zone: ZoneAction,
@@ -125,7 +125,7 @@ pub(super) fn commands_of_csv(file: &str, text: &str) -> Result<Vec<Command>, Sc
     Ok(commands)
 }
 
-/// The complaint about a request that arrives before the one above it.
+/// The error for a request that arrives before the one above it.
 pub(super) fn out_of_order(table: &Table<'_>) -> ScenarioError {
     let reason = "this request arrives before the one above it; sort them by at_ns".to_owned();
     table.unfitting("at_ns", reason)
@@ -145,7 +145,7 @@ fn check_columns(columns: &[&str], spot: &Spot) -> Result<(), ScenarioError> {
         reason,
     };
     let is_known = |column: &&str| REQUEST.iter().any(|(name, _)| name == column);
-    // Something else altogether: what its first line says helps nobody.
+    // The file is something else altogether; an error about its first line would not help.
     if !columns.iter().any(is_known) {
         return Err(unfitting(format!(
             "this is no list of requests: its first line names none of the columns {}",
@@ -174,7 +174,7 @@ fn check_columns(columns: &[&str], spot: &Spot) -> Result<(), ScenarioError> {
     }
 }
 
-/// `cell`, cut off where it is longer than any that is possible.
+/// `cell`, cut off if it is longer than any valid one.
 fn shortened(cell: &str) -> Cow<'_, str> {
     match cell.char_indices().nth(MOST_SHOWN) {
         None => Cow::Borrowed(cell),

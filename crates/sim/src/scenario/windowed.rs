@@ -28,7 +28,7 @@ use toml::de::DeTable;
 use super::error::{ScenarioError, Spot};
 use super::table::{GAP, KIND, REGION, TRAIN, Table, WINDOW, array};
 
-/// Tables that such a stream consists of.
+/// The tables that make up such a stream.
 pub(super) const TABLES: [&str; 5] = ["kind", "gap", "region", "train", "window"];
 
 pub(super) fn windows_of(
@@ -119,7 +119,7 @@ fn kind_of(table: &Table<'_>) -> Result<Kind, ScenarioError> {
     })
 }
 
-/// All within 32 bits, by their rules.
+/// Converts to 32 bits. The rules of the keys keep the values in range.
 fn narrow(values: Vec<u64>) -> Vec<u32> {
     values.into_iter().map(|value| value as u32).collect()
 }
@@ -128,7 +128,7 @@ fn required(table: &Table<'_>, key: &str) -> Result<Vec<u64>, ScenarioError> {
     table.integers(key).ok_or_else(|| table.missing(key))
 }
 
-/// Numbers and counts in turn; none where the key is missing.
+/// Alternating numbers and counts. Empty if the key is missing.
 fn pairs(table: &Table<'_>, key: &str) -> Result<Pairs, ScenarioError> {
     let flat = narrow(table.integers(key).unwrap_or_default());
     Pairs::of_flat(&flat).ok_or_else(|| {

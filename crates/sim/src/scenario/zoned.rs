@@ -15,7 +15,7 @@ pub(super) const ZONE_BYTES: &str = "zone_bytes";
 /// Just below four GiB: a request's size has 32 bits.
 pub(super) const LARGEST_ZONE: u64 = (1 << 32) - 512;
 
-/// Keys that say where requests go, which zones say here.
+/// Keys that say where requests go. For these streams the zones decide that.
 const NOT_BESIDE: [&str; 7] = [
     "write_random",
     "read_stride_bytes",
@@ -61,7 +61,7 @@ pub(super) fn zoned_of(
             write_random: 0.0,
             ..*characteristics
         },
-        // Within 32 bits, by its rule.
+        // Its rule keeps it within 32 bits.
         zones_at_once: zones as u32,
         appends,
         zone_bytes: table.integer(ZONE_BYTES),

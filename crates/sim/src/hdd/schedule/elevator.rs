@@ -1,6 +1,6 @@
-//! The elevator (LOOK): as far in one direction as anything waits there, then back.
+//! The elevator (LOOK): goes in one direction as far as anything waits, then turns back.
 //!
-//! The order is that of sectors, so an access at the heads' own cylinder goes on their way.
+//! The order is that of the sectors, so accesses on the heads' own cylinder are served on the way.
 
 use super::{Situation, Waiting};
 
@@ -14,7 +14,7 @@ pub fn goes_on(now: &Situation<'_>, waiting: &[Waiting], inwards: bool) -> bool 
     waiting.iter().any(|access| is_ahead(now, access, inwards))
 }
 
-/// Those in the other direction last; sectors to go.
+/// Accesses in the other direction come last; otherwise the distance in sectors.
 #[inline(always)]
 pub const fn key(now: &Situation<'_>, access: &Waiting, inwards: bool) -> (bool, u64) {
     (

@@ -2,7 +2,7 @@
 
 use super::Waiting;
 
-/// When it came.
+/// The order of arrival.
 #[inline(always)]
 pub const fn key(access: &Waiting) -> u64 {
     access.number

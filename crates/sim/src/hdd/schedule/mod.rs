@@ -1,7 +1,7 @@
-//! Which of the waiting accesses the mechanism serves next.
+//! Chooses which waiting access the mechanism serves next.
 //!
-//! One file a rule, each a key of an access: the least goes first, and of equals the one
-//! that came first.
+//! Each rule has one file and gives every access a key. The access with the least key is next; on a
+//! tie, the one that came first.
 
 mod elevator;
 mod fcfs;
@@ -12,48 +12,48 @@ use super::geometry::Place;
 use super::mechanism::{Mechanism, Position};
 use crate::preset::SeekOrder;
 
-/// An access to the platters that waits.
+/// A waiting access to the platters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// Its first sector.
     pub sector: u64,
-    /// How many sectors.
+    /// Number of sectors.
     pub count: u32,
-    /// Where the first lies.
+    /// Where its first sector lies.
     pub place: Place,
-    /// Accesses are counted as they come.
+    /// Number of the access in order of arrival.
     pub number: u64,
-    /// Whose it is.
+    /// The slot of the command, or the extent of the write cache, that it belongs to.
     pub slot: u32,
     /// Whether it writes.
     pub writes: bool,
 }
 
 impl Waiting {
-    /// The sector behind its last.
+    /// One past its last sector.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.sector + self.count as u64
     }
 }
 
-/// What a rule may look at beside the accesses.
+/// What a rule may use in addition to the waiting accesses.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
     /// The disk.
     pub mechanism: &'a Mechanism,
-    /// Where the heads are.
+    /// Where the heads are now.
     pub position: Position,
-    /// How far the platters have turned, ns.
+    /// The angle of the platters, ns.
     pub angle: u32,
-    /// The sector behind the last that was read or written.
+    /// One past the last sector that was read or written.
     pub sector: u64,
-    /// That sector is being read ahead: a read of it needs no approach.
+    /// That sector is being read ahead, so a read of it needs no approach.
     pub reads_ahead: bool,
 }
 
 impl Situation<'_> {
-    /// Whether an access is what the heads are reading anyway.
+    /// Whether an access wants just what the heads are already reading.
     #[inline(always)]
     #[must_use]
     pub const fn is_under_way(&self, access: &Waiting) -> bool {
@@ -61,16 +61,16 @@ impl Situation<'_> {
     }
 }
 
-/// A rule, with what it remembers.
+/// A rule and its memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Scheduler {
     rule: SeekOrder,
-    /// The elevator goes inwards.
+    /// Whether the elevator is going inwards.
     inwards: bool,
 }
 
 impl Scheduler {
-    /// At the beginning of a run.
+    /// The state at the beginning of a run.
     #[must_use]
     pub const fn new(rule: SeekOrder) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl Scheduler {
         }
     }
 
-    /// The place of the access that goes next; `None` if there is none.
+    /// The index of the access to serve next; `None` if none waits.
     #[inline]
     pub fn pick(&mut self, now: &Situation<'_>, waiting: &[Waiting]) -> Option<usize> {
         if waiting.len() < 2 {
@@ -99,7 +99,7 @@ impl Scheduler {
     }
 }
 
-/// The place of the first of those with the least key, and of the least number among them.
+/// The index of the access with the least key; on a tie, the one with the least number.
 #[inline(always)]
 fn least<K: Ord>(waiting: &[Waiting], key: impl Fn(&Waiting) -> K) -> Option<usize> {
     let places = waiting.iter().enumerate();
@@ -114,8 +114,8 @@ mod tests {
     use super::super::seek::{SeekCurve, SeekTimes};
     use super::*;
 
-    /// 100 cylinders of one track with 10 sectors; a revolution of 1000 ns, seeks of 100 ns and
-    /// 10 a cylinder; no skew.
+    /// 100 cylinders of one track with 10 sectors. A revolution takes 1000 ns; a seek takes 100 ns
+    /// plus 10 ns a cylinder. There is no skew.
     fn mechanism() -> Mechanism {
         let rotation = Rotation::new(1000);
         let times = SeekTimes {
@@ -128,8 +128,8 @@ mod tests {
         Mechanism::new(geometry, rotation, curve, (50, 0))
     }
 
-    /// The order in which sectors are served when all wait at once, from cylinder 50 on, whose
-    /// sector 500 the heads have just passed; nothing turns between.
+    /// The order in which waiting sectors are served. All wait at once, and the heads have just
+    /// passed sector 500 on cylinder 50. The platters do not turn in between.
     fn served(rule: SeekOrder, sectors: &[u64]) -> Vec<u64> {
         let mechanism = mechanism();
         let numbered = (0..).zip(sectors);
@@ -168,26 +168,26 @@ mod tests {
     fn each_rule_has_its_order() {
         let sectors = [905, 520, 483, 508, 100];
         assert_eq!(served(SeekOrder::Fcfs, &sectors), sectors);
-        // Distances 40, 2, 2, 0, 40: 508, then 520 before 483 by number; from 52: 48, then
-        // 90 is 42 and 10 is 38 away.
+        // Distances 40, 2, 2, 0, 40: first 508, then 520 before 483 by number. From cylinder 52, 48
+        // comes next; then 90 is 42 cylinders away and 10 is 38.
         assert_eq!(served(SeekOrder::Sstf, &sectors), [508, 520, 483, 100, 905]);
-        // Inwards to the last, then back.
+        // Inwards to the last access, then back.
         assert_eq!(
             served(SeekOrder::Elevator, &sectors),
             [508, 520, 905, 483, 100]
         );
     }
 
-    /// Heads at cylinder 50 and angle 100. Sector 8 of that track comes in 700 ns. Sector 0 of
-    /// cylinder 52 is 120 ns away and then 780 on: 900. Sector 3 of cylinder 48: 120 + 80.
+    /// The heads are at cylinder 50, angle 100. Sector 8 of that track comes in 700 ns. Sector 0 of
+    /// cylinder 52 takes 120 ns of seek and then 780 ns: 900. Sector 3 of cylinder 48: 120 + 80.
     #[test]
     fn the_shortest_positioning_looks_at_seek_and_rotation() {
         let order = served(SeekOrder::Sptf, &[520, 508, 483]);
         assert_eq!(order[0], 483);
         let order = served(SeekOrder::Sptf, &[520, 508]);
         assert_eq!(order[0], 508);
-        // 470 is 3 cylinders and 130 ns away and comes 770 later: as 520 in 900 ns, so the
-        // first come goes first.
+        // 470 is 3 cylinders or 130 ns away and arrives 770 ns later. That makes 900 ns, as for
+        // 520, so the first to arrive wins.
         assert_eq!(served(SeekOrder::Sptf, &[520, 470])[0], 520);
         assert_eq!(served(SeekOrder::Sptf, &[470, 520])[0], 470);
     }

@@ -1,8 +1,8 @@
-//! Shortest seek first: fewest cylinders away, and on the same cylinder the same head.
+//! Shortest seek first: fewest cylinders away; on the same cylinder, the same head first.
 
 use super::{Situation, Waiting};
 
-/// Cylinders to go, and whether the head changes.
+/// The distance in cylinders, and whether the head changes.
 #[inline(always)]
 pub const fn key(now: &Situation<'_>, access: &Waiting) -> (u32, bool) {
     let place = &access.place;

@@ -1,16 +1,16 @@
-//! What is computed of other counters.
+//! Values computed from other counters.
 
 use super::{ArrayCounters, Energy, FlashCounters, Media, ZoneCounters};
 
 impl FlashCounters {
-    /// Flash page programs inside the window, whatever for.
+    /// Flash page programs inside the window, for any cause.
     #[must_use]
     pub fn programs(&self) -> u64 {
         let own = self.collection_page_programs + self.wear_page_programs + self.map_page_programs;
         self.host_page_programs + own + self.fold_page_programs
     }
 
-    /// Pages that the host wrote to the flash: programmed for it, or saved by compression.
+    /// Pages that the host wrote: programmed for it, or saved by compression.
     #[must_use]
     pub fn host_pages(&self) -> u64 {
         self.host_page_programs + self.packed_pages + self.zero_pages
@@ -25,7 +25,7 @@ impl FlashCounters {
 }
 
 impl ArrayCounters {
-    /// Bytes of a member that were rebuilt in a second; `None` where nothing was.
+    /// Bytes of a member rebuilt per second; `None` if nothing was rebuilt.
     #[must_use]
     pub fn rebuild_bytes_per_second(&self) -> Option<f64> {
         let nanos = self.rebuild_ended_ns.unwrap_or(self.window_ns);
@@ -33,7 +33,7 @@ impl ArrayCounters {
         is_told.then(|| self.rebuilt_bytes as f64 * 1e9 / nanos as f64)
     }
 
-    /// How long the rest of it takes at that speed; `None` where there is no rest, or no speed.
+    /// How long the rest of the rebuild takes at that speed; `None` without a rest or a speed.
     #[must_use]
     pub fn rebuild_left_seconds(&self) -> Option<f64> {
         let left = self.rebuild_left_bytes.filter(|&left| left > 0)?;
@@ -42,7 +42,7 @@ impl ArrayCounters {
 }
 
 impl ZoneCounters {
-    /// Commands that were refused, whatever for.
+    /// Commands refused for any reason.
     #[must_use]
     pub fn refused_commands(&self) -> u64 {
         let places = self.refused_not_at_pointer + self.refused_full + self.refused_across_end;
@@ -52,13 +52,13 @@ impl ZoneCounters {
 }
 
 impl Energy {
-    /// All of it.
+    /// The total energy.
     #[must_use]
     pub fn joules(&self) -> f64 {
         self.cell_joules + self.channel_joules + self.idle_joules
     }
 
-    /// Requests a second and watt, which is requests a joule; 0 where nothing was taken.
+    /// Requests per second and watt, that is requests per joule; 0 if no energy was used.
     #[must_use]
     pub fn iops_per_watt(&self) -> f64 {
         let joules = self.joules();
@@ -69,8 +69,8 @@ impl Energy {
         }
     }
 
-    /// Of an array that served so many requests what its members took; `None` where no member
-    /// tells.
+    /// The energy of an array, summed over its members, for this many requests. `None` if no member
+    /// reports energy.
     pub(crate) fn of_members(media: &Media, requests: u64) -> Option<Self> {
         let members: Vec<_> = media.members().iter().filter_map(|m| m.energy).collect();
         Self::joined(members.iter()).map(|energy| Self { requests, ..energy })

@@ -1,37 +1,37 @@
-//! How the counters of the members of an array become those of the array.
+//! How the counters of an array's members combine into those of the array.
 
 use drivelab_ftl::EraseCounts;
 
-/// A way to join, by its words.
+/// A way to combine, with its description.
 pub trait Rule {
-    /// What the table says of it.
+    /// The description in the table.
     const WORDS: &'static str;
 }
 
-/// A way to join counters of one type.
+/// A way to combine counters of one type.
 pub trait Join<T>: Rule {
-    /// That of the array.
+    /// The array's counter.
     fn join<'a>(members: impl Iterator<Item = &'a T> + Clone) -> T
     where
         T: 'a;
 }
 
-/// What all members counted together; of counters that not every member has, those that have it.
+/// The sum over all members that have the counter.
 pub struct Sum;
 
 /// The mean of the members.
 pub struct Mean;
 
-/// The lists one behind the other.
+/// The members' lists, concatenated.
 pub struct Listed;
 
-/// The lists added entry by entry.
+/// The members' lists, added entry by entry.
 pub struct Added;
 
-/// Of the blocks of all members, which have as many each.
+/// Statistics over the blocks of all members, which have the same number of blocks each.
 pub struct OverBlocks;
 
-/// Computed of other counters, which are joined before.
+/// Computed from other counters, which are combined first.
 pub struct Derived;
 
 impl Rule for Sum {
@@ -107,7 +107,7 @@ impl Join<Option<EraseCounts>> for OverBlocks {
         let members = members.copied().flatten();
         let count = members.clone().count() as f64;
         let mean = members.clone().map(|member| member.mean).sum::<f64>() / count;
-        // The mean of the squares, less the square of the mean.
+        // The variance: the mean of the squares less the square of the mean.
         let squares = |member: EraseCounts| {
             member.standard_deviation * member.standard_deviation + member.mean * member.mean
         };

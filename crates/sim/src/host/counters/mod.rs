@@ -1,4 +1,4 @@
-//! What a drive's media did while the window was open: the counters, and what is told of them.
+//! Counters: what a drive's media did while the window was open, and how each is described.
 //!
 //! ```text
 //!   a row of the table ──┬─> the field that the drive counts in
@@ -6,7 +6,7 @@
 //!                        └─> how the members of an array add up
 //! ```
 //!
-//! Counting is adding to a field; the table is read once a run.
+//! Counting adds to a field; the table is read once a run.
 
 mod derived;
 mod joining;
@@ -23,38 +23,38 @@ pub use value::Value;
 /// One row of the table: a counter of `W`.
 #[derive(Debug)]
 pub struct Counter<W: 'static> {
-    /// Its name, as the field or function of `W` that gives it.
+    /// Its name: the field or function of `W` that holds it.
     pub name: &'static str,
-    /// Where a run gives it out.
+    /// Where a run reports it.
     pub place: Place,
     /// What is counted, or the unit of a quantity.
     pub unit: &'static str,
-    /// What it says, a sentence.
+    /// What it means, in a sentence.
     pub meaning: &'static str,
-    /// How those of the members of an array become that of the array, in words.
+    /// How the members' counters combine into the array's, in words.
     pub of_array: &'static str,
-    /// Under which name each measurement tells it too, if it does.
+    /// Its name in each measurement, if measurements report it too.
     pub measured: Option<&'static str>,
-    /// What follows the name in a key: that it is a list, or nothing.
+    /// What follows the name in a key: a mark for a list, or nothing.
     pub suffix: &'static str,
-    /// The parts of a counter that is several numbers, each with its meaning.
+    /// If the counter holds several numbers, the name and meaning of each.
     pub parts: &'static [(&'static str, &'static str)],
     /// Reads it.
     pub read: fn(&W) -> Value<'_>,
 }
 
-/// Where a run gives a counter out.
+/// Where a run reports a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In the object of its kind: `flash`, `placement`, `zones`, `disk`, `array` or `energy`.
     Object,
-    /// Among what is told of the whole run.
+    /// Among the values of the whole run.
     Run,
-    /// Nowhere: others are computed of it.
+    /// Nowhere; it is the input of other counters.
     Core,
 }
 
-/// A counter as documents and Python see it.
+/// A counter as documentation and Python see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
     /// Its key in what a run prints, such as `flash.page_reads`.
@@ -70,7 +70,7 @@ pub struct Described {
 }
 
 impl<W> Counter<W> {
-    /// Its keys in what a run prints; none where it is not given out.
+    /// Its keys in what a run prints; none if it is not reported.
     fn described(&self, object: &str) -> Vec<Described> {
         let name = match self.place {
             Place::Object => format!("{object}.{}{}", self.name, self.suffix),
@@ -94,7 +94,7 @@ impl<W> Counter<W> {
     }
 }
 
-/// Every counter that a run gives out, in the order of the table.
+/// Every counter that a run reports, in the order of the table.
 #[must_use]
 pub fn described() -> Vec<Described> {
     let flash = FlashCounters::ROWS.iter();
@@ -113,22 +113,22 @@ pub fn described() -> Vec<Described> {
         .collect()
 }
 
-/// What a drive keeps data on, with what it counted.
+/// What a drive stores data on, with its counters.
 #[derive(Clone, Debug, Default)]
 pub enum Media {
-    /// The window has not closed, or the device counts requests only.
+    /// The window has not closed, or the device counts only requests.
     #[default]
     Uncounted,
     /// An SSD.
     Flash(Box<FlashCounters>),
     /// A hard disk.
     Disk(DiskCounters),
-    /// An array: what each member did.
+    /// An array, with the outcome of each member.
     Members(Vec<super::Outcome>),
 }
 
 impl Media {
-    /// What the flash did, of an array that of all members; `None` of other drives.
+    /// What the flash did. Of an array, the members combined. `None` of other drives.
     #[must_use]
     pub fn flash(&self) -> Option<Cow<'_, FlashCounters>> {
         match self {
@@ -141,7 +141,7 @@ impl Media {
         }
     }
 
-    /// What the disk did, of an array that of all members; `None` of other drives.
+    /// What the disk did. Of an array, the members combined. `None` of other drives.
     #[must_use]
     pub fn disk(&self) -> Option<DiskCounters> {
         match self {
@@ -154,7 +154,7 @@ impl Media {
         }
     }
 
-    /// The members of an array; none of other drives.
+    /// The members of an array; empty for other drives.
     #[must_use]
     pub fn members(&self) -> &[super::Outcome] {
         match self {
@@ -163,7 +163,7 @@ impl Media {
         }
     }
 
-    /// The same, to be told what is known only when the run is over.
+    /// The same, to add what is known only at the end of the run.
     pub(crate) fn members_mut(&mut self) -> &mut [super::Outcome] {
         match self {
             Self::Members(members) => members,

@@ -1,13 +1,13 @@
-//! The table of counters: a row each.
+//! The table of counters, one row each.
 //!
 //! ```text
 //!   /// What it says: a sentence, as documents have it.
 //!   name: type, unit, how members join, where a run gives it out[, what else];
 //! ```
 //!
-//! A row of a `fn` is computed ([`super::derived`]) and not counted. `measured` names it in what
-//! each measurement tells, and `firmware` says that the firmware counts it, and as what.
-//! [`Place`] has the places, [`super::joining`] the ways to join.
+//! A row with `fn` is computed ([`super::derived`]), not counted. `measured` gives the counter's
+//! name in each measurement. `firmware` says that the firmware counts it, and under which name.
+//! [`Place`] lists where a run reports counters, [`super::joining`] the ways to combine them.
 
 use drivelab_ftl::{Counts, EraseCounts};
 
@@ -16,7 +16,7 @@ use super::value::{Countable, Value};
 use super::{Counter, Place};
 
 macro_rules! counters {
-    // A counter: its field, and its row.
+    // A counter: its field and its row.
     (@rows $head:tt [$($fields:tt)*] [$($rows:tt)*] [$($firmware:tt)*]
         $(#[doc = $meaning:literal])+
         $name:ident: $kind:ty, $unit:literal, $join:ident, $place:ident
@@ -35,7 +35,7 @@ macro_rules! counters {
             $($rest)*
         }
     };
-    // What is computed: its row.
+    // A computed value: its row.
     (@rows $head:tt [$($fields:tt)*] [$($rows:tt)*] [$($firmware:tt)*]
         $(#[doc = $meaning:literal])+
         fn $name:ident, $unit:literal, $place:ident $(, measured $measured:literal)?;
@@ -65,7 +65,7 @@ macro_rules! counters {
         }
 
         impl $counters {
-            /// The object in which a run gives them out.
+            /// The object in which a run reports them.
             pub const OBJECT: &'static str = $object;
 
             /// The table.
@@ -81,7 +81,7 @@ macro_rules! counters {
                 read: $read,
             }),*];
 
-            /// Those of an array with such members; `None` without any.
+            /// Combines the counters of an array's members; `None` if there are none.
             pub fn joined<'a>(members: impl Iterator<Item = &'a Self> + Clone) -> Option<Self> {
                 members.clone().next()?;
                 Some(Self {
@@ -95,7 +95,7 @@ macro_rules! counters {
     (@firmware $counters:ident []) => {};
     (@firmware $counters:ident [$({$name:ident $count:ident})+]) => {
         impl $counters {
-            /// Takes what the firmware counted between `before` and `now`.
+            /// Adds what the firmware counted between `before` and `now`.
             pub(crate) fn take_firmware(&mut self, now: &Counts, before: &Counts) {
                 $(self.$name = now.$count - before.$count;)+
             }
@@ -109,8 +109,8 @@ macro_rules! counters {
 }
 
 counters! {
-    /// What the flash did. An operation counts in the window in which the flash has executed it;
-    /// what the firmware counts, in the window in which it decides it.
+    /// What the flash did. An operation counts in the window in which the flash executes it. What
+    /// the firmware counts belongs to the window of the firmware's decision.
     #[derive(Clone, Debug, Default, PartialEq)]
     FlashCounters in "flash" {
         /// flash pages read inside the window; `flash` is `null` of a hard disk
@@ -223,7 +223,7 @@ counters! {
 }
 
 counters! {
-    /// What became of the zones of a drive, as its firmware judged commands inside the window.
+    /// What happened to the zones of a drive, as its firmware judged commands inside the window.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     ZoneCounters in "zones" {
         /// appends that were taken; `zones` is absent of a drive without zones
@@ -288,7 +288,7 @@ counters! {
 }
 
 counters! {
-    /// What an array with copies or parity did beside what its members did.
+    /// What an array with copies or parity did, in addition to what its members did.
     #[derive(Clone, Debug, Default, PartialEq)]
     ArrayCounters in "array" {
         /// reads that members were sent, for the host and for the array itself; `array` is absent
@@ -324,7 +324,7 @@ counters! {
 }
 
 counters! {
-    /// What a window took of the power supply.
+    /// The energy that a window took from the power supply.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     Energy in "energy" {
         /// energy of the cell arrays inside the window; `energy` is `null` where the preset has

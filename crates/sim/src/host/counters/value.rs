@@ -1,19 +1,19 @@
-//! The kinds of numbers that counters are.
+//! The kinds of numbers that counters hold.
 
 use drivelab_ftl::EraseCounts;
 
-/// What a counter says.
+/// The value of a counter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// A whole number; `None` of a drive that has none.
+    /// A whole number; `None` if the drive does not count it.
     Count(Option<u64>),
-    /// Any number, likewise.
+    /// A real number; `None` if the drive does not count it.
     Real(Option<f64>),
-    /// A number of each channel, or of each unit.
+    /// A number for each channel or unit.
     Reals(&'a [f64]),
-    /// A whole number of each of several.
+    /// A list of whole numbers.
     Counts(&'a [u64]),
-    /// How often blocks were erased; `None` of a firmware that does not tell.
+    /// Statistics of erases per block; `None` if the firmware does not report them.
     Erases(Option<EraseCounts>),
 }
 
@@ -36,7 +36,8 @@ impl From<Option<f64>> for Value<'_> {
 }
 
 impl Value<'_> {
-    /// As one number: of a list the mean, 0 of an empty one. `None` of a drive that has none.
+    /// As one number: the mean of a list, 0 for an empty one. `None` if the drive does not count
+    /// it.
     #[must_use]
     pub fn number(self) -> Option<f64> {
         match self {
@@ -55,10 +56,10 @@ impl Value<'_> {
 pub trait Countable {
     /// What follows the name in a key.
     const SUFFIX: &'static str = "";
-    /// The names and meanings of its numbers where they are several.
+    /// If it holds several numbers, the name and meaning of each.
     const PARTS: &'static [(&'static str, &'static str)] = &[];
 
-    /// What it says.
+    /// Its value.
     fn value(&self) -> Value<'_>;
 }
 

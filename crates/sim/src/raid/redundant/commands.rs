@@ -1,37 +1,37 @@
-//! Commands of the host, and what of them is on its way in members.
+//! Commands of the host, and their parts in progress on members.
 
 use drivelab_request::{Command, CommandKind};
 
 use super::NEVER;
 use crate::host::{Completion, Device, PARTS, PartNames, SimError};
 
-/// For whom a member works.
+/// On whose behalf a member works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A command of the host, by its tag.
     Host(u32),
-    /// A row's job.
+    /// The job of a row.
     Job(u32),
-    /// A piece that is being rebuilt of a copy: what is read of that.
+    /// A piece of a copy being rebuilt: its read.
     Source(u64),
-    /// The same: what is written.
+    /// The same: its write.
     Target(u64),
 }
 
 /// A drive of the array.
 pub struct Member {
     pub device: Box<dyn Device + Send>,
-    /// When something happens next, [`NEVER`] for nothing.
+    /// Time of its next event, or [`NEVER`].
     pub next: u64,
-    /// Whether it has no arm that moves.
+    /// Whether it is an SSD, without a moving arm.
     pub is_flash: bool,
-    /// Commands on their way.
+    /// Commands in progress.
     pub pending: u32,
-    /// Where the last read or write ends.
+    /// Where its last read or write ends.
     pub head: u64,
-    /// Where the last read ends.
+    /// Where its last read ends.
     pub read_end: u64,
-    /// What was served last; kept for its memory.
+    /// The completions served last; kept to reuse its memory.
     pub served: Vec<Completion>,
     owners: Vec<Owner>,
 }
@@ -82,7 +82,7 @@ impl Member {
         Ok(())
     }
 
-    /// For whom a command was that is complete.
+    /// On whose behalf a completed command was sent.
     pub fn owner(&self, tag: u32) -> Owner {
         self.owners[tag as usize]
     }
@@ -97,7 +97,7 @@ impl Member {
 /// Commands of the host that are not complete.
 #[derive(Default)]
 pub struct Hosts {
-    /// By tag: when it was submitted, and its parts that are not complete.
+    /// For each tag: when the command was submitted, and how many of its parts are not complete.
     commands: Vec<(u64, u32)>,
     vacant: Vec<u32>,
 }
@@ -108,7 +108,7 @@ impl Hosts {
         self.vacant.clear();
     }
 
-    /// A tag for a command that is submitted now, as yet without parts.
+    /// A tag for a command submitted now, without parts so far.
     pub fn take(&mut self, now: u64) -> u32 {
         let tag = self.vacant.pop().unwrap_or_else(|| {
             self.commands.push((0, 0));
@@ -122,7 +122,8 @@ impl Hosts {
         self.commands[tag as usize].1 += 1;
     }
 
-    /// One less; after the last the tag is free, and it is told when the command was submitted.
+    /// One part completed. After the last part the tag is free; returns when the command was
+    /// submitted.
     pub fn part_complete(&mut self, tag: u32) -> Option<u64> {
         let (submitted, parts) = &mut self.commands[tag as usize];
         *parts -= 1;
@@ -133,19 +134,19 @@ impl Hosts {
         Some(*submitted)
     }
 
-    /// Whether any is on its way.
+    /// Whether any command is in progress.
     pub fn are_active(&self) -> bool {
         self.vacant.len() < self.commands.len()
     }
 }
 
-/// The parts of a latency on an array: those of its members, and its own time.
+/// The parts of a latency on an array: those of its members, and the array's own time.
 #[derive(Clone, Copy, Debug)]
 pub struct PartsOfArray {
     names: PartNames,
-    /// Where the time in the array itself goes: waiting for a row, and parity.
+    /// The part for time in the array itself: waiting for a row, and parity.
     own: usize,
-    /// The members have different parts: all of them are one.
+    /// Members have different parts, so all their time counts as one.
     is_mixed: bool,
 }
 
@@ -189,7 +190,7 @@ impl PartsOfArray {
                 ..own_part(OF_UNLIKE)
             };
         }
-        // No part is left: the host's is the nearest.
+        // No part is left, so use the nearest one, the host's.
         Self {
             names: first,
             own: 0,
@@ -201,7 +202,7 @@ impl PartsOfArray {
         self.names
     }
 
-    /// Those of a command that took `latency`, of which `parts` were spent in members.
+    /// The parts of a command that took `latency`, of which `parts` were spent in members.
     pub fn of_command(&self, parts: &[u64; PARTS], latency: u64) -> [u64; PARTS] {
         let spent = parts.iter().sum::<u64>();
         let mut all = if self.is_mixed {

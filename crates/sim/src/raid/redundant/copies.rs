@@ -1,18 +1,18 @@
-//! Arrays with copies: which member reads, and what writes wait for.
+//! Arrays with copies: which member serves a read, and what writes wait for.
 //!
 //! A read goes
 //!
-//! - to the member whose last read ended where this one begins: what is sequential stays;
-//! - else, with members of flash, or where one has nothing to do, to the one with the fewest
-//!   commands on their way, the first of several;
-//! - else to the one whose last command ended nearest.
+//! - to the member whose last read ended where this one begins, so sequential reads stay together;
+//! - otherwise, if members are SSDs or one member is idle, to the member with the fewest commands
+//!   in progress; on a tie, to the first;
+//! - otherwise to the member whose last command ended nearest.
 //!
-//! That is `read_balance` of Linux's raid1.c; md's RAID-10 differs from it in small things, and
-//! follows the same rule here. A range whose chunks lie on several pairs is read of each. Writes
-//! and trims go to all copies and are complete with the last.
+//! This is `read_balance` of Linux's raid1.c. md's RAID-10 differs from it in small things; here it
+//! follows the same rule. If the chunks of a range lie on several pairs, each pair serves its part.
+//! Writes and trims go to all copies and complete with the last one.
 //!
-//! While a piece is being rebuilt, what the host writes to the same place waits with its part for
-//! the member that is rebuilt; a piece in which the host is writing waits for that.
+//! While a piece is being rebuilt, host writes to the same place wait with their part for the
+//! rebuilt member. A piece in which the host is writing waits for that write.
 
 use drivelab_request::{Command, CommandKind};
 
@@ -23,7 +23,7 @@ use super::{Layout, Redundant};
 use crate::host::{Completion, SimError};
 use crate::raid::mirrors::Mirrors;
 
-/// A part of a command for the member that is being rebuilt, which waits.
+/// A waiting part of a command for the member that is being rebuilt.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     tag: u32,
@@ -33,10 +33,11 @@ pub struct Held {
     size: u64,
 }
 
-/// What one member has of a command.
+/// One member's part of a command: member, offset and size.
 type Piece = (u32, u64, u64);
 
-/// Adds a part to the pieces: to the last of the same member, where it follows it.
+/// Adds a part to the pieces. If it follows the last piece of the same member, it extends that
+/// piece.
 fn add_piece(pieces: &mut Vec<Piece>, (member, offset, size): Piece) {
     let last = pieces.iter_mut().rev().find(|piece| piece.0 == member);
     match last {
@@ -46,13 +47,13 @@ fn add_piece(pieces: &mut Vec<Piece>, (member, offset, size): Piece) {
 }
 
 impl Redundant {
-    /// Whether a member has what belongs into a range of it.
+    /// Whether a member has valid data in a range.
     fn has(&self, member: u32, offset: u64, size: u64) -> bool {
         let rebuild = self.rebuild.as_ref();
         self.is_present(member) && rebuild.is_none_or(|rebuild| rebuild.has(member, offset + size))
     }
 
-    /// The member that reads of those that have it, and where on it.
+    /// Chooses the reader among the members with valid data, and the offset on it.
     fn reader(&self, copies: impl Iterator<Item = (u32, u64)>, size: u64) -> Option<(u32, u64)> {
         let readable = copies.filter(|&(member, offset)| self.has(member, offset, size));
         let mut fewest: Option<(u32, u32, u64)> = None;
@@ -142,7 +143,7 @@ impl Redundant {
         Ok(())
     }
 
-    /// A part of a command of the host is complete in a member.
+    /// Part of a host command completed in a member.
     pub(super) fn host_part_complete(
         &mut self,
         member: u32,
@@ -160,7 +161,7 @@ impl Redundant {
         Ok(())
     }
 
-    /// Begins what may be rebuilt now.
+    /// Starts whatever may be rebuilt now.
     pub(super) fn rebuild_on(&mut self, now: u64) -> Result<(), SimError> {
         loop {
             let is_disturbed = self.hosts.are_active();
@@ -192,7 +193,8 @@ impl Redundant {
             return Ok(());
         };
         let (size, others) = mirrors.others(rebuild.member(), start, size);
-        // Of an odd number of members the last chunk may have no other, and holds no data then.
+        // With an odd number of members the last chunk may have no second copy; it then holds no
+        // data.
         let end = rebuild.end();
         let others = others.filter(|&(_, offset)| offset + size <= end);
         let Some((member, offset)) = self.reader(others, size) else {
@@ -204,7 +206,7 @@ impl Redundant {
         self.submit_to(Owner::Source(start), (member, offset, size), &read, now)
     }
 
-    /// A piece is read.
+    /// A piece was read.
     pub(super) fn copy_read(&mut self, start: u64, now: u64) -> Result<(), SimError> {
         let Some(rebuild) = &self.rebuild else {
             return Ok(());
@@ -214,7 +216,7 @@ impl Redundant {
         self.submit_to(Owner::Target(start), piece, &write, now)
     }
 
-    /// A piece is written: what waited for it goes on.
+    /// A piece was written, so what waited for it continues.
     pub(super) fn copy_written(&mut self, start: u64, now: u64) -> Result<(), SimError> {
         self.piece_rebuilt(start, now);
         for _ in 0..self.held.len() {
@@ -235,7 +237,7 @@ impl Redundant {
         self.rebuild_on(now)
     }
 
-    /// A piece has what it should.
+    /// A piece is up to date.
     pub(super) fn piece_rebuilt(&mut self, start: u64, now: u64) {
         if let Some(rebuild) = &mut self.rebuild {
             self.counters.rebuilt_bytes += rebuild.done(start, now);

@@ -1,4 +1,4 @@
-//! A job of a row: reads, then parity is computed, then writes.
+//! A job of a row: reads, then computing parity, then writes.
 //!
 //! ```text
 //!   begun ── reads ── all complete ── computed ── writes ── all complete: the row is free
@@ -14,34 +14,34 @@ use crate::host::{Completion, PARTS, SimError};
 use crate::raid::rows::Holds;
 use crate::raid::update::{Method, Work};
 
-/// What it is for.
+/// The purpose of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobKind {
     /// Writes of the host.
     Write,
-    /// Reads of it where a member is missing.
+    /// Reads of the host when a member is missing.
     Read,
     /// Trims of whole rows.
     Trim,
-    /// What a member should have.
+    /// Rebuilding a member's chunk.
     Rebuild,
 }
 
-/// One.
+/// A job.
 pub struct Job {
     pub row: u64,
     pub kind: JobKind,
     pub work: Work,
-    /// Commands of the host of which it is a part.
+    /// The host commands that it is a part of.
     pub hosts: Vec<u32>,
-    /// What is written in the place of the host, beside where.
+    /// The command that is written for the host, without its offset.
     pub command: Command,
-    /// Bytes of the cache that it takes.
+    /// Bytes of the cache that it uses.
     pub cached_bytes: u64,
-    /// Of what is being done now, that is not complete.
+    /// Number of operations of the current step that are not complete.
     pub pending: u32,
     pub is_writing: bool,
-    /// Where the time went in members.
+    /// How the time in members divides into parts.
     pub parts: [u64; PARTS],
 }
 
@@ -61,7 +61,7 @@ impl Job {
     }
 }
 
-/// Those that are begun.
+/// The jobs in progress.
 #[derive(Default)]
 pub struct Jobs {
     jobs: Vec<Option<Job>>,
@@ -123,7 +123,7 @@ impl Redundant {
         self.submit_parts(number, reads, false, now)
     }
 
-    /// Submits what a job reads or writes.
+    /// Submits the reads or writes of a job.
     fn submit_parts(
         &mut self,
         number: u32,
@@ -149,7 +149,7 @@ impl Redundant {
             let what = match (is_writing, is_data) {
                 (false, _) => plain(CommandKind::Read),
                 (true, true) => command,
-                // Parity looks like nothing.
+                // Parity has no pattern.
                 (true, false) => Command {
                     content: Content::Random,
                     ..command
@@ -185,7 +185,7 @@ impl Redundant {
         }
     }
 
-    /// Everything that a job needs is read: the thread for parity takes it when it is free.
+    /// A job has read everything it needs. The parity thread takes it when it is free.
     fn compute(
         &mut self,
         number: u32,
@@ -207,7 +207,7 @@ impl Redundant {
         Ok(())
     }
 
-    /// What a job computes is there.
+    /// The computation of a job is done.
     pub(super) fn computed(
         &mut self,
         number: u32,

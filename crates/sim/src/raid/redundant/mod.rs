@@ -1,4 +1,4 @@
-//! An array with copies or parity as a device.
+//! An array with copies or parity, as a device.
 //!
 //! ```text
 //!   command ─┬─ copies: read ─> one member, write ─> all of them            (copies.rs)
@@ -8,8 +8,8 @@
 //!   rebuilding: row by row, or piece by piece, at its own speed             (rebuild.rs)
 //! ```
 //!
-//! What happens in members comes before what the array does by itself at the same moment, and of
-//! members the first comes first. The array has one thread for parity; else it takes no time.
+//! At one moment, events in members come before the array's own, and the first member before the
+//! others. The array has one thread for parity. Everything else in it takes no time.
 
 mod commands;
 mod copies;
@@ -42,31 +42,31 @@ use crate::snapshot::SnapshotError;
 
 const NEVER: u64 = u64::MAX;
 
-/// What an array is, beside its members.
+/// An array apart from its members.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Redundancy {
     /// Its level: any but 0.
     pub level: Level,
-    /// Bytes of a chunk; RAID-1 has none.
+    /// Bytes of a chunk; unused by RAID-1.
     pub chunk_bytes: u64,
     /// Members that are missing.
     pub failed: Members,
     /// The member that is being rebuilt.
     pub rebuilding: Option<Rebuilding>,
-    /// How parity is made; of an array with parity alone.
+    /// How parity is computed; used only by arrays with parity.
     pub parity: ParityTimes,
 }
 
-/// How long parity takes, and what gathers before it.
+/// How long parity takes, and how long writes gather before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParityTimes {
-    /// Of every row that is brought up to date, or whose missing data is computed.
+    /// Fixed time for every row that is updated or whose missing data is computed.
     pub row_ns: u64,
-    /// Bytes of chunks, old and new, that go through the computation in a second.
+    /// Bytes of chunks, old and new, that the computation handles in a second.
     pub bytes_per_second: u64,
-    /// How long a row of which a part is written waits for the rest.
+    /// How long a partly written row waits for the rest.
     pub gather_ns: u64,
-    /// Bytes of every member that may be in work at once.
+    /// Bytes of every member that may be in progress at once.
     pub cache_bytes: u64,
 }
 
@@ -77,12 +77,12 @@ enum Layout {
     Parity(Rows),
 }
 
-/// Drives that keep everything more than once.
+/// Drives that keep all data redundantly.
 pub struct Redundant {
     members: Vec<Member>,
     layout: Layout,
     capacity_bytes: u64,
-    /// Members that are there.
+    /// The members that exist.
     present: Members,
     rebuild: Option<Rebuild>,
     parity: ParityTimes,
@@ -92,11 +92,11 @@ pub struct Redundant {
     rows: BTreeMap<u64, Row>,
     /// Parts of commands for which the cache has no room yet.
     arriving: VecDeque<Arriving>,
-    /// Bytes of the cache that are taken.
+    /// Bytes of the cache in use.
     cached_bytes: u64,
-    /// Writes of copies that wait for a piece that is being rebuilt.
+    /// Writes to copies that wait for a piece being rebuilt.
     held: VecDeque<Held>,
-    /// Until when the thread for parity is busy.
+    /// Until when the parity thread is busy.
     computing_until: u64,
     timers: Timers,
     counters: ArrayCounters,
@@ -104,8 +104,8 @@ pub struct Redundant {
 }
 
 impl Redundant {
-    /// An array of `members`, as many as its level needs; what they have together must bear what
-    /// is missing.
+    /// An array of as many `members` as its level needs. It must survive without the missing
+    /// members.
     #[must_use]
     pub fn new(devices: Vec<Box<dyn Device + Send>>, redundancy: &Redundancy) -> Self {
         let count = devices.len() as u32;
@@ -158,7 +158,7 @@ impl Redundant {
         self.present >> member & 1 == 1
     }
 
-    /// The members that are there, by place.
+    /// The indices of the existing members.
     fn present_places(&self) -> impl Iterator<Item = usize> + use<> {
         let present = self.present;
         (0..u32::BITS)
@@ -166,7 +166,7 @@ impl Redundant {
             .map(|member| member as usize)
     }
 
-    /// Submits to a member what is for `owner`.
+    /// Submits a command for `owner` to a member.
     fn submit_to(
         &mut self,
         owner: Owner,
@@ -187,7 +187,7 @@ impl Redundant {
         self.members[member as usize].submit(owner, &part, now)
     }
 
-    /// A part of a command of the host is complete; with the last the command is.
+    /// Part of a host command completed. The last part completes the command.
     fn part_complete(
         &mut self,
         tag: u32,
@@ -204,8 +204,8 @@ impl Redundant {
         }
     }
 
-    /// What happens next: in a member, the first of several at one moment, or of the array itself;
-    /// and until when that is so.
+    /// The next event: in a member (the first of several at one moment) or in the array itself, and
+    /// the time until which it stays the next.
     fn first(&self) -> (Option<usize>, u64, u64) {
         let timer = self.timers.next().unwrap_or(NEVER);
         let (mut first, mut earliest, mut until) = (None, NEVER, timer);
@@ -296,7 +296,7 @@ impl Device for Redundant {
             rebuild.begin();
             self.timers.add(0, Timer::Rebuild);
         }
-        // All have the array's variability, and so the same factor.
+        // All members have the array's variability, and so the same factor.
         let mut factor = 1.0;
         for member in &mut self.members {
             factor = member.begin(seed, index);
@@ -363,7 +363,7 @@ impl Device for Redundant {
             is_there.then(|| self.members[member as usize].device.would_lose(offset))
         };
         match self.layout {
-            // What one copy keeps is not lost.
+            // Data is not lost if one copy keeps it.
             Layout::Copies(mirrors) => mirrors.split(offset_bytes, 1).all(|part| {
                 let mut copies = mirrors.copies(part);
                 copies.all(|(member, offset)| loses(member, offset).unwrap_or(true))

@@ -5,10 +5,11 @@
 //!     rebuilt      in work, in any order   as it was
 //! ```
 //!
-//! Pieces follow each other at a speed: the greatest while the host leaves the array alone, the
-//! least while it does not (a command came since the piece before, or is on its way). Those are
-//! `sync_speed_max` and `sync_speed_min` of md(4). At most [`WINDOW_BYTES`] are in work. A rebuild
-//! goes on from run to run, and rests when a window is closed until the next is opened.
+//! Pieces follow each other at a set speed. It is the maximum while the host leaves the array
+//! alone. It is the minimum if a host command is in progress, or has come since the piece before.
+//! These speeds are `sync_speed_max` and `sync_speed_min` of md(4). At most [`WINDOW_BYTES`] are in
+//! progress. A rebuild continues from run to run. It pauses from the closing of one window to the
+//! opening of the next.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,7 @@ use crate::snapshot::SnapshotError;
 /// `RESYNC_WINDOW` of Linux's raid1-10.c: 32 blocks of 64 KiB.
 const WINDOW_BYTES: u64 = 2 << 20;
 
-/// `RESYNC_BLOCK_SIZE` of the same, where the array has no chunks.
+/// `RESYNC_BLOCK_SIZE` of the same file, used if the array has no chunks.
 const BLOCK_BYTES: u64 = 64 << 10;
 
 /// What is being rebuilt, and how fast.
@@ -28,52 +29,53 @@ const BLOCK_BYTES: u64 = 64 << 10;
 pub struct Rebuilding {
     /// Which member.
     pub member: u32,
-    /// The part of it that is rebuilt when a run begins from the prepared state.
+    /// The fraction of it that is rebuilt when a run begins from the prepared state.
     pub done_ratio: f64,
-    /// While the host works.
+    /// Speed while the host works.
     pub min_bytes_per_second: u64,
-    /// While it does not.
+    /// Speed while it does not.
     pub max_bytes_per_second: u64,
 }
 
-/// What may be rebuilt.
+/// What may be rebuilt next.
 pub enum Turn {
-    /// Nothing before something else happens.
+    /// Nothing until another event.
     Nothing,
-    /// Something at that moment.
+    /// Something, at this time.
     Later(u64),
     /// This piece now.
     Piece { start: u64, size: u64 },
 }
 
-/// The course of it.
+/// The progress of a rebuild.
 pub struct Rebuild {
     of: Rebuilding,
     piece_bytes: u64,
     /// Bytes of the member.
     end: u64,
-    /// Everything before it has what it should.
+    /// Everything before this byte is up to date.
     position: u64,
-    /// The first byte that is not in work.
+    /// The first byte that is not in progress.
     next: u64,
-    /// Pieces from `position` on that are done, and that are in work.
+    /// Pieces from `position` on that are done, and pieces in progress.
     done: BTreeSet<u64>,
     busy: BTreeSet<u64>,
-    /// Not before then.
+    /// The earliest time of the next piece.
     allowed_at: u64,
-    /// A moment is asked for.
+    /// A timer is set.
     is_awaited: bool,
     has_host_come: bool,
     rests: bool,
     ended_at: Option<u64>,
-    /// Writes of the host to this member: their tags, parts, and where they begin and end.
+    /// Host writes to this member: tag, number of parts, beginning and end.
     writes: Vec<(u32, u32, u64, u64)>,
-    /// A piece waits for one of them.
+    /// A piece waits for one of these writes.
     is_blocked: bool,
 }
 
 impl Rebuild {
-    /// Of a member of which the array uses `end` bytes; pieces are its chunks, if it has any.
+    /// The rebuild of a member of which the array uses `end` bytes. Pieces are its chunks, if it
+    /// has any.
     pub fn new(of: &Rebuilding, chunk_bytes: Option<u64>, end: u64) -> Self {
         let piece_bytes = chunk_bytes.unwrap_or(BLOCK_BYTES);
         let mut rebuild = Self {
@@ -96,7 +98,7 @@ impl Rebuild {
         rebuild
     }
 
-    /// As the preset says.
+    /// Returns to the state that the preset gives.
     pub fn reset(&mut self) {
         let pieces = (self.end as f64 * self.of.done_ratio) as u64 / self.piece_bytes;
         self.position = (pieces * self.piece_bytes).min(self.end);
@@ -117,7 +119,7 @@ impl Rebuild {
         self.position
     }
 
-    /// Takes up where another one was.
+    /// Continues from where another rebuild was.
     pub fn take_up(&mut self, position: u64) -> Result<(), SnapshotError> {
         let is_whole = position.is_multiple_of(self.piece_bytes) || position == self.end;
         if position > self.end || !is_whole {
@@ -140,12 +142,12 @@ impl Rebuild {
         self.of.member == member
     }
 
-    /// Whether a member has what it should up to `end`.
+    /// Whether a member is up to date up to `end`.
     pub const fn has(&self, member: u32, end: u64) -> bool {
         !self.is_of(member) || end <= self.position || self.position == self.end
     }
 
-    /// Bytes of the piece that begins there.
+    /// Bytes of the piece that begins at `start`.
     pub fn size_of(&self, start: u64) -> u64 {
         self.piece_bytes.min(self.end - start)
     }
@@ -154,7 +156,7 @@ impl Rebuild {
         self.has_host_come = true;
     }
 
-    /// The next piece, if it may begin; it is in work from then on.
+    /// The next piece, if it may begin; it is in progress from then on.
     pub fn turn(&mut self, now: u64, is_disturbed: bool) -> Turn {
         if self.is_awaited && now >= self.allowed_at {
             self.is_awaited = false;
@@ -190,7 +192,7 @@ impl Rebuild {
         Turn::Piece { start, size }
     }
 
-    /// A piece is done: its bytes.
+    /// A piece is done. Returns its bytes.
     pub fn done(&mut self, start: u64, now: u64) -> u64 {
         self.busy.remove(&start);
         self.done.insert(start);
@@ -203,7 +205,7 @@ impl Rebuild {
         self.size_of(start)
     }
 
-    /// Whether a piece in work meets a range of the member.
+    /// Whether a piece in progress overlaps a range of the member.
     pub fn is_busy(&self, offset: u64, size: u64) -> bool {
         let first = offset / self.piece_bytes * self.piece_bytes;
         self.busy.range(first..offset + size).next().is_some()
@@ -221,7 +223,7 @@ impl Rebuild {
         }
     }
 
-    /// A command of the host is complete on the member; answers whether a piece waited for one.
+    /// A host command completed on the member. Returns whether a piece waited for one.
     pub fn host_wrote(&mut self, tag: u32) -> bool {
         let Some(place) = self.writes.iter().position(|write| write.0 == tag) else {
             return false;
@@ -237,14 +239,14 @@ impl Rebuild {
         self.rests = false;
     }
 
-    /// Whether a moment should be asked for, and from here on is.
+    /// Whether a timer should be set; marks it as set.
     pub fn goes_on(&mut self) -> bool {
         let goes_on = !self.is_awaited && self.next < self.end;
         self.is_awaited |= goes_on;
         goes_on
     }
 
-    /// The window that opened then is closed: what is told of it.
+    /// The window that opened at `opened_at` closes: writes its results into `counters`.
     pub fn close_window(&mut self, opened_at: u64, counters: &mut ArrayCounters) {
         self.rests = true;
         counters.rebuild_left_bytes = Some(self.end - self.position);

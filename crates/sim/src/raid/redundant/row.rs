@@ -1,15 +1,14 @@
-//! Rows of an array with parity: what waits for each, in the stripe cache.
+//! Rows of an array with parity: the stripe cache, and what waits for each row.
 //!
-//! - A row is worked on by one job at a time; what comes meanwhile gathers, and is one job then.
-//! - So is what comes at one moment (md plugs), and, where a preset says so, what comes in a time
-//!   after the first part of a row, unless the row is whole before.
-//! - The cache is bounded: a write takes the columns of its row from the first to the last that is
+//! - One job at a time works on a row. Commands that come meanwhile gather and form the next job.
+//! - Commands that come at one moment also form one job (md plugs). A preset may extend this to a
+//!   time after the first part of a row, unless the row is complete earlier.
+//! - The cache is bounded. A write takes the columns of its row from the first to the last one
 //!   written, in pages of 4 KiB (`stripe_cache_size` of md). What does not fit waits in order of
 //!   arrival, and nothing gathers then.
-//! - Reads go past the cache unless a member is missing; then they are jobs of their row, by turns
-//!   with writes.
-//! - Trims go to the members for whole rows; of less nothing is trimmed, for the row's parity
-//!   would be wrong.
+//! - Reads bypass the cache unless a member is missing. In that case they are jobs of their row and
+//!   alternate with writes.
+//! - Trims go to the members for whole rows only. A trim of less would make the row's parity wrong.
 
 use drivelab_request::{Command, CommandKind};
 
@@ -25,7 +24,7 @@ use crate::raid::update::{self, Present, Work};
 /// A page of the cache.
 const PAGE_BYTES: u64 = 4096;
 
-/// What a command writes in one row.
+/// The data that a command writes to one row.
 pub struct Arriving {
     tag: u32,
     row: u64,
@@ -33,28 +32,28 @@ pub struct Arriving {
     command: Command,
 }
 
-/// What waits for a row.
+/// The commands that wait for a row.
 #[derive(Default)]
 pub struct Row {
     is_busy: bool,
     writes: Vec<Arriving>,
-    /// Columns that they take, and until when more may come.
+    /// The columns that they take, and until when more commands may join.
     columns: Option<(u64, u64)>,
     gathers_until: u64,
     reads: Vec<(u32, Vec<Extent>)>,
     trims: Vec<u32>,
     is_to_rebuild: bool,
-    /// Writes are next, as reads were last.
+    /// Writes go next, because reads went last.
     prefers_writes: bool,
 }
 
 impl Row {
-    /// Bytes of the cache that its waiting writes take.
+    /// Bytes of the cache that its waiting writes use.
     fn cached_bytes(&self) -> u64 {
         self.columns.map_or(0, bytes_of)
     }
 
-    /// The columns with those of more extents.
+    /// The columns, extended by those of more extents.
     fn columns_with(&self, extents: &[Extent]) -> (u64, u64) {
         let (from, to) = self.columns.unwrap_or((u64::MAX, 0));
         let first = extents.iter().map(|e| e.from).min().unwrap_or(0);
@@ -108,7 +107,7 @@ impl Redundant {
         command: &Command,
         now: u64,
     ) -> Result<(), SimError> {
-        // By member the piece to which more may be added.
+        // For each member, the piece that can be extended.
         let mut pieces = vec![(0, 0); rows.members() as usize];
         let size = u64::from(command.size_bytes);
         for (row, from, to) in rows.split(command.offset_bytes, size) {
@@ -173,7 +172,7 @@ impl Redundant {
 
     pub(super) fn trim_rows(&mut self, rows: Rows, tag: u32, command: &Command, now: u64) {
         let size = u64::from(command.size_bytes);
-        // So that a command of which nothing is trimmed is complete too.
+        // So that a command completes even if nothing of it is trimmed.
         self.hosts.add_part(tag);
         self.timers.add(now, Timer::Finish(tag));
         for (row, from, to) in rows.split(command.offset_bytes, size) {
@@ -190,14 +189,14 @@ impl Redundant {
         self.timers.add(now, Timer::Row(row));
     }
 
-    /// Takes into the cache what has room there, in order.
+    /// Moves waiting writes into the cache while there is room, in order.
     pub(super) fn admit(&mut self, rows: Rows, now: u64) {
         while let Some(first) = self.arriving.front() {
             let row = self.rows.entry(first.row).or_default();
             let columns = row.columns_with(&first.extents);
             let more = bytes_of(columns) - row.cached_bytes();
             if self.cached_bytes > 0 && self.cached_bytes + more > self.parity.cache_bytes {
-                // What gathers makes way.
+                // Stop gathering, to make room.
                 let waiting = self.rows.iter().filter(|(_, row)| !row.writes.is_empty());
                 for (&row, _) in waiting {
                     self.timers.add(now, Timer::Row(row));
@@ -221,7 +220,7 @@ impl Redundant {
         }
     }
 
-    /// Begins the next job of a row, if there is one and none is at work.
+    /// Starts the next job of a row, if there is one and none is running.
     pub(super) fn start_row(
         &mut self,
         number: u64,
@@ -308,7 +307,7 @@ impl Redundant {
         }
     }
 
-    /// A job of a row is over: what waits for the row, or for room in the cache, goes on.
+    /// A job of a row is done: whatever waits for the row or for cache room continues.
     pub(super) fn row_free(&mut self, number: u64, cached_bytes: u64, now: u64) {
         let super::Layout::Parity(rows) = self.layout else {
             return;

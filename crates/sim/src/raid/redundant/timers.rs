@@ -1,4 +1,4 @@
-//! What the array does by itself, in turn of time; of one moment in the order of asking.
+//! The array's own events, in order of time; at one moment, in the order in which they were set.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,9 +6,9 @@ use std::collections::BinaryHeap;
 /// What is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timer {
-    /// A part of a command that takes no time is complete.
+    /// A part of a command that takes no time completes.
     Finish(u32),
-    /// What waits for a row may begin.
+    /// A job that waits for a row may begin.
     Row(u64),
     /// The parity of a job is computed.
     Computed(u32),
@@ -16,10 +16,10 @@ pub enum Timer {
     Rebuild,
 }
 
-/// A moment, a number that counts up, and what is due.
+/// A time, a serial number, and what is due.
 type Due = Reverse<(u64, u64, Timer)>;
 
-/// What will be due.
+/// Everything that will be due.
 #[derive(Default)]
 pub struct Timers {
     due: BinaryHeap<Due>,

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-//! Plans carried out on real bytes, and the sums that are known.
+//! Executes plans on real bytes, and checks the known operation counts.
 
 use super::*;
 use crate::raid::level::Level;
@@ -29,13 +29,13 @@ fn power(exponent: u32) -> u8 {
     (0..exponent).fold(1, |product_, _| product(product_, 2))
 }
 
-/// The 254th power, as every element's 255th is 1.
+/// The 254th power, because every element's 255th power is 1.
 fn inverse(a: u8) -> u8 {
     let squares = std::iter::successors(Some(a), |&square| Some(product(square, square)));
     squares.skip(1).take(7).fold(1, product)
 }
 
-/// Random numbers that are always the same.
+/// Random numbers that are the same in every run.
 struct Draws(u64);
 
 impl Draws {
@@ -48,8 +48,7 @@ impl Draws {
     }
 }
 
-/// The bytes of every member, of which plans are carried out to the letter: what a plan has not
-/// read is not known.
+/// The bytes of every member. Plans are executed literally: what a plan has not read is unknown.
 struct Bytes {
     rows: Rows,
     members: Vec<Vec<u8>>,
@@ -88,7 +87,7 @@ impl Bytes {
         known
     }
 
-    /// The data of a column by all that is known of it, whatever was read: brute force over the
+    /// The data of a column derived from everything known, whatever was read: brute force over the
     /// two equations.
     fn solved(&self, row: u64, known: &Known, place: u64) -> Vec<Option<u8>> {
         let rows = self.rows;
@@ -99,7 +98,7 @@ impl Bytes {
         let mut parity = rows.parity_members(row).map(of);
         let (p, q) = (parity.next().flatten(), parity.next().flatten());
         let missing: Vec<_> = (0..data.len()).filter(|&c| data[c].is_none()).collect();
-        // What is left of P and Q when what is known is taken away.
+        // What remains of P and Q after the known data is subtracted.
         let left = |parity: Option<u8>, factor: &dyn Fn(usize) -> u8| {
             let known = data.iter().enumerate();
             known.fold(parity, |sum, (chunk, value)| {
@@ -128,7 +127,7 @@ impl Bytes {
         })
     }
 
-    /// Carries a write out by what its plan reads and nothing else.
+    /// Executes a write with what its plan reads, and nothing else.
     fn write(&mut self, row: u64, extents: &[Extent], value: &dyn Fn(u32, u64) -> u8) {
         let (rows, present) = (self.rows, self.present);
         let work = write(rows, row, extents, present);
@@ -173,7 +172,7 @@ impl Bytes {
         if let Some(all) = all {
             return Some(Self::parity_of(&all)[which]);
         }
-        // Of what it was, and of the differences.
+        // From the old parity and the differences.
         let member = rows.parity_members(row).nth(which)?;
         let was = known[member as usize][place as usize]?;
         (0..rows.data_chunks()).try_fold(was, |parity, chunk| match new(chunk) {
@@ -220,8 +219,8 @@ impl Bytes {
     }
 }
 
-/// Every sequence of writes under every failure that is borne reads back what was written, also
-/// after the members were rebuilt.
+/// Any sequence of writes under any tolerated failure reads back what was written, also after the
+/// members were rebuilt.
 #[test]
 fn an_array_reads_back_what_was_written_whatever_is_missing() {
     let mut draws = Draws(7);
@@ -242,7 +241,7 @@ fn an_array_reads_back_what_was_written_whatever_is_missing() {
             let row_bytes = array.rows.row_bytes();
             let mut expected = vec![0_u8; (count * row_bytes) as usize];
             for step in 0..60 {
-                // Members are lost on the way, so that what they have is old.
+                // Members fail midway, so what they hold is old.
                 if step == 20 {
                     array.present.readable &= !lost;
                     array.present.writable &= !lost;
@@ -250,7 +249,7 @@ fn an_array_reads_back_what_was_written_whatever_is_missing() {
                         array.members[member as usize].fill(0xee);
                     }
                 }
-                // One that is being rebuilt takes writes, and is not read.
+                // A member being rebuilt takes writes and is not read.
                 if step == 40 {
                     array.present.writable |= lost;
                 }
@@ -283,7 +282,7 @@ fn an_array_reads_back_what_was_written_whatever_is_missing() {
                 array.present.readable |= 1 << member;
                 assert_eq!(read_all(&array, count), expected);
             }
-            // Both parities are right again: any others may be lost.
+            // Both parities are right again, so any other members may fail.
             for other in (0..1_u32 << members).filter(|o| o.count_ones() == level.parities()) {
                 array.present.readable = ((1 << members) - 1) & !other;
                 assert_eq!(read_all(&array, count), expected);
@@ -301,7 +300,7 @@ fn read_all(array: &Bytes, count: u64) -> Vec<u8> {
     (0..count).flat_map(of).collect()
 }
 
-/// The same of copies: any one that is left has what was written, and nothing is written twice.
+/// The same for copies: any remaining copy has what was written, and nothing is written twice.
 #[test]
 fn every_copy_has_what_was_written() {
     let mut draws = Draws(3);
@@ -358,7 +357,8 @@ fn small_writes_read_as_much_as_they_write() {
         from: 4_096,
         to: 8_192,
     }];
-    // With few members the rest of the row is less than data and parity; of equal, the rest.
+    // With few members the rest of the row is smaller than data and parity. On a tie the rest is
+    // read.
     let expected = [
         (Level::Raid5, 3, (1, 2, Method::Reconstruct)),
         (Level::Raid5, 4, (2, 2, Method::Reconstruct)),
@@ -394,8 +394,9 @@ fn a_whole_row_reads_nothing_and_most_of_one_reads_the_rest() {
 
 #[test]
 fn columns_are_decided_by_themselves() {
-    // Of four data chunks one and a half are written. Where two are, the two others are read, for
-    // it would be three with parity; where one is, that one and parity.
+    // One and a half of four data chunks are written. In columns where two chunks are written, the
+    // two others are read; with parity it would be three. Where one is written, that one and parity
+    // are read.
     let rows = Rows::new(Level::Raid5, 5, 100);
     let extents: Vec<_> = rows.extents(0, 150).collect();
     let work = write(rows, 0, &extents, all(5));
@@ -415,7 +416,7 @@ fn columns_are_decided_by_themselves() {
         [part(0, 0, 100), part(1, 0, 50), part(4, 0, 100)]
     );
     assert_eq!((work.parity_read_bytes, work.parity_write_bytes), (50, 100));
-    // Four chunks where two are written; new and old of one, and old parity, where one is.
+    // Four chunks where two are written. Where one is: its new and old data, and the old parity.
     assert_eq!(work.computed_bytes, 4 * 50 + 3 * 50);
     assert_eq!(work.method, Some(Method::ReadModifyWrite));
 }
