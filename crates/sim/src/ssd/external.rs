@@ -1,4 +1,4 @@
-//! A simulated drive with a firmware of the user's own in the place of the built-in.
+//! A simulated drive with the user's own firmware instead of the built-in one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use crate::ssd::engine::Engine;
 use crate::ssd::fill::{fill, passes};
 use crate::ssd::settle::overwrite_until_steady;
 
-/// A drive whose firmware is a shared library (`drivelab_firmware.h`), always under
-/// the checker of the firmware contract. It has no way back to its prepared state:
-/// every run goes on from where the one before ended.
+/// A drive whose firmware is a shared library (`drivelab_firmware.h`). The checker of the firmware
+/// contract always wraps it. It cannot return to its prepared state: every run continues where the
+/// one before ended.
 pub struct ExternalSsd {
     engine: Engine<Checked<External>>,
     config: SsdConfig,
@@ -27,8 +27,8 @@ impl ExternalSsd {
     /// Loads the library and brings the drive into the condition of `config`.
     ///
     /// # Errors
-    /// [`SimError`] when the library cannot be loaded, or fails or breaks its contract
-    /// while it prepares the drive; soon after another thread has set `stop`.
+    /// [`SimError`] if the library cannot be loaded, or if it fails or breaks its contract while it
+    /// prepares the drive. Also soon after another thread has set `stop`.
     pub fn new(
         config: SsdConfig,
         library: &Path,
@@ -75,16 +75,16 @@ impl ExternalSsd {
         self.engine.capacity_bytes
     }
 
-    /// Tells `watch` where every run from here on stands.
+    /// Reports the progress of every later run to `watch`.
     pub fn watch(&mut self, watch: &Arc<Watch>) {
         self.engine.users.watch = Some(Arc::clone(watch));
     }
 
-    /// Runs streams and keeps the state that they leave.
+    /// Runs streams and keeps the resulting state.
     ///
     /// # Errors
-    /// [`SimError`] when a request cannot be served, or the firmware broke its contract:
-    /// the drive is not to be used again then.
+    /// [`SimError`] if a request cannot be served or the firmware breaks its contract. The drive
+    /// must not be used again then.
     pub fn run(
         &mut self,
         streams: &[Stream],

@@ -1,4 +1,4 @@
-//! How a drive's data came there before the first measured request, without simulating time.
+//! How a drive is filled before the first measured request, without simulating time.
 //!
 //! ```text
 //!   in order:  |######################|            |   pages 0 to n - 1, 128 KiB a write
@@ -13,14 +13,15 @@ use drivelab_workload::Permutation;
 use crate::host::SimError;
 use crate::preset::{Condition, FillOrder, SsdConfig};
 
-/// Bytes of one write in order.
+/// Bytes of one sequential write.
 const WRITE_BYTES: u64 = 128 << 10;
-/// A key that no workload has: one that read the pages in the same order would meet each unit in turn.
+/// A key that no workload uses. A workload that read the pages in the same order would visit the
+/// units in turn.
 const DRAWN: u64 = u64::from_be_bytes(*b"filling_");
-/// Pages written at random between two looks at whether to stop.
+/// Pages written at random between two checks of the stop flag.
 const BATCH: u32 = 1024;
 
-/// How often what is filled of a drive in `condition` was written.
+/// How often the filled pages were written, for a drive in `condition`.
 pub(super) const fn passes(condition: Condition) -> u32 {
     match condition {
         Condition::Fresh => 0,
@@ -32,12 +33,12 @@ pub(super) const fn passes(condition: Condition) -> u32 {
 /// The pages of a drive that hold data, by number.
 pub(super) enum Filled {
     First,
-    /// So many of this order.
+    /// The first pages of this random order.
     Drawn(Box<Permutation>),
 }
 
 impl Filled {
-    /// The same pages for every run of a drive, so that its states are the same.
+    /// The filled pages of a drive. They are the same in every run, so its states are the same.
     pub fn of(config: &SsdConfig) -> Self {
         match config.filled_pages().1 {
             FillOrder::InOrder => Self::First,
@@ -49,7 +50,7 @@ impl Filled {
         }
     }
 
-    /// The page of a number.
+    /// The page with this number.
     #[inline]
     pub fn at(&self, number: u32) -> Lpn {
         Lpn(match self {
@@ -59,10 +60,10 @@ impl Filled {
     }
 }
 
-/// Writes what the preset says that a drive holds, once.
+/// Writes once what the drive should hold according to its preset.
 ///
 /// # Errors
-/// What the firmware cannot do, and [`SimError::Stopped`] soon after `stop` is set.
+/// Errors of the firmware, and [`SimError::Stopped`] soon after `stop` is set.
 pub(super) fn fill(
     firmware: &mut impl Firmware,
     config: &SsdConfig,
@@ -80,7 +81,7 @@ pub(super) fn fill(
     }
 }
 
-/// One pass of writes in order over the first `pages` of a drive, if it has so many.
+/// One pass of sequential writes over the first `pages` of a drive, or over fewer if it has fewer.
 pub(super) fn write_in_order(
     firmware: &mut impl Firmware,
     config: &SsdConfig,
@@ -108,7 +109,7 @@ pub(super) fn write_in_order(
     Ok(())
 }
 
-/// Writes the first zones of a drive to their end, once they are reset.
+/// Resets the first zones of a drive and writes them to their end.
 fn fill_zones(
     firmware: &mut impl Firmware,
     config: &SsdConfig,

@@ -5,8 +5,8 @@
 //!              commands, link    space, memory      cores       dispatch, units   counts
 //! ```
 //!
-//! `engine` has the firmware itself, and takes requests from one room to the next.
-//! The simulator never reads a clock: it jumps from event to event.
+//! `engine` holds the firmware itself and passes requests from one module to the next. The
+//! simulator never reads a clock: it jumps from event to event.
 
 mod account;
 mod buffer;

@@ -1,4 +1,4 @@
-//! A drive brought into its preset's condition, and measured from there.
+//! Brings a drive into its preset's condition, and measures from there.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -23,31 +23,31 @@ use crate::ssd::firmware::cores::RecordedWork;
 use crate::ssd::flash::{Recorded, RecordedOperation};
 use crate::ssd::settle::{overwrite_until_steady, settle};
 
-/// A prepared state gives up a reverse map of more bytes: what workers return to then
-/// takes half the memory, and returning twice the time.
+/// If the reverse map has more bytes than this, prepared states are kept without it. The state that
+/// workers return to then takes half the memory, and returning takes twice the time.
 const LARGE_REVERSE_MAP_BYTES: u64 = 256 << 20;
 
-/// A drive's state in its preset's condition, shared by every worker and clone.
+/// The state of a drive in its preset's condition, shared by all workers and clones.
 #[derive(Clone)]
 pub struct Prepared(Arc<Shared>);
 
 struct Shared {
     config: Arc<SsdConfig>,
     state: State,
-    /// Workers between two runs, each returned to the prepared state: copying
-    /// that state anew would cost the drive's size for every run. Drives that differ
-    /// in times alone share them.
+    /// Workers between two runs, each returned to the prepared state. Copying that state anew would
+    /// cost time in proportion to the drive's size in every run. Drives that differ in times alone
+    /// share these workers.
     resting: Arc<Mutex<Vec<Ssd>>>,
 }
 
-/// A prepared state. The page map is a type of its own, so that its way through the event
-/// loop asks nothing; all others are matched once a call.
+/// A prepared state. The page map has a type of its own, so the event loop needs no dispatch for
+/// it. For the others, each call is dispatched.
 enum State {
     Page(Arc<PageMap<Undo>>),
     Other(Arc<AnyMap<Undo>>),
 }
 
-/// `firmware`, fresh, brought into the condition of `config`.
+/// `firmware`, which is fresh, brought into the condition of `config`.
 fn conditioned<F: Restorable>(
     mut firmware: F,
     config: &SsdConfig,
@@ -71,21 +71,25 @@ fn conditioned<F: Restorable>(
     Ok(kept(firmware))
 }
 
-/// `firmware` as a state that workers begin with and return to.
+/// `firmware` as a state in which workers begin and to which they return.
 fn kept<F: Restorable>(mut firmware: F) -> Arc<F> {
     firmware.checkpoint();
     Arc::new(firmware.without_derived(LARGE_REVERSE_MAP_BYTES))
 }
 
 impl Prepared {
-    /// Brings a drive into its condition, without simulating time: `fresh`
-    /// holds nothing, `filled` was written once in order, `preconditioned` was
-    /// written in order with 128 KiB requests, twice the capacity, and `worn` is
-    /// that with blocks erased as often as the preset says. Where the preset says what part of
-    /// the drive is filled, that part alone was written so.
+    /// Brings a drive into its condition, without simulating time:
+    ///
+    /// - `fresh` holds nothing;
+    /// - `filled` was written once in order;
+    /// - `preconditioned` was written in order with 128 KiB requests, twice the capacity;
+    /// - `worn` is preconditioned, with the erase counts that the preset gives.
+    ///
+    /// If the preset says which part of the drive is filled, only that part was written in this
+    /// way.
     ///
     /// # Errors
-    /// [`SimError`] when the geometry leaves no space to work in.
+    /// [`SimError`] if the geometry leaves no space to work in.
     pub fn new(config: SsdConfig) -> Result<Self, SimError> {
         Self::stoppable(config, &AtomicBool::new(false))
     }
@@ -126,8 +130,8 @@ impl Prepared {
         })))
     }
 
-    /// A drive of another configuration in the state of this one, where that would be the same:
-    /// where they differ in times, the host's side, buffers and words alone.
+    /// A drive with another configuration in the same state as this one. `Some` only if the two
+    /// differ in nothing but times, the host's side, buffers and descriptive texts.
     pub(crate) fn timed(&self, config: &SsdConfig) -> Option<Self> {
         let known = &*self.0.config;
         let same = SsdConfig {
@@ -158,15 +162,15 @@ impl Prepared {
         })
     }
 
-    /// This drive after so much writing of a kind that more of it changes nothing (`settle.rs`). It
-    /// had no idle time since.
+    /// This drive after enough writing of one kind that more would change nothing (`settle.rs`). It
+    /// has had no idle time since.
     ///
     /// # Errors
-    /// [`SimError`] when the firmware cannot go on, and soon after another thread has set `stop`.
+    /// [`SimError`] if the firmware cannot continue, and soon after another thread has set `stop`.
     pub(crate) fn settled(&self, settling: Settling, stop: &AtomicBool) -> Result<Self, SimError> {
         let config = &self.0.config;
         if config.zones.is_some() {
-            // Nothing is ever moved, so no writing of any kind changes what follows.
+            // Nothing is ever moved, so earlier writes have no effect on later ones.
             return Ok(self.clone());
         }
         let state = match &self.0.state {
@@ -188,8 +192,8 @@ impl Prepared {
         })))
     }
 
-    /// Bytes that the state of such a drive takes for every worker; the prepared state
-    /// takes as much, or about half where the drive is large.
+    /// Bytes that the state of such a drive takes in each worker. The prepared state takes as much,
+    /// or about half if the drive is large.
     #[must_use]
     pub fn state_bytes(config: &SsdConfig) -> u64 {
         let layout = config.layout();
@@ -210,7 +214,7 @@ impl Prepared {
         }
     }
 
-    /// Workers that rest.
+    /// The number of resting workers.
     pub(crate) fn resting(&self) -> usize {
         let resting = self.0.resting.lock();
         resting.unwrap_or_else(PoisonError::into_inner).len()
@@ -241,7 +245,7 @@ impl Prepared {
         self.worker().into_device()
     }
 
-    /// As [`Prepared::device`], in the state that [`Ssd::save`] wrote.
+    /// Like [`Prepared::device`], in the state that [`Ssd::save`] wrote.
     ///
     /// # Errors
     /// As [`Ssd::load`].
@@ -251,7 +255,7 @@ impl Prepared {
         Ok(worker.into_device())
     }
 
-    /// So many drives, each with a state of its own.
+    /// `count` drives, each with a state of its own.
     pub(crate) fn workers(&self, count: u32) -> Workers {
         let config = &self.0.config;
         match &self.0.state {
@@ -272,7 +276,7 @@ impl Prepared {
         worker
     }
 
-    /// A worker that rests, or a new one; it stops when `stop` is set.
+    /// A resting worker, or else a new one. It stops when `stop` is set.
     pub(crate) fn rested_worker(&self, stop: &Arc<AtomicBool>) -> Ssd {
         let resting = self
             .0
@@ -298,11 +302,11 @@ impl Prepared {
             .push(worker);
     }
 
-    /// The flash operations of one request of `bytes` at the start of the idle
-    /// drive, in the order in which the firmware emitted them, and the work of cores.
+    /// The flash operations of one request of `bytes` at the start of the idle drive, in the order
+    /// in which the firmware emitted them, and the work of cores.
     ///
     /// # Errors
-    /// [`SimError`] when the request cannot be served.
+    /// [`SimError`] if the request cannot be served.
     pub fn record_one(&self, direction: Direction, bytes: u32) -> Result<Recorded, SimError> {
         let request = Request {
             arrival: Nanos::ZERO,
@@ -320,7 +324,7 @@ impl Prepared {
     }
 }
 
-/// One worker's drive with a firmware of a given type.
+/// The drive of one worker, with a firmware of a given type.
 pub(crate) struct Worker<F> {
     pub(super) engine: Engine<F>,
     pub(super) config: Arc<SsdConfig>,
@@ -359,7 +363,7 @@ impl<F: Restorable> Worker<F> {
     }
 }
 
-/// Drives alike.
+/// Equal drives.
 pub(crate) enum Workers {
     Page(Vec<Box<Worker<PageMap<Undo>>>>),
     Other(Vec<Box<Worker<AnyMap<Undo>>>>),
@@ -379,7 +383,7 @@ macro_rules! with {
     };
 }
 
-/// A simulated SSD: one worker's drive.
+/// A simulated SSD: the drive of one worker.
 pub struct Ssd {
     pub(super) drive: Drive,
     pub(super) config: Arc<SsdConfig>,
@@ -392,13 +396,13 @@ impl Ssd {
         with!(&self.drive, worker => worker.engine.capacity_bytes)
     }
 
-    /// A copy of the firmware in its state, for checks.
+    /// A copy of the firmware in its current state, for checks.
     #[must_use]
     pub fn firmware(&self) -> Box<dyn Firmware> {
         with!(&self.drive, worker => Box::new(worker.engine.firmware.clone()))
     }
 
-    /// This drive with other times, as [`Prepared::timed`] has it.
+    /// This drive with other times, as in [`Prepared::timed`].
     fn timed(self, config: &Arc<SsdConfig>) -> Self {
         Self {
             drive: match self.drive {
@@ -420,17 +424,17 @@ impl Ssd {
         with!(&mut self.drive, worker => worker.engine.users.stop = Arc::clone(stop));
     }
 
-    /// Tells `watch` where every run from here on stands.
+    /// Reports the progress of every later run to `watch`.
     pub fn watch(&mut self, watch: &Arc<Watch>) {
         with!(&mut self.drive, worker => worker.engine.users.watch = Some(Arc::clone(watch)));
     }
 
-    /// Runs streams and keeps the state that they leave, unless it fails. Random numbers are keyed
-    /// by `seed` and `index`.
+    /// Runs streams and keeps the resulting state, unless the run fails. `seed` and `index` are the
+    /// key of the random numbers.
     ///
     /// # Errors
-    /// [`SimError`] when a request cannot be served; the drive has then
-    /// returned to its prepared state.
+    /// [`SimError`] if a request cannot be served; the drive has then returned to its prepared
+    /// state.
     pub fn run(
         &mut self,
         streams: &[Stream],
@@ -447,34 +451,34 @@ impl Ssd {
         with!(&mut self.drive, worker => worker.run(work, seed, index))
     }
 
-    /// Of what a state depends on: how much runs vary changes none.
+    /// The hash of everything a state depends on. Variability between runs is not part of it.
     fn state_hash(&self) -> String {
         let config = SsdConfig::clone(&self.config);
         config.without_variability().hash()
     }
 
-    /// The state of the firmware between two runs, as bytes that [`Ssd::load`] takes:
-    /// a few for each page whose place differs from the prepared state.
+    /// The state of the firmware between two runs, as bytes for [`Ssd::load`]: a few for each page
+    /// whose place differs from the prepared state.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let changes = with!(&self.drive, worker => worker.changes());
         snapshot::framed(&self.config.name, &self.state_hash(), &changes)
     }
 
-    /// Takes up the state that [`Ssd::save`] wrote on a drive of the same
-    /// configuration: what follows is as if the runs before it had been made here.
+    /// Restores the state that [`Ssd::save`] wrote on a drive of the same configuration. What
+    /// follows is the same as if the earlier runs had been made here.
     ///
     /// # Errors
-    /// [`SnapshotError`] where the bytes are of another configuration or version, or
-    /// damaged; the drive has then returned to its prepared state.
+    /// [`SnapshotError`] if the bytes belong to another configuration or version, or are damaged;
+    /// the drive has then returned to its prepared state.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         self.reset();
         let changes = snapshot::unframed(&self.config.name, &self.state_hash(), bytes)?;
         with!(&mut self.drive, worker => worker.take_up(changes))
     }
 
-    /// As [`Ssd::run`], with index 0; also answers the flash operations that are under
-    /// way in `span`, ns from the beginning, in order of emission.
+    /// Like [`Ssd::run`] with index 0. Also returns the flash operations in progress during `span`,
+    /// in ns from the beginning, in order of emission.
     ///
     /// # Errors
     /// As [`Ssd::run`].
@@ -502,13 +506,13 @@ impl Ssd {
         Ok((outcome?, recorded))
     }
 
-    /// When the controller's cores worked in the span of the last such run of this seed, in the
-    /// order in which they were asked; nothing of a drive whose firmware is free.
+    /// When the controller's cores worked in the span of the last recorded run with this seed, in
+    /// the order in which they were asked. Empty if the firmware is free.
     pub fn recorded_work(&mut self, seed: u64) -> Vec<RecordedWork> {
         let mut work = with!(&mut self.drive, worker => worker.engine.recorded_work());
         if let Some(mut time) = HostTime::new(&self.config.variability, seed, 0) {
             let mut ends: Vec<_> = work.iter_mut().map(|piece| &mut piece.span).collect();
-            // Time is converted in its order.
+            // Times must be converted in increasing order.
             ends.sort_unstable_by_key(|span| span.0);
             for (start, end) in ends {
                 (*start, *end) = (time.host_ns(*start), time.host_ns(*end));
@@ -517,7 +521,7 @@ impl Ssd {
         work
     }
 
-    /// The stream of a loop of the last run.
+    /// The stream that a loop of the last run belonged to.
     fn stream_of(&self, place: u16) -> Option<u16> {
         with!(&self.drive, worker => {
             worker.engine.users.streams.get(usize::from(place)).map(|each| each.owner)

@@ -1,14 +1,15 @@
 //! A queue in a ring whose size is a power of two.
 //!
-//! Several of them are in the way of every request, where the standard library's, which
-//! allows any size, takes two to three times the instructions.
+//! Every request passes several of these queues. The standard library's queue allows any size and
+//! takes two to three times as many instructions.
 
 use std::hint::select_unpredictable;
 
-/// Places that a ring begins with.
+/// Initial size of a ring.
 const FEW: usize = 16;
 
-/// First in, first out; the first is at `first`, and places are counted on modulo the size.
+/// A queue, first in, first out. The first entry is at `first`; places are numbered modulo the
+/// size.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<T> {
     places: Vec<T>,
@@ -35,7 +36,7 @@ impl<T: Copy + Default> Ring<T> {
     #[inline(always)]
     fn at(&self, index: usize) -> &T {
         let place = self.place(index);
-        // SAFETY: there are always places, as many as a power of two: the mask is below it.
+        // SAFETY: the number of places is a power of two and never 0, and the mask is below it.
         unsafe { self.places.get_unchecked(place) }
     }
 
@@ -61,14 +62,15 @@ impl<T: Copy + Default> Ring<T> {
         (self.len > 0).then(|| self.at(0))
     }
 
-    /// `of` the first, or `otherwise`: without a branch, which would be as good as random.
+    /// `of` the first entry, or `otherwise` if there is none. Branchless, because a branch would be
+    /// mispredicted half the time.
     #[inline(always)]
     pub fn of_front<U>(&self, of: impl Fn(&T) -> U, otherwise: U) -> U {
-        // Whatever lies there where there is no first.
+        // An arbitrary value if the ring is empty.
         select_unpredictable(self.len > 0, of(self.at(0)), otherwise)
     }
 
-    /// Every one, the first first.
+    /// All entries, beginning with the first.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         (0..self.len).map(|index| self.at(index))
     }
@@ -82,7 +84,7 @@ impl<T: Copy + Default> Ring<T> {
         self.len += 1;
     }
 
-    /// Puts `value` before all others.
+    /// Puts `value` before all other entries.
     #[inline(always)]
     pub fn push_front(&mut self, value: T) {
         if self.len == self.places.len() {
@@ -93,7 +95,7 @@ impl<T: Copy + Default> Ring<T> {
         *self.at_mut(0) = value;
     }
 
-    /// Takes the first.
+    /// Takes the first entry.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         if self.len == 0 {
@@ -105,7 +107,7 @@ impl<T: Copy + Default> Ring<T> {
         Some(value)
     }
 
-    /// Puts `value` before all that are larger, the last of which it is seldom far from.
+    /// Inserts `value` before all larger entries. Its place is usually near the end.
     #[inline(always)]
     pub fn insert_in_order(&mut self, value: T)
     where

@@ -1,4 +1,4 @@
-//! A drive written until more of the same changes nothing, without simulating time.
+//! Writes a drive until more of the same changes nothing, without simulating time.
 //!
 //! ```text
 //!   in order    the passes over the drive that its condition lacks
@@ -11,10 +11,12 @@
 //!         +--------------------------> rounds
 //! ```
 //!
-//! Writes in order settle when the flash was programmed once, after two passes at least: then no
-//! block is erased any more, whole blocks hold no newest data, and every later pass leaves as many.
-//! Random writes first use these up, at one program a page, and the more spare space a drive has
-//! the longer: so long rounds agree and nothing is settled.
+//! Sequential writes have settled when the flash was programmed once, after at least two passes. By
+//! then no block is still erased, some whole blocks hold no current data, and every later pass leaves
+//! as many of them.
+//!
+//! Random writes first use up such blocks, at one program a page. The more spare space a drive has,
+//! the longer this takes. Meanwhile rounds agree although nothing has settled.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,27 +29,27 @@ use crate::host::{Settling, SimError, Writing};
 use crate::preset::SsdConfig;
 use crate::ssd::fill::{Filled, fill, passes, write_in_order};
 
-/// Passes in order, at least, after which the next one finds the drive as this one did.
+/// The least number of sequential passes after which the next pass finds the drive as this one did.
 const LEAST_PASSES: u32 = 2;
-/// Parts of the range that a round writes.
+/// A round writes one part in this many of the range.
 const ROUND_PART: u32 = 4;
-/// Rounds that agree.
+/// The number of rounds that must agree.
 const AGREEING: usize = 3;
-/// By how much of their mean they may differ.
+/// The largest allowed difference between them, relative to their mean.
 const TOLERANCE: f64 = 0.02;
-/// Four times the range, when the flash was programmed once: steady states of page maps come within
-/// two of them.
+/// Rounds in all, four times the range, once the flash was programmed once. Page maps come close to
+/// their steady state within two ranges.
 const MOST_ROUNDS: usize = 16;
-/// Tells these places from those of every measurement: one that wrote to the same in the same order
-/// would find the blocks emptied one after the other.
+/// Separates these random places from those of every measurement. A measurement that wrote to the
+/// same places in the same order would find the blocks emptied one after another.
 const STREAM: u64 = u64::from_be_bytes(*b"settling");
-/// Writes of one batch: their map entries are asked for before the first is done.
+/// Writes in a batch. Their map entries are prefetched before the first write.
 const BATCH: u32 = 64;
 
-/// Brings `firmware`, in the condition of `config`, to where `settling` ends.
+/// Brings `firmware`, in the condition of `config`, to the end of `settling`.
 ///
 /// # Errors
-/// What the firmware cannot do, and [`SimError::Stopped`] soon after `stop` is set.
+/// Errors of the firmware, and [`SimError::Stopped`] soon after `stop` is set.
 pub(super) fn settle(
     firmware: &mut impl Firmware,
     config: &SsdConfig,
@@ -65,7 +67,7 @@ pub(super) fn settle(
     let wanted = (flash_pages / f64::from(all)).ceil() as u32;
     for _ in done..wanted.max(LEAST_PASSES) {
         match settling.writing {
-            // What no write goes to stays as the preset says that it is.
+            // Pages that no write reaches keep the preset's condition.
             Writing::AtRandom { .. } => fill(firmware, config, stop)?,
             Writing::InOrder => write_in_order(firmware, config, all, stop)?,
         }
@@ -82,8 +84,8 @@ pub(super) fn settle(
     until_steady(firmware, writes, stop)
 }
 
-/// Overwrites single pages of what `config` says that its drive holds, which was written before,
-/// until more of it changes nothing.
+/// Overwrites single pages among those that the drive holds according to `config`, until more of it
+/// changes nothing. The pages must have been written before.
 ///
 /// # Errors
 /// As [`settle`].
@@ -109,7 +111,7 @@ fn until_steady(
     while programmed < flash_pages {
         let programs = writes.round(firmware, pieces, stop)?;
         if programs <= 0.0 {
-            // What is written takes no room.
+            // The written content takes no space.
             return Ok(());
         }
         programmed += programs * pages_of_round;
@@ -132,7 +134,7 @@ fn is_settled(programs: &[f64]) -> bool {
         .all(|each| (each / mean - 1.0).abs() <= TOLERANCE)
 }
 
-/// Pieces of some pages anywhere among the first of a drive, or pages anywhere among those that it
+/// Random pieces of several pages at the start of a drive, or random pages among those that it
 /// holds.
 struct RandomWrites {
     content: Content,
@@ -145,7 +147,7 @@ struct RandomWrites {
 }
 
 impl RandomWrites {
-    /// The same for every run of a drive, so that its states are the same.
+    /// They are the same in every run of a drive, so its states are the same.
     fn new(config: &SsdConfig, among: Filled, pieces: u32, pages: u32) -> Self {
         Self {
             content: config.condition_content(),
@@ -158,7 +160,7 @@ impl RandomWrites {
         }
     }
 
-    /// Writes so many pieces; answers how many programs a page took.
+    /// Writes a round of pieces. Returns the number of programs per page.
     fn round(
         &mut self,
         firmware: &mut impl Firmware,

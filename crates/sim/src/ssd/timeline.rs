@@ -1,10 +1,10 @@
-//! What happens when: the pending events of a drive, and how far it has come.
+//! The pending events of a drive, and the event it has reached.
 
 use crate::event::{EventKey, EventTree};
 
-/// Places of the queues beside the units' events.
+/// Numbers of the queues outside the tree of unit events.
 pub const DISPATCH: usize = 0;
-/// Only where its events stand among others of the same time: they are the link's own.
+/// Only fixes the order among events at the same time; the link keeps its own events.
 pub const LINK: usize = 1;
 pub const ACKNOWLEDGE: usize = 2;
 pub const ARRIVAL: usize = 3;
@@ -13,16 +13,16 @@ pub const MEMORY: usize = 5;
 pub const IDLE: usize = 6;
 pub const CORES: usize = 7;
 
-/// The events of a drive, but for the link's.
+/// The events of a drive, except the link's.
 pub struct Timeline {
     pub events: EventTree,
-    /// Every event before it has been served: the one in hand, or one of the same
-    /// time that has caused it.
+    /// Every event before it has been served. It is the current event, or one at the same time that
+    /// caused it.
     pub current: EventKey,
 }
 
 impl Timeline {
-    /// Nothing is pending.
+    /// A timeline without pending events.
     pub fn new(units: u32) -> Self {
         Self {
             events: EventTree::new(units as usize),

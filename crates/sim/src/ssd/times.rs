@@ -1,4 +1,4 @@
-//! What a run's steps cost, a part for each room.
+//! The times of a run's steps, with one part for each module.
 
 use super::buffer::memory::MemoryTimes;
 use super::engine::ZoneTimes;
@@ -11,14 +11,14 @@ use crate::preset::SsdConfig;
 pub struct Times {
     pub front: FrontTimes,
     pub memory: MemoryTimes,
-    /// What the firmware's work costs, if anything.
+    /// The times of the firmware's work, if it takes any.
     pub firmware: Option<Box<Costs>>,
     pub flash: Timing,
     pub zones: ZoneTimes,
 }
 
 impl Times {
-    /// Resolves a configuration, every time multiplied by `factor`.
+    /// Resolves a configuration, with every time multiplied by `factor`.
     pub fn new(config: &SsdConfig, factor: f64) -> Self {
         Self {
             front: FrontTimes::new(config, factor),
@@ -35,7 +35,7 @@ pub fn scaled(nanos: u64, factor: f64) -> u64 {
     (nanos as f64 * factor).round() as u64
 }
 
-/// Time of `bytes` at a rate, rounded up; none at rate 0.
+/// Time of `bytes` at a rate, rounded up; 0 at rate 0.
 #[inline]
 pub const fn transfer(bytes: u64, bytes_per_second: u64) -> u64 {
     match bytes_per_second {

@@ -1,4 +1,4 @@
-//! Energy of a measurement window, from what the flash did in it.
+//! Energy of a measurement window, computed from what the flash did in it.
 //!
 //! ```text
 //!   J = (reads + retries) x read + programs x program + erases x erase
@@ -14,8 +14,8 @@ use crate::host::{Energy, FlashCounters};
 use crate::preset::SsdConfig;
 
 impl Energy {
-    /// Of a window in which so many requests and operations were completed, on a drive of which
-    /// the energies are known.
+    /// The energy of a window with these requests and completed operations. `None` if the preset
+    /// gives no energies.
     pub(in crate::ssd) fn of(
         config: &SsdConfig,
         counters: &FlashCounters,
@@ -27,7 +27,7 @@ impl Energy {
         let total = |count: u64, nanojoules: u64| count as f64 * nanojoules as f64 * NANO;
         let seconds = window.0 as f64 * NANO;
         let (reads, programs) = (counters.page_reads, counters.programs());
-        // Without a transfer.
+        // Copybacks transfer nothing.
         let copybacks = counters.copyback_page_reads + counters.copyback_page_programs;
         let bytes = (reads + programs - copybacks) * u64::from(config.geometry.page_size_bytes);
         let mut energy = Self {

@@ -1,27 +1,27 @@
-//! What had been counted when the measurement window opened, and the counters when it closes.
+//! The counts at the opening of the measurement window, and the counters at its closing.
 
 use drivelab_ftl::{Cause, Counts, FirmwareError, OwnCounts, PlacedCounts, ZoneCounts};
 
 use crate::host::{FlashCounters, PlacementCounters, ZoneCounters};
 use crate::ssd::flash::Work;
 
-/// Where the window opened.
+/// The counts when the window opened.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    /// What the firmware had counted, and the same by names of its own.
+    /// What the firmware had counted, in the built-in counters and under its own names.
     counts: Counts,
     own: OwnCounts,
-    /// What it had counted of placement handles; nothing without them.
+    /// What it had counted for placement handles; `None` without them.
     placed: Option<PlacedCounts>,
-    /// The same of zones.
+    /// The same for zones.
     zones: Option<ZoneCounts>,
-    /// When, in the drive's time and in the host's.
+    /// The opening time, in the drive's time and in the host's.
     at: u64,
     at_host: u64,
 }
 
 impl Ledger {
-    /// The window is open from the beginning, where the firmware has counted `own`.
+    /// The window is open from the beginning, when the firmware has counted `own`.
     pub fn begin(
         &mut self,
         own: OwnCounts,
@@ -36,7 +36,7 @@ impl Ledger {
         };
     }
 
-    /// The window opens, in the drive's time and in the host's.
+    /// Opens the window at a time given in the drive's time and in the host's.
     pub fn open(
         &mut self,
         counts: Counts,
@@ -53,7 +53,7 @@ impl Ledger {
         };
     }
 
-    /// It closes at `at`: `counters` are told what flash and firmware did in it.
+    /// Closes the window at `at` and writes into `counters` what flash and firmware did in it.
     pub fn close(&self, counters: &mut FlashCounters, work: Work, counts: &Counts, at: u64) {
         let Work {
             tally,
@@ -87,15 +87,15 @@ impl Ledger {
         counters.channel_utilisation_ratio = channels.into_iter().map(share).collect();
     }
 
-    /// What the firmware has counted since, by names of its own.
+    /// What the firmware has counted since, under its own names.
     ///
     /// # Errors
-    /// It counts backwards, or otherwise.
+    /// A count went backwards, or the names changed.
     pub fn own_since(&self, own: &OwnCounts) -> Result<OwnCounts, FirmwareError> {
         own.since(&self.own)
     }
 
-    /// What it has counted of placement handles since.
+    /// What it has counted for placement handles since.
     pub fn placed_since(&self, placed: &PlacedCounts) -> PlacementCounters {
         let nothing = PlacedCounts::default();
         let since = placed.since(self.placed.as_ref().unwrap_or(&nothing));
@@ -110,7 +110,7 @@ impl Ledger {
         }
     }
 
-    /// What it has counted of zones since.
+    /// What it has counted for zones since.
     pub fn zones_since(&self, zones: &ZoneCounts) -> ZoneCounters {
         let since = zones.since(&self.zones.unwrap_or_default());
         let [pointer, full, end, active, open, transition, invalid] = since.refused;
@@ -134,7 +134,8 @@ impl Ledger {
         }
     }
 
-    /// A part of the window that closes at `at`, in the host's time, as its duration is.
+    /// Converts a part of the window to the host's time, in the ratio in which its whole duration
+    /// converts. The window closes at `at`.
     pub fn in_host_time(&self, part: u64, at: u64, host_ns: impl FnOnce(u64) -> u64) -> u64 {
         if at == self.at {
             return part;

@@ -1,4 +1,4 @@
-//! The account room: where the time of each request went, and what a window's work came to.
+//! The accounts: the parts of each request's latency, and the work of a window.
 
 mod energy;
 pub mod ledger;

@@ -1,4 +1,4 @@
-//! Where a request's latency went.
+//! The parts of a request's latency.
 //!
 //! ```text
 //!  submitted      in the flash                         began                    done   complete
@@ -7,13 +7,13 @@
 //!      |  firmware    |
 //! ```
 //!
-//! A request that needs several flash operations is split by the one that completes
-//! last. The parts of a request sum to its latency, to the nanosecond.
+//! If a request needs several flash operations, the one that completes last determines the parts.
+//! The parts of a request add up to its latency, to the nanosecond.
 
 pub use crate::host::PARTS;
 use crate::host::PartNames;
 
-/// The parts on a drive of flash, by [`Part`].
+/// The parts for an SSD, by [`Part`].
 pub const FLASH_PARTS: PartNames = &[
     "host",
     "buffer",
@@ -24,7 +24,7 @@ pub const FLASH_PARTS: PartNames = &[
     "collection",
 ];
 
-/// The same where the firmware takes time.
+/// The same if the firmware takes time.
 pub const FLASH_PARTS_WITH_FIRMWARE: PartNames = &[
     "host",
     "buffer",
@@ -36,16 +36,16 @@ pub const FLASH_PARTS_WITH_FIRMWARE: PartNames = &[
     "firmware",
 ];
 
-/// A part of a latency on a drive of flash.
+/// A part of a latency on an SSD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Part {
-    /// Command slots, commands and data on the host link, acknowledgement.
+    /// Command slots, commands and data on the host link, and acknowledgement.
     Host,
-    /// Waiting for space in the write buffer, of a flush for what it holds, of a read for
-    /// the controller's memory.
+    /// A write waits for buffer space, a flush for the buffer's content, a read for the
+    /// controller's memory.
     Buffer,
-    /// Waiting for dispatch and for the die, while it does other work than collection.
+    /// Waiting for dispatch and for the die, while the die does work other than collection.
     Queueing,
     /// The dispatch stage's own time.
     Dispatch,
@@ -55,7 +55,7 @@ pub enum Part {
     Cell,
     /// Waiting for the die while it collects.
     Collection,
-    /// Waiting for a core of the controller, its work, and the work on what came before for the
+    /// Waiting for a core of the controller, the core's work, and earlier firmware work for the
     /// same dies.
     Firmware,
 }
@@ -74,21 +74,21 @@ impl Part {
     ];
 }
 
-/// Where the time of one flash operation went.
+/// How the time of one flash operation divides.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
-    /// When its unit took it.
+    /// When its unit started it.
     pub began: u64,
     pub dispatch: u64,
     pub channel: u64,
     pub cell: u64,
-    /// Time its unit collected between its emission and `began`.
+    /// How long its unit collected between its emission and `began`.
     pub collected: u64,
 }
 
 impl Parts {
-    /// The parts of the time from `since` to `now`, when it was complete, of an
-    /// operation that may have been emitted before.
+    /// The parts of the time from `since` to the completion at `now`. The operation may have been
+    /// emitted before `since`.
     pub fn of_time(&self, since: u64, now: u64) -> [u64; PARTS] {
         let mut left = now - since;
         let mut take = |nanos: u64| {
@@ -101,10 +101,9 @@ impl Parts {
         [0, 0, left, dispatch, channel, cell, collection, 0]
     }
 
-    /// Writes the parts of a latency from `emitted` on, without host and buffer, to `parts`; the
-    /// firmware's lies before.
-    /// Field by field: a copy of the whole would wait until every field has reached the
-    /// cache.
+    /// Writes the parts of a latency from `emitted` on to `parts`, without host and buffer. The
+    /// firmware's part lies before `emitted`. Fields are written one by one, because a copy of the
+    /// whole would wait until every field has reached the CPU's cache.
     #[inline(always)]
     pub fn put_latency(&self, emitted: u64, parts: &mut [u64; PARTS]) {
         let waited = self.began - emitted - self.dispatch;

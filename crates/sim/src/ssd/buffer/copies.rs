@@ -5,19 +5,19 @@
 //!   spilled | page | ...         of lines that are full: hardly ever any
 //! ```
 //!
-//! A page lies somewhere in the line that its number is hashed to, once for each copy.
-//! Looking through a line compares all its places at once: on random pages every branch
-//! would be guessed wrong as often as not, and chains or probes have several.
+//! A page is in the line that its number hashes to, once for each copy. A lookup compares all
+//! places of a line at once. On random pages every branch would be mispredicted half the time, and
+//! chains or probes need several branches.
 
 use drivelab_ftl::prefetch;
 
-/// Places of a line.
+/// Places in a line.
 const PLACES: usize = 16;
 
-/// Lines have this share of their places taken at most, on average.
+/// On average at most one in this many places is taken.
 const SHARE: u64 = 4;
 
-/// A place without a page: no drive has that many.
+/// A place without a page. No drive has this many pages.
 const VACANT: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ const VACANT: u32 = u32::MAX;
 struct Line([u32; PLACES]);
 
 impl Line {
-    /// Places that hold `page`, one bit each.
+    /// The places that hold `page`, one bit each.
     #[inline(always)]
     fn places_of(&self, page: u32) -> u32 {
         #[cfg(target_arch = "x86_64")]
@@ -45,7 +45,7 @@ impl Line {
         })
     }
 
-    /// Four places an instruction; the compiler finds no such form by itself.
+    /// Compares four places with one instruction. The compiler does not find this form by itself.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "sse2")]
     #[inline]
@@ -68,16 +68,16 @@ impl Line {
 /// How many copies of each logical page wait for their program.
 #[derive(Clone, Debug)]
 pub(super) struct Copies {
-    /// A power of two of them.
+    /// A power of two of lines.
     lines: Vec<Line>,
     shift: u32,
     spilled: Vec<u32>,
-    /// Copies that were trimmed: they take space until their program, and hold no data.
+    /// Trimmed copies: they take space until their program, but hold no data.
     trimmed: Vec<u32>,
 }
 
 impl Copies {
-    /// Of at most `capacity` pages.
+    /// Room for at most `capacity` pages.
     pub fn new(capacity: u32) -> Self {
         let lines = (SHARE * u64::from(capacity) / PLACES as u64).next_power_of_two();
         Self {
@@ -96,13 +96,13 @@ impl Copies {
         mixed.unbounded_shr(self.shift) as usize & (self.lines.len() - 1)
     }
 
-    /// Hints that `page` comes or goes soon.
+    /// Prefetches for `page`, which will soon be added or removed.
     #[inline(always)]
     pub fn prefetch(&self, page: u32) {
         prefetch(&self.lines, self.line_of(page));
     }
 
-    /// Whether the data of `page` is here.
+    /// Whether the buffer has the data of `page`.
     #[inline(always)]
     pub fn has(&self, page: u32) -> bool {
         self.lines[self.line_of(page)].places_of(page) != 0 || self.has_spilled(page)
@@ -113,7 +113,7 @@ impl Copies {
         !self.spilled.is_empty() && self.spilled.contains(&page)
     }
 
-    /// A copy of `page` has come.
+    /// Adds a copy of `page`.
     #[inline(always)]
     pub fn add(&mut self, page: u32) {
         let line = self.line_of(page);
@@ -131,14 +131,14 @@ impl Copies {
         self.spilled.push(page);
     }
 
-    /// The data of all copies of `page` that are here is worth nothing.
+    /// Invalidates all copies of `page`.
     pub fn trim(&mut self, page: u32) {
         while self.take(page) {
             self.trimmed.push(page);
         }
     }
 
-    /// The same of all pages of a range.
+    /// The same for all pages of a range.
     pub fn trim_all(&mut self, pages: std::ops::Range<u32>) {
         let lines = self.lines.iter().flat_map(|line| line.0);
         let held = lines.chain(self.spilled.iter().copied());
@@ -148,7 +148,7 @@ impl Copies {
         }
     }
 
-    /// A copy of `page` is gone.
+    /// Removes a copy of `page`.
     #[inline(always)]
     pub fn subtract(&mut self, page: u32) {
         if !self.trimmed.is_empty() && take_from(&mut self.trimmed, page) {
@@ -171,7 +171,7 @@ impl Copies {
     }
 }
 
-/// Takes one `page` out of `pages`, if it is among them.
+/// Removes one `page` from `pages`, if it is there.
 #[cold]
 #[inline(never)]
 fn take_from(pages: &mut Vec<u32>, page: u32) -> bool {
@@ -202,7 +202,7 @@ mod tests {
             steps in prop::collection::vec((0..5_u32, 0..60_u32), 0..400),
         ) {
             let mut copies = Copies::new(capacity);
-            // Twice what it is made for, so that lines spill.
+            // Twice the capacity, so that lines spill.
             let most = 2 * capacity as usize;
             let mut list: Vec<u32> = Vec::new();
             let mut trimmed: Vec<u32> = Vec::new();

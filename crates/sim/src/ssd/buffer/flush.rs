@@ -5,9 +5,9 @@
 //!   barriers                           F     F
 //! ```
 //!
-//! Pages of the buffer that go to the flash belong to the stretch between two
-//! flushes. A flush is complete when its own stretch and all before it are
-//! programmed, so flushes complete in order.
+//! Buffered pages on their way to the flash belong to the stretch between two flushes. A flush
+//! completes when its own stretch and all earlier ones are programmed, so flushes complete in
+//! order.
 
 use std::collections::VecDeque;
 
@@ -15,15 +15,15 @@ use std::collections::VecDeque;
 struct Stretch {
     /// Pages that are not programmed yet.
     pages: u32,
-    /// The flush at its end.
+    /// The flush at the end of this stretch.
     flush: Option<u32>,
 }
 
-/// Stretches with pages on their way or a flush that waits; the last is open.
+/// Stretches with pages in progress or a waiting flush. The last one is open.
 #[derive(Clone, Debug)]
 pub(super) struct Barriers {
     stretches: VecDeque<Stretch>,
-    /// The number of the first.
+    /// The number of the first stretch.
     first: u32,
 }
 
@@ -41,7 +41,7 @@ impl Barriers {
         self.first.wrapping_add(self.stretches.len() as u32 - 1)
     }
 
-    /// `pages` go to the flash.
+    /// `pages` of the open stretch go to the flash.
     #[inline]
     pub fn hand_over(&mut self, pages: u32) {
         if let Some(open) = self.stretches.back_mut() {
@@ -49,7 +49,7 @@ impl Barriers {
         }
     }
 
-    /// A flush: whether it has nothing to wait for. If it has, it is remembered.
+    /// A flush arrives. Returns whether it can complete at once; if not, it is remembered.
     pub fn flush(&mut self, slot: u32) -> bool {
         if self.stretches.len() == 1 && self.stretches[0].pages == 0 {
             return true;
@@ -61,7 +61,7 @@ impl Barriers {
         false
     }
 
-    /// A page of stretch `number`, modulo `modulus`, is programmed.
+    /// A page of stretch `number`, modulo `modulus`, was programmed.
     #[inline]
     pub fn programmed(&mut self, number: u32, modulus: u32) {
         let place = number.wrapping_sub(self.first) % modulus;
@@ -70,7 +70,7 @@ impl Barriers {
         }
     }
 
-    /// Takes the first flush that has nothing to wait for any more.
+    /// Takes the first flush that has nothing left to wait for.
     #[inline]
     pub fn next_done(&mut self) -> Option<u32> {
         if self.stretches.len() == 1 || self.stretches[0].pages > 0 {

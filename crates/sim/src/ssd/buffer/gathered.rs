@@ -1,4 +1,4 @@
-//! Pages in the write buffer that wait for others before they go to the flash.
+//! Pages in the write buffer that gather before they go to the flash.
 //!
 //! ```text
 //!   put ─> | p p p p p p | ─> the oldest go when `start` wait, until `stop` are left
@@ -13,31 +13,31 @@ use rustc_hash::FxHashMap;
 /// When gathered pages go to the flash.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marks {
-    /// As soon as so many wait; 0 if none ever waits.
+    /// Start when this many pages wait; 0 if none ever waits.
     pub start: u32,
-    /// Until so many are left.
+    /// Stop when this many are left.
     pub stop: u32,
 }
 
-/// What the data of a page looks like, and where it is to go.
+/// The content of a page, and where it should be placed.
 pub type Data = (Content, PlacementId);
 
 #[derive(Clone, Copy, Debug)]
 struct Page {
-    /// The number of its place in the line: places of pages that have gone are stale.
+    /// The number of its place in the line. Places of pages that have left are stale.
     place: u64,
-    /// Data was written to all of it.
+    /// Data was written to the whole page.
     is_whole: bool,
-    /// That of the last write.
+    /// The data of the last write.
     data: Data,
 }
 
-/// The pages that wait, by age.
+/// The waiting pages, by age.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gathered {
-    /// Only looked up, never walked: its order cannot matter.
+    /// Only looked up, never iterated, so its order cannot matter.
     pages: FxHashMap<u32, Page>,
-    /// Logical pages in order of their first write, each with the number of its place.
+    /// Logical pages in order of first write, each with the number of its place.
     line: VecDeque<(u32, u64)>,
     next_place: u64,
 }
@@ -47,7 +47,7 @@ impl Gathered {
         self.pages.len() as u32
     }
 
-    /// Data of logical page `page` has arrived; answers whether it replaces what waited.
+    /// Adds data of logical page `page`. Returns whether it replaces waiting data.
     pub fn put(&mut self, page: u32, is_whole: bool, data: Data) -> bool {
         if let Some(held) = self.pages.get_mut(&page) {
             held.is_whole |= is_whole;
@@ -71,12 +71,12 @@ impl Gathered {
         false
     }
 
-    /// Takes `page` out of the line; answers, if it was there, whether it was whole.
+    /// Removes `page`. If it was there, returns whether it was whole.
     pub fn remove(&mut self, page: u32) -> Option<bool> {
         self.pages.remove(&page).map(|held| held.is_whole)
     }
 
-    /// Takes the oldest page: which, whether it is whole, and its data.
+    /// Takes the oldest page: its number, whether it is whole, and its data.
     pub fn oldest(&mut self) -> Option<(u32, bool, Data)> {
         while let Some((page, place)) = self.line.pop_front() {
             if let Some(held) = self.pages.get(&page)

@@ -1,6 +1,6 @@
-//! The controller's memory: one request's pages after the other's, at its rate, each a fixed
-//! time later. What is read of write buffer and read cache passes it, and where the preset says so
-//! what is written into the buffer.
+//! The controller's memory. It handles the pages of one request after another at its rate; each
+//! takes a fixed latency in addition. Reads from write buffer and read cache pass it. If the preset
+//! says so, writes into the buffer pass it too.
 
 use crate::preset::SsdConfig;
 use crate::ssd::ring::Ring;
@@ -9,16 +9,16 @@ use crate::ssd::times::{scaled, transfer};
 /// What the memory costs, resolved from the preset.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryTimes {
-    /// From a hit to its data.
+    /// Latency from a hit to its data.
     latency: u64,
-    /// Its rate, 0 if it takes no time.
+    /// Its rate; 0 if it takes no time.
     bytes_per_second: u64,
-    /// What is written passes it too.
+    /// Whether writes pass it too.
     takes_writes: bool,
 }
 
 impl MemoryTimes {
-    /// Resolves a configuration, every time multiplied by `factor`.
+    /// Resolves a configuration, with every time multiplied by `factor`.
     pub fn new(config: &SsdConfig, factor: f64) -> Self {
         let rate = config.buffer.memory_bytes_per_second.unwrap_or(0);
         Self {
@@ -33,19 +33,19 @@ impl MemoryTimes {
     }
 }
 
-/// What passes the memory.
+/// A transfer through the memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passage {
-    /// When it is through.
+    /// When it is done.
     at: u64,
     pub slot: u32,
-    /// Of a write its pages, the first and how many; none of a read.
+    /// For a write, its first page and number of pages; `None` for a read.
     pub written: Option<(u32, u32)>,
-    /// When it came.
+    /// When it arrived.
     pub since: u64,
 }
 
-/// The memory, and what is on its way through it.
+/// The memory and its transfers in progress.
 #[derive(Clone, Debug)]
 pub struct Memory {
     times: MemoryTimes,
@@ -63,13 +63,13 @@ impl Memory {
         }
     }
 
-    /// Whether what is written takes time here.
+    /// Whether writes take time here.
     #[inline(always)]
     pub fn takes_writes(&self) -> bool {
         self.times.takes_writes && !self.times.are_none()
     }
 
-    /// So many bytes are asked of it for the read in a slot; answers whether that takes time.
+    /// Starts to read `bytes` for the request in a slot. Returns whether that takes time.
     pub fn read(&mut self, slot: u32, bytes: u64, now: u64) -> bool {
         let takes_time = !self.times.are_none();
         if takes_time {
@@ -78,7 +78,7 @@ impl Memory {
         takes_time
     }
 
-    /// Pages of the write in a slot pass it, of so many bytes.
+    /// Starts to write pages, `bytes` in all, for the request in a slot.
     pub fn write(&mut self, slot: u32, pages: (u32, u32), bytes: u64, now: u64) {
         self.pass(slot, Some(pages), bytes, now);
     }
@@ -94,12 +94,12 @@ impl Memory {
         });
     }
 
-    /// When the first is through.
+    /// When the first transfer is done.
     pub fn next(&self) -> Option<u64> {
         self.passing.front().map(|passage| passage.at)
     }
 
-    /// What is through.
+    /// Takes a finished transfer.
     pub fn take(&mut self) -> Option<Passage> {
         self.passing.pop()
     }

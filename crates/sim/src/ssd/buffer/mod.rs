@@ -1,13 +1,13 @@
-//! The buffer room: the controller's memory, and what of the drive's data is in it.
+//! The controller's memory and the data in it.
 //!
 //! ```text
 //!   writes ─> waiting for space ─> the write buffer ─> gathered ─> the flash ─> programmed
 //!   reads  ─> the write buffer, the read cache, or coming from the flash ─> memory ─> host
 //! ```
 //!
-//! A page occupies the write buffer from the moment its space is reserved until its
-//! program completes. Pages go to the flash at once, in the order of arrival, unless
-//! they are gathered first ([`gathered`]). The room knows slots and pages by their numbers alone.
+//! A page occupies the write buffer from the reservation of its space until its program completes.
+//! Pages go to the flash at once, in order of arrival, unless they are gathered first
+//! ([`gathered`]). This module knows slots and pages only by their numbers.
 
 mod copies;
 mod flush;
@@ -21,14 +21,14 @@ use copies::Copies;
 use flush::Barriers;
 use gathered::{Data, Gathered, Marks};
 
-/// What a buffer is like.
+/// The settings of a buffer.
 #[derive(Clone, Copy, Debug)]
 struct BufferSettings {
     /// Its size; 0 switches it off.
     pages: u32,
-    /// A write is complete only when it is programmed.
+    /// Writes complete only when they are programmed.
     writes_through: bool,
-    /// Capacitors carry its pages to the flash when the power is gone.
+    /// Capacitors let it write its pages to the flash after a power loss.
     survives_power_loss: bool,
     marks: Marks,
 }
@@ -57,11 +57,11 @@ pub struct WriteBuffer {
     used: u32,
     waiting: Copies,
     gathered: Gathered,
-    /// Pages that have been handed to the flash.
+    /// Pages handed to the flash.
     in_flash: u32,
-    /// Writes waiting for space, by their slots.
+    /// Slots of writes that wait for space.
     blocked: Ring<u32>,
-    /// Flushes that wait.
+    /// Waiting flushes.
     barriers: Barriers,
 }
 
@@ -89,26 +89,26 @@ impl WriteBuffer {
         }
     }
 
-    /// The write in `slot` needs space; answers whether it is the first that waits.
+    /// The write in `slot` needs space. Returns whether it is the first in line.
     pub fn wait(&mut self, slot: u32) -> bool {
         self.blocked.push(slot);
         self.blocked.len() == 1
     }
 
-    /// The write that waits for space before all others.
+    /// The first write in line for space.
     #[inline]
     pub fn first_blocked(&self) -> Option<u32> {
         self.blocked.front().copied()
     }
 
-    /// It has its space; answers who waits next.
+    /// The first write in line got its space. Returns the next in line.
     #[inline]
     pub fn admit(&mut self) -> Option<u32> {
         self.blocked.pop();
         self.first_blocked()
     }
 
-    /// A write is complete only when it is programmed, whatever its command says.
+    /// Whether every write completes only when it is programmed, whatever its command says.
     pub fn writes_through(&self) -> bool {
         self.settings.writes_through
     }
@@ -118,8 +118,8 @@ impl WriteBuffer {
         self.capacity > 0
     }
 
-    /// Reserves space for a write that still needs `pages`. It gets all, or as
-    /// many as are free if that is at least a quarter of the buffer, or none.
+    /// Reserves space for a write that still needs `pages`. It gets all of them; or the free ones,
+    /// if those are at least a quarter of the buffer; or none.
     #[inline]
     pub fn reserve(&mut self, pages: u32) -> u32 {
         let granted = pages.min(self.capacity - self.used);
@@ -136,25 +136,26 @@ impl WriteBuffer {
         self.waiting.add(page);
     }
 
-    /// Logical page `page` is trimmed: what waits of it is worth nothing.
+    /// Logical page `page` was trimmed: its waiting data is invalid.
     pub fn trim(&mut self, page: u32) {
         self.waiting.trim(page);
     }
 
-    /// The same of every page of a range.
+    /// The same for every page of a range.
     pub fn trim_all(&mut self, pages: std::ops::Range<u32>) {
         if self.used > 0 {
             self.waiting.trim_all(pages);
         }
     }
 
-    /// So many pages that have arrived go to the flash, each for a command that waits for it.
+    /// Pages that have arrived go to the flash; for each of them a command waits.
     #[inline]
     pub fn hand_over(&mut self, pages: u32) {
         self.in_flash += pages;
     }
 
-    /// The same of pages that a flush waits for; answers in which stretch between flushes.
+    /// The same for pages that flushes wait for. Returns the stretch between flushes that they
+    /// belong to.
     #[inline]
     pub fn hand_over_behind_flush(&mut self, pages: u32) -> u32 {
         self.in_flash += pages;
@@ -162,29 +163,30 @@ impl WriteBuffer {
         self.barriers.open()
     }
 
-    /// Such a page, of a stretch modulo `modulus`, is programmed: its space is free again.
+    /// Such a page, of a stretch modulo `modulus`, was programmed: its space is free again.
     #[inline]
     pub fn flushed(&mut self, page: u32, stretch: u32, modulus: u32) {
         self.remove(page);
         self.barriers.programmed(stretch, modulus);
     }
 
-    /// A flush: whether it has nothing to wait for.
+    /// A flush arrives. Returns whether it can complete at once.
     pub fn flush(&mut self, slot: u32) -> bool {
         self.barriers.flush(slot)
     }
 
-    /// Takes the first flush that has nothing to wait for any more.
+    /// Takes the first flush that has nothing left to wait for.
     #[inline]
     pub fn next_flushed(&mut self) -> Option<u32> {
         self.barriers.next_done()
     }
 
-    /// Data of `page` has arrived and waits for others; answers whether it replaces what waited.
+    /// Data of `page` has arrived and gathers with others. Returns whether it replaces waiting
+    /// data.
     pub fn gather(&mut self, page: u32, is_whole: bool, data: Data) -> bool {
         let replaces = self.gathered.put(page, is_whole, data);
         if replaces {
-            // The space reserved for it is free.
+            // The space reserved for it is free again.
             self.used -= 1;
         } else {
             self.insert(page);
@@ -192,7 +194,7 @@ impl WriteBuffer {
         replaces
     }
 
-    /// Gathered data of `page` is worth nothing; answers, if there was any, whether it was whole.
+    /// Gathered data of `page` became invalid. If there was any, returns whether it was whole.
     pub fn ungather(&mut self, page: u32) -> Option<bool> {
         let was_whole = self.gathered.remove(page)?;
         self.used -= 1;
@@ -200,7 +202,7 @@ impl WriteBuffer {
         Some(was_whole)
     }
 
-    /// Takes the gathered page that waits longest, if more than `left` wait.
+    /// Takes the oldest gathered page, if more than `left` wait.
     pub fn next_gathered(&mut self, left: u32) -> Option<(u32, bool, Data)> {
         (self.gathered.len() > left)
             .then(|| self.gathered.oldest())
@@ -212,19 +214,19 @@ impl WriteBuffer {
         self.gathered.len() > 0
     }
 
-    /// How many gathered pages are to be left, if so many wait that some must go.
+    /// If so many pages wait that some must go: how many should be left.
     pub fn must_push(&self) -> Option<u32> {
         let Marks { start, stop } = self.settings.marks;
         (self.gathered.len() >= start).then_some(stop)
     }
 
-    /// Until how many are left gathered pages go when a write finds no space.
+    /// How many gathered pages should be left when a write finds no space.
     pub fn may_push(&self) -> Option<u32> {
         let stop = self.settings.marks.stop;
         (self.gathered.len() > stop).then_some(stop)
     }
 
-    /// The program of logical page `page` is complete: its space is free again.
+    /// The program of logical page `page` completed: its space is free again.
     #[inline]
     pub fn remove(&mut self, page: u32) {
         self.in_flash -= 1;
@@ -232,41 +234,41 @@ impl WriteBuffer {
         self.waiting.subtract(page);
     }
 
-    /// Hints that logical page `page` arrives or leaves soon.
+    /// Prefetches for logical page `page`, which will soon be added or removed.
     #[inline(always)]
     pub fn prefetch(&self, page: u32) {
         self.waiting.prefetch(page);
     }
 
-    /// Pages wait for others before they go to the flash.
+    /// Whether pages gather before they go to the flash.
     #[inline]
     pub fn gathers(&self) -> bool {
         self.settings.marks.start > 0
     }
 
-    /// Pages go on to the flash at once, and writes are complete before.
+    /// Whether pages go to the flash at once and writes complete before that.
     #[inline(always)]
     pub fn passes_on(&self) -> bool {
         self.settings.marks.start == 0 && !self.settings.writes_through
     }
 
-    /// Whatever has space waits for others: without a push nothing would ever be freed.
+    /// Whether every page that has space is gathered, so that nothing becomes free without a push.
     pub fn is_stuck(&self) -> bool {
         self.in_flash == 0 && self.used == self.gathered.len() && self.used > 0
     }
 
-    /// Whether the newest data of logical page `page` is still here.
+    /// Whether the newest data of logical page `page` is still in the buffer.
     #[inline]
     pub fn holds(&self, page: u32) -> bool {
         self.used > 0 && self.waiting.has(page)
     }
 
-    /// Whether that data is gone when the power is.
+    /// Whether a power loss would destroy that data.
     pub fn would_lose(&self, page: u32) -> bool {
         !self.settings.survives_power_loss && self.holds(page)
     }
 
-    /// Pages that are taken, of how many.
+    /// Pages in use, and pages in all.
     pub const fn fill(&self) -> (u32, u32) {
         (self.used, self.capacity)
     }

@@ -1,4 +1,4 @@
-//! The read cache and what reads ahead into it.
+//! The read cache, and reading ahead into it.
 //!
 //! ```text
 //!   read ─┬─ page held ──────────────> memory ─────────┐
@@ -7,9 +7,9 @@
 //!   the second read in a row ─> flash: so many pages behind its end are coming
 //! ```
 //!
-//! Pages are held in order of their last use; the one unused longest makes room. A
-//! page that is written or trimmed goes, also while it is coming. Reads in order are
-//! recognised by their first byte: it follows the last of an earlier read.
+//! Pages are replaced in order of their last use. A page that is written or trimmed leaves the
+//! cache, even while it is being fetched. Sequential reads are recognised by their first byte: it
+//! follows the last byte of an earlier read.
 
 use rustc_hash::FxHashMap;
 
@@ -17,15 +17,15 @@ use crate::preset::SsdConfig;
 
 const NONE: u32 = u32::MAX;
 
-/// Readers in order that are told apart.
+/// The number of sequential readers tracked at once.
 const READERS: usize = 16;
 
-/// A page on its way from the flash.
+/// A page being fetched from the flash.
 #[derive(Clone, Debug, Default)]
 struct Coming {
     /// The slots of the requests that wait for it.
     waiting: Vec<u32>,
-    /// It was written or trimmed since.
+    /// It was written or trimmed in the meantime.
     is_stale: bool,
 }
 
@@ -36,11 +36,11 @@ struct Node {
     older: u32,
 }
 
-/// Where a reader in order goes on.
+/// Where a sequential reader continues.
 #[derive(Clone, Copy, Debug)]
 struct Reader {
     next_byte: u64,
-    /// The page behind the last that was read ahead.
+    /// One past the last page that was read ahead.
     ahead: u32,
 }
 
@@ -48,20 +48,20 @@ struct Reader {
 struct CacheSettings {
     pages: u32,
     ahead_pages: u32,
-    /// Pages are held, or hits take time.
+    /// The cache holds pages, or hits take time.
     is_used: bool,
 }
 
 #[derive(Clone, Debug)]
 pub struct ReadCache {
     settings: CacheSettings,
-    /// Only looked up, never walked: its order cannot matter.
+    /// Only looked up, never iterated, so its order cannot matter.
     held: FxHashMap<u32, u32>,
     nodes: Vec<Node>,
     newest: u32,
     oldest: u32,
     vacant: Vec<u32>,
-    /// Only looked up, never walked.
+    /// Only looked up, never iterated.
     coming: FxHashMap<u32, Coming>,
     readers: [Reader; READERS],
     next_reader: usize,
@@ -101,7 +101,7 @@ impl ReadCache {
         *self = Self::empty(self.settings);
     }
 
-    /// Reads pass through here: pages are held, or memory takes time.
+    /// Whether reads must come through here: the cache holds pages, or the memory takes time.
     #[inline(always)]
     pub fn is_used(&self) -> bool {
         self.settings.is_used
@@ -112,23 +112,25 @@ impl ReadCache {
         self.settings.pages > 0
     }
 
-    /// Whether `page` is coming and not written since: `slot` then waits for it.
+    /// If `page` is being fetched and was not written since, `slot` waits for it. Returns whether
+    /// it does.
     pub fn wait(&mut self, page: u32, slot: u32) -> bool {
         let coming = self.coming.get_mut(&page).filter(|coming| !coming.is_stale);
         coming.map(|coming| coming.waiting.push(slot)).is_some()
     }
 
-    /// Whether a copy of `page` is on its way.
+    /// Whether a copy of `page` is being fetched.
     pub fn is_coming(&self, page: u32) -> bool {
         self.coming.contains_key(&page)
     }
 
-    /// `page` is read from the flash, for `slot` or ahead.
+    /// `page` is being fetched from the flash, for `slot` or ahead.
     pub fn expect(&mut self, page: u32, slot: Option<u32>) {
         self.coming.entry(page).or_default().waiting.extend(slot);
     }
 
-    /// `page` has come, and is held unless it was written since; answers who waited for it.
+    /// `page` has been fetched, and is held unless it was written in the meantime. Returns the
+    /// slots that waited.
     pub fn come(&mut self, page: u32) -> Vec<u32> {
         let Some(coming) = self.coming.remove(&page) else {
             return Vec::new();
@@ -139,7 +141,7 @@ impl ReadCache {
         coming.waiting
     }
 
-    /// Who asked first for a page that is coming; nobody for one that is read ahead.
+    /// The first slot that asked for a page being fetched; `None` for a page that is read ahead.
     pub fn first_waiting(&self, page: u32) -> Option<u32> {
         self.coming.get(&page)?.waiting.first().copied()
     }
@@ -166,7 +168,7 @@ impl ReadCache {
         self.newest = node;
     }
 
-    /// Whether `page` is held; it is then the one used last.
+    /// Whether the cache holds `page`; this counts as its last use.
     pub fn touch(&mut self, page: u32) -> bool {
         let Some(&node) = self.held.get(&page) else {
             return false;
@@ -176,7 +178,7 @@ impl ReadCache {
         true
     }
 
-    /// Holds `page`, instead of the one unused longest if need be.
+    /// Adds `page`, replacing the least recently used page if necessary.
     fn hold(&mut self, page: u32) {
         if !self.is_on() || self.touch(page) {
             return;
@@ -204,7 +206,7 @@ impl ReadCache {
         self.link_newest(node);
     }
 
-    /// `page` is written or trimmed.
+    /// Removes `page`, which is written or trimmed.
     pub fn forget(&mut self, page: u32) {
         if let Some(node) = self.held.remove(&page) {
             self.unlink(node);
@@ -215,8 +217,8 @@ impl ReadCache {
         }
     }
 
-    /// A read of the bytes from `start` to `end`, which ends before page `end_page`:
-    /// the pages to read ahead, before page `limit`, if it goes on where one ended.
+    /// A read of the bytes from `start` to `end`, which ends before page `end_page`. If it
+    /// continues an earlier read, returns the pages to read ahead, all before page `limit`.
     pub fn follow(&mut self, start: u64, end: u64, end_page: u32, limit: u32) -> (u32, u32) {
         let ahead_pages = self.settings.ahead_pages;
         if ahead_pages == 0 {
@@ -239,7 +241,7 @@ impl ReadCache {
         (0, 0)
     }
 
-    /// Whether `page` is neither held nor coming.
+    /// Whether `page` is neither held nor being fetched.
     pub fn lacks(&self, page: u32) -> bool {
         !self.held.contains_key(&page) && !self.coming.contains_key(&page)
     }

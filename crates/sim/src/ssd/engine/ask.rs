@@ -1,13 +1,14 @@
-//! Where the firmware is asked, and what its answer costs.
+//! Where the engine asks the firmware, and what the answer costs.
 //!
 //! ```text
 //!   ask_firmware(run) ─> operations ─┬─ free ─────────────────> carry out
 //!                                    └─ cost ─> core ─> due ──> carry out
 //! ```
 //!
-//! Everything that the engine wants of the firmware goes through here: what it emits for a run
-//! of pages, for one whole page by the short way, and in idle time. A free firmware's answer is
-//! carried out at once; where it costs time, when a core is done with it ([`crate::ssd::firmware::cores`]).
+//! Everything that the engine wants from the firmware goes through here: operations for a run of
+//! pages, for one whole page by a short path, and in idle time. The answer of a free firmware is
+//! carried out at once. If it costs time, it is carried out when a core has finished it
+//! ([`crate::ssd::firmware::cores`]).
 
 use drivelab_ftl::{
     Action, Cause, Firmware, FirmwareError, IdleTime, Lpn, Operation, OperationBuffer,
@@ -22,17 +23,17 @@ use crate::ssd::flash::Account;
 use crate::ssd::flash::Waits;
 use crate::ssd::timeline::CORES;
 
-/// Stands for a slot where no command waits for what is due.
+/// Used instead of a slot if no command waits for the result.
 const NO_SLOT: u32 = u32::MAX;
 
 impl<F: Firmware> Engine<F> {
-    /// Asks the firmware for a run of pages: its operations are added to those in the buffer.
+    /// Asks the firmware for a run of pages. Its operations are appended to the buffer.
     #[inline(always)]
     pub(in crate::ssd) fn ask_firmware(&mut self, run: PageRun) -> Result<(), FirmwareError> {
         self.firmware.submit(&[run], &mut self.out)
     }
 
-    /// What the firmware is asked to write next goes where the stream of `slot` says.
+    /// Sets where the firmware writes next, according to the stream of `slot`.
     #[inline(always)]
     pub(in crate::ssd) fn place_for(&mut self, slot: u32) {
         if self.firmware.takes_placements() {
@@ -41,7 +42,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Where the data of the command in `slot` is to go.
+    /// Where the data of the command in `slot` should be placed.
     pub(in crate::ssd) fn placement_of(&self, slot: u32) -> PlacementId {
         let stream = self.front.slot(slot).stream();
         match self.heeds_placements {
@@ -50,7 +51,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Asks it for one whole page, where that is one operation.
+    /// Asks the firmware for one whole page, if that is a single operation.
     #[inline(always)]
     pub(in crate::ssd) fn ask_for_page(&mut self, action: Action, page: Lpn) -> Option<Operation> {
         let operation = match action {
@@ -62,7 +63,7 @@ impl<F: Firmware> Engine<F> {
         Some(operation)
     }
 
-    /// Asks it for work in idle time.
+    /// Asks the firmware for work in idle time.
     pub(in crate::ssd) fn ask_in_idle_time(
         firmware: &mut F,
         out: &mut OperationBuffer,
@@ -71,7 +72,8 @@ impl<F: Firmware> Engine<F> {
         firmware.background(offer, out)
     }
 
-    /// What the firmware does for `pages` of the command in `slot`, the first of them or not.
+    /// The firmware's work for `pages` of the command in `slot`; `is_first` says whether they are
+    /// its first pages.
     pub(in crate::ssd) fn done_for(&self, slot: u32, pages: u32, is_first: bool) -> Done {
         let entry = self.front.slot(slot);
         let pages = u64::from(pages);
@@ -92,7 +94,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// One operation for a command of one page: it enters the flash when a core is done.
+    /// One operation of a one-page command: it enters the flash when a core has finished it.
     #[inline(never)]
     pub(in crate::ssd) fn hand_over_page(
         &mut self,
@@ -131,8 +133,8 @@ impl<F: Firmware> Engine<F> {
         );
     }
 
-    /// What the firmware has emitted is carried out when a core has done it, with what it did
-    /// for the host before it emitted anything.
+    /// Carries out what the firmware has emitted when a core has finished it. `done` is what the
+    /// firmware did for the host before it emitted anything.
     #[inline(never)]
     pub(in crate::ssd) fn hand_over(
         &mut self,
@@ -156,7 +158,7 @@ impl<F: Firmware> Engine<F> {
         self.promise_parked((slot, what), (place, parked), &done, now);
     }
 
-    /// Operations of the read cache, each on its account.
+    /// The same for operations of the read cache, each with its account.
     pub(in crate::ssd) fn hand_over_fetched(
         &mut self,
         slot: Option<u32>,
@@ -173,7 +175,7 @@ impl<F: Firmware> Engine<F> {
         self.promise_parked((slot, what), (place, parked), &done, now);
     }
 
-    /// Operations wait in a place until a core has done what they came of.
+    /// Parks operations until a core has finished the work that they came from.
     fn promise_parked(
         &mut self,
         (slot, what): (Option<u32>, What),
@@ -181,7 +183,7 @@ impl<F: Firmware> Engine<F> {
         done: &Done,
         now: u64,
     ) {
-        // A collection's operations are many, of one plane.
+        // A collection has many operations, all on one plane.
         let runs = || (parked.operations).chunk_by(|one, next| one.plane == next.plane);
         let units = || runs().filter_map(|run| run.first().map(|of| of.plane));
         let mut at = self.cores.work_for_host(done, now);
@@ -206,14 +208,13 @@ impl<F: Firmware> Engine<F> {
         self.put_due(due, now);
     }
 
-    /// A command that emits nothing yet goes on when a core is done with it.
+    /// A command that has emitted nothing yet continues when a core has finished it.
     pub(in crate::ssd) fn hand_over_command(&mut self, slot: u32, done: &Done, now: u64) {
         let at = self.cores.work_for_host(done, now);
         self.put_command((slot, at), What::Command, now);
     }
 
-    /// A core works on a part of a write that is gathered; with the last one the command is
-    /// complete.
+    /// A core works on a gathered part of a write. The command completes with the last part.
     pub(in crate::ssd) fn hand_over_gathered(
         &mut self,
         slot: u32,
@@ -256,7 +257,7 @@ impl<F: Firmware> Engine<F> {
         self.timeline.events.set_side(CORES, next);
     }
 
-    /// A core is done.
+    /// A core has finished something.
     pub(in crate::ssd) fn cores_event(&mut self, now: u64) {
         if let Some(due) = self.cores.take_due() {
             self.set_cores_event();
@@ -264,7 +265,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// The command in `slot` has waited for the firmware since it was `asked`.
+    /// The command in `slot` has waited for the firmware since `asked`.
     fn count_firmware(&mut self, slot: u32, asked: u64, now: u64) {
         let entry = self.front.slot_mut(slot);
         entry.add_part(Part::Firmware, now - asked);
@@ -300,7 +301,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// What was fetched for a read, or ahead, enters the flash.
+    /// Pages fetched for a read, or ahead, enter the flash.
     fn carry_out_fetched(&mut self, due: Due, now: u64) {
         let parked = self.cores.unpark(due.parked);
         if let What::ThroughMemory(_) = due.what {
@@ -316,7 +317,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// What the firmware emitted enters the flash, and the command goes on.
+    /// What the firmware emitted enters the flash, and the command continues.
     fn carry_out_emitted(&mut self, due: Due, now: u64) {
         let mut parked = self.cores.unpark(due.parked);
         let waiting = self.out.take();

@@ -1,4 +1,4 @@
-//! Operations enter the flash, and whoever waits is told when they are complete.
+//! Operations enter the flash. When they complete, whoever waits for them continues.
 
 use drivelab_ftl::{Cause, Firmware, NOTHING, Operation};
 use drivelab_request::CommandKind;
@@ -36,8 +36,8 @@ impl<F: Firmware> Engine<F> {
         self.failure = Some(SimError::InFlight { most: MAX_QUEUED });
     }
 
-    /// Whose an operation on an account is; of one that brings a page into the cache, of
-    /// whoever asked for it first, and of one that is read ahead nobody's.
+    /// Who an operation on an account is for. A page fetched into the cache is for whoever asked
+    /// for it first; a page read ahead is for nobody.
     fn whose(&self, account: Account, page: u32) -> Whose {
         if !self.flash.asks_whose() {
             return Whose::NOBODYS;
@@ -58,8 +58,8 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// What the firmware wrote into the buffer enters the flash on the account of
-    /// `account`; answers for how many operations it waits.
+    /// What the firmware wrote into the buffer enters the flash on `account`. Returns how many
+    /// operations the account waits for.
     #[inline(never)]
     pub(super) fn emit(&mut self, account: Account, waits: Waits, now: u64) -> u32 {
         let emitted = self.out.take();
@@ -118,7 +118,7 @@ impl<F: Firmware> Engine<F> {
         self.flash.give_back(over);
     }
 
-    /// An operation is complete: whoever waited for it is told.
+    /// An operation completed: whoever waited for it continues.
     #[inline(always)]
     fn tell_completion(&mut self, ended: &Ended, now: u64) {
         let task = &ended.task;

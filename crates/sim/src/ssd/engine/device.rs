@@ -1,9 +1,9 @@
 //! An SSD without its users: somebody else submits, keeps time and counts.
 //!
-//! The events are those of the drive's own loop, one served at a time, so that what its
-//! owner submits at a completion comes before whatever else happens at that moment. The
-//! drive does not know whether commands are still to come, so it does nothing in idle time
-//! unless its owner says that there may always be another ([`Device::expect_programs`]).
+//! The events are those of the drive's own loop, served one at a time. So what the owner submits at
+//! a completion comes before anything else at that moment. The drive does not know whether more
+//! commands will come, so it does nothing in idle time unless its owner says that there may always
+//! be another ([`Device::expect_programs`]).
 
 use std::hint::select_unpredictable;
 
@@ -24,7 +24,7 @@ use crate::ssd::times::Times;
 use crate::ssd::{Plan, SimError, SnapshotError};
 
 impl<F: Firmware> Engine<F> {
-    /// A run begins whose commands come from outside, of streams with these priorities.
+    /// Begins a run whose commands come from outside, from streams with these priorities.
     fn begin_outside(&mut self, times: Times, priorities: impl Iterator<Item = u8>) {
         self.reset(times);
         self.is_owned = true;
@@ -38,11 +38,11 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     fn take_outside(&mut self, stream: u16, command: Command, number: u32, now: u64) {
         if self.failure.is_some() {
-            // The owner is told of the first that went wrong.
+            // The owner gets the first error.
             return;
         }
-        // As an arrival: everything before this moment has been served. Whether its member is the
-        // one in which a command was complete just now is a matter of chance.
+        // Treated as an arrival: everything before this moment has been served. Branchless, because
+        // nobody can predict whether a command has just completed in this member.
         let arrived = EventKey::new(now, self.flash.unit_count() as usize + ARRIVAL);
         let is_later = self.timeline.now() < now;
         self.timeline.current = select_unpredictable(is_later, arrived, self.timeline.current);
@@ -52,20 +52,20 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Whether there is nothing to tell its owner.
+    /// Whether there is nothing to report to the owner.
     #[inline(always)]
     fn goes_on(&self) -> bool {
         self.completed.is_empty() && self.failure.is_none()
     }
 
-    /// What happens next.
+    /// The next event.
     #[inline(always)]
     fn next_outside(&self) -> EventKey {
         self.front.next_on_link().min(self.timeline.events.first())
     }
 
-    /// Serves what happens next, if anything does. Answers the slot of a command whose data have
-    /// come to the host by that; any other that is complete is among [`Engine::completed`].
+    /// Serves the next event, if there is one. Returns the slot of a command whose data reached the
+    /// host with it. Any other completed command is in [`Engine::completed`].
     #[inline(always)]
     fn step_outside(&mut self) -> Option<u32> {
         let (link, first) = (self.front.next_on_link(), self.timeline.events.first());
@@ -89,8 +89,8 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Serves what happens before a moment, until a command is complete or cannot be served;
-    /// answers when something happens next.
+    /// Serves the events before a given time, until a command completes or fails. Returns the time
+    /// of the next event.
     #[inline(always)]
     fn serve_outside(&mut self, before: u64) -> u64 {
         while self.goes_on() {
@@ -103,7 +103,7 @@ impl<F: Firmware> Engine<F> {
         self.next_outside().time()
     }
 
-    /// Tells the owner what is complete, or what went wrong.
+    /// Reports completed commands, or the error, to the owner.
     #[inline(always)]
     fn tell_completed(&mut self, completions: &mut Vec<Completion>) -> Result<(), SimError> {
         for slot in self.completed.drain(..) {
@@ -125,14 +125,14 @@ impl<F: Firmware> Engine<F> {
         holds
     }
 
-    /// Up to where events have been served at `at`.
+    /// The last event that has been served at `at`.
     pub(in crate::ssd) fn served_until(&self, at: u64) -> EventKey {
         let served = EventKey::new(at.saturating_sub(1), MAX_LEAVES - 1);
         self.timeline.current.max(served)
     }
 }
 
-/// For an owner that counts what is complete from the slots.
+/// For an owner that counts completed commands from the slots.
 impl<F: Restorable> Worker<F> {
     /// As [`Device::begin`], for streams with these priorities.
     pub(crate) fn begin_streams(
@@ -147,77 +147,77 @@ impl<F: Restorable> Worker<F> {
         factor
     }
 
-    /// When something happens next, [`END_OF_TIME`](crate::event::END_OF_TIME) for nothing.
+    /// The time of the next event, or [`END_OF_TIME`](crate::event::END_OF_TIME).
     #[inline(always)]
     pub(crate) fn next(&self) -> u64 {
         self.engine.next_outside().time()
     }
 
-    /// What happens next, of this drive's leaves.
+    /// The next event, on this drive's leaves.
     #[inline(always)]
     pub(crate) fn next_key(&self) -> EventKey {
         self.engine.next_outside()
     }
 
-    /// Serves what happens next, if anything does.
+    /// Serves the next event, if there is one.
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Option<u32> {
         self.engine.step_outside()
     }
 
-    /// When the last event was, or the last command was taken.
+    /// The time of the last event or the last submitted command.
     #[inline(always)]
     pub(crate) const fn now(&self) -> u64 {
         self.engine.timeline.now()
     }
 
-    /// Serves what happens before a moment, until a command is complete or cannot be served;
-    /// answers when something happens next.
+    /// Serves the events before a given time, until a command completes or fails. Returns the time
+    /// of the next event.
     #[inline(never)]
     pub(crate) fn serve_before(&mut self, before: u64) -> u64 {
         self.engine.serve_outside(before)
     }
 
-    /// Takes a command of a stream of the owner's at `now`, which knows it by `number`.
+    /// Takes a command of one of the owner's streams at `now`. The owner knows it by `number`.
     #[inline(always)]
     pub(crate) fn submit_of(&mut self, stream: u16, command: Command, number: u32, now: u64) {
         self.engine.take_outside(stream, command, number, now);
     }
 
-    /// Whether a command could not be served.
+    /// Returns the error if a command could not be served.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The reason why it could not be served.
     #[inline(always)]
     pub(crate) fn failed(&mut self) -> Result<(), SimError> {
         self.engine.failed()
     }
 
-    /// Whether nothing is complete and nothing went wrong.
+    /// Whether nothing completed and nothing failed.
     #[inline(always)]
     pub(crate) fn goes_on(&self) -> bool {
         self.engine.goes_on()
     }
 
-    /// The slots whose commands are complete.
+    /// The slots of completed commands.
     #[inline(always)]
     pub(crate) const fn completed(&mut self) -> &mut Vec<u32> {
         &mut self.engine.completed
     }
 
-    /// What is in a slot.
+    /// The command in a slot.
     #[inline(always)]
     pub(crate) fn slot(&self, slot: u32) -> &Slot {
         self.engine.front.slot(slot)
     }
 
-    /// A slot whose command is complete was taken from there: another may be in it.
+    /// The owner has taken the completed command from a slot, so the slot may be reused.
     #[inline(always)]
     pub(crate) fn vacate(&mut self, slot: u32) {
         self.engine.front.vacate(slot);
     }
 
-    /// When the first command was submitted that is still on its way.
+    /// When the oldest outstanding command was submitted.
     pub(crate) fn oldest_submission(&self) -> Option<u64> {
         self.engine.front.oldest_submission()
     }
@@ -286,7 +286,7 @@ impl<F: Restorable> Device for Worker<F> {
 
     fn next_event(&self) -> Option<u64> {
         if !self.engine.completed.is_empty() {
-            // Complete as soon as it was submitted.
+            // The command completed as soon as it was submitted.
             return Some(self.engine.timeline.now());
         }
         let next = self.engine.next_outside();

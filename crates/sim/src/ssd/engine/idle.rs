@@ -4,10 +4,11 @@
 //!   last completion ── idle time ──> one operation a unit ── each that ends ──> another
 //! ```
 //!
-//! The firmware is asked for one operation at a time, and not while all cores are busy, so a
-//! command that arrives waits for those in hand at most, one a unit. The drive is looked at once an idle time while
-//! commands of an open loop are to come, or may always come (a drive that programs use);
-//! after the last of them nothing happens any more, however long it would take.
+//! The firmware is asked for one operation at a time, and never while all cores are busy. So an
+//! arriving command waits at most for the operations in progress, one for each unit. The drive
+//! checks for idleness once per idle time while commands of an open loop are still to come, or
+//! always may come (a drive used by programs). After the last command nothing more happens, however
+//! long it would take.
 
 use drivelab_ftl::{Firmware, IdleTime};
 use drivelab_request::Nanos;
@@ -17,7 +18,7 @@ use crate::ssd::flash::Account;
 use crate::ssd::timeline::IDLE;
 
 impl<F: Firmware> Engine<F> {
-    /// A command has arrived: the next look at the drive, if another is to come.
+    /// A command has arrived: schedules the next check for idleness, if another command will come.
     pub(in crate::ssd) fn await_idleness(&mut self) {
         let Some(idle) = self.background.idle_ns() else {
             return;
@@ -27,12 +28,12 @@ impl<F: Firmware> Engine<F> {
         self.timeline.events.set_side(IDLE, at);
     }
 
-    /// Whether another command is to come.
+    /// Whether another command will come.
     fn is_awaiting(&self) -> bool {
         self.background.is_always_awaited() || self.next_arrival().is_some()
     }
 
-    /// Whether no command is in the drive, nor anything that the firmware is still to hand over.
+    /// Whether the drive has no command, and the firmware nothing left to hand over.
     fn is_idle(&self) -> bool {
         self.front.outstanding() == 0 && self.cores.next_due().is_none()
     }
@@ -64,7 +65,7 @@ impl<F: Firmware> Engine<F> {
         }
         let free = self.cores.free_from();
         if free > now {
-            // What was moved keeps the cores busy: a command would wait for more of it.
+            // Finished moves keep the cores busy, so a command would wait for any more of them.
             self.background.run_while(self.flash.is_at_work());
             if !self.background.is_running() {
                 self.timeline.events.set_side(IDLE, Some(free));
@@ -90,7 +91,7 @@ impl<F: Firmware> Engine<F> {
             };
             self.enter_flash(&operation, Account::NOBODY, now);
         }
-        // With nothing in the flash nobody would ask again.
+        // With nothing in the flash, no completion would ask again.
         self.background.run_while(self.flash.is_at_work());
     }
 }

@@ -1,4 +1,4 @@
-//! The event loop of a simulated SSD, and what it counts.
+//! The event loop of a simulated SSD, and its counts.
 
 mod ask;
 mod completion;
@@ -37,11 +37,11 @@ use zones::Gate;
 
 pub(in crate::ssd) use zones::ZoneTimes;
 
-/// Whether to stop is looked up in such steps of time too: what was submitted may take long
-/// after the last submission.
+/// Interval at which the stop flag is also checked, in simulated time, because submitted commands
+/// may take long after the last submission.
 const STOP_STEP_NS: u64 = 1_000_000;
 
-/// A drive with its firmware: everything but the preset and its preparation.
+/// A drive with its firmware: everything except the preset and the preparation.
 pub(in crate::ssd) struct Engine<F> {
     pub(in crate::ssd) firmware: F,
     timeline: Timeline,
@@ -51,25 +51,25 @@ pub(in crate::ssd) struct Engine<F> {
     buffer: WriteBuffer,
     cache: ReadCache,
     memory: Memory,
-    /// What the read cache asked for that waits for a core.
+    /// Operations of the read cache that wait for a core.
     fetched: Vec<(Operation, Account)>,
     out: OperationBuffer,
-    /// What else the measurement window counts.
+    /// Everything else that the measurement window counts.
     counters: FlashCounters,
-    /// Where the window opened.
+    /// The counts when the window opened.
     ledger: Ledger,
-    /// Those who submit and count.
+    /// The users, who submit and count.
     pub(in crate::ssd) users: Users,
-    /// Somebody else submits and counts: the users are none.
+    /// An owner submits and counts, so there are no users.
     is_owned: bool,
-    /// Of one that is owned the slots whose commands are complete, until the owner takes them.
+    /// For a drive with an owner: slots of completed commands, until the owner takes them.
     completed: Vec<u32>,
     background: Background,
-    /// What is under way in zones.
+    /// Commands in progress in zones.
     gate: Gate,
-    /// Streams say where their data goes.
+    /// Streams decide where their data goes.
     heeds_placements: bool,
-    /// Reads of what was never written are answered, from nowhere.
+    /// Reads of pages that were never written are answered without the flash.
     answers_unwritten: bool,
     failure: Option<SimError>,
     outcome: Outcome,
@@ -78,7 +78,7 @@ pub(in crate::ssd) struct Engine<F> {
 }
 
 impl<F: Firmware> Engine<F> {
-    /// Whether the event queue has a leaf for every resource.
+    /// Checks that the event queue has a leaf for every resource.
     ///
     /// # Errors
     /// [`SimError::TooManyUnits`].
@@ -90,7 +90,7 @@ impl<F: Firmware> Engine<F> {
         Err(SimError::TooManyUnits { units, most })
     }
 
-    /// An idle drive that passed [`Engine::check`].
+    /// An idle drive. The configuration must have passed [`Engine::check`].
     pub fn new(config: &SsdConfig, firmware: F) -> Self {
         let page_bytes = config.geometry.page_size_bytes;
         Self {
@@ -122,12 +122,11 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Runs loops on the idle drive until every request is complete and the
-    /// write buffer is empty.
+    /// Runs loops on the idle drive until every request is complete and the write buffer is empty.
     ///
     /// # Errors
-    /// [`SimError`] when a request cannot be served or simulated time ends; the
-    /// drive's state is then unspecified until the firmware is rolled back.
+    /// [`SimError`] if a request cannot be served or simulated time ends. The drive's state is then
+    /// unspecified until the firmware is rolled back.
     pub fn run(
         &mut self,
         loops: Vec<Running>,
@@ -139,7 +138,7 @@ impl<F: Firmware> Engine<F> {
         let depths = self.users.begin(loops, plan);
         self.begin_streams(depths);
         self.advance()?;
-        // What still waits for others to fill the buffer goes too.
+        // Gathered pages that still wait for others must go too.
         while self.buffer.has_gathered() {
             self.push_gathered(0, self.timeline.now());
             self.advance()?;
@@ -149,7 +148,7 @@ impl<F: Firmware> Engine<F> {
         Ok(outcome)
     }
 
-    /// Streams begin with so many commands each.
+    /// Streams begin with this many commands each.
     fn begin_streams(&mut self, depths: Vec<u32>) {
         for (stream, depth) in depths.into_iter().enumerate() {
             for _ in 0..depth {
@@ -192,7 +191,7 @@ impl<F: Firmware> Engine<F> {
         self.gate.begin(self.firmware.zones(), times.zones);
         self.firmware.watch_zones();
         self.completed.clear();
-        // A window without a warm-up never opens: what was counted before it is known from here.
+        // A window without warm-up never opens, so record the counts from here.
         let own = self.own_counts();
         let placed = self.firmware.placed_counts().cloned();
         let zones = self.firmware.zone_counts().copied();
@@ -205,7 +204,7 @@ impl<F: Firmware> Engine<F> {
         self.failed()
     }
 
-    /// What went wrong, if anything did.
+    /// Returns the error, if there is one.
     #[inline(always)]
     pub(in crate::ssd) fn failed(&mut self) -> Result<(), SimError> {
         if self.failure.is_none() {
@@ -214,7 +213,7 @@ impl<F: Firmware> Engine<F> {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    /// Serves the next event; answers whether there was one.
+    /// Serves the next event. Returns whether there was one.
     #[inline(always)]
     pub(in crate::ssd) fn step(&mut self) -> bool {
         let link = self.front.next_on_link();
@@ -228,7 +227,7 @@ impl<F: Firmware> Engine<F> {
         self.tree_event(first)
     }
 
-    /// Serves the first event of those that are not the link's; answers whether there was one.
+    /// Serves the first event outside the link. Returns whether there was one.
     #[inline(always)]
     pub(in crate::ssd) fn tree_event(&mut self, first: EventKey) -> bool {
         if first == EventKey::NEVER {
@@ -247,7 +246,7 @@ impl<F: Firmware> Engine<F> {
         true
     }
 
-    /// Time comes to an event; answers whether the run goes on.
+    /// Advances time to an event. Returns whether the run continues.
     #[inline(always)]
     pub(in crate::ssd) fn come_to(&mut self, key: EventKey) -> bool {
         self.timeline.current = self.timeline.current.max(key);
@@ -270,7 +269,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// The request of the host in `slot` is complete.
+    /// Counts the completed host request in `slot`.
     #[inline(always)]
     pub fn count_completion(&mut self, slot: u32, stream: u16, latency: u64, now: u64) {
         let entry = self.front.slot(slot);
@@ -281,8 +280,8 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Time comes to `now`, at or after the deadline, before what happens then; answers whether
-    /// the run goes on.
+    /// Advances time to `now`, at or after the deadline, before the events of that moment. Returns
+    /// whether the run continues.
     #[cold]
     fn pass_time(&mut self, now: u64) -> bool {
         while let Some((edge, at)) = self.users.next_edge(now) {
@@ -304,7 +303,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Records the operations of the next run that are under way in `span`.
+    /// Records the operations of the next run that are in progress during `span`.
     pub fn record(&mut self, span: Range<u64>) {
         self.cores.record(span.clone());
         self.flash.record(span);
@@ -315,7 +314,7 @@ impl<F: Firmware> Engine<F> {
         self.cores.recorded()
     }
 
-    /// What the parts of a latency are called.
+    /// The names of the parts of a latency.
     pub const fn part_names(&self) -> PartNames {
         match self.cores.is_on() {
             true => FLASH_PARTS_WITH_FIRMWARE,

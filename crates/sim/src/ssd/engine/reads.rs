@@ -1,8 +1,8 @@
-//! Reads that pass through the controller's memory: the cache, and what is read ahead.
+//! Reads that pass through the controller's memory: the cache, and reading ahead.
 //!
-//! Memory gives one request's pages after the other's, at its rate, each a fixed time
-//! later. A request that waits for pages from the flash is split by the last of them;
-//! the time of one that waited for memory last is the buffer's.
+//! The memory delivers the pages of one request after another at its rate, each after a fixed
+//! latency. If a request waits for flash pages, the last of them determines its parts. If it waited
+//! for memory last, that time counts as buffer time.
 
 use drivelab_ftl::{Action, Firmware, Lpn, PageRun};
 
@@ -44,7 +44,7 @@ impl<F: Firmware> Engine<F> {
             });
             return;
         }
-        // One more until its pages are looked for in memory.
+        // Count one more until the lookup in memory is done.
         self.front.slot_mut(slot).await_all(pending + 1);
         if self.cores.is_on() {
             let done = self.done_for(slot, run.pages, true);
@@ -67,7 +67,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// So many pages of a read come from memory; it goes on if nothing else of it is on its way.
+    /// `pages` of a read come from memory. The read continues if it waits for nothing else.
     #[inline(always)]
     pub(in crate::ssd) fn look_into_memory(&mut self, slot: u32, pages: u32, now: u64) {
         let takes_time = pages > 0 && self.wait_for_memory(slot, pages, now);
@@ -76,8 +76,8 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Reads `page` from the flash, for `slot` or ahead; answers whether there is
-    /// anything to read.
+    /// Fetches `page` from the flash, for `slot` or ahead. Returns whether there is anything to
+    /// read.
     fn fetch(&mut self, page: u32, slot: Option<u32>, now: u64) -> bool {
         let run = PageRun::whole(Action::Read, Lpn(page), 1);
         self.out.clear();
@@ -90,7 +90,7 @@ impl<F: Firmware> Engine<F> {
         };
         let is_coming = self.cache.is_coming(page);
         let account = match slot {
-            // Only one copy of a page comes into the cache at a time.
+            // Only one copy of a page may be on its way into the cache at a time.
             Some(slot) if is_coming || !self.cache.is_on() => Account::request(slot),
             _ => {
                 self.cache.expect(page, slot);
@@ -106,7 +106,7 @@ impl<F: Firmware> Engine<F> {
     }
 
     fn read_ahead(&mut self, from: u32, until: u32, now: u64) {
-        // A page that was never written is no fault of who did not ask for it.
+        // Reading ahead over a page that was never written is not an error of the request.
         let unmapped = self.out.counts.unmapped_reads;
         for page in from..until {
             let is_wanted = self.cache.lacks(page) && !self.buffer.holds(page);
@@ -117,7 +117,7 @@ impl<F: Firmware> Engine<F> {
         self.out.counts.unmapped_reads = unmapped;
     }
 
-    /// Whether `pages` of a request take time to come from memory.
+    /// Whether fetching `pages` of a request from memory takes time.
     fn wait_for_memory(&mut self, slot: u32, pages: u32, now: u64) -> bool {
         let bytes = u64::from(pages) << self.page_shift;
         let takes_time = self.memory.read(slot, bytes, now);
@@ -143,7 +143,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// A page has come from the flash into the cache.
+    /// A page has arrived from the flash in the cache.
     #[inline(never)]
     pub(in crate::ssd) fn page_came(&mut self, page: u32, parts: Parts, now: u64) {
         for slot in self.cache.come(page) {

@@ -6,9 +6,9 @@
 //!   flash done ─> link: data ─> complete (reads)        buffered ─> acknowledge ─> complete
 //! ```
 //!
-//! What waits where is in [`crate::ssd::front::queue_pair`] and [`crate::ssd::front::link`]. A host
-//! interface that is `free` costs nothing and has a command slot for everybody.
-//! A write larger than the space in the buffer is taken in pieces.
+//! [`crate::ssd::front::queue_pair`] and [`crate::ssd::front::link`] hold what waits. A `free` host
+//! interface takes no time and has a command slot for every command. A write larger than the free
+//! space of the buffer is taken in pieces.
 
 use drivelab_ftl::{Action, Firmware, Lpn, PageRun};
 use drivelab_request::{Command, CommandKind};
@@ -43,7 +43,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// The same where the next command is no request of a plain closed loop.
+    /// The same if the next command is not a request of a plain closed loop.
     #[inline(never)]
     fn submit_other(&mut self, stream: u16, now: u64) {
         let running = &mut self.users.streams[stream as usize];
@@ -57,8 +57,8 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Takes a command that is allowed and counted, of a stream and its queue pair; an owner
-    /// knows it by a number.
+    /// Takes a checked and counted command of a stream and its queue pair. An owner knows it by a
+    /// number.
     #[inline(always)]
     pub(in crate::ssd) fn place(
         &mut self,
@@ -105,8 +105,8 @@ impl<F: Firmware> Engine<F> {
         self.await_idleness();
     }
 
-    /// When the next command of an open loop arrives, and in which stream; none does
-    /// once the window is closed.
+    /// When the next command of an open loop arrives, and the index of its stream. `None` once the
+    /// window is closed.
     pub(in crate::ssd) fn next_arrival(&self) -> Option<(u64, u16)> {
         self.users.next_arrival()
     }
@@ -130,7 +130,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// A command goes the way of its kind.
+    /// Sends a command on the path of its kind.
     #[inline(always)]
     pub(super) fn go_in(&mut self, slot: u32, run: PageRun, now: u64) {
         match run.action {
@@ -159,7 +159,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Whether a read's command is in the drive at once.
+    /// Whether a read command reaches the drive without delay.
     #[inline(always)]
     fn is_command_free(&self, now: u64) -> bool {
         !self.front.times.has_link()
@@ -195,7 +195,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// A read looks for its pages.
+    /// A read starts to look for its pages.
     #[inline(always)]
     fn start_read(&mut self, slot: u32, run: PageRun, now: u64) {
         if run.pages == 1
@@ -252,8 +252,8 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// What write buffer and read cache ask for from here on is recorded for the stream
-    /// of `slot`, if anything is.
+    /// Sets the stream for which operations of write buffer and read cache are recorded from here
+    /// on, if anything is recorded.
     #[inline(always)]
     pub(in crate::ssd) fn record_for(&mut self, slot: Option<u32>) {
         if self.flash.is_recorded() {
@@ -262,7 +262,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Reads only the pages of `run` that the write buffer does not hold.
+    /// Reads only those pages of `run` that the write buffer does not hold.
     fn read_past_buffer(&mut self, run: PageRun) -> Result<(), drivelab_ftl::FirmwareError> {
         for page in 0..run.pages {
             let first = Lpn(run.first.0 + page);
@@ -279,7 +279,7 @@ impl<F: Firmware> Engine<F> {
         Ok(())
     }
 
-    /// A flash operation that request `slot` waits for is complete.
+    /// A flash operation that request `slot` waits for completed.
     #[inline(always)]
     pub(in crate::ssd) fn page_done(&mut self, slot: u32, parts: Parts, now: u64) {
         let has_link = self.front.times.has_link();
@@ -307,7 +307,7 @@ impl<F: Firmware> Engine<F> {
         );
     }
 
-    /// A request is complete that did not go straight from the flash to the host.
+    /// Completes a request that did not go straight from the flash to the host.
     #[inline(always)]
     pub(in crate::ssd) fn complete_at_host(&mut self, slot: u32, now: u64) {
         if self.front.times.has_interrupts {
@@ -317,7 +317,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// The host is to be told by an interrupt that a request is complete.
+    /// Queues a completion for an interrupt to the host.
     #[inline(never)]
     fn post(&mut self, slot: u32, now: u64) {
         let next = self.front.post(slot, now);
@@ -340,7 +340,7 @@ impl<F: Firmware> Engine<F> {
             self.leave_zone(slot, now);
         }
         if self.is_owned {
-            // The slot is vacant when its owner has taken what is in it.
+            // The slot becomes vacant when the owner has taken its content.
             self.completed.push(slot);
             self.leave(slot, now);
         } else {
@@ -348,15 +348,15 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// A request of the drive's owner leaves it.
+    /// A request of the drive's owner leaves the drive.
     #[inline(always)]
     pub(in crate::ssd) fn leave(&mut self, slot: u32, now: u64) {
         let (_, pair) = self.end_request(slot, now);
         self.take_next(pair, now);
     }
 
-    /// Tells a request whose it was at the end: what of its latency lies neither in buffer nor
-    /// flash is the host's. Answers its latency, and through which queue pair it came.
+    /// Finishes the parts of a request: latency that belongs neither to buffer nor flash is the
+    /// host's. Returns the latency and the queue pair.
     #[inline(always)]
     fn end_request(&mut self, slot: u32, now: u64) -> (u64, u16) {
         let entry = self.front.slot_mut(slot);
@@ -380,7 +380,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Streams that hold their shares, or were held, submit what they may.
+    /// Streams that wait for their share, or were held, submit what they may.
     #[inline(never)]
     pub(in crate::ssd) fn submit_waiting(&mut self, now: u64) {
         while self.failure.is_none()

@@ -1,4 +1,4 @@
-//! A run of a drive with any firmware: what the events do not tell.
+//! A run of a drive with any firmware: results that do not come from events.
 
 use drivelab_ftl::Firmware;
 use drivelab_workload::Stream;
@@ -12,7 +12,7 @@ use crate::ssd::engine::Engine;
 use crate::ssd::times::Times;
 use crate::ssd::{Plan, SimError};
 
-/// The loops of `streams`, where a run can be made of them and `plan`.
+/// The loops of `streams`, if a run can be made from them and `plan`.
 pub(in crate::ssd) fn loops_of<F: Firmware>(
     engine: &Engine<F>,
     config: &SsdConfig,
@@ -30,11 +30,11 @@ pub(in crate::ssd) fn loops_of<F: Firmware>(
     Ok(loops)
 }
 
-/// Runs what [`loops_of`] gave, with the variability of `seed` and `index`, and adds
-/// erase counts and energy.
+/// Runs the loops of [`loops_of`] with the variability of `seed` and `index`, and adds erase counts
+/// and energy.
 ///
 /// # Errors
-/// As [`Engine::run`], and what the firmware gets wrong when it tells.
+/// As [`Engine::run`], and wrong reports of the firmware.
 pub(in crate::ssd) fn run<F: Firmware>(
     engine: &mut Engine<F>,
     config: &SsdConfig,
@@ -50,10 +50,10 @@ pub(in crate::ssd) fn run<F: Firmware>(
     Ok(outcome)
 }
 
-/// Adds what is known when a run is over: erase counts and energy.
+/// Adds what is known only after a run: erase counts and energy.
 ///
 /// # Errors
-/// What the firmware gets wrong when it tells.
+/// Wrong reports of the firmware.
 pub(in crate::ssd) fn end<F: Firmware>(
     engine: &mut Engine<F>,
     config: &SsdConfig,

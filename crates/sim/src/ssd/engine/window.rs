@@ -7,7 +7,7 @@ use crate::host::{FlashCounters, Media};
 use crate::ssd::engine::Engine;
 
 impl<F: Firmware> Engine<F> {
-    /// The window opens at `at`, when everything up to `served` has happened.
+    /// Opens the window at `at`. Everything up to `served` has happened.
     pub(in crate::ssd) fn open_account(&mut self, at: u64, served: EventKey) {
         let own = self.own_counts();
         let at_host = self.users.clock.host_ns(at);
@@ -22,8 +22,8 @@ impl<F: Firmware> Engine<F> {
         self.cores.open_window(at);
     }
 
-    /// It closes at `at`, when everything up to `served` has happened: the outcome is told
-    /// what the flash did in it.
+    /// Closes the window at `at`. Everything up to `served` has happened. Writes what the flash did
+    /// into the outcome.
     pub(in crate::ssd) fn close_account(&mut self, at: u64, served: EventKey) {
         let work = (self.flash).close_window(at, served, &mut self.timeline);
         let mut counters = std::mem::take(&mut self.counters);
@@ -50,7 +50,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// What the firmware counts by names of its own.
+    /// What the firmware counts under its own names.
     pub(in crate::ssd) fn own_counts(&mut self) -> OwnCounts {
         self.firmware.own_counts().unwrap_or_else(|error| {
             self.fail(error);

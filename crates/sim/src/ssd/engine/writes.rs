@@ -1,4 +1,4 @@
-//! What a write does between command and completion, and what trim and flush do.
+//! The steps of a write between command and completion, and those of trim and flush.
 //!
 //! ```text
 //!   buffer off     link: data ─> firmware ─> flash ─> complete
@@ -8,11 +8,11 @@
 //!   write through
 //! ```
 //!
-//! The controller's memory is in the way where the preset says so.
+//! Writes pass the controller's memory if the preset says so.
 //!
-//! A trim is complete when the firmware has given its pages up; pages that it covers
-//! in part keep their data. A flush is complete when every page that had been
-//! completed from the buffer is in the flash ([`crate::ssd::buffer::flush`]).
+//! A trim completes when the firmware has given up its pages. Pages that it covers only partly keep
+//! their data. A flush completes when every page whose write completed from the buffer is in the
+//! flash ([`crate::ssd::buffer::flush`]).
 
 use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
 use drivelab_request::CommandKind;
@@ -26,7 +26,7 @@ use crate::ssd::front::Job;
 use crate::ssd::timeline::{ACKNOWLEDGE, MEMORY};
 
 impl<F: Firmware> Engine<F> {
-    /// Gives free buffer space to the writes that wait for it, in order.
+    /// Gives free buffer space to waiting writes, in order.
     pub(in crate::ssd) fn admit_blocked(&mut self, now: u64) {
         while let Some(slot) = self.buffer.first_blocked() {
             let write_command = self.front.times.command[1];
@@ -38,7 +38,7 @@ impl<F: Firmware> Engine<F> {
                 return;
             }
             let first = entry.reserve(pages);
-            // The link carries the request's bytes, page by page of its run.
+            // The link carries the bytes of the request, page by page of its run.
             let bytes = entry.bytes_of(first, pages);
             let command = if first == 0 { write_command } else { 0 };
             let start = (entry.command().offset_bytes >> self.page_shift) as u32;
@@ -54,7 +54,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// A write without buffer: complete when its pages are programmed.
+    /// A write without a buffer completes when its pages are programmed.
     #[inline(never)]
     pub(in crate::ssd) fn start_write(&mut self, slot: u32, run: PageRun, now: u64) {
         self.forget_cached(run);
@@ -83,16 +83,16 @@ impl<F: Firmware> Engine<F> {
         self.emit_write(slot, now);
     }
 
-    /// What the firmware emitted for a write without buffer enters the flash.
+    /// What the firmware emitted for a write without a buffer enters the flash.
     pub(in crate::ssd) fn emit_write(&mut self, slot: u32, now: u64) {
         let pending = self.emit(Account::request(slot), Waits::Host, now);
         if self.firmware.packs_pages() && pending == 0 {
-            // It is in the controller, or nothing but zeroes.
+            // The data is in the controller, or all zeroes.
             self.acknowledge(slot, now);
         }
     }
 
-    /// Pages of a write have crossed the link, and pass the controller's memory.
+    /// Pages of a write have crossed the link and now pass the controller's memory.
     #[inline(never)]
     pub(in crate::ssd) fn pass_memory(&mut self, slot: u32, pages: (u32, u32), now: u64) {
         let bytes = self.front.slot(slot).bytes_of(pages.0, pages.1);
@@ -100,8 +100,8 @@ impl<F: Firmware> Engine<F> {
         (self.timeline.events).set_side(MEMORY, self.memory.next());
     }
 
-    /// They are through, who came at `since`. Of a write in pieces the last one's time counts:
-    /// the others' lies in its way to the drive.
+    /// Pages that arrived at `since` have passed the memory. For a write in pieces, only the last
+    /// piece's time counts; that of the others is part of the way to the drive.
     pub(in crate::ssd) fn passed_memory(
         &mut self,
         slot: u32,
@@ -116,7 +116,7 @@ impl<F: Firmware> Engine<F> {
         self.fill_buffer(slot, first, pages, now);
     }
 
-    /// Pages of a write have arrived in the buffer, and go on to the flash.
+    /// Pages of a write have arrived in the buffer and go on to the flash.
     #[inline(never)]
     pub(in crate::ssd) fn fill_buffer(&mut self, slot: u32, first: u32, pages: u32, now: u64) {
         let run = self.run_of(slot);
@@ -139,7 +139,7 @@ impl<F: Firmware> Engine<F> {
         self.fill_in_pieces(slot, (first, pages), now);
     }
 
-    /// The same for whatever is no single whole page that goes on at once.
+    /// The same for anything but a single whole page that goes on at once.
     #[inline(never)]
     fn fill_in_pieces(&mut self, slot: u32, (first, pages): (u32, u32), now: u64) {
         let run = self.run_of(slot);
@@ -191,13 +191,13 @@ impl<F: Firmware> Engine<F> {
             self.emit_piece(slot, (first, pages), (stretch, &packed), now);
         }
         if self.buffer.gathers() {
-            // It may have taken the place of pages that were gathered.
+            // It may have replaced gathered pages.
             self.admit_blocked(now);
         }
     }
 
-    /// What the firmware emitted for pages of a buffered write enters the flash; `packed` need
-    /// no program.
+    /// What the firmware emitted for pages of a buffered write enters the flash. Pages in `packed`
+    /// need no program.
     pub(in crate::ssd) fn emit_piece(
         &mut self,
         slot: u32,
@@ -222,7 +222,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// What the firmware does for pages of a write from `first` on.
+    /// The firmware's work for pages of a write from `first` on.
     fn done_for_piece(&self, slot: u32, first: u32, pages: u32) -> Done {
         let bytes = self.front.slot(slot).bytes_of(first, pages);
         Done {
@@ -231,16 +231,16 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// A core works on pages that are gathered; the command is complete when it has worked on
-    /// the last of them.
+    /// A core works on gathered pages. The command completes when the core has finished the last of
+    /// them.
     #[inline(never)]
     fn gather_at_cores(&mut self, slot: u32, (first, pages): (u32, u32), last: bool, now: u64) {
         let done = self.done_for_piece(slot, first, pages);
         self.hand_over_gathered(slot, (first == 0, last), &done, now);
     }
 
-    /// Of `pages`, which the firmware has just taken in this order, those that need no program
-    /// of their own: they are packed with others in the controller, or nothing but zeroes.
+    /// Those of `pages` that need no program of their own: packed with others in the controller, or
+    /// all zeroes. The firmware has just taken `pages` in this order.
     #[inline]
     fn without_program(&self, pages: impl Iterator<Item = u32>) -> Vec<u32> {
         if !self.firmware.packs_pages() {
@@ -256,7 +256,7 @@ impl<F: Firmware> Engine<F> {
             .collect()
     }
 
-    /// Pages that are written or trimmed leave the read cache.
+    /// Removes written or trimmed pages from the read cache.
     #[inline(always)]
     fn forget_cached(&mut self, run: PageRun) {
         if self.cache.is_on() {
@@ -266,7 +266,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// A write's last data is in the buffer.
+    /// The last data of a write is in the buffer.
     #[inline(always)]
     pub(in crate::ssd) fn acknowledge(&mut self, slot: u32, now: u64) {
         if let Some(at) = self.front.acknowledge(slot, now) {
@@ -274,7 +274,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Pages that arrived wait for others, unless that makes enough of them.
+    /// Arrived pages wait for others, unless there are enough of them now.
     #[inline(never)]
     fn gather(&mut self, slot: u32, piece: PageRun, now: u64) {
         let whole = piece.whole_pages();
@@ -289,7 +289,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// The oldest gathered pages go to the flash until `left` are left.
+    /// Sends the oldest gathered pages to the flash until `left` are left.
     pub(in crate::ssd) fn push_gathered(&mut self, left: u32, now: u64) {
         self.record_for(None);
         self.out.clear();
@@ -326,7 +326,8 @@ impl<F: Firmware> Engine<F> {
         self.emit_pushed(stretch, &packed, now);
     }
 
-    /// What the firmware emitted for gathered pages enters the flash; `packed` need no program.
+    /// What the firmware emitted for gathered pages enters the flash. Pages in `packed` need no
+    /// program.
     pub(in crate::ssd) fn emit_pushed(&mut self, stretch: u32, packed: &[u32], now: u64) {
         self.emit(Account::buffer(stretch), Waits::Programs, now);
         for &page in packed {
@@ -334,7 +335,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// A forced write replaces what was gathered of its pages.
+    /// A forced write replaces gathered data of its pages.
     fn ungather(&mut self, piece: &mut PageRun) {
         let (first, last) = (piece.first.0, piece.first.0 + piece.pages - 1);
         for page in first..=last {
@@ -346,8 +347,8 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// A write finds no space: gathered pages go, all of them if nothing else could
-    /// ever make some.
+    /// A write finds no space: gathered pages go to the flash. All of them go if nothing else could
+    /// ever free space.
     fn make_space(&mut self, now: u64) {
         if let Some(left) = self.buffer.may_push() {
             self.push_gathered(left, now);
@@ -365,7 +366,7 @@ impl<F: Firmware> Engine<F> {
         self.complete_at_host(slot, now);
     }
 
-    /// A page of a buffered write is programmed.
+    /// A page of a buffered write was programmed.
     pub(in crate::ssd) fn page_flushed(&mut self, page: u32, stretch: u32, now: u64) {
         self.buffer.flushed(page, stretch, STRETCHES);
         self.admit_blocked(now);
@@ -376,12 +377,12 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// A piece of a write that waits for its programs has come; it begins at page `first` of the
-    /// request and may be its last.
+    /// A piece of a write that waits for its programs has arrived. It begins at page `first` of the
+    /// request and may be its last piece.
     fn await_piece(&mut self, slot: u32, (first, is_last): (u32, bool), now: u64) {
         let entry = self.front.slot_mut(slot);
-        // One more as long as pieces are missing, and one until its programs are counted, so
-        // that it cannot be complete.
+        // Count one more while pieces are missing, and one until its programs are counted, so that
+        // the write cannot complete early.
         entry.await_more(1 + u32::from(first == 0) - u32::from(is_last));
         if is_last {
             entry.begin_stage(now);
@@ -393,12 +394,12 @@ impl<F: Firmware> Engine<F> {
         let programs = self.emit(Account::forced(slot), Waits::Programs, now);
         let entry = self.front.slot_mut(slot);
         entry.await_more(programs);
-        // They are counted.
+        // All its programs are counted now.
         entry.has_all();
     }
 
-    /// Pages of a forced write are packed in the controller, which outlives a loss of power;
-    /// the write is complete if nothing else of it is on its way.
+    /// Pages of a forced write are packed in the controller, which survives a power loss. The write
+    /// completes if nothing else of it is in progress.
     fn force_packed(&mut self, slot: u32, packed: &[u32], now: u64) {
         if packed.is_empty() {
             return;
@@ -406,14 +407,14 @@ impl<F: Firmware> Engine<F> {
         for &page in packed {
             self.buffer.remove(page);
         }
-        // As long as pieces of it are missing it waits for one more.
+        // While pieces are missing, the write waits for one more.
         if !self.front.slot(slot).is_waiting() {
             self.acknowledge(slot, now);
         }
         self.admit_blocked(now);
     }
 
-    /// A page of a forced write is programmed.
+    /// A page of a forced write was programmed.
     #[inline(never)]
     pub(in crate::ssd) fn forced_page_done(
         &mut self,
@@ -442,7 +443,7 @@ impl<F: Firmware> Engine<F> {
         self.begin_command(slot, now);
     }
 
-    /// It is carried out.
+    /// Carries out a command without data.
     pub(in crate::ssd) fn begin_command(&mut self, slot: u32, now: u64) {
         if self.front.slot(slot).command().kind == CommandKind::Flush {
             if self.buffer.has_gathered() {
@@ -470,7 +471,7 @@ impl<F: Firmware> Engine<F> {
             return;
         }
         if !self.out.operations().is_empty() {
-            // The map that lies on the flash.
+            // The operations concern a map on the flash.
             if self.cores.is_on() {
                 self.hand_over(None, What::Trimmed, (Done::default(), Vec::new()), now);
             } else {

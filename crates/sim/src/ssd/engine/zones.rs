@@ -1,4 +1,4 @@
-//! Commands of a drive with zones: judged when they enter, by the rules of its firmware.
+//! Commands of a drive with zones. They are judged when they enter, by the rules of the firmware.
 //!
 //! ```text
 //!   enters ─┬─ its zone is being reset, or a reset has writes before it ─> waits
@@ -6,9 +6,9 @@
 //!                      └─ refused ─> the way of a command without data
 //! ```
 //!
-//! The firmware's state changes when a command is judged; its pages are written when their data is
-//! there, in the order in which commands were judged. What concerns a whole zone waits until the
-//! writes to it that were judged before are complete, and those that come later wait for it.
+//! Judging a command changes the firmware's state. Its pages are written when their data arrives,
+//! in the order in which commands were judged. A command for a whole zone waits until the writes
+//! judged before it are complete, and later writes to the zone wait for it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,18 +22,18 @@ use crate::ssd::firmware::cores::{Done, Due, What};
 use crate::ssd::flash::{Account, Waits};
 use crate::ssd::times::scaled;
 
-/// What is done to whole zones costs so much.
+/// The times of commands for whole zones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::ssd) struct ZoneTimes {
     reset: u64,
-    /// A reset is complete when the blocks are erased.
+    /// A reset completes only when the blocks are erased.
     reset_waits: bool,
     finish: u64,
     finish_page: u64,
 }
 
 impl ZoneTimes {
-    /// Resolves a configuration, every time multiplied by `factor`.
+    /// Resolves a configuration, with every time multiplied by `factor`.
     pub fn new(config: &SsdConfig, factor: f64) -> Self {
         let Some(zones) = &config.zones else {
             return Self::default();
@@ -47,28 +47,28 @@ impl ZoneTimes {
     }
 }
 
-/// Commands under way in a zone.
+/// Commands in progress in a zone.
 #[derive(Clone, Copy, Debug, Default)]
 struct UnderWay {
     writes: u32,
-    /// One that concerns the whole zone.
+    /// A command for the whole zone is in progress.
     is_managed: bool,
 }
 
-/// What is under way in zones, and what waits for it.
+/// What is in progress in zones, and what waits for it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gate {
     times: ZoneTimes,
     zone_pages: u32,
     zones: Vec<UnderWay>,
-    /// Slots of commands that wait, in order.
+    /// Slots of waiting commands, in order.
     held: VecDeque<u32>,
-    /// Of commands that finish a zone, by slot: pages that were not written.
+    /// For each slot with a command that finishes a zone: the number of pages not written.
     unwritten: BTreeMap<u32, u32>,
 }
 
 impl Gate {
-    /// A run begins.
+    /// Begins a run.
     pub fn begin(&mut self, shape: Option<ZoneShape>, times: ZoneTimes) {
         let shape = shape.unwrap_or(ZoneShape {
             zones: 0,
@@ -83,7 +83,7 @@ impl Gate {
         };
     }
 
-    /// Whether a command must wait for what is under way in its zone.
+    /// Whether a command must wait for commands in progress in its zone.
     fn is_closed(&self, zone: u32, is_of_zone: bool) -> bool {
         let under_way = self.zones.get(zone as usize);
         under_way.is_some_and(|zone| zone.is_managed || (is_of_zone && zone.writes > 0))
@@ -105,7 +105,7 @@ impl Gate {
 }
 
 impl<F: Firmware> Engine<F> {
-    /// Its zones as a host finds them, if it has such.
+    /// The zones as a host sees them, if there are any.
     pub(in crate::ssd) fn zones_at_host(&self) -> Option<ZonesFound> {
         let shape = self.firmware.zones()?;
         let bytes = |pages: u32| u64::from(pages) << self.page_shift;
@@ -141,7 +141,7 @@ impl<F: Firmware> Engine<F> {
         ((offset >> self.page_shift) / u64::from(self.gate.zone_pages)) as u32
     }
 
-    /// Whether one of the first `among` commands that wait is of this zone.
+    /// Whether one of the first `among` waiting commands is for this zone.
     fn is_awaited(&self, zone: u32, among: usize) -> bool {
         let mut held = self.gate.held.iter().take(among);
         held.any(|&slot| self.zone_of(slot) == zone)
@@ -174,7 +174,7 @@ impl<F: Firmware> Engine<F> {
         self.go_in(slot, run, now);
     }
 
-    /// The command in `slot` is complete: what waited for it goes on.
+    /// The command in `slot` completed: whatever waited for it continues.
     #[inline(never)]
     pub(super) fn leave_zone(&mut self, slot: u32, now: u64) {
         let command = self.front.slot(slot).command();
@@ -200,7 +200,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// A command without data, other than a flush, is carried out.
+    /// Carries out a command without data other than a flush.
     pub(super) fn begin_of_zone(&mut self, slot: u32, now: u64) {
         let times = self.gate.times;
         let time = match self.front.slot(slot).command().zone {
@@ -226,7 +226,7 @@ impl<F: Firmware> Engine<F> {
         );
     }
 
-    /// The controller is done with it; a reset erases what was written.
+    /// The controller has finished the command. A reset erases what was written.
     pub(super) fn end_of_zone(&mut self, slot: u32, now: u64) {
         if self.front.slot(slot).command().zone != ZoneAction::Reset {
             return self.complete_at_host(slot, now);

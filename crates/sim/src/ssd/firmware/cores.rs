@@ -6,19 +6,20 @@
 //!   moved, erased ─> [core, the first that is free]   nobody waits
 //! ```
 //!
-//! The firmware is asked when a command comes to it, so it decides in the order of arrival.
-//! What that costs is known then, and a core is promised for it: the one that is free first. Of a
-//! command of several pages each page has a core, the first page that of the command. So has each
-//! page that leaves the write buffer later, or is read ahead.
-//! What it decided is due when these cores are done, and no earlier than what was decided before
-//! for the same units, so that operations of a unit keep the order in which they were emitted,
-//! whatever core is done first. The same moment ends everything else that the command waits for.
+//! The firmware is asked when a command reaches it, so it decides in order of arrival. The cost of
+//! the decision is known then, and the core that is free first is reserved for it. If a command has
+//! several pages, each page has a core; the first page shares the core of the command. A page that
+//! leaves the write buffer later, or is read ahead, has a core too.
 //!
-//! What collection and wear levelling do occupies a core when the flash has done it, one move
-//! or erase at a time: they take their share of the cores beside the host, and no request waits
-//! for a whole collection's work. In idle time nothing more is begun while all cores are busy.
-//! What this leaves out: that moves wait for a core themselves, and that a page of a large command
-//! enters the flash while others are still worked on.
+//! The decision takes effect when these cores have finished, but no earlier than earlier decisions
+//! for the same units. So operations of a unit keep the order in which they were emitted, whichever
+//! core finishes first. At the same moment everything else ends that the command waits for.
+//!
+//! Work of collection and wear levelling occupies a core after the flash has done it, one move or
+//! erase at a time. It takes its share of the cores next to the host's work, and no request waits
+//! for the work of a whole collection. In idle time nothing new begins while all cores are busy.
+//! Left out: moves do not wait for a core themselves, and the pages of a large command all enter
+//! the flash together.
 //!
 //! A free firmware has no cores, and nothing here is ever called.
 
@@ -28,21 +29,21 @@ use crate::preset::{SsdConfig, Work};
 use crate::ssd::flash::Account;
 use crate::ssd::ring::Ring;
 
-/// What work costs: picoseconds of a core, by [`Work`].
+/// The cost of work: picoseconds of a core, by [`Work`].
 #[derive(Clone, Debug)]
 pub struct Costs {
     cores: u32,
     picos: [u64; Work::ALL.len()],
-    /// Nanoseconds of a command that reads one whole page from the flash, and of one that
-    /// programs one.
+    /// Nanoseconds of a command that reads one whole page from the flash, and of one that programs
+    /// one.
     page: [u64; 2],
     page_bytes: u32,
-    /// Nanoseconds of what the flash has done for the drive itself: a read and a program of the
-    /// map, an erase, a move.
+    /// Nanoseconds of operations that the flash did for the drive itself: a read and a program of
+    /// the map, an erase, a move.
     own: [u64; 4],
 }
 
-/// What the firmware did for a command, or a part of one.
+/// What the firmware did for a command or a part of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Done {
     pub commands: u64,
@@ -51,13 +52,13 @@ pub struct Done {
     pub bytes: u64,
     pub flash_reads: u64,
     pub flash_programs: u64,
-    /// Pages that leave the write buffer, or are read ahead: they cost nothing but what the
-    /// flash does for them.
+    /// Pages that leave the write buffer or are read ahead. They cost only the flash operations for
+    /// them.
     pub other_pages: u64,
 }
 
 impl Costs {
-    /// Every time multiplied by `factor`; nothing where the firmware is free.
+    /// The costs with every time multiplied by `factor`; `None` if the firmware is free.
     pub fn new(config: &SsdConfig, factor: f64) -> Option<Box<Self>> {
         let firmware = config.firmware?;
         let picos = |work| (firmware.time.nanos(work) * 1_000.0 * factor).round() as u64;
@@ -93,7 +94,7 @@ impl Costs {
         Some(Box::new(costs))
     }
 
-    /// Of a piece of work: picoseconds of the command itself, and of its pages.
+    /// Picoseconds of the command itself and of its pages.
     #[inline]
     fn picos_of(&self, done: &Done) -> (u64, u64) {
         let picos = |work: Work, count: u64| self.picos[work as usize].saturating_mul(count);
@@ -108,20 +109,20 @@ impl Costs {
         (picos(Work::Command, done.commands), of_pages)
     }
 
-    /// The same together, to the nearest nanosecond.
+    /// The sum of both, to the nearest nanosecond.
     fn nanos(&self, done: &Done) -> u64 {
         let (command, pages) = self.picos_of(done);
         nearest(command.saturating_add(pages))
     }
 
-    /// Of what the flash has done for the drive itself.
+    /// The cost of an operation that the flash did for the drive itself.
     fn nanos_of_own(&self, kind: OperationKind, cause: Cause) -> u64 {
         match (kind, cause) {
             (OperationKind::Read, Cause::Map) => self.own[0],
             (OperationKind::Program, Cause::Map) => self.own[1],
             (OperationKind::Erase, _) => self.own[2],
             (OperationKind::Program, Cause::Collection | Cause::Wear | Cause::Fold) => self.own[3],
-            // A move counts with its program, the host's with its command.
+            // A move counts with its program, and the host's operations with their command.
             _ => 0,
         }
     }
@@ -131,43 +132,43 @@ const fn nearest(picos: u64) -> u64 {
     picos.saturating_add(500) / 1_000
 }
 
-/// What happens when a core is done.
+/// What happens when a core has finished.
 #[derive(Clone, Copy, Debug)]
 pub enum What {
-    /// One operation enters the flash, for the command in the slot.
+    /// One operation enters the flash for the command in the slot.
     Page(Operation, Account),
     /// The same, and the command's data is in the buffer.
     BufferedPage(Operation, Account),
     /// A read's operations enter the flash.
     Read,
-    /// Those of a write without a buffer.
+    /// The operations of a write without a buffer enter the flash.
     Write,
-    /// Those of a part of a write that lies in the buffer: its first page, how many, and its
-    /// stretch between flushes.
+    /// The operations of a buffered part of a write enter the flash: first page, number of pages,
+    /// and stretch between flushes.
     Piece(u32, u32, u32),
-    /// A write's last data is among what is gathered in the buffer.
+    /// The last data of a write has been gathered in the buffer.
     Gathered,
-    /// What was gathered enters the flash, of a stretch between flushes.
+    /// Gathered pages of a stretch between flushes enter the flash.
     Pushed(u32),
     /// A trim or a flush begins.
     Command,
-    /// What a trim made necessary enters the flash.
+    /// Operations caused by a trim enter the flash.
     Trimmed,
-    /// A read's pages come, so many of them from the controller's memory.
+    /// Pages of a read arrive; this many of them come from the controller's memory.
     ThroughMemory(u32),
     /// Pages are read ahead.
     Ahead,
-    /// The controller is done with what concerns a whole zone.
+    /// The controller has finished a command for a whole zone.
     Zone,
 }
 
-/// Something that is due at a time.
+/// Something due at a given time.
 #[derive(Clone, Copy, Debug)]
 pub struct Due {
     pub at: u64,
     pub asked: u64,
     pub slot: u32,
-    /// Where its operations are, if it has several.
+    /// Where its operations are parked, if it has several.
     pub parked: u32,
     pub what: What,
 }
@@ -184,7 +185,7 @@ impl Default for Due {
     }
 }
 
-/// What is due at the same time keeps the order in which it was asked for.
+/// Results that are due at the same time keep the order in which they were asked for.
 impl Ord for Due {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.at.cmp(&other.at)
@@ -211,48 +212,49 @@ const NOT_PARKED: u32 = u32::MAX;
 #[derive(Clone, Debug, Default)]
 pub struct Parked {
     pub operations: Vec<Operation>,
-    /// Of each, where they differ.
+    /// The account of each operation, if they differ.
     pub accounts: Vec<Account>,
     /// Pages that need no program of their own.
     pub packed: Vec<u32>,
 }
 
-/// A time in which a core worked.
+/// An interval in which a core worked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedWork {
-    /// Which core.
+    /// The number of the core.
     pub core: u32,
-    /// For the host, or for collection and the map.
+    /// Whether the work was for the host, or else for collection and the map.
     pub is_for_host: bool,
-    /// From when to when, ns of simulated time.
+    /// Beginning and end, ns of simulated time.
     pub span: (u64, u64),
 }
 
 /// The cores of a controller.
 #[derive(Clone, Debug)]
 pub struct Cores {
-    /// The firmware takes time.
+    /// Whether the firmware takes time.
     is_on: bool,
-    /// What its work costs then.
+    /// The costs, if it does.
     costs: Option<Box<Costs>>,
-    /// When each core has done all that it was promised for, the first of them first.
+    /// When each core will have finished its reserved work, the earliest first.
     free_at: Ring<(u64, u32)>,
-    /// When the last operation that was emitted for each unit is due.
+    /// For each unit, when the last operation emitted for it is due.
     lanes: Vec<u64>,
-    /// When the last part of the write in each slot is due.
+    /// For each slot, when the last part of its write is due.
     pieces: Vec<u64>,
     due: Ring<Due>,
     parked: Vec<Parked>,
     vacant: Vec<u32>,
-    /// Time promised since the drive was idle, and of it what was over when the window opened.
+    /// Core time reserved since the drive was last idle, and the part of it that was over when the
+    /// window opened.
     promised: u64,
     before_window: u64,
-    /// Where it is recorded: what is under way in this time, and what was.
+    /// If work is recorded: the span to record, and the record.
     recorded: Option<(std::ops::Range<u64>, Vec<RecordedWork>)>,
 }
 
 impl Cores {
-    /// Idle ones; none where the firmware is free.
+    /// Idle cores; none if the firmware is free.
     pub fn new(costs: Option<Box<Costs>>, units: u32) -> Self {
         let is_on = costs.is_some();
         let mut free_at = Ring::default();
@@ -274,7 +276,7 @@ impl Cores {
         }
     }
 
-    /// Idle ones at the beginning of a run; what was to be recorded of it is.
+    /// Idle cores at the beginning of a run. Recording, if requested, starts here.
     pub fn begin(&mut self, costs: Option<Box<Costs>>, units: u32) {
         let recorded = self.recorded.take();
         *self = Self::new(costs, units);
@@ -287,7 +289,7 @@ impl Cores {
         self.is_on
     }
 
-    /// Records what is under way in `span` of the next run.
+    /// Records work in progress during `span` of the next run.
     pub fn record(&mut self, span: std::ops::Range<u64>) {
         self.recorded = Some((span, Vec::new()));
     }
@@ -298,14 +300,15 @@ impl Cores {
         recorded.map(|(_, work)| work).unwrap_or_default()
     }
 
-    /// Something happens when a core is done with it; answers whether before all else that does.
+    /// Schedules what happens when a core has finished. Returns whether it is before everything
+    /// else scheduled.
     pub fn promise(&mut self, due: Due) -> bool {
         let is_first = self.due.of_front(|first| due.at < first.at, true);
         self.due.insert_in_order(due);
         is_first
     }
 
-    /// What is due first.
+    /// Takes what is due first.
     pub fn take_due(&mut self) -> Option<Due> {
         self.due.pop()
     }
@@ -315,7 +318,7 @@ impl Cores {
         self.due.front().map(|due| due.at)
     }
 
-    /// A core works for `nanos`, asked for at `now`; answers when it is done.
+    /// A core works for `nanos`, asked at `now`. Returns when it has finished.
     #[inline]
     fn work(&mut self, nanos: u64, is_for_host: bool, now: u64) -> u64 {
         if nanos == 0 {
@@ -339,9 +342,9 @@ impl Cores {
         end
     }
 
-    /// The firmware has done this for the host: on the core that is free first the command and
-    /// its first page, each further page on the one that is free first then. Answers when all of
-    /// it is done.
+    /// Work that the firmware did for the host. The core that is free first does the command and
+    /// its first page; each further page goes to the core that is free first then. Returns when all
+    /// of it is done.
     #[inline]
     pub fn work_for_host(&mut self, done: &Done, now: u64) -> u64 {
         let costs = self.costs.as_ref();
@@ -353,7 +356,7 @@ impl Cores {
         let (share, more) = (of_pages / pages, of_pages % pages);
         let (mut before, mut last) = (0, now);
         for page in 1..=pages {
-            // Rounded at their ends, so that the pages' times add up.
+            // Round at the ends, so that the pages' times add up.
             let picos = command.saturating_add(share * page + more.min(page));
             let until = nearest(picos);
             last = last.max(self.work(until - before, true, now));
@@ -362,8 +365,8 @@ impl Cores {
         last
     }
 
-    /// The same of a command of one whole page of the flash, by whether it is written; nothing if
-    /// the command is of other `bytes`.
+    /// The same for a command of one whole flash page, read or written. `None` if the command has
+    /// another size than one page.
     #[inline]
     pub fn work_on_page(&mut self, bytes: u32, is_write: bool, now: u64) -> Option<u64> {
         let costs = self.costs.as_ref()?;
@@ -379,14 +382,14 @@ impl Cores {
         self.work(nanos, false, now);
     }
 
-    /// When an operation on `unit` is due whose core is done at `done`.
+    /// When an operation on `unit` is due if its core has finished at `done`.
     #[inline]
     pub fn due_on(&self, unit: u32, done: u64) -> u64 {
         done.max(self.lanes[unit as usize])
     }
 
-    /// When a part of the write in `slot` is due whose core is done at `done`: no earlier than
-    /// the parts before it, so that the command is complete with the last of them.
+    /// When a part of the write in `slot` is due if its core has finished at `done`. It is no
+    /// earlier than the parts before it, so that the command completes with its last part.
     pub fn due_of_piece(&mut self, slot: u32, is_first: bool, done: u64) -> u64 {
         let slot = slot as usize;
         if self.pieces.len() <= slot {
@@ -396,27 +399,27 @@ impl Cores {
         done.max(before)
     }
 
-    /// No part of the write in `slot` is due earlier from here on.
+    /// From here on, no part of the write in `slot` is due before `at`.
     pub fn hold_piece(&mut self, slot: u32, at: u64) {
         if let Some(last) = self.pieces.get_mut(slot as usize) {
             *last = at;
         }
     }
 
-    /// Nothing on `unit` is due earlier from here on.
+    /// From here on, nothing on `unit` is due before `at`.
     #[inline]
     pub fn hold_lane(&mut self, unit: u32, at: u64) {
         self.lanes[unit as usize] = at;
     }
 
-    /// Whether what is due at `at` can happen at once: nothing that was asked for before is
-    /// still to come.
+    /// Whether something due at `at` can happen at once, because nothing asked for earlier is still
+    /// to come.
     #[inline]
     pub fn is_at_once(&self, at: u64, now: u64) -> bool {
         at <= now && self.due.of_front(|first| first.at > now, true)
     }
 
-    /// A place for operations that wait, and what is empty to hold them.
+    /// A place for waiting operations, and an empty container for them.
     pub fn park(&mut self) -> (u32, Parked) {
         let place = self.vacant.pop().unwrap_or_else(|| {
             self.parked.push(Parked::default());
@@ -425,14 +428,14 @@ impl Cores {
         (place, self.unpark(place))
     }
 
-    /// They wait there.
+    /// Stores waiting operations in a place.
     pub fn keep(&mut self, place: u32, parked: Parked) {
         if let Some(empty) = self.parked.get_mut(place as usize) {
             *empty = parked;
         }
     }
 
-    /// What waits there goes; it is given back for its memory.
+    /// Takes the operations from a place. Give the container back to reuse its memory.
     pub fn unpark(&mut self, place: u32) -> Parked {
         let parked = self.parked.get_mut(place as usize);
         parked.map(std::mem::take).unwrap_or_default()
@@ -451,8 +454,8 @@ impl Cores {
         self.free_at.front().map_or(0, |&(free, _)| free)
     }
 
-    /// Time that all cores together have worked until `now`, the present: what is promised
-    /// beyond it follows without a gap.
+    /// The time that all cores together have worked until `now`, the present. Reserved time beyond
+    /// it follows without a gap.
     fn worked_until(&self, now: u64) -> u64 {
         let free_at = self.free_at.values();
         let beyond = free_at.map(|(free, _)| free.saturating_sub(now));

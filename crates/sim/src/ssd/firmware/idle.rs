@@ -1,11 +1,11 @@
-//! From when on the drive is idle, and whether its firmware is at work then.
+//! When the drive counts as idle, and whether its firmware works then.
 
-/// What is known of idle time.
+/// The state of idle-time work.
 #[derive(Clone, Copy, Debug)]
 pub struct Background {
-    /// From when on after a completion the drive is idle; `None` if that changes nothing.
+    /// How long after a completion the drive counts as idle; `None` if nothing would happen then.
     idle_ns: Option<u64>,
-    /// Operations of idle time are asked for.
+    /// Idle-time operations are being asked for.
     is_running: bool,
     /// Another command may come at any time.
     is_always_awaited: bool,
@@ -29,24 +29,24 @@ impl Background {
         };
     }
 
-    /// How long after a completion the drive is idle, if anything is done then.
+    /// How long after a completion the drive counts as idle, if anything is done then.
     #[inline]
     pub fn idle_ns(&self) -> Option<u64> {
         self.idle_ns
     }
 
-    /// Whether operations of idle time are asked for when one is complete.
+    /// Whether a completion of an idle-time operation asks for another.
     #[inline(always)]
     pub fn is_running(&self) -> bool {
         self.is_running
     }
 
-    /// They are, or are no more.
+    /// Starts or stops asking for idle-time operations.
     pub fn run_while(&mut self, is_running: bool) {
         self.is_running = is_running;
     }
 
-    /// Commands may come at any time from now on.
+    /// From now on commands may come at any time.
     pub fn await_always(&mut self) {
         self.is_always_awaited = true;
     }
@@ -56,13 +56,13 @@ impl Background {
         self.is_always_awaited
     }
 
-    /// A command is complete.
+    /// A command completed.
     #[inline(always)]
     pub fn complete(&mut self, now: u64) {
         self.last_completion = now;
     }
 
-    /// When the last command was complete.
+    /// When the last command completed.
     pub fn idle_since(&self) -> u64 {
         self.last_completion
     }

@@ -1,11 +1,11 @@
-//! The firmware room: what it costs to ask the firmware, and when it may work unasked.
+//! What asking the firmware costs, and when it may work unasked.
 //!
 //! ```text
 //!   what it did ─> costs ─> [cores] ─> due        last completion ─> idle ─> asked for more
 //! ```
 //!
-//! Where pages lie is decided by the crate `ftl`; the engine asks it (`engine/ask.rs`). A firmware
-//! that is free has no cores, and one with nothing to do in idle time is never looked at.
+//! The crate `ftl` decides where pages lie; the engine asks it (`engine/ask.rs`). A free firmware
+//! has no cores. A firmware without idle-time work is never asked for any.
 
 pub mod cores;
 pub mod idle;

@@ -1,4 +1,4 @@
-//! What wear does to the times of the flash.
+//! How wear changes the times of the flash.
 //!
 //! ```text
 //!   wear = erases of the block / rated erases
@@ -8,9 +8,9 @@
 //!                    with p = probability x wear: at most so many times
 //! ```
 //!
-//! An operation has the time of its block's erases when it is executed. Those are counted
-//! here as the flash executes them: a firmware counts when it emits, which is earlier. How
-//! often a page is sensed stays the same until its block is erased.
+//! The time of an operation depends on the erases of its block when it is executed. So erases are
+//! counted here, as the flash executes them; a firmware counts them when it emits them, which is
+//! earlier. The number of times that a page is sensed stays the same until its block is erased.
 
 use drivelab_ftl::{Chance, OperationKind, Ppn};
 
@@ -19,28 +19,28 @@ use crate::preset::SsdConfig;
 /// Reads that must be repeated.
 #[derive(Clone, Copy, Debug)]
 struct Retry {
-    /// That the data is wrong once more, at the rated count.
+    /// Probability that the data is wrong once more, at the rated count.
     probability: f64,
     most: u32,
-    /// What each costs; as much as the read if not given.
+    /// The time of each retry; `None` means the time of the read.
     time: Option<u64>,
 }
 
-/// Wear of the blocks of a drive, and what it does.
+/// Wear of the blocks of a drive, and its effects.
 #[derive(Clone, Debug)]
 pub struct Ageing {
     rated_erases: f64,
-    /// What is added to a time at the rated count, as a share of it; none of a read.
+    /// The relative increase of a time at the rated count; 0 for a read.
     change: [f64; 3],
     retry: Retry,
     seed: u64,
     pages_per_block: u32,
-    /// Of every block, as far as the flash has come.
+    /// Erases of every block that the flash has executed.
     erases: Vec<u32>,
 }
 
 impl Ageing {
-    /// Nothing where wear changes no time. `scale` is the factor of this run.
+    /// `None` if wear changes no time. `scale` applies the factor of this run.
     pub fn new(config: &SsdConfig, scale: impl Fn(u64) -> u64) -> Option<Box<Self>> {
         let ageing = config.ageing.filter(|ageing| ageing.changes_times())?;
         Some(Box::new(Self {
@@ -61,7 +61,7 @@ impl Ageing {
         }))
     }
 
-    /// The drive is idle, and its blocks were erased so often.
+    /// The drive is idle, and its blocks have these erase counts.
     pub fn begin(&mut self, erases: impl Iterator<Item = u32>) {
         self.erases = erases.collect();
     }
@@ -96,8 +96,7 @@ impl Ageing {
         retries
     }
 
-    /// The time in the cell array of an operation that takes `fresh` on a block that was
-    /// never erased.
+    /// The cell-array time of an operation that takes `fresh` on a block that was never erased.
     pub fn time(&self, kind: OperationKind, page: Ppn, fresh: u64) -> u64 {
         if kind == OperationKind::Read {
             let each = self.retry.time.unwrap_or(fresh);

@@ -5,13 +5,12 @@ use std::hint::select_unpredictable;
 use crate::event::EventKey;
 use crate::ssd::ring::Ring;
 
-/// A channel carries one transfer at a time, in the order in which they are asked
-/// for.
+/// A channel carries one transfer at a time, in the order in which they are requested.
 ///
-/// When a read will ask is known as soon as it begins, so no event is spent on the
-/// asking: it is put in line, and the unit's event is set to when the transfer ends
-/// if nobody comes between. Whoever asks later for an earlier time does, and the
-/// unit's event then finds that it is early and is set anew.
+/// When a read will request the channel is known as soon as it begins, so the request needs no
+/// event of its own. It goes into a line, and the unit's event is set to the end of the transfer,
+/// assuming that nobody comes between. If somebody later asks for an earlier time, the unit's event
+/// finds that it came too early and is set again.
 ///
 /// ```text
 ///   promised: ... |####|   free_at      asks: 1 ...|####|   2 ......|####|
@@ -22,13 +21,13 @@ use crate::ssd::ring::Ring;
 pub(super) struct Channel {
     pub free_at: u64,
     busy: u64,
-    /// When the last of those in line ends at the earliest; not after `free_at` while
-    /// nobody stands there.
+    /// The earliest possible end of the last transfer in line. Not later than `free_at` if the line
+    /// is empty.
     asked_end: u64,
-    /// When and for which unit the channel will be asked.
+    /// When the channel will be requested, and by which unit.
     asks: Ring<EventKey>,
-    /// The first and the last of them: what is asked with every event. After and before all
-    /// others where there are none.
+    /// The first and the last request in line, because every event needs them. If the line is
+    /// empty, they are after and before all others.
     first_ask: EventKey,
     last_ask: EventKey,
 }
@@ -45,7 +44,7 @@ impl Channel {
         }
     }
 
-    /// Gives the next `time` from `now` on; answers when it begins and ends.
+    /// Reserves the next `time` from `now` on. Returns its beginning and end.
     #[inline(always)]
     pub fn reserve(&mut self, now: u64, time: u64) -> (u64, u64) {
         let start = select_unpredictable(self.free_at > now, self.free_at, now);
@@ -54,7 +53,7 @@ impl Channel {
         (start, self.free_at)
     }
 
-    /// `key` stands in line for `time`; answers when that ends at the earliest.
+    /// Puts `key` in line for `time`. Returns its earliest possible end.
     #[inline(always)]
     pub fn ask(&mut self, key: EventKey, time: u64) -> u64 {
         if key < self.last_ask {
@@ -84,7 +83,7 @@ impl Channel {
         key < self.first_ask
     }
 
-    /// The first in line, if it asks at `latest` or before.
+    /// The first in line, if it asks at or before `latest`.
     #[inline(always)]
     pub fn next_ask(&mut self, latest: EventKey) -> Option<EventKey> {
         let first = self.first_ask;
@@ -98,7 +97,7 @@ impl Channel {
         Some(first)
     }
 
-    /// Time at work until `now`: what is promised beyond lies without a gap before `free_at`.
+    /// Busy time until `now`. Time promised beyond `now` lies without a gap before `free_at`.
     pub fn busy_until(&self, now: u64) -> u64 {
         self.busy - self.free_at.saturating_sub(now).min(self.busy)
     }

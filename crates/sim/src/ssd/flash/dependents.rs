@@ -1,20 +1,20 @@
-//! Operations that wait for others on other units: those of a drive whose map lies on the
-//! flash, where the data's operation waits for the read of its map entry, and those of one that
-//! moves pages to other planes, where the program waits for the read.
+//! Operations that wait for operations on other units. There are two kinds of drives with such
+//! operations. If the map lies on the flash, an operation on data waits for the read of its map
+//! entry. If pages move to other planes, the program waits for the read.
 //!
 //! ```text
 //!   emitted ─ waits? ─ no ─────────────────────────────────────> dispatch
 //!                └ yes ─> line of its unit ─ its read complete ──────^
 //! ```
 //!
-//! A read of the map that a read of the host waits for is as urgent as that read: it may overtake
-//! what that read may overtake ([`super::overtaking`]); with `scheduling.map_reads_first` it goes
-//! before everything, even where a write waits for it. A page of the map that is read only to be
-//! written anew is urgent to nobody, and keeps its place.
+//! A map read that a host read waits for is as urgent as that read: it may overtake what that read
+//! may overtake ([`super::overtaking`]). With `scheduling.map_reads_first` it goes before
+//! everything, even if a write waits for it. If a map page is read only to be rewritten, the read
+//! is not urgent and keeps its place.
 //!
-//! Reads of the host and of the map pass what waits, and what comes later passes them. Programs,
-//! erases and what collection reads keep their order: behind one of them that waits they wait too.
-//! An erase waits for every read before it as well. Nothing passes an operation on the same page.
+//! Reads of the host and of the map pass waiting operations, and later operations pass them.
+//! Programs, erases and reads of collection keep their order: behind a waiting one they wait too.
+//! An erase also waits for every read before it. Nothing passes an operation on the same page.
 //! Other drives have no lines.
 
 use drivelab_ftl::{Cause, NOTHING, Operation, OperationKind};
@@ -24,25 +24,25 @@ use super::registers::is_copied_back;
 use super::{Flash, Waits, Whose};
 use crate::ssd::timeline::Timeline;
 
-/// An operation that is not yet handed over.
+/// An operation that has not been handed over yet.
 #[derive(Clone, Copy, Debug)]
 struct Held {
-    /// In the order of emission.
+    /// Its place in the order of emission.
     place: u64,
     operation: Operation,
     account: (Account, Whose),
-    /// Of the operation it waits for; [`NOTHING`] if only for its turn.
+    /// The ticket of the operation it waits for; [`NOTHING`] if it only waits for its turn.
     ticket: u32,
 }
 
 impl Held {
-    /// May be passed by what comes later, and pass what came before.
+    /// Whether later operations may pass it and it may pass earlier ones.
     fn is_free(&self) -> bool {
         let Operation { kind, cause, .. } = self.operation;
         kind == OperationKind::Read && matches!(cause, Cause::Host | Cause::Map)
     }
 
-    /// Whether it waits, with `before` in front of it, of which `ordered` are not free.
+    /// Whether it must wait behind the operations `before`, of which `ordered` are not free.
     fn waits_behind(&self, before: &[Self], ordered: u32) -> bool {
         let Operation { kind, lpn, .. } = self.operation;
         let same = |before: &Self| before.operation.lpn == lpn;
@@ -62,7 +62,7 @@ impl Held {
     }
 }
 
-/// What waits for a unit, in the order of emission. Whatever need not wait has left.
+/// The operations that wait for a unit, in order of emission. Those that need not wait have left.
 #[derive(Clone, Debug, Default)]
 struct Line {
     held: Vec<Held>,
@@ -76,7 +76,7 @@ impl Line {
         self.held.push(held);
     }
 
-    /// `ticket` is waited for no more: takes what may leave.
+    /// Nobody needs to wait for `ticket` any more: takes the operations that may leave.
     fn release(&mut self, ticket: u32, leaving: &mut Vec<Held>) {
         let (mut staying, mut ordered) = (0, 0);
         for place in 0..self.held.len() {
@@ -101,10 +101,10 @@ impl Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Follower {
     Nobody,
-    /// The firmware: it writes a page of the map anew.
+    /// The firmware, which rewrites a page of the map.
     Firmware,
-    /// The host's operations, or the program of a move on another plane, by this ticket;
-    /// [`NOTHING`] until it is taken.
+    /// Operations of the host, or the program of a move on another plane. They wait for this
+    /// ticket; [`NOTHING`] until one is taken.
     Host(u32),
 }
 
@@ -112,13 +112,13 @@ enum Follower {
 #[derive(Clone, Debug)]
 pub(super) struct Dependents {
     lines: Vec<Line>,
-    /// By ticket, the units on which somebody waits for it.
+    /// For each ticket, the units on which somebody waits for it.
     tickets: Vec<Vec<u32>>,
     vacant: Vec<u32>,
     emitted: u64,
-    /// Empty, for its memory.
+    /// Empty; kept to reuse its memory.
     leaving: Vec<Held>,
-    /// Likewise: of each operation that is emitted.
+    /// Likewise: for each emitted operation, who waits for it.
     followers: Vec<Follower>,
 }
 
@@ -141,7 +141,7 @@ impl Dependents {
         })
     }
 
-    /// Puts an operation in the line of `unit`, if it has to wait; answers whether it has.
+    /// Puts an operation in the line of `unit` if it has to wait. Returns whether it has.
     fn holds(
         &mut self,
         unit: u32,
@@ -169,8 +169,8 @@ impl Dependents {
         true
     }
 
-    /// The operation that `ticket` stands for is complete: takes what waited for it, and what
-    /// waited behind that, in the order of emission.
+    /// The operation of `ticket` completed: takes what waited for it, and what waited behind that,
+    /// in order of emission.
     fn release(&mut self, ticket: u32) -> Vec<Held> {
         let mut leaving = std::mem::take(&mut self.leaving);
         for &unit in &self.tickets[ticket as usize] {
@@ -182,7 +182,7 @@ impl Dependents {
         leaving
     }
 
-    /// Who waits for each of `operations`; no tickets are taken yet.
+    /// Who waits for each of `operations`. No tickets are taken yet.
     fn look_through(&mut self, operations: &[Operation]) -> Vec<Follower> {
         let mut followers = std::mem::take(&mut self.followers);
         followers.clear();
@@ -203,12 +203,12 @@ impl Dependents {
 }
 
 impl Flash {
-    /// Whether operations may wait for others on other units.
+    /// Whether operations may wait for operations on other units.
     pub(super) fn waits_in_turn(&self) -> bool {
         self.dependents.is_some()
     }
 
-    /// As [`Flash::enter_all`] of a firmware whose operations wait for others.
+    /// Like [`Flash::enter_all`], for a firmware whose operations wait for others.
     #[inline(never)]
     pub(super) fn enter_in_turn(
         &mut self,
@@ -244,7 +244,7 @@ impl Flash {
             }
             let is_of_host = operation.cause == Cause::Host;
             let is_awaited = match waits {
-                // What a read finds in the map may be that there is nothing to read.
+                // A map read may find that there is no data to read.
                 Waits::All => {
                     is_of_host || (reads_map(operation) && followers[index] == Follower::Nobody)
                 }
@@ -275,7 +275,7 @@ impl Flash {
                 && let Some(dependents) = &mut self.dependents
             {
                 *taken = dependents.take_ticket();
-                // What waits for it may be a read of the host's, and goes no earlier than it.
+                // A host read may wait for it, and such a read goes no earlier than the map read.
                 let whose = match reads_map(operation) {
                     true => whose_lookup,
                     false => Whose::NOBODYS,
@@ -294,13 +294,13 @@ impl Flash {
         pending
     }
 
-    /// Whether nothing waits in the line of `unit`.
+    /// Whether the line of `unit` is empty.
     fn has_no_line(&self, unit: u32) -> bool {
         let dependents = self.dependents.as_ref();
         dependents.is_some_and(|dependents| dependents.lines[unit as usize].held.is_empty())
     }
 
-    /// The operation that `ticket` stands for is complete: what need not wait any more goes on.
+    /// The operation of `ticket` completed: what need not wait any more continues.
     #[cold]
     #[inline(never)]
     pub fn looked_up(&mut self, ticket: u32, timeline: &mut Timeline, now: u64) {

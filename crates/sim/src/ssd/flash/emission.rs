@@ -1,4 +1,4 @@
-//! What the firmware emitted for one command or one step enters the flash together.
+//! Operations that the firmware emits for one command or one step enter the flash together.
 
 use drivelab_ftl::{Cause, Operation, OperationKind};
 
@@ -7,8 +7,8 @@ use super::{Account, Flash, Waits, Whose};
 use crate::ssd::timeline::Timeline;
 
 impl Flash {
-    /// What the firmware emitted enters on the account of whoever waits; answers for how many
-    /// of the operations it waits.
+    /// The emitted operations enter on the account of whoever waits. Returns how many of them it
+    /// waits for.
     pub fn enter_all(
         &mut self,
         operations: &[Operation],
@@ -55,7 +55,7 @@ impl Flash {
         pending
     }
 
-    /// One operation enters, whatever the flash is like; whether it is overfull is asked later.
+    /// One operation enters any kind of flash. Whether the flash is overfull is checked later.
     #[inline(always)]
     pub(super) fn enter_either(
         &mut self,

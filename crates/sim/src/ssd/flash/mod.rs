@@ -1,13 +1,13 @@
-//! The flash room: everything below the firmware, and what it did.
+//! The flash: everything below the firmware, and what it did.
 //!
 //! ```text
 //!   enter, enter_all ─> dispatch ─> units, channels ─> has_ended, end ─> whoever waited
 //! ```
 //!
-//! The room is given operations and says which are complete. It knows neither commands nor
-//! the firmware: whom an operation is for is an [`Account`], handed back as it came, and what
-//! decides about its place among others comes with it ([`Whose`]). The ways of operations are
-//! in [`operation`]; what not every drive has is in files of its own, behind one question each.
+//! The flash receives operations and says which are complete. It knows neither commands nor the
+//! firmware. An [`Account`] says whom an operation is for and is handed back unchanged. [`Whose`]
+//! says what decides about its place among others. [`operation`] has the path of operations.
+//! Features that not every drive has are in files of their own, each behind one check.
 
 mod ageing;
 mod channel;
@@ -46,26 +46,26 @@ pub use recorded::{Recorded, RecordedOperation};
 pub use tally::Tally;
 pub use timing::Timing;
 
-/// Operations queued at once: some 200 MB, far above what a controller queues.
+/// Most operations queued at once: some 200 MB, far above what a controller queues.
 pub const MAX_QUEUED: u32 = 1 << 22;
 
-/// For which of its operations a request waits.
+/// Which of its operations a request waits for.
 #[derive(Clone, Copy, Debug)]
 pub enum Waits {
     /// A read.
     All,
-    /// A write: not for the collection that it made necessary.
+    /// A write. It does not wait for the collection that it made necessary.
     Host,
     /// A page of the write buffer.
     Programs,
 }
 
-/// Whose an operation is, as far as that decides about its place and its record.
+/// Who an operation is for, as far as its place and its record depend on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Whose {
     /// The stream whose request waits for it.
     pub stream: Option<u16>,
-    /// A read of the host's waits for it, of a stream of this priority.
+    /// If a host read waits for it: the priority of that read's stream.
     pub reader: Option<u8>,
 }
 
@@ -77,26 +77,26 @@ impl Whose {
     };
 }
 
-/// An operation that is complete.
+/// A completed operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
     pub task: Task,
     /// When it would have begun without pauses, or without waiting within its die.
     began: u64,
-    /// Its time in the cell array, if that is not the time of its page.
+    /// Its cell-array time, if that differs from the time of its page.
     cell: Option<u64>,
     /// How long its unit had collected before it.
     collected: u64,
 }
 
-/// What the other rooms are like, as far as it decides what the flash may leave out.
+/// Facts about the rest of the drive that decide what the flash may leave out.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings {
-    /// The firmware is told when an operation is complete.
+    /// The firmware is informed when an operation completes.
     pub is_heeded: bool,
-    /// Operations wait for others on other units.
+    /// Operations wait for operations on other units.
     pub waits_in_turn: bool,
-    /// Something is done in idle time.
+    /// There is work in idle time.
     pub has_idle_work: bool,
     /// Cores work on what the flash has done.
     pub has_cores: bool,
@@ -108,7 +108,7 @@ pub struct Work {
     /// Busy times of units and channels.
     pub units: Vec<u64>,
     pub channels: Vec<u64>,
-    /// Reads that were repeated; none where wear changes no time.
+    /// Repeated reads; `None` if wear changes no time.
     pub retries: Option<u64>,
 }
 
@@ -117,7 +117,7 @@ pub struct Work {
 struct Dispatch {
     in_order: bool,
     free_at: u64,
-    /// In order: what waits to be handed over.
+    /// For in-order dispatch: the operations waiting to be handed over.
     line: Queue,
 }
 
@@ -147,30 +147,30 @@ pub struct Flash {
     units: Vec<Unit>,
     channels: Vec<Channel>,
     dispatch: Dispatch,
-    /// Where the tasks of all queues are.
+    /// The tasks of all queues.
     pool: Pool,
     places: Places,
     tally: Tally,
-    /// Operations are dispatched to their units' own queues, keep their order there, take
-    /// the channel and are not recorded, nor are pages worn or the firmware told of their end:
-    /// nothing else is asked about them then.
+    /// The simple case: operations go to their units' own queues, keep their order there, use the
+    /// channel and are not recorded. Pages do not wear, and the firmware is not informed when
+    /// operations end. Nothing else is checked then.
     is_plain: bool,
-    /// Moves are tasks ([`moves`]).
+    /// Moves are single tasks ([`moves`]).
     moves: bool,
-    /// Where operations may overtake each other: the queues instead of the units' own.
+    /// If operations may overtake one another: the queues used instead of the units' own.
     overtaking: Option<Box<Overtaking>>,
-    /// Where operations wait for others: those that do.
+    /// If operations wait for others: the waiting ones.
     dependents: Option<Box<Dependents>>,
-    /// Reads of the map that operations wait for go before everything else.
+    /// Map reads that operations wait for go before everything else.
     map_reads_first: bool,
     /// Moves within a plane stay in its page register.
     has_copyback: bool,
-    /// Where dies take more than one operation at a time: what is in them. No unit's own
-    /// `end` ever comes then.
+    /// If dies take more than one operation at a time: what is in them. The units' own `end` never
+    /// comes then.
     pipelines: Option<Box<Pipelines>>,
-    /// What is complete, where that may be several at once.
+    /// Completed operations, if there may be several at once.
     over: Vec<Ended>,
-    /// Reads that were repeated since the window opened.
+    /// Repeated reads since the window opened.
     retries: u64,
     /// Busy times of units and channels when the window opened.
     at_opening: (Vec<u64>, Vec<u64>),
@@ -178,7 +178,7 @@ pub struct Flash {
 }
 
 impl Flash {
-    /// Idle flash, of which nothing is asked before [`Flash::begin`].
+    /// Idle flash. Call [`Flash::begin`] before anything else.
     pub fn new(config: &SsdConfig) -> Self {
         let geometry = &config.geometry;
         let (units, channels) = (config.units(), geometry.channels);
@@ -211,8 +211,8 @@ impl Flash {
         }
     }
 
-    /// A run begins, with these times, on blocks that were erased so often; what was to be
-    /// recorded of it is.
+    /// Begins a run with these times, on blocks with these erase counts. Recording, if requested,
+    /// starts here.
     pub fn begin(
         &mut self,
         times: Timing,
@@ -243,7 +243,7 @@ impl Flash {
         self.moves = self.may_move(around);
     }
 
-    /// Whether [`Flash::is_plain`] may be.
+    /// Whether [`Flash::is_plain`] may be set.
     fn may_be_plain(&self) -> bool {
         !self.dispatch.in_order
             && self.overtaking.is_none()
@@ -251,18 +251,19 @@ impl Flash {
             && self.recording.is_none()
     }
 
-    /// Whether [`Flash::enter`] takes operations; otherwise [`Flash::enter_otherwise`] does.
+    /// Whether operations enter by [`Flash::enter`]. Otherwise they enter by
+    /// [`Flash::enter_otherwise`].
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
         self.is_plain
     }
 
-    /// Whether it matters whose an operation is.
+    /// Whether it matters who an operation is for.
     pub fn asks_whose(&self) -> bool {
         self.overtaking.is_some() || self.recording.is_some()
     }
 
-    /// Whether more waits than may.
+    /// Whether more operations wait than allowed.
     #[inline(always)]
     pub fn is_overfull(&self) -> bool {
         self.pool.waiting > MAX_QUEUED
@@ -271,31 +272,32 @@ impl Flash {
     /// The unit that works on the pages of a plane.
     #[inline(always)]
     pub fn unit_of(&self, plane: u32) -> u32 {
-        // Planes are numbered chip first, then die, so the die is the plane's number modulo the
-        // dies, and the chip modulo the chips; in plane mode there are as many units as planes.
+        // Planes are numbered chip first, then die. So the die is the plane number modulo the
+        // number of dies, and the chip modulo the number of chips. In plane mode there are as many
+        // units as planes.
         self.places.by_units.remainder(plane)
     }
 
-    /// Of how many units each works alone.
+    /// The number of units that work independently.
     pub fn unit_count(&self) -> u32 {
         self.places.units
     }
 
-    /// Whether nothing is in the hands of the unit of a plane.
+    /// Whether the unit of a plane is idle.
     pub fn is_free(&self, plane: u32) -> bool {
         let units = self.places.units;
         let unit = if plane < units { plane } else { plane % units };
         self.units[unit as usize].phase == Phase::Idle
     }
 
-    /// Whether anything is on its way.
+    /// Whether any operation is in progress.
     pub fn is_at_work(&self) -> bool {
         let mut units = self.units.iter();
         !self.dispatch.line.is_empty() || units.any(|unit| unit.phase != Phase::Idle)
     }
 
-    /// The window opens at `at`, when everything up to `served` has happened; answers how many
-    /// pages were programmed before. Work in progress counts from here.
+    /// Opens the window at `at`. Everything up to `served` has happened. Returns how many pages
+    /// were programmed before. Work in progress counts from here on.
     pub fn open_window(&mut self, at: u64, served: EventKey, timeline: &mut Timeline) -> u64 {
         self.settle_channels(at, timeline);
         self.count_copybacks_until(served);
@@ -310,7 +312,7 @@ impl Flash {
         before
     }
 
-    /// It closes at `at`, when everything up to `served` has happened.
+    /// Closes the window at `at`. Everything up to `served` has happened.
     pub fn close_window(&mut self, at: u64, served: EventKey, timeline: &mut Timeline) -> Work {
         self.settle_channels(at, timeline);
         self.count_copybacks_until(served);
@@ -343,7 +345,7 @@ impl Flash {
         (units.collect(), channels.collect())
     }
 
-    /// Records the operations of the next run that are under way in `span`.
+    /// Records the operations of the next run that are in progress during `span`.
     pub fn record(&mut self, span: Range<u64>) {
         self.recording = Some(Recording::of(span));
     }
@@ -362,15 +364,16 @@ impl Flash {
         self.recording.is_some()
     }
 
-    /// What write buffer and read cache ask for from here on is recorded for `stream`.
+    /// Sets the stream for which operations of write buffer and read cache are recorded from here
+    /// on.
     pub fn record_for(&mut self, stream: Option<u16>) {
         if let Some(recording) = &mut self.recording {
             recording.stream = stream;
         }
     }
 
-    /// Promises what was asked of the channels before `now`. What asks at `now` has not
-    /// had any of its time, and others may still come before it.
+    /// Promises the channel to requests from before `now`. Requests at `now` have had none of its
+    /// time, and others may still come before them.
     fn settle_channels(&mut self, now: u64, timeline: &mut Timeline) {
         let Some(before) = now.checked_sub(1) else {
             return;

@@ -1,20 +1,20 @@
-//! Moves of the collection: a read and the program of what it read, as one task.
+//! Moves of the collection: a read and the program of the data it read, as one task.
 //!
 //! ```text
 //!   read:  cell ─> wait for the channel ─> transfer ─┐
 //!   program:                   wait for the channel ─┴─> transfer ─> cell ─> event
 //! ```
 //!
-//! When the read ends is known as soon as the channel has promised its transfer. Nobody
-//! waits for it, so the program asks for the channel right then, for the time when the
-//! read ends. Asks are served in the order of their times, whenever they were put in
-//! line, so every time is as if the read's end had had an event of its own.
+//! The end of the read is known as soon as the channel has promised its transfer. Nobody waits for
+//! it, so the program requests the channel at once, for the time when the read ends. Requests are
+//! served in the order of their times, whenever they were put in line. So every time is the same as
+//! if the end of the read had its own event.
 //!
-//! That needs a drive in which nothing else depends on that moment: [`Flash::may_move`].
+//! This requires a drive in which nothing else depends on that moment: [`Flash::may_move`].
 //!
-//! A victim's moves follow each other on one unit. Where all pages take the same time
-//! nothing tells them apart, and a run of them waits as one task. If they stay in their plane
-//! it has a single event ([`super::registers`]).
+//! The moves of a victim follow one another on one unit. If all pages take the same time, the moves
+//! do not differ, and a run of them waits as one task. If they stay in their plane, the run has a
+//! single event ([`super::registers`]).
 
 use drivelab_ftl::{Cause, Operation, OperationKind};
 
@@ -27,8 +27,8 @@ use super::{Flash, Surroundings};
 use crate::event::EventKey;
 use crate::ssd::timeline::Timeline;
 
-/// Whether two operations, emitted one after the other, move a page for nobody. A page of
-/// the map is changed on its way.
+/// Whether two operations, emitted one after the other, move a page for nobody. A map page does not
+/// qualify, because it is changed on its way.
 #[inline(always)]
 pub(super) fn is_move(read: &Operation, program: &Operation) -> bool {
     read.kind == OperationKind::Read
@@ -39,10 +39,10 @@ pub(super) fn is_move(read: &Operation, program: &Operation) -> bool {
 }
 
 impl Flash {
-    /// Whether moves can be tasks. Without time between an operation's steps their order
-    /// would depend on who else is served then; with a slow dispatch the program might
-    /// come later than its read ends. Of a run of copybacks nobody sees when each is over, which
-    /// cores are told of.
+    /// Whether moves can be single tasks. If an operation's steps took no time, their order would
+    /// depend on what else is served then. With a slow dispatch the program might come later than
+    /// its read ends. In a run of copybacks the end of each one is not visible, but cores must be
+    /// informed of it.
     pub(super) fn may_move(&self, around: Surroundings) -> bool {
         self.times.every_step_takes_time()
             && match self.has_copyback {
@@ -56,8 +56,8 @@ impl Flash {
             && !around.is_heeded
     }
 
-    /// The moves at the head of what the firmware emitted at `now` enter the flash, as many
-    /// as one task holds; answers how many.
+    /// The moves at the head of what the firmware emitted at `now` enter the flash, as many as one
+    /// task holds. Returns how many.
     #[inline(always)]
     pub(super) fn enter_moves(
         &mut self,
@@ -117,7 +117,7 @@ impl Flash {
         moves
     }
 
-    /// The causes of reads that are counted already and end after `served`.
+    /// The causes of reads that are already counted but end after `served`.
     pub(super) fn counted_early(&self, served: EventKey) -> Vec<Cause> {
         let units = self.units.iter().enumerate();
         let is_early = |(unit, state): &(usize, &Unit)| {
@@ -129,8 +129,8 @@ impl Flash {
 }
 
 impl Unit {
-    /// The read of the move in hand ends at [`Unit::end`]: its program begins. Whoever asked
-    /// for `channel` until `latest` is in line. Answers whether it is known when the move ends.
+    /// The read of the current move ends at [`Unit::end`], so its program begins. Whoever requested
+    /// `channel` up to `latest` is in line. Returns whether the end of the move is known.
     #[inline(always)]
     pub fn follow(
         &mut self,

@@ -1,4 +1,4 @@
-//! Dispatch, channels and units: the way of a flash operation.
+//! Dispatch, channels and units: the path of a flash operation.
 //!
 //! ```text
 //!   in_order:  op ─> one queue ─> [dispatch: waits until its unit is free] ─> unit
@@ -9,11 +9,10 @@
 //!   unit, erase:    cell, as each half of a copyback (`registers.rs`)
 //! ```
 //!
-//! A unit is a die; with plane mode on, a plane. It executes its operations in
-//! the order in which the firmware emitted them. A channel carries one
-//! transfer at a time, first come, first served. Dispatch is a server in order of
-//! arrival, so its end times never decrease and `per_die` needs no event for it:
-//! an operation costs one event, and one more where another transfer came between.
+//! A unit is a die; in plane mode, a plane. It executes its operations in the order in which the
+//! firmware emitted them. A channel carries one transfer at a time, first come, first served.
+//! Dispatch serves in order of arrival, so its end times never decrease, and `per_die` needs no
+//! event for it. An operation costs one event, plus one if another transfer came between.
 
 use drivelab_ftl::{Cause, Operation, OperationKind};
 
@@ -26,13 +25,13 @@ use crate::ssd::account::split::Parts;
 use crate::ssd::timeline::{DISPATCH, Timeline};
 
 impl Flash {
-    /// On which plane the page of an operation lies.
+    /// The plane on which the page of an operation lies.
     pub fn plane_of(&self, task: &Task) -> u32 {
         self.places.by_plane_pages.quotient(task.ppn.0)
     }
 
-    /// An operation that the firmware emitted at `now` enters [plain flash](Flash::is_plain);
-    /// answers whether no more wait than may.
+    /// An operation that the firmware emitted at `now` enters [plain flash](Flash::is_plain).
+    /// Returns whether no more operations wait than allowed.
     #[inline(always)]
     #[must_use]
     pub fn enter(
@@ -59,7 +58,7 @@ impl Flash {
         }
     }
 
-    /// The same where operations are dispatched in order, overtake each other or are recorded.
+    /// The same if operations are dispatched in order, may overtake one another, or are recorded.
     #[inline(never)]
     pub fn enter_otherwise(
         &mut self,
@@ -94,14 +93,14 @@ impl Flash {
         }
     }
 
-    /// Puts `task` behind the others of `unit`.
+    /// Puts `task` at the end of the queue of `unit`.
     #[inline(always)]
     pub(super) fn enqueue(&mut self, unit: u32, task: Task) {
         self.units[unit as usize].queue.push(task, &mut self.pool);
     }
 
-    /// The next move of those in hand, or the first operation that waits for `unit`, if
-    /// there is one, becomes the one in hand.
+    /// Makes the next move of the current run, or else the first operation that waits for `unit`,
+    /// the current task. Returns whether there is one.
     #[inline(always)]
     fn take_next(&mut self, unit: u32) -> bool {
         let state = &mut self.units[unit as usize];
@@ -148,8 +147,8 @@ impl Flash {
         }
     }
 
-    /// In-order dispatch: hands over the head of the line while it is free and
-    /// the head's unit is idle.
+    /// In-order dispatch: hands over the first operation in line while dispatch is free and that
+    /// operation's unit is idle.
     #[inline(never)]
     pub fn dispatch_in_order(&mut self, timeline: &mut Timeline, now: u64) {
         loop {
@@ -212,7 +211,7 @@ impl Flash {
         }
     }
 
-    /// The same of a task that asks for the channel now or never.
+    /// The same for a task that requests the channel now or never.
     #[inline(always)]
     fn start_at_once(&mut self, unit: u32, at: u64, timeline: &mut Timeline, now: u64) {
         if self.units[unit as usize].task.stays_in_place() {
@@ -222,7 +221,7 @@ impl Flash {
         }
     }
 
-    /// The task of `unit`, of which nothing crosses the channel, starts at `at`.
+    /// The task of `unit` starts at `at`. Nothing of it crosses the channel.
     #[inline(never)]
     fn start_in_place(&mut self, unit: u32, at: u64, timeline: &mut Timeline) {
         let state = &mut self.units[unit as usize];
@@ -246,7 +245,8 @@ impl Flash {
         }
     }
 
-    /// The cells of `unit` are at work from `at` until the transfer, if it reads.
+    /// Records that the cells of `unit` are busy from `at` until the transfer, if the task is a
+    /// read.
     #[inline(never)]
     fn record_sensing(&mut self, unit: u32, at: u64) {
         let Task { kind, ppn, tag, .. } = self.units[unit as usize].task;
@@ -256,7 +256,7 @@ impl Flash {
         }
     }
 
-    /// The pending event of `unit` is due; answers whether it is that something is complete.
+    /// The pending event of `unit` is due. Returns whether it means that an operation completed.
     #[inline(always)]
     #[must_use]
     pub fn has_ended(&mut self, unit: u32, timeline: &mut Timeline, now: u64) -> bool {
@@ -276,7 +276,7 @@ impl Flash {
         self.is_die_event(unit, timeline, now)
     }
 
-    /// The operation on `unit` asks for the channel now.
+    /// The operation on `unit` requests the channel now.
     #[inline(always)]
     fn transfer(&mut self, unit: u32, timeline: &mut Timeline, now: u64) {
         let channel = self.units[unit as usize].channel;
@@ -288,7 +288,7 @@ impl Flash {
             ..
         } = self;
         let state = &mut units[unit as usize];
-        // Moves ask by an event, so that this is no move: its end is known now.
+        // Moves request by an event, so this is not a move and its end is known now.
         let transfer = state.take_channel(&mut channels[channel as usize], times, now);
         timeline.events.set(unit as usize, state.end);
         if !self.is_plain {
@@ -296,7 +296,7 @@ impl Flash {
         }
     }
 
-    /// Promises its transfer to everybody who asked `channel` until `latest`.
+    /// Promises transfers to everybody who requested `channel` up to `latest`.
     #[inline(always)]
     pub(super) fn settle(&mut self, channel: u16, latest: EventKey, timeline: &mut Timeline) {
         let Self {
@@ -324,7 +324,7 @@ impl Flash {
         }
     }
 
-    /// Goes on with [`Flash::settle`] behind the transfer of `unit`, which is recorded.
+    /// Continues [`Flash::settle`] after the transfer of `unit`, which is recorded.
     #[inline(never)]
     fn settle_otherwise(
         &mut self,
@@ -350,8 +350,8 @@ impl Flash {
         }
     }
 
-    /// The operation on `unit` is complete where [the flash is plain](Flash::is_plain): the
-    /// unit takes its next one.
+    /// The operation on `unit` completed in [plain flash](Flash::is_plain). The unit takes its next
+    /// one.
     #[inline(always)]
     pub fn end(&mut self, unit: u32, timeline: &mut Timeline, now: u64) -> Ended {
         let Self {
@@ -381,8 +381,8 @@ impl Flash {
         }
     }
 
-    /// What is complete on `unit` wherever there is more to an operation, in this order. The
-    /// list is [given back](Flash::give_back) for its memory.
+    /// The operations completed on `unit`, in order, if the flash is not plain. [Give the list
+    /// back](Flash::give_back) to reuse its memory.
     #[inline(never)]
     pub fn end_otherwise(&mut self, unit: u32, timeline: &mut Timeline, now: u64) -> Vec<Ended> {
         if self.pipelines.is_some() {
@@ -431,7 +431,7 @@ impl Flash {
         }
     }
 
-    /// An operation that is complete is counted.
+    /// Counts a completed operation.
     #[inline(always)]
     pub fn count(&mut self, task: &Task) {
         if task.account == Account::COPYBACKS {
@@ -443,8 +443,8 @@ impl Flash {
         }
     }
 
-    /// Where the time of an operation went that is complete at `now`.
-    // Made where it is used: elsewhere it would be written to memory first.
+    /// The parts of the time of an operation that completed at `now`.
+    // Inlined: otherwise the result would be written to memory first.
     #[inline(always)]
     pub fn parts_of(&self, ended: &Ended, now: u64) -> Parts {
         let Ended {
@@ -463,8 +463,8 @@ impl Flash {
         }
     }
 
-    /// Counts what wear did to an operation that is complete, and what it did for wear,
-    /// before another begins; answers its time in the cell array.
+    /// Counts how wear affected a completed operation, and how the operation adds to wear, before
+    /// another begins. Returns its cell-array time.
     #[cold]
     #[inline(never)]
     pub(super) fn count_ageing(&mut self, task: &Task) -> u64 {

@@ -1,4 +1,4 @@
-//! What goes first at a die, and pausing for it.
+//! What goes first at a die, and pausing an operation for it.
 //!
 //! ```text
 //!   class 0 .. 6   reads that a read of the host waits for  ─┐
@@ -6,17 +6,18 @@
 //!                                                              or one that was passed too often
 //! ```
 //!
-//! Such reads are those of its data, and of the map on the flash that says where these lie.
-//! Data is never overtaken. Programs, erases and the reads that belong to them keep the
-//! order of emission among themselves. A host's read takes its place behind them as long
-//! as the program of its own page is not complete; otherwise it may go before any of
-//! them, and an erase waits for the reads of its block that were emitted before it (later
-//! ones there cannot be: its pages hold nobody's newest data any more). The program of a
-//! copyback follows its read at once: its data lies in the page register.
+//! The reads of classes 0 to 6 are those of the host's data, and those of a map on the flash that
+//! locate this data. A read never overtakes the program of its own page. Programs, erases and the
+//! reads that belong to them keep the order of emission among themselves. A host read takes its
+//! place behind them while the program of its own page is not complete; otherwise it may go before
+//! any of them. An erase waits for the reads of its block that were emitted before it. There cannot
+//! be later ones, because its pages no longer hold current data. The program of a copyback follows
+//! its read at once, because its data lies in the page register.
 //!
-//! With suspends, a host's read that meets a program or an erase in the cell array stops
-//! it there, at most so many times and each time only after some progress; reads then
-//! follow until none waits or as many went as may overtake, and the operation resumes.
+//! With suspends, a host read that meets a program or an erase in the cell array pauses it there.
+//! Each operation is paused at most a given number of times, and each time only after some
+//! progress. Reads then follow until none waits or as many went as may overtake, and the operation
+//! resumes.
 //!
 //! ```text
 //!   program |#####|suspend|read|read|resume|####|
@@ -33,17 +34,17 @@ use crate::ssd::timeline::Timeline;
 /// Queues of a unit.
 const CLASSES: usize = 8;
 
-/// The last, of what must keep its order.
+/// The last queue, for everything that must keep its order.
 const IN_ORDER: usize = CLASSES - 1;
 
-/// How far a chip looks along a queue for pages that go together.
+/// How far a chip searches a queue for pages that can go together.
 const LOOKED_AT: usize = 64;
 
-/// An operation that makes way for reads.
+/// A paused operation.
 #[derive(Clone, Copy, Debug)]
 struct Paused {
     task: Task,
-    /// Of its time in the cell array, what is left.
+    /// What is left of its time in the cell array.
     left: u64,
     /// How long it has worked.
     worked: u64,
@@ -53,20 +54,20 @@ struct Paused {
     pauses: u32,
 }
 
-/// What waits for a unit.
+/// The operations that wait for a unit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lines {
     queues: [Queue; CLASSES],
-    /// How many overtook the first of each class.
+    /// For each class, how many operations overtook its first one.
     passed: [u32; CLASSES],
     paused: Option<Paused>,
-    /// Of the operation in hand: how often it was paused, ...
+    /// For the current operation: how often it was paused, ...
     pauses: u32,
     /// ... how long it worked before the last pause, ...
     worked: u64,
-    /// ... and what of its time in the cell array was left then.
+    /// ... and what was left of its cell-array time then.
     left: Option<u64>,
-    /// The page register holds what the first in order programs.
+    /// The page register holds the data that the first operation in order programs.
     holds_page: bool,
 }
 
@@ -81,7 +82,7 @@ impl Lines {
         starving.or_else(|| (0..classes).find(|&class| self.waits(class)))
     }
 
-    /// Another operation is in hand; answers how long the last one worked before its
+    /// Another operation becomes the current one. Returns how long the last one worked before its
     /// last pause.
     fn forget_pauses(&mut self) -> u64 {
         self.pauses = 0;
@@ -89,12 +90,12 @@ impl Lines {
         std::mem::take(&mut self.worked)
     }
 
-    /// Takes the first of `class`; it passes those behind.
+    /// Takes the first operation of `class`; it passes the ones behind.
     fn take(&mut self, class: usize, pool: &mut Pool) -> Option<Task> {
         self.take_at(class, 0, pool)
     }
 
-    /// The same of the one at `place`.
+    /// The same for the operation at `place`.
     fn take_at(&mut self, class: usize, place: u32, pool: &mut Pool) -> Option<Task> {
         let task = match place {
             0 => self.queues[class].pop(pool),
@@ -109,21 +110,21 @@ impl Lines {
     }
 }
 
-/// The queues of a drive on which operations overtake each other.
+/// The queues of a drive on which operations overtake one another.
 #[derive(Clone, Debug)]
 pub(super) struct Overtaking {
     order: Order,
     limit: u32,
     most_pauses: u32,
-    /// By page: how many programs of it were emitted and are not complete.
+    /// For each page, how many of its programs were emitted but are not complete.
     being_programmed: Vec<u8>,
     pages_per_block: u32,
     units: Vec<Lines>,
 }
 
 impl Overtaking {
-    /// Nothing where everything goes in the order of emission, and `keeps_lines` does not ask
-    /// for the queues all the same.
+    /// `None` if everything goes in the order of emission, unless `keeps_lines` asks for the queues
+    /// anyway.
     pub fn new(config: &SsdConfig, keeps_lines: bool) -> Option<Box<Self>> {
         let scheduling = &config.scheduling;
         let overtakes = scheduling.order != Order::FirstCome;
@@ -144,13 +145,13 @@ impl Overtaking {
         })
     }
 
-    /// Nothing waits any more.
+    /// Empties all queues.
     pub fn reset(&mut self) {
         self.being_programmed.fill(0);
         self.units.fill(Lines::default());
     }
 
-    /// In which queue an operation waits.
+    /// The queue in which an operation waits.
     fn class_of(&self, kind: OperationKind, whose: Whose) -> usize {
         match (kind, whose.reader, self.order) {
             (OperationKind::Read, Some(_), Order::ReadsFirst) => 0,
@@ -172,7 +173,7 @@ impl Overtaking {
         }
     }
 
-    /// A program of `page` is complete. A count that was full stays so: reads of that
+    /// A program of `page` completed. A count that reached its maximum stays there; reads of that
     /// page then keep their place.
     fn program_completed(&mut self, page: u32) {
         let count = self.being_programmed.get_mut(page as usize);
@@ -181,7 +182,8 @@ impl Overtaking {
         }
     }
 
-    /// Whether the first in order of `unit` is an erase of a block that reads still wait for.
+    /// Whether the first operation in order of `unit` is an erase of a block that reads still wait
+    /// for.
     fn must_wait(&self, unit: u32, pool: &Pool) -> bool {
         let lines = &self.units[unit as usize];
         let Some(first) = lines.queues[IN_ORDER].front(pool) else {
@@ -193,7 +195,7 @@ impl Overtaking {
         first.kind == OperationKind::Erase && reads.any(|queue| queue.tasks(pool).any(of_block))
     }
 
-    /// The class whose first goes next on `unit`.
+    /// The class whose first operation goes next on `unit`.
     fn next_class(&self, unit: u32, pool: &Pool) -> Option<usize> {
         let lines = &self.units[unit as usize];
         if lines.holds_page || self.order == Order::FirstCome {
@@ -206,20 +208,20 @@ impl Overtaking {
         Some(class)
     }
 
-    /// Takes what goes next on `unit`.
+    /// Takes the next operation on `unit`.
     fn choose(&mut self, unit: u32, pool: &mut Pool) -> Option<Task> {
         let class = self.next_class(unit, pool)?;
         self.units[unit as usize].take(class, pool)
     }
 
-    /// What goes next on `unit`.
+    /// The next operation on `unit`.
     pub fn first(&self, unit: u32, pool: &Pool) -> Option<Task> {
         let class = self.next_class(unit, pool)?;
         self.units[unit as usize].queues[class].front(pool).copied()
     }
 
-    /// Takes what goes next on `unit`, and of what stands behind it in the same queue as
-    /// many as `fits` says of those taken and of the next.
+    /// Takes the next operation on `unit`, and operations behind it in the same queue while `fits`
+    /// accepts them. `fits` receives the operations taken so far and the next one.
     pub fn take_batch(
         &mut self,
         unit: u32,
@@ -239,8 +241,8 @@ impl Overtaking {
         }
     }
 
-    /// As [`Overtaking::take_batch`], but looks past reads and programs that do not fit, as long
-    /// as what stands there is of the same kind and on another plane than those it passed.
+    /// Like [`Overtaking::take_batch`], but looks past reads and programs that do not fit. It looks
+    /// only at operations of the same kind and on other planes than those it passed.
     pub fn take_scattered_batch(
         &mut self,
         unit: u32,
@@ -278,7 +280,7 @@ impl Overtaking {
         }
     }
 
-    /// An operation on `unit` is complete.
+    /// An operation on `unit` completed.
     pub fn operation_completed(&mut self, unit: u32, task: &Task) {
         if task.kind == OperationKind::Program {
             self.program_completed(task.ppn.0);
@@ -287,14 +289,14 @@ impl Overtaking {
         lines.holds_page = task.account == Account::COPYBACK && task.kind == OperationKind::Read;
     }
 
-    /// Takes the host's read that goes next on `unit`.
+    /// Takes the next host read on `unit`.
     fn choose_read(&mut self, unit: u32, pool: &mut Pool) -> Option<Task> {
         let lines = &mut self.units[unit as usize];
         let class = lines.first_of(IN_ORDER, self.limit)?;
         lines.take(class, pool)
     }
 
-    /// Whether a host's read waits for `unit`.
+    /// Whether a host read waits for `unit`.
     fn has_reads(&self, unit: u32) -> bool {
         let lines = &self.units[unit as usize];
         (0..IN_ORDER).any(|class| lines.waits(class))
@@ -302,7 +304,7 @@ impl Overtaking {
 }
 
 impl Flash {
-    /// `task` comes to its unit, where others may wait.
+    /// `task` reaches its unit, where others may wait.
     #[inline(never)]
     pub(super) fn enter_line(
         &mut self,
@@ -335,8 +337,7 @@ impl Flash {
         }
     }
 
-    /// The operation in hand on `unit` is complete; answers how long it worked before its
-    /// last pause.
+    /// The current operation on `unit` completed. Returns how long it worked before its last pause.
     #[inline(never)]
     pub(super) fn leave_line(&mut self, unit: u32, task: &Task) -> u64 {
         let Some(overtaking) = &mut self.overtaking else {
@@ -346,7 +347,7 @@ impl Flash {
         overtaking.units[unit as usize].forget_pauses()
     }
 
-    /// `unit` has become idle and takes what goes next.
+    /// `unit` has become idle and takes the next operation.
     #[inline(never)]
     pub(super) fn take_from_lines(&mut self, unit: u32, timeline: &mut Timeline, now: u64) {
         let Some(overtaking) = &mut self.overtaking else {
@@ -369,7 +370,7 @@ impl Flash {
                 if task.account == Account::COPYBACK
                     && overtaking.is_some_and(|all| all.has_reads(unit))
                 {
-                    // They came during its read.
+                    // Reads may have come during its read.
                     self.pause_for_reads(unit, timeline, now);
                 }
             }
@@ -377,7 +378,7 @@ impl Flash {
         }
     }
 
-    /// The paused operation of `unit` goes on, if there is one.
+    /// Resumes the paused operation of `unit`, if there is one.
     fn resume(&mut self, unit: u32, timeline: &mut Timeline, now: u64) {
         let overtaking = self.overtaking.as_mut();
         let lines = overtaking.map(|all| &mut all.units[unit as usize]);
@@ -398,8 +399,8 @@ impl Flash {
         self.record_resume(unit, paused.task.tag, end);
     }
 
-    /// A host's read waits for `unit`: what is in hand makes way now, or as soon as it
-    /// may, if it may at all.
+    /// A host read waits for `unit`: pauses the current operation now, or as soon as allowed, if at
+    /// all.
     fn pause_for_reads(&mut self, unit: u32, timeline: &mut Timeline, now: u64) {
         self.settle(
             self.units[unit as usize].channel,
@@ -432,8 +433,8 @@ impl Flash {
         }
     }
 
-    /// The event of `unit` came before the end of its operation: answers whether it is of what
-    /// the die takes beside that operation; otherwise a pause is due.
+    /// The event of `unit` came before the end of its operation. Returns whether it belongs to
+    /// something that the die takes in addition to that operation; otherwise a pause is due.
     #[cold]
     #[inline(never)]
     pub(super) fn is_die_event(&mut self, unit: u32, timeline: &mut Timeline, now: u64) -> bool {

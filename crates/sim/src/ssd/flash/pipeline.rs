@@ -1,4 +1,4 @@
-//! Dies that take an operation while another is in hand, or several at once.
+//! Dies that start an operation while another is in progress, or execute several at once.
 //!
 //! ```text
 //!   queue ─> front ─────────> back               one batch in each
@@ -7,25 +7,25 @@
 //!   alone:                    cell array         an erase, each half of a copyback
 //! ```
 //!
-//! A batch is one operation, or with *multi-plane* operations several of one kind on
-//! different planes, those that stand first in the queue when the die takes it: it is in
-//! the cell array once, for the longest of their times, and its transfers follow each
-//! other. With *cache* operations a batch enters the front as soon as the one before it,
-//! of the same kind, has gone to the back: the cache register takes the data of the next
-//! program, or holds the data of the last read. Otherwise it waits until the die is empty.
+//! A batch is one operation. With *multi-plane* operations it may be several of one kind on
+//! different planes: those that come first in the queue when the die takes it. A batch is in the
+//! cell array once, for the longest of its times, and its transfers follow one another. With
+//! *cache* operations a batch enters the front as soon as the batch before it, of the same kind,
+//! has gone to the back. The cache register then takes the data of the next program, or holds the
+//! data of the last read. Otherwise the batch waits until the die is empty.
 //!
 //! ```text
 //!   cache program:  |transfer 1|transfer 2|          |transfer 3|
 //!                              |######## cell 1 #####|######## cell 2 #####|###
 //! ```
 //!
-//! Where a chip takes one operation at a time the same holds of it; the operations of a batch
-//! are of one of its dies, and need not stand next to each other. Where data goes out first
-//! ([`super::turns`]) a batch enters only when the channel is free.
+//! The same holds for a chip that takes one operation at a time. The operations of a batch are on
+//! one of its dies and need not be adjacent in the queue. If data goes out first
+//! ([`super::turns`]), a batch enters only when the channel is free.
 //!
-//! The die's time counts for the batch that has been in it longest. What a batch waits
-//! between front and back is queueing. What this leaves out: programs need not be of one
-//! block, as some chips ask of cache programs.
+//! The die's time counts for the batch that has been in it longest. Time between front and back
+//! counts as queueing. Left out: programs need not be of one block, as some chips require for cache
+//! programs.
 
 use drivelab_ftl::{Cause, OperationKind};
 
@@ -39,18 +39,18 @@ use crate::ssd::timeline::Timeline;
 /// Operations that go through the die together.
 #[derive(Clone, Debug, Default)]
 struct Batch {
-    /// None: there is no batch.
+    /// The tasks; empty if there is no batch.
     tasks: Vec<Task>,
     /// Nothing of it crosses the channel.
     is_alone: bool,
     /// Its time in the cell array.
     cell: u64,
-    /// When its work in the stage that it is in ends.
+    /// When its work in the current stage ends.
     done: u64,
-    /// When the channel was asked for its transfers, and when the last of them ends.
+    /// When the channel was requested for its transfers, and when the last transfer ends.
     asked: u64,
     moved: u64,
-    /// How many of its operations are complete.
+    /// How many of its operations have been reported as complete.
     told: usize,
 }
 
@@ -69,12 +69,12 @@ impl Batch {
         self.is_alone = false;
     }
 
-    /// Whether its operations complete one after the other, as their transfers end.
+    /// Whether its operations complete one after another, as their transfers end.
     fn ends_with_transfers(&self) -> bool {
         self.kind() == Some(OperationKind::Read) && !self.is_alone
     }
 
-    /// When, in the back, the next of its operations is complete.
+    /// When the next of its operations, in the back, completes.
     fn next_end(&self, transfer: u64) -> u64 {
         if !self.ends_with_transfers() {
             return self.done;
@@ -91,21 +91,21 @@ struct Stages {
     back: Batch,
 }
 
-/// The dies of a drive with cache or multi-plane operations, or whose data goes out first.
+/// The dies of a drive with cache or multi-plane operations, or with data out first.
 #[derive(Clone, Debug)]
 pub(super) struct Pipelines {
     has_cache: bool,
     multi_plane: MultiPlane,
     pages_per_block: u32,
-    /// Of chips that take one operation at a time, how many there are, and the dies of each.
+    /// For chips that take one operation at a time: the number of chips, and the dies of each.
     chips: Option<(u32, u32)>,
     dies: Vec<Stages>,
-    /// Who enters next on each channel, where data goes out first.
+    /// If data goes out first: whose turn it is on each channel.
     pub turns: Option<Turns>,
 }
 
 impl Pipelines {
-    /// Nothing where dies take one operation at a time.
+    /// `None` if dies take one operation at a time.
     pub fn new(config: &SsdConfig) -> Option<Box<Self>> {
         let scheduling = &config.scheduling;
         let data_first = scheduling.channel == ChannelOrder::DataOutFirst;
@@ -125,7 +125,7 @@ impl Pipelines {
         })
     }
 
-    /// Nothing is in the dies any more.
+    /// Empties the dies.
     pub fn reset(&mut self) {
         self.dies.fill(Stages::default());
         if let Some(turns) = &mut self.turns {
@@ -141,7 +141,7 @@ impl Pipelines {
         front.is_empty() && (back.is_empty() || follows)
     }
 
-    /// Whether `task` may be in a batch with those of `batch`.
+    /// Whether `task` may join the operations of `batch`.
     fn fits(&self, batch: &[Task], task: &Task, plane_of: impl Fn(&Task) -> u32) -> bool {
         let Some(first) = batch.first() else {
             return true;
@@ -165,24 +165,24 @@ impl Pipelines {
     }
 }
 
-/// Neither data to the die nor from it.
+/// Whether it transfers no data to or from the die.
 fn is_alone(task: &Task) -> bool {
     task.kind == OperationKind::Erase || task.account == Account::COPYBACK
 }
 
 impl Flash {
-    /// The first in the queue of `unit`.
+    /// The first operation in the queue of `unit`.
     fn first_waiting(&self, unit: u32) -> Option<Task> {
         let overtaking = self.overtaking.as_ref()?;
         overtaking.first(unit, &self.pool)
     }
 
-    /// Something has come to the queue of `unit`.
+    /// An operation has joined the queue of `unit`.
     pub(super) fn await_entry(&mut self, unit: u32, timeline: &mut Timeline, now: u64) {
         let Some(pipelines) = self.pipelines.take() else {
             return;
         };
-        // Otherwise the event that is set lies no later than anything that can happen.
+        // Otherwise the current event is no later than anything that can happen.
         if self
             .first_waiting(unit)
             .is_some_and(|first| pipelines.may_enter(unit, &first))
@@ -192,7 +192,7 @@ impl Flash {
         self.pipelines = Some(pipelines);
     }
 
-    /// The event of `unit` is due: operations are complete, batches go on or enter.
+    /// The event of `unit` is due: operations complete, and batches advance or enter.
     pub(super) fn die_event(&mut self, unit: u32, timeline: &mut Timeline, now: u64) {
         let Some(mut pipelines) = self.pipelines.take() else {
             return;
@@ -208,7 +208,7 @@ impl Flash {
         self.pipelines = Some(pipelines);
     }
 
-    /// What is complete in the back leaves it.
+    /// Removes completed operations from the back.
     fn end_back(&mut self, stages: &mut Stages, unit: u32, now: u64) {
         let Stages { front, back } = stages;
         let collected = self.units[unit as usize].collected;
@@ -218,7 +218,7 @@ impl Flash {
                 return;
             }
             back.told += 1;
-            // All transfers of a program's batch come before its time in the cell array.
+            // All transfers of a program batch come before its time in the cell array.
             let moved = if back.ends_with_transfers() {
                 now
             } else {
@@ -244,7 +244,7 @@ impl Flash {
         }
     }
 
-    /// The die's time until `now` is counted; from now on it counts for `next`.
+    /// Counts the die's time until `now`. From now on it counts for `next`.
     fn count_time(&mut self, unit: u32, next: Option<&Task>, now: u64) {
         let state = &mut self.units[unit as usize];
         let worked = now - state.began;
@@ -258,7 +258,7 @@ impl Flash {
         }
     }
 
-    /// The batch in the front goes to the back, if it is ready and the back is free.
+    /// Moves the batch in the front to the back, if it is ready and the back is free.
     fn go_on(&mut self, stages: &mut Stages, unit: u32, now: u64) {
         let Stages { front, back } = stages;
         if front.is_empty() || !back.is_empty() || front.done > now {
@@ -278,7 +278,7 @@ impl Flash {
         }
     }
 
-    /// The channel is asked for all transfers of `batch`.
+    /// Requests the channel for all transfers of `batch`.
     fn transfer_all(&mut self, batch: &mut Batch, unit: u32, now: u64) {
         let channel = self.units[unit as usize].channel;
         batch.asked = now;
@@ -292,7 +292,7 @@ impl Flash {
         }
     }
 
-    /// The next batch enters, if there is one and it may.
+    /// Lets the next batch enter, if there is one and it may.
     pub(super) fn take_batch(&mut self, pipelines: &mut Pipelines, unit: u32, now: u64) {
         let Some(first) = self.first_waiting(unit) else {
             return;
@@ -340,7 +340,7 @@ impl Flash {
         }
     }
 
-    /// When something happens next in `unit`.
+    /// Sets the time of the next event in `unit`.
     pub(super) fn set_die_event(
         &mut self,
         pipelines: &Pipelines,

@@ -1,22 +1,21 @@
-//! Operations on their way through the flash, and the queues in which they wait.
+//! Operations in progress in the flash, and the queues in which they wait.
 //!
 //! ```text
 //!   queue:  head chunk ─> chunk ─> tail chunk        pool: chunks, the last freed first
 //!           |..ttttt|  -> |ttttttt| -> |ttt....|
 //! ```
 //!
-//! Thousands of operations wait while a drive collects. Chunks that were just emptied
-//! are filled next, so that they are still in the cache, and a task lies in one line
-//! of it.
+//! Thousands of operations wait while a drive collects. Chunks that were just emptied are reused
+//! first, because they are still in the CPU's cache, and a task fits into one cache line.
 
 use std::hint::select_unpredictable;
 
 use drivelab_ftl::{Cause, NOTHING, OperationKind, Ppn, prefetch};
 
-/// Tasks of a chunk.
+/// Tasks in a chunk.
 const CHUNK: usize = 16;
 
-/// On whose account an operation runs.
+/// The account of an operation: who waits for it.
 ///
 /// ```text
 ///   0 .. 2^30        the slot of the request that waits for it
@@ -29,22 +28,22 @@ const CHUNK: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Account(u32);
 
-/// Of [`Account`], with its number resolved.
+/// An [`Account`] with its number resolved.
 pub enum Beneficiary {
-    /// A request in this slot.
+    /// The request in this slot.
     Request(u32),
-    /// A write in this slot, and its page of the buffer.
+    /// The write in this slot, and its page of the buffer.
     Forced(u32),
-    /// A page of the buffer, of the stretch with this number, modulo [`STRETCHES`].
+    /// A page of the buffer, in the stretch with this number modulo [`STRETCHES`].
     Buffer(u32),
-    /// The operations that wait for what this one reads of the map, by their ticket.
+    /// Operations that wait for what this one reads of the map, by their ticket.
     Lookup(u32),
-    /// Whoever waits for a page that comes into the read cache.
+    /// Whoever waits for a page that is fetched into the read cache.
     Cache,
     Nobody,
 }
 
-/// Numbers of stretches are told apart modulo this.
+/// Stretch numbers are kept modulo this.
 pub const STRETCHES: u32 = FORCED;
 
 const FORCED: u32 = 1 << 30;
@@ -59,29 +58,29 @@ const MOVED: u32 = u32::MAX - 1;
 impl Account {
     /// Nobody waits.
     pub const NOBODY: Self = Self(u32::MAX);
-    /// Nobody waits for a half of a move that stays in its plane.
+    /// Nobody waits for one half of a move within a plane.
     pub const COPYBACK: Self = Self(COPYBACK);
-    /// Nor for a run of such moves ([`super::registers`]).
+    /// Nobody waits for a run of such moves ([`super::registers`]).
     pub const COPYBACKS: Self = Self(COPYBACKS);
-    /// Nobody waits for a move: a read and the program of what it read ([`super::moves`]).
+    /// Nobody waits for a move: a read and the program of the data it read ([`super::moves`]).
     pub const MOVE: Self = Self(MOVE);
-    /// The same, its read is over.
+    /// The same, after its read ended.
     pub const MOVED: Self = Self(MOVED);
-    /// It brings a page into the read cache.
+    /// Fetches a page into the read cache.
     pub const CACHE: Self = Self(CACHE);
 
-    /// A request waits; slots are fewer than 2^30.
+    /// A request waits. There are fewer than 2^30 slots.
     #[inline(always)]
     pub const fn request(slot: u32) -> Self {
         Self(slot)
     }
 
-    /// A write waits whose page lies in the write buffer.
+    /// A write whose page lies in the write buffer waits.
     pub const fn forced(slot: u32) -> Self {
         Self(slot | FORCED)
     }
 
-    /// It empties a page of the write buffer, in the stretch of this number.
+    /// Empties a page of the write buffer, in the stretch with this number.
     pub const fn buffer(stretch: u32) -> Self {
         Self(BUFFER | (stretch % STRETCHES))
     }
@@ -104,23 +103,23 @@ impl Account {
     }
 }
 
-/// An operation between emission and completion. Its plane follows from its page.
+/// An operation between emission and completion. Its page determines its plane.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub struct Task {
-    /// When dispatch has handed it over.
+    /// When dispatch hands it over.
     pub available: u64,
-    /// How long its unit had collected when it was emitted; of a move, the page that is
-    /// programmed; of several, the time between their dispatches; of copybacks, how many
+    /// How long its unit had collected when it was emitted. For a move: the page that is
+    /// programmed. For several moves: the time between their dispatches. For copybacks: how many
     /// halves are counted.
     pub collected: u64,
     pub account: Account,
     pub ppn: Ppn,
-    /// The logical page; of moves, how many are left, the one in hand among them.
+    /// The logical page. For moves: how many are left, including the current one.
     pub lpn: u32,
     pub kind: OperationKind,
     pub cause: Cause,
-    /// Names it among the tasks of its unit where operations are recorded.
+    /// Identifies it among the tasks of its unit while operations are recorded.
     pub tag: u16,
 }
 
@@ -136,14 +135,14 @@ impl Task {
         tag: 0,
     };
 
-    /// Nothing of it crosses the channel.
+    /// Whether nothing of it crosses the channel.
     #[inline(always)]
     pub fn stays_in_place(&self) -> bool {
         self.kind == OperationKind::Erase
             || matches!(self.account, Account::COPYBACK | Account::COPYBACKS)
     }
 
-    /// The read of a move is over.
+    /// The read of a move ended.
     #[inline(always)]
     pub fn become_program(&mut self) {
         self.account = Account::MOVED;
@@ -151,7 +150,7 @@ impl Task {
         self.ppn = Ppn(self.collected as u32);
     }
 
-    /// The move in hand is over: the next one, if it was not the last.
+    /// The current move ended. Continues with the next one, if it was not the last.
     #[inline(always)]
     pub fn next_move(&mut self) -> bool {
         if self.account != Account::MOVED || self.lpn == 1 {
@@ -164,8 +163,8 @@ impl Task {
         true
     }
 
-    /// Writes it field by field: a copy of the whole would wait until every field has
-    /// reached the cache.
+    /// Writes the fields one by one: a copy of the whole would wait until every field has reached
+    /// the CPU's cache.
     #[inline(always)]
     pub fn put(self, place: &mut Self) {
         place.available = self.available;
@@ -187,7 +186,7 @@ struct Chunk([Task; CHUNK]);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
     chunks: Vec<Chunk>,
-    /// The next chunk of the same queue, or of those that are free.
+    /// The next chunk of the same queue, or of the free list.
     next: Vec<u32>,
     free: Option<u32>,
     /// Tasks in all queues.
@@ -213,12 +212,12 @@ impl Pool {
     }
 }
 
-/// Tasks, first in, first out.
+/// A queue of tasks, first in, first out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queue {
     head: u32,
     tail: u32,
-    /// Place of the first task in the head chunk, and behind the last in the tail chunk.
+    /// Index of the first task in the head chunk, and one past the last in the tail chunk.
     first: u16,
     end: u16,
     len: u32,
@@ -230,7 +229,7 @@ impl Default for Queue {
             head: NOTHING,
             tail: NOTHING,
             first: 0,
-            // Full: the first task takes a chunk.
+            // Looks full, so the first task takes a chunk.
             end: CHUNK as u16,
             len: 0,
         }
@@ -243,7 +242,7 @@ impl Queue {
         self.len == 0
     }
 
-    /// Puts `task` behind the others.
+    /// Puts `task` at the end.
     #[inline(always)]
     pub fn push(&mut self, task: Task, pool: &mut Pool) {
         if self.end as usize == CHUNK {
@@ -275,7 +274,7 @@ impl Queue {
         (self.len > 0).then(|| &chunk.0[self.first as usize % CHUNK])
     }
 
-    /// Every task, the first first.
+    /// Every task, beginning with the first.
     pub fn tasks<'a>(&self, pool: &'a Pool) -> impl Iterator<Item = &'a Task> + use<'a> {
         let (mut chunk, mut place, mut left) = (self.head, self.first as usize, self.len);
         std::iter::from_fn(move || {
@@ -289,7 +288,7 @@ impl Queue {
         })
     }
 
-    /// Takes the task at `place`, the first at 0, if there is one; those before it move up.
+    /// Takes the task at `place` (the first is 0), if there is one. The tasks before it move up.
     pub fn take_at(&mut self, place: u32, pool: &mut Pool) -> Option<Task> {
         if place >= self.len {
             return None;
@@ -313,7 +312,7 @@ impl Queue {
         self.pop_to(&mut task, pool).then_some(task)
     }
 
-    /// Takes the first task to `place`, if there is one; the one behind it is brought near.
+    /// Takes the first task to `place`, if there is one, and prefetches the task behind it.
     #[inline(always)]
     pub fn pop_to(&mut self, place: &mut Task, pool: &mut Pool) -> bool {
         if self.len == 0 {
@@ -323,8 +322,8 @@ impl Queue {
         self.len -= 1;
         self.first += 1;
         pool.waiting -= 1;
-        // Of an empty queue the chunk in hand is the last one, and is filled anew; without a
-        // branch, which would be as good as random.
+        // In an empty queue the current chunk is the last one and is filled from its start.
+        // Branchless, because a branch would be mispredicted half the time.
         let (goes_on, first, end) = (self.len > 0, self.first, self.end);
         self.first = select_unpredictable(goes_on, first, 0);
         self.end = select_unpredictable(goes_on, end, 0);
@@ -388,8 +387,8 @@ mod tests {
                 }
                 prop_assert!(expected.is_empty());
             }
-            // Empty chunks were filled again: there are no more than all tasks and a
-            // begun one at both ends of each queue need.
+            // Empty chunks were reused: there are no more than all tasks need, plus a partly filled
+            // one at both ends of each queue.
             prop_assert!(pool.chunks.len() <= number as usize / CHUNK + 2 * queues.len());
         }
     }

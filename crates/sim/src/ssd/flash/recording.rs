@@ -8,11 +8,11 @@ use rustc_hash::FxHashMap;
 use super::Flash;
 use super::recorded::RecordedOperation;
 
-/// The most operations that a record holds; what comes after them is left out.
+/// The most operations in a record. Later ones are left out.
 const MOST_RECORDED: usize = 1 << 20;
-/// So many may be kept before those that are over are looked for.
+/// The record is searched for finished operations when it holds this many.
 const FEW_RECORDED: usize = 1 << 8;
-/// One second: no operation waits so long for its channel.
+/// One second. No operation waits this long for its channel.
 const PATIENCE: u64 = 1_000_000_000;
 
 /// An operation whose times may still change.
@@ -20,23 +20,23 @@ const PATIENCE: u64 = 1_000_000_000;
 struct Tagged {
     place: u64,
     operation: RecordedOperation,
-    /// It goes on: what it tells as its end is when it would have ended without the pause.
+    /// It is paused and will resume. Its recorded end is when it would have ended without the
+    /// pause.
     is_paused: bool,
 }
 
-/// The operations that are under way in a span of time, each with its place in the
-/// order of emission.
+/// The operations in progress during a span of time, each with its place in the order of emission.
 #[derive(Clone, Debug)]
 pub(super) struct Recording {
     span: Range<u64>,
-    /// For which stream the write buffer and the read cache work.
+    /// The stream for which write buffer and read cache work.
     pub stream: Option<u16>,
     emitted: u64,
-    /// Those that came to be over while others took their tags.
+    /// Operations that ended while others took their tags.
     kept: Vec<(u64, RecordedOperation)>,
-    /// By unit and tag. Looked up, thinned and sorted: its order cannot matter.
+    /// By unit and tag. It is looked up, thinned and sorted, so its order cannot matter.
     tagged: FxHashMap<(u32, u16), Tagged>,
-    /// How many are tagged before it is thinned.
+    /// Size at which it is thinned.
     limit: usize,
 }
 
@@ -52,12 +52,12 @@ impl Recording {
         }
     }
 
-    /// Begins the record of an operation, if it can be under way in the span; answers
-    /// its tag.
+    /// Begins the record of an operation, if it may be in progress during the span. Returns its
+    /// tag.
     pub fn open(&mut self, operation: RecordedOperation, now: u64) -> u16 {
         let tag = self.emitted as u16;
         let key = (operation.unit, tag);
-        // Emitted 65,536 operations ago: it is over.
+        // It was emitted 65,536 operations ago, so it has ended.
         let last = self.tagged.remove(&key);
         let start = self.span.start;
         let last = last.map(|last| (last.place, last.operation));
@@ -96,7 +96,7 @@ impl Tagged {
     fn is_over(&self, now: u64) -> bool {
         let (start, end) = self.operation.transfer;
         let has_all = match self.operation.operation.kind {
-            // While it waits for the channel its transfer has no length.
+            // While it waits for the channel, its transfer has no length.
             OperationKind::Read => start < end || end.saturating_add(PATIENCE) < now,
             OperationKind::Program | OperationKind::Erase => {
                 self.operation.cell.1 > 0 && !self.is_paused
@@ -107,7 +107,7 @@ impl Tagged {
 }
 
 impl Flash {
-    /// The record of a task of `unit`, if one is made.
+    /// The record of a task of `unit`, if there is one.
     #[inline(always)]
     pub(super) fn recorded_task(&mut self, unit: u32, tag: u16) -> Option<&mut RecordedOperation> {
         self.tagged(unit, tag).map(|each| &mut each.operation)
@@ -119,14 +119,14 @@ impl Flash {
         recording.tagged.get_mut(&(unit, tag))
     }
 
-    /// The recorded task of `unit` is paused: it is not over when it says.
+    /// The recorded task of `unit` is paused: its recorded end is not final.
     pub(super) fn record_pause(&mut self, unit: u32, tag: u16) {
         if let Some(tagged) = self.tagged(unit, tag) {
             tagged.is_paused = true;
         }
     }
 
-    /// The recorded task of `unit` goes on until `end`.
+    /// The recorded task of `unit` resumes and ends at `end`.
     pub(super) fn record_resume(&mut self, unit: u32, tag: u16, end: u64) {
         if let Some(tagged) = self.tagged(unit, tag) {
             tagged.is_paused = false;

@@ -1,18 +1,18 @@
-//! What a die's registers allow beside one page at a time.
+//! What a die's registers allow in addition to one page at a time.
 //!
-//! *Copyback* (`scheduling.copyback`): a page that collection or wear levelling moves within
-//! its plane stays in the plane's page register. Neither half of the move needs the
-//! channel, and the program follows the read at once.
+//! *Copyback* (`scheduling.copyback`): when collection or wear levelling moves a page within its
+//! plane, the page stays in the plane's page register. Neither half of the move needs the channel,
+//! and the program follows the read at once.
 //!
 //! ```text
 //!   move:      cell (read) ─> transfer ─> transfer ─> cell (program)
 //!   copyback:  cell (read) ─> cell (program)
 //! ```
 //!
-//! The data is not checked on its way: this model knows no bit errors that could add up.
+//! The data is not checked on its way. This model has no bit errors that could accumulate.
 //!
-//! A run of them needs nothing but its die, so when each half ends is known as soon as the run
-//! begins. It is one task with one event ([`super::moves`] says where); halves that are over
+//! A run of copybacks needs only its die, so the end of each half is known as soon as the run
+//! begins. The run is one task with one event ([`super::moves`] says where). Halves that have ended
 //! when the window opens or closes are counted then.
 
 use drivelab_ftl::{Operation, OperationKind, Ppn};
@@ -24,8 +24,8 @@ use super::tally::Tally;
 use super::unit::Phase;
 use crate::event::EventKey;
 
-/// Whether `operation` is one half of a move that stays in its plane: a read and, right
-/// behind it, the program of the same data on the same plane.
+/// Whether `operation` is one half of a move within its plane: a read, or the program of the same
+/// data right behind it on the same plane.
 pub(super) fn is_copied_back(
     before: Option<&Operation>,
     operation: &Operation,
@@ -41,7 +41,7 @@ pub(super) fn is_copied_back(
 }
 
 impl Tally {
-    /// Of a run, the first `halves` are over.
+    /// The first `halves` of a run have ended.
     pub(super) fn count_copybacks(&mut self, run: &Task, halves: u64) {
         let cause = run.cause as usize;
         for kind in [
@@ -58,7 +58,7 @@ impl Tally {
 }
 
 impl Flash {
-    /// Counts the halves of runs in hand that have ended until `served`.
+    /// Counts the halves of current runs that have ended by `served`.
     pub(super) fn count_copybacks_until(&mut self, served: EventKey) {
         if !self.moves {
             return;
@@ -68,7 +68,7 @@ impl Flash {
             if state.phase == Phase::Idle || state.task.account != Account::COPYBACKS {
                 continue;
             }
-            // At the very moment in hand events are served in the order of their leaves.
+            // At the current moment, events are served in the order of their leaves.
             let is_served = EventKey::new(served.time(), unit) <= served;
             let until = served.time() + u64::from(is_served);
             let Some(worked) = until.checked_sub(state.began + 1) else {

@@ -7,12 +7,12 @@ use drivelab_ftl::{Cause, OperationKind};
 pub struct Tally {
     /// By operation kind and cause.
     pub operations: [[u64; Cause::ALL.len()]; 3],
-    /// By operation kind, those that were halves of copybacks.
+    /// By operation kind, the operations that were halves of copybacks.
     pub copybacks: [u64; 3],
 }
 
 impl Tally {
-    /// Page programs, whatever for.
+    /// Page programs for any cause.
     pub fn programs(&self) -> u64 {
         self.operations[OperationKind::Program as usize]
             .iter()

@@ -1,4 +1,4 @@
-//! What every step of an operation of the flash costs, resolved from the preset.
+//! The time of every step of a flash operation, resolved from the preset.
 
 use drivelab_ftl::{OperationKind, Ppn};
 
@@ -6,48 +6,46 @@ use super::ageing::Ageing;
 use crate::preset::{CellTimes, MOST_PAGE_TYPES, SsdConfig};
 use crate::ssd::times::scaled;
 
-/// One time for each type of page.
-///
-/// Behind those of a dense block, that of an SLC block.
+/// One time for each type of page of a dense block, then the time of an SLC block.
 type ByPageType = [u64; SLC + 1];
 
 /// The type of the pages of SLC blocks.
 const SLC: usize = MOST_PAGE_TYPES;
 
-/// Nanoseconds of every stage, indexed by operation kind where kinds differ
-/// (0 read, 1 program, 2 erase).
+/// Nanoseconds of every stage, indexed by operation kind (0 read, 1 program, 2 erase) where kinds
+/// differ.
 #[derive(Clone, Debug)]
 pub struct Timing {
     /// The controller's dispatch stage.
     pub dispatch: [u64; 3],
     /// Register transfer over the channel; an erase transfers nothing.
     pub register: [u64; 3],
-    /// The cell array of new flash, by type of page ([`Timing::page_type`]).
+    /// Cell-array times of new flash, by type of page ([`Timing::page_type`]).
     cell: [ByPageType; 3],
-    /// From the beginning until the channel is needed: the cell array for a read.
+    /// From the beginning until the channel is needed. For a read, the cell array.
     before_transfer: [ByPageType; 3],
-    /// From the end of the transfer to the end: the cell array for a program.
+    /// From the end of the transfer to the end. For a program, the cell array.
     after_transfer: [ByPageType; 3],
-    /// The least time of a program on its unit, without a wait for the channel.
+    /// The shortest time of a program on its unit, without waiting for the channel.
     pub shortest_program: u64,
-    /// All pages take the same time, whatever happened to them.
+    /// All pages always take the same time.
     is_uniform: bool,
-    /// What wear does to these times, if anything.
+    /// How wear changes these times, if it does.
     pub ageing: Option<Box<Ageing>>,
     page_types: u32,
     pages_per_block: u32,
-    /// The first blocks of each plane that are SLC.
+    /// The number of SLC blocks at the start of each plane.
     slc_blocks: u32,
     blocks_per_plane: u32,
-    /// From a pause to the first read in it, from its end to further progress, and the
-    /// progress that comes before one.
+    /// From a pause to its first read; from its end to further progress; and the progress required
+    /// before a pause.
     pub suspend: u64,
     pub resume: u64,
     pub suspend_progress: u64,
 }
 
 impl Timing {
-    /// Resolves a configuration, every time multiplied by `factor`.
+    /// Resolves a configuration, with every time multiplied by `factor`.
     pub fn new(config: &SsdConfig, factor: f64) -> Self {
         let timing = &config.timing;
         let scale = |nanos| scaled(nanos, factor);
@@ -101,7 +99,7 @@ impl Timing {
         !self.is_uniform
     }
 
-    /// The time of an operation on `page` in the cell array.
+    /// The cell-array time of an operation on `page`.
     #[inline(always)]
     pub fn cell(&self, kind: OperationKind, page: Ppn) -> u64 {
         if self.is_uniform {
@@ -110,7 +108,7 @@ impl Timing {
         self.aged(kind, page, self.cell[kind as usize][self.page_type(page)])
     }
 
-    /// Of that, what comes before the transfer.
+    /// The part of it before the transfer.
     #[inline(always)]
     pub fn before_transfer(&self, kind: OperationKind, page: Ppn) -> u64 {
         if self.is_uniform {
@@ -123,7 +121,7 @@ impl Timing {
         }
     }
 
-    /// And what comes after it.
+    /// The part of it after the transfer.
     #[inline(always)]
     pub fn after_transfer(&self, kind: OperationKind, page: Ppn) -> u64 {
         if self.is_uniform {
@@ -144,8 +142,7 @@ impl Timing {
         }
     }
 
-    /// Which times of the cell array hold for a page: its index in the block modulo the
-    /// types.
+    /// Which cell-array times hold for a page: its index in the block modulo the number of types.
     #[inline(always)]
     fn page_type(&self, page: Ppn) -> usize {
         let block = page.0 / self.pages_per_block % self.blocks_per_plane;
@@ -156,27 +153,27 @@ impl Timing {
         page_type as usize % MOST_PAGE_TYPES
     }
 
-    /// The least time of a read on its unit, without a wait for the channel.
+    /// The shortest time of a read on its unit, without waiting for the channel.
     pub fn shortest_read(&self) -> u64 {
         let read = OperationKind::Read as usize;
         let cell = self.cell[read].iter().min().copied().unwrap_or(0);
         cell + self.register[read]
     }
 
-    /// Whether of moves that stay in their plane all take the same time and each half follows
-    /// the one before at once, as it is dispatched by then.
+    /// Whether all moves within a plane take the same time, and each half follows the one before at
+    /// once because it has been dispatched by then.
     pub fn copybacks_follow(&self) -> bool {
         let [read, program, _] = self.dispatch;
         let sensing = self.cell[OperationKind::Read as usize][0];
         self.is_uniform && program <= sensing && read + program <= self.copyback()
     }
 
-    /// The time of a move that stays in its plane, where all pages take the same.
+    /// The time of a move within a plane, if all pages take the same time.
     pub fn copyback(&self) -> u64 {
         self.cell[OperationKind::Read as usize][0] + self.cell[OperationKind::Program as usize][0]
     }
 
-    /// Whether no step of an operation on its unit is over at once.
+    /// Whether every step of an operation on its unit takes some time.
     pub fn every_step_takes_time(&self) -> bool {
         let times = self.register[..2].iter().chain(self.cell.iter().flatten());
         times.copied().min() > Some(0)

@@ -1,28 +1,27 @@
-//! Data out first: a channel moves what was read before it begins anything else.
+//! Data out first: a channel moves data that was read before it begins anything else.
 //!
 //! ```text
 //!   channel:   |data out|data out|           |program's data|      |data out|
 //!   free dies:                    read, read  program        ...
 //! ```
 //!
-//! A die begins an operation only when its channel is free and nothing that was read waits for
-//! it. So a die may be idle with work before it while others' data crosses. Where several may
-//! begin they do so in turn, from the one behind the last that sent data. Beginning takes no
-//! time on the channel here, so that reads and erases of all free dies begin at once; a program
-//! has the channel for its data.
+//! A die begins an operation only when its channel is free and no data that was read waits for the
+//! channel. So a die with waiting work may be idle while the data of others crosses. If several
+//! dies may begin, they take turns, starting behind the last one that sent data. Beginning takes no
+//! channel time here, so reads and erases of all free dies begin at once; a program needs the
+//! channel for its data.
 //!
-//! What this leaves out: data of the map does not go before the host's, nor that before the
-//! collection's.
+//! Left out: map data does not go before host data, nor host data before collection data.
 
 use super::Flash;
 use super::pipeline::Pipelines;
 use crate::ssd::timeline::Timeline;
 
-/// By channel, whose turn it is to begin.
+/// For each channel, whose turn it is to begin.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     channels: u32,
-    /// Units of each channel.
+    /// Units on each channel.
     each: u32,
     next: Vec<u32>,
 }
@@ -36,12 +35,12 @@ impl Turns {
         }
     }
 
-    /// The first unit of every channel is next.
+    /// Makes the first unit of every channel the next.
     pub fn reset(&mut self) {
         self.next.fill(0);
     }
 
-    /// Whose turn it is on `channel`; then the next one's.
+    /// Whose turn it is on `channel`. Then the turn passes on.
     fn pass(&mut self, channel: u32) -> u32 {
         let next = &mut self.next[channel as usize];
         let unit = channel + self.channels * *next;
@@ -51,7 +50,7 @@ impl Turns {
 }
 
 impl Flash {
-    /// From when on a batch may enter `unit`, as far as its channel is concerned.
+    /// From when on the channel allows a batch to enter `unit`.
     pub(super) fn enters_from(&self, pipelines: &Pipelines, unit: u32) -> u64 {
         match pipelines.turns {
             Some(_) => self.channels[self.units[unit as usize].channel as usize].free_at,
@@ -59,8 +58,8 @@ impl Flash {
         }
     }
 
-    /// Something happened in `unit`: the units of its channel begin what waits, in turn, until
-    /// the channel is taken.
+    /// Something happened in `unit`: the units of its channel begin waiting operations, in turn,
+    /// until the channel is taken.
     pub(super) fn take_in_turn(
         &mut self,
         pipelines: &mut Pipelines,

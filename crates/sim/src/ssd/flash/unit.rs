@@ -1,4 +1,4 @@
-//! A die, or in plane mode a plane: what is in its hands, and what waits for it.
+//! A die, or in plane mode a plane: its current operation, and what waits for it.
 
 use drivelab_ftl::{Cause, Operation};
 
@@ -11,35 +11,34 @@ use crate::event::EventKey;
 #[repr(u8)]
 pub(super) enum Phase {
     Idle,
-    /// The channel is or will be asked for; [`Unit::end`] is the earliest end.
+    /// The channel is or will be requested. [`Unit::end`] is the earliest end.
     Asked,
     /// [`Unit::end`] is the end.
     Promised,
 }
 
-/// A die (in plane mode a plane). What every event needs is in the first of its two
-/// cache lines.
+/// A die, or in plane mode a plane. The first of its two cache lines holds what every event needs.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Unit {
-    /// In hand, unless idle.
+    /// The current task, unless idle.
     pub task: Task,
-    /// When it began what it has in hand; of a move, the read.
+    /// When it began the current task. For a move: when the read began.
     pub began: u64,
-    /// When it began the operation in hand; of a move, the read or the program.
+    /// When it began the current operation. For a move: the read or the program.
     pub took: u64,
     pub end: u64,
     pub channel: u16,
     pub phase: Phase,
     pub busy: u64,
-    /// Of `busy`, for collection.
+    /// The part of `busy` spent on collection.
     pub collected: u64,
     pub queue: Queue,
 }
 
 impl Unit {
-    /// All units of a drive; of one whose dies take several operations at a time no event
-    /// here ever ends one.
+    /// All units of a drive, idle. If dies take several operations at a time, these units' events
+    /// never end one.
     pub fn all_idle(units: u32, channels: u32, has_pipelines: bool) -> Vec<Self> {
         let end = if has_pipelines { u64::MAX } else { 0 };
         let idle = |index| Self {
@@ -63,7 +62,7 @@ impl Unit {
         }
     }
 
-    /// Time at work until `now`, the operation in hand included.
+    /// Busy time until `now`, including the current operation.
     #[inline]
     pub fn busy_until(&self, now: u64) -> u64 {
         match self.phase {
@@ -72,15 +71,16 @@ impl Unit {
         }
     }
 
-    /// Time spent on collection until `now`, the operation in hand included.
+    /// Time spent on collection until `now`, including the current operation.
     #[inline]
     pub fn collected_until(&self, now: u64) -> u64 {
-        // Without a branch: it is as good as random.
+        // Branchless, because a branch would be mispredicted half the time.
         let collects = (self.phase != Phase::Idle) & (self.task.cause != Cause::Host);
         self.collected + u64::from(collects) * now.saturating_sub(self.began)
     }
 
-    /// An operation emitted `now` that dispatch hands over at `available`.
+    /// The task of an operation that is emitted at `now` and handed over by dispatch at
+    /// `available`.
     #[inline(always)]
     pub fn task_of(
         &self,
@@ -100,8 +100,8 @@ impl Unit {
         }
     }
 
-    /// The operation in hand, which starts at `at`, is in line for its channel; answers when it
-    /// ends at the earliest, if it is to ask later than `now`.
+    /// The current operation, which starts at `at`, goes in line for its channel. If it will ask
+    /// later than `now`, returns its earliest end.
     #[inline(always)]
     pub fn ask(
         &mut self,
@@ -129,8 +129,8 @@ impl Unit {
         Some(end)
     }
 
-    /// The operation in hand asked `channel` at `asked_at`, and is promised its next time;
-    /// answers when that begins and ends.
+    /// The current operation requested `channel` at `asked_at` and is promised its next time.
+    /// Returns beginning and end.
     #[inline(always)]
     pub fn take_channel(
         &mut self,
@@ -145,7 +145,7 @@ impl Unit {
         (start, moved)
     }
 
-    /// The operation in hand is over.
+    /// The current operation ended.
     #[inline(always)]
     pub fn put_down(&mut self, now: u64) {
         let worked = now - self.began;
@@ -154,7 +154,7 @@ impl Unit {
         self.phase = Phase::Idle;
     }
 
-    /// Whether the operation in hand is the program of a move.
+    /// Whether the current operation is the program of a move.
     pub fn is_in_move(&self) -> bool {
         self.phase != Phase::Idle && self.took != self.began
     }

@@ -1,4 +1,4 @@
-//! Whose turn it is among queue pairs: weighted round robin, with classes as NVMe has them.
+//! Whose turn it is among queue pairs: weighted round robin, with the classes of NVMe.
 //!
 //! ```text
 //!   urgent pairs ──────────────── before all others ───┐
@@ -7,8 +7,8 @@
 //!   low pairs     ─ in turn ─┘ of the classes
 //! ```
 //!
-//! A pair in turn is taken as many commands from as its own weight says: its burst. Without classes
-//! all pairs are in one, and nothing but bursts counts.
+//! In its turn a pair gives as many commands as its own weight: its burst. Without classes all
+//! pairs belong to one, and only the bursts count.
 
 /// Classes below urgent: high, medium, low.
 const WEIGHED: usize = 3;
@@ -18,7 +18,7 @@ const WEIGHED: usize = 3;
 struct Rotation {
     /// The pairs, each with its burst.
     pairs: Vec<(u16, u32)>,
-    /// Whose turn it is, and for how many commands more.
+    /// Whose turn it is, and how many more commands it may give.
     turn: usize,
     credit: u32,
 }
@@ -32,9 +32,10 @@ impl Rotation {
         }
     }
 
-    /// The pair that is taken a command from, of those for which `has_one`.
+    /// The pair to take the next command from, among those for which `has_one` is true.
     fn next(&mut self, has_one: impl Fn(u16) -> bool) -> Option<u16> {
-        // The pair in turn, then each of the others, then it again with a new turn.
+        // First the pair in turn, then each of the others, then the first pair again with a new
+        // turn.
         for _ in 0..=self.pairs.len() {
             let &(pair, _) = self.pairs.get(self.turn)?;
             if self.credit > 0 && has_one(pair) {
@@ -56,14 +57,14 @@ pub struct Arbitration {
     /// The other classes.
     classes: [Rotation; WEIGHED],
     weights: [u32; WEIGHED],
-    /// Which of these is in turn, and for how many commands more.
+    /// Which of these has its turn, and how many more commands it may give.
     turn: usize,
     credit: u32,
 }
 
 impl Arbitration {
-    /// Among pairs with these bursts, each of a class from 0, urgent, to 3, low; of none without
-    /// classes.
+    /// Arbitration among pairs with these bursts. Each pair has a class from 0 (urgent) to 3 (low);
+    /// `classes` is empty without classes.
     pub fn new(bursts: &[u32], classes: &[u32], weights: &[u32]) -> Self {
         let of_class = |class: u32| {
             let pairs = (0_u16..).zip(bursts.iter().copied());
@@ -82,7 +83,7 @@ impl Arbitration {
         }
     }
 
-    /// The pair from which the next command is taken, of those for which `has_one`.
+    /// The pair to take the next command from, among those for which `has_one` is true.
     pub fn next(&mut self, has_one: impl Fn(u16) -> bool) -> Option<u16> {
         if let Some(pair) = self.urgent.next(&has_one) {
             return Some(pair);
@@ -105,8 +106,8 @@ impl Arbitration {
 mod tests {
     use super::Arbitration;
 
-    /// From which pairs so many commands are taken, of pairs that always have some, but for those
-    /// left out.
+    /// The pairs from which `count` commands are taken. All pairs always have commands, except
+    /// those in `out`.
     fn taken(arbitration: &mut Arbitration, count: usize, out: &[u16]) -> Vec<u16> {
         let has_one = |pair: u16| !out.contains(&pair);
         (0..count)
@@ -126,8 +127,8 @@ mod tests {
     fn urgent_pairs_go_first_and_classes_share_by_weight() {
         let mut turns = Arbitration::new(&[1, 1, 1, 2, 1], &[0, 1, 2, 3, 3], &[3, 2, 2]);
         assert_eq!(taken(&mut turns, 3, &[]), [0, 0, 0]);
-        // Three of the high pair, two of the medium one, two of the low ones, which take turns of
-        // two and one.
+        // Three from the high pair, two from the medium one, two from the low ones, which take
+        // turns of two and one.
         let round = taken(&mut turns, 21, &[0]);
         assert_eq!(
             round,

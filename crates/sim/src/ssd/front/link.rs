@@ -1,4 +1,4 @@
-//! The link between host and drive: one way at a time, or both at once.
+//! The link between host and drive: one direction at a time, or both at once.
 
 use std::hint::select_unpredictable;
 
@@ -10,7 +10,7 @@ use crate::ssd::ring::Ring;
 #[derive(Clone, Copy, Debug)]
 pub enum Job {
     ReadCommand,
-    /// What has no data: a trim, a flush.
+    /// A command without data: a trim or a flush.
     Command,
     ReadData,
     /// Pages `first .. first + pages` of the request's run arrive.
@@ -21,8 +21,8 @@ pub enum Job {
 }
 
 impl Job {
-    /// It in whole words. What is written in parts and read as a whole soon after waits
-    /// until every part has reached the cache.
+    /// Packs the job into whole words. If it were written in parts and read as a whole soon after,
+    /// the read would wait until every part has reached the CPU's cache.
     #[inline(always)]
     const fn packed(self) -> (u64, u64) {
         match self {
@@ -47,11 +47,11 @@ impl Job {
     }
 }
 
-/// A job on its way, and when it ends.
+/// A job in progress, and when it ends.
 #[derive(Clone, Copy, Debug, Default)]
 struct LinkJob {
     end: u64,
-    /// The kind of the job above the slot of its request.
+    /// The kind of the job in the bits above the slot of its request.
     kind_and_slot: u64,
     pages: u64,
 }
@@ -64,11 +64,11 @@ impl LinkJob {
     }
 }
 
-/// One way at a time: the job that crosses, and those that wait behind it.
+/// One direction: the job that is crossing, and the jobs that wait behind it.
 #[derive(Clone, Debug)]
 struct Lane {
     jobs: Ring<LinkJob>,
-    /// When the first of them has crossed; [`NEVER`] where there is none.
+    /// When the first job has crossed, or [`NEVER`].
     end: u64,
     free_at: u64,
 }
@@ -88,12 +88,12 @@ impl Lane {
         self.free_at = 0;
     }
 
-    /// Answers when the job ends.
+    /// Adds a job. Returns when it ends.
     #[inline(always)]
     fn put(&mut self, kind_and_slot: u64, pages: u64, time: u64, now: u64) -> u64 {
         let end = self.free_at.max(now) + time;
         self.free_at = end;
-        // Those before it end before.
+        // Jobs before it end earlier.
         self.end = self.end.min(end);
         self.jobs.push(LinkJob {
             end,
@@ -111,12 +111,12 @@ impl Lane {
     }
 }
 
-/// The link: commands and data to the drive on its first lane; data to the host on
-/// its second, or on the first where there is but one. A lane carries one thing at a
-/// time, first come, first served.
+/// The link. Its first lane carries commands and data to the drive. Data to the host uses the
+/// second lane, or the first if there is only one. A lane carries one job at a time, first come,
+/// first served.
 ///
-/// Its events are not in the event tree: [`Link::next`] is compared with the first of
-/// those there, because every request crosses it.
+/// Its events are not in the event tree. Every request crosses the link, so [`Link::next`] is
+/// instead compared with the first event of the tree.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     lanes: [Lane; 2],
@@ -128,7 +128,7 @@ pub(super) struct Link {
 const NEVER: u64 = u64::MAX;
 
 impl Link {
-    /// Its events have the place `leaf` among others of the same time.
+    /// A link whose events have the place `leaf` among others at the same time.
     pub fn new(interface: HostInterface, leaf: usize) -> Self {
         let is_full_duplex = matches!(interface, HostInterface::Sas | HostInterface::Nvme);
         Self {
@@ -144,13 +144,14 @@ impl Link {
         self.next = EventKey::NEVER;
     }
 
-    /// Whether nothing crosses to the drive: what takes no time is there at once.
+    /// Whether nothing is crossing to the drive, so that a command that takes no time arrives at
+    /// once.
     #[inline(always)]
     pub fn is_free(&self, now: u64) -> bool {
         self.lanes[0].end == NEVER && self.lanes[0].free_at <= now
     }
 
-    /// When the first job of all has crossed.
+    /// When the first job of all lanes has crossed.
     #[inline(always)]
     pub fn next(&self) -> EventKey {
         self.next
@@ -164,17 +165,17 @@ impl Link {
         }
     }
 
-    /// Puts a job that takes `time` on its lane.
+    /// Adds a job that takes `time` to its lane.
     #[inline(always)]
     pub fn put(&mut self, slot: u32, job: Job, time: u64, now: u64) {
         let lane = self.lane_of(job);
         let (kind, pages) = job.packed();
         let end = self.lanes[lane % 2].put(kind << 32 | u64::from(slot), pages, time, now);
-        // Where something crosses already, that ends before.
+        // If another job is crossing already, that one ends earlier.
         self.next = self.next.min(EventKey::new(end, self.leaf));
     }
 
-    /// Takes the job that ends first, that to the drive of two.
+    /// Takes the job that ends first. On a tie, the one to the drive.
     #[inline(always)]
     pub fn take(&mut self) -> (u32, Job) {
         let is_second = self.lanes[1].end < self.lanes[0].end;

@@ -1,11 +1,12 @@
-//! The front room: what is between the host and everything else.
+//! Everything between the host and the rest of the drive.
 //!
 //! ```text
 //!   placed ─> [queue pair] ─> enters ─> link ─> ... ─> link ─> acknowledged, told ─> vacant
 //! ```
 //!
-//! It owns the commands that are in the drive, the queue pairs in which they wait, the link
-//! and what the host is still to be told. What a command needs of other rooms it does not know.
+//! It owns the commands in the drive, the queue pairs in which they wait, the link, and the
+//! completions that the host has not received yet. It does not know what a command needs elsewhere
+//! in the drive.
 
 mod arbitration;
 mod link;
@@ -29,13 +30,13 @@ use times::FrontTimes;
 pub use link::Job;
 pub use slot::Slot;
 
-/// Commands in the drive, and their ways in and out.
+/// The commands in the drive, and their ways in and out.
 #[derive(Clone, Debug)]
 pub struct Front {
     pub times: FrontTimes,
     pairs: QueuePairs,
     link: Link,
-    /// Writes that are complete at a time, in order.
+    /// Writes and the times at which they complete, in order.
     acknowledged: Ring<(u64, u32)>,
     slots: Vec<Slot>,
     vacant: Vec<u32>,
@@ -53,7 +54,7 @@ impl Front {
         }
     }
 
-    /// No command is here.
+    /// Empties it.
     pub fn reset(&mut self, times: FrontTimes) {
         self.times = times;
         self.pairs.reset();
@@ -63,8 +64,8 @@ impl Front {
         self.vacant.clear();
     }
 
-    /// Takes a command of a stream and its queue pair, which an owner knows by a number; answers
-    /// its slot, and whether it enters the drive now. Otherwise it waits for another to leave.
+    /// Takes a command of a stream and its queue pair. An owner knows it by a number. Returns its
+    /// slot, and whether it enters the drive now; otherwise it waits for another to leave.
     #[inline(always)]
     pub fn place(
         &mut self,
@@ -77,8 +78,8 @@ impl Front {
             Some(slot) => slot,
             None => self.new_slot(),
         };
-        // Field by field: a copy of the whole would wait until every field has reached
-        // the cache.
+        // Field by field: a copy of the whole would wait until every field has reached the CPU's
+        // cache.
         let entry = &mut self.slots[slot as usize];
         entry.command.arrival = command.arrival;
         entry.command.offset_bytes = command.offset_bytes;
@@ -121,11 +122,11 @@ impl Front {
         &mut self.slots[slot as usize]
     }
 
-    /// Hints that `slot` is needed soon.
+    /// Prefetches `slot`, which is needed soon.
     #[inline(always)]
     pub fn prefetch_slot(&self, slot: u32) {
         let entry = &self.slots[slot as usize];
-        // It has two lines of the cache.
+        // A slot fills two cache lines.
         prefetch(&self.slots, slot as usize);
         prefetch(&entry.parts, Part::Buffer as usize);
     }
@@ -136,41 +137,42 @@ impl Front {
         (entry.command.kind, entry.stream)
     }
 
-    /// Nothing asks about the command in `slot` any more.
+    /// The command in `slot` is not needed any more.
     #[inline(always)]
     pub fn vacate(&mut self, slot: u32) {
         self.vacant.push(slot);
     }
 
-    /// A command of a queue pair has left the drive: which one enters instead, if any.
+    /// A command of a queue pair has left the drive. Returns the slot of the one that enters
+    /// instead, if any.
     #[inline(always)]
     pub fn leaves(&mut self, pair: u16) -> Option<u32> {
         self.pairs.leaves(pair)
     }
 
-    /// Commands submitted and not complete.
+    /// Commands submitted but not complete.
     pub fn outstanding(&self) -> usize {
         self.slots.len() - self.vacant.len()
     }
 
-    /// In which slot the next command will be.
+    /// The slot of the next command.
     pub fn next_slot(&self) -> u32 {
         let new = self.slots.len() as u32;
         self.vacant.last().copied().unwrap_or(new)
     }
 
-    /// When the first of those was submitted that are here.
+    /// When the oldest outstanding command was submitted.
     pub fn oldest_submission(&self) -> Option<u64> {
         oldest(self.slots.iter().map(|slot| slot.submitted), &self.vacant)
     }
 
-    /// Whether nothing crosses to the drive.
+    /// Whether nothing is crossing to the drive.
     #[inline(always)]
     pub fn is_link_free(&self, now: u64) -> bool {
         self.link.is_free(now)
     }
 
-    /// Something of the command in `slot` crosses the link, which takes `time`.
+    /// Starts a transfer of `time` on the link for the command in `slot`.
     #[inline(always)]
     pub fn put_on_link(&mut self, slot: u32, job: Job, time: u64, now: u64) {
         self.link.put(slot, job, time, now);
@@ -182,14 +184,14 @@ impl Front {
         self.link.next()
     }
 
-    /// What has crossed the link.
+    /// Takes what has crossed the link.
     #[inline(always)]
     pub fn take_from_link(&mut self) -> (u32, Job) {
         self.link.take()
     }
 
-    /// A write's last data is in the buffer: the host sees it as complete some time later. Answers
-    /// when, if nobody else is told before.
+    /// The last data of a write is in the buffer: the host sees its completion some time later.
+    /// Returns when, if no other write is due before.
     #[inline(always)]
     pub fn acknowledge(&mut self, slot: u32, now: u64) -> Option<u64> {
         let at = now + self.times.acknowledge;
@@ -198,14 +200,14 @@ impl Front {
         is_first.then_some(at)
     }
 
-    /// The first write that the host now sees as complete, and when the next one is.
+    /// The first write whose completion the host now sees, and when the next one is.
     pub fn take_acknowledged(&mut self) -> Option<(u32, Option<u64>)> {
         let (_, slot) = self.acknowledged.pop()?;
         Some((slot, self.acknowledged.front().map(|&(at, _)| at)))
     }
 
-    /// The host is to be told by an interrupt that the command in `slot` is complete; answers when
-    /// something happens next to those that wait for one.
+    /// Queues the completion of the command in `slot` for an interrupt. Returns the time of the
+    /// next interrupt event.
     pub fn post(&mut self, slot: u32, now: u64) -> Option<u64> {
         let pair = self.slots[slot as usize].pair;
         let (cost, wait) = (self.times.interrupt, self.times.interrupt_wait);
@@ -213,12 +215,12 @@ impl Front {
         self.pairs.next_event()
     }
 
-    /// A command of which the host has been told by `now`.
+    /// A command whose completion has reached the host by `now`.
     pub fn told(&mut self, now: u64) -> Option<u32> {
         self.pairs.told(now, self.times.interrupt)
     }
 
-    /// When something happens next to completions that wait for an interrupt.
+    /// Time of the next interrupt event.
     pub fn next_interrupt(&self) -> Option<u64> {
         self.pairs.next_event()
     }

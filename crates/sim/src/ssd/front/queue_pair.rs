@@ -1,37 +1,36 @@
-//! Queue pairs: who may enter the drive next, and when the host is told.
+//! Queue pairs: which command may enter the drive next, and when the host receives completions.
 //!
 //! ```text
 //!   stream ─> pair 0 ─ waiting ─┐ weighted   [commands in the drive]   ┌ pair 0: interrupt ─> host
 //!   stream ─> pair 1 ─ waiting ─┘ round robin                          └ pair 1: interrupt ─> host
 //! ```
 //!
-//! The drive takes a command at once while it has a slot for it and the pair has
-//! fewer than its depth inside. Otherwise the command waits; a slot that becomes
-//! free goes to the pair whose turn it is ([`super::arbitration`]). SATA and SAS have one pair.
+//! The drive takes a command at once if it has a free slot and the pair has fewer commands inside
+//! than its depth. Otherwise the command waits. A slot that becomes free goes to the pair whose
+//! turn it is ([`super::arbitration`]). SATA and SAS have one pair.
 //!
-//! An interrupt tells of so many completions of a pair, or of fewer when the first
-//! of them has waited long enough. The host serves the interrupts of a pair one
-//! after the other.
+//! An interrupt reports a set number of completions of a pair, or fewer if the first of them has
+//! waited long enough. The host serves the interrupts of a pair one after another.
 
 use std::collections::VecDeque;
 
 use super::arbitration::Arbitration;
 use crate::preset::{HostInterface, SsdConfig};
 
-/// What queue pairs are like.
+/// The settings of the queue pairs.
 #[derive(Clone, Debug)]
 pub(super) struct PairSettings {
-    /// Commands in the drive at once, of all pairs.
+    /// Commands in the drive at once, over all pairs.
     commands: u32,
-    /// By pair.
+    /// The weight of each pair.
     weights: Vec<u32>,
-    /// By pair, its class; of none without classes.
+    /// The class of each pair; empty without classes.
     classes: Vec<u32>,
-    /// Of the classes high, medium and low.
+    /// The weights of the classes high, medium and low.
     class_weights: Vec<u32>,
-    /// Commands of a pair in the drive at once.
+    /// Commands of one pair in the drive at once.
     depth: u32,
-    /// Completions that an interrupt tells.
+    /// Completions reported by one interrupt.
     batch: u32,
 }
 
@@ -55,18 +54,16 @@ impl PairSettings {
 
 #[derive(Clone, Debug)]
 struct QueuePair {
-    /// Commands that may still enter.
+    /// How many more commands may enter.
     free: u32,
     waiting: VecDeque<u32>,
-    /// Completions that the host has not been told of, first those of the raised
-    /// interrupts.
+    /// Completions that the host has not received. Those of raised interrupts come first.
     posted: VecDeque<u32>,
-    /// Interrupts on their way: when the host has served each, and of how many
-    /// completions it tells.
+    /// Interrupts in progress: when the host has served each, and how many completions it reports.
     raised: VecDeque<(u64, u32)>,
     /// Until when the completions behind those wait for others.
     gathers_until: Option<u64>,
-    /// How many these are.
+    /// The number of these completions.
     gathered: u32,
     host_free_at: u64,
 }
@@ -76,11 +73,11 @@ struct QueuePair {
 pub(super) struct QueuePairs {
     settings: PairSettings,
     pairs: Vec<QueuePair>,
-    /// Commands that may still enter; of one pair, by its depth too.
+    /// How many more commands may enter. With a single pair, this includes the limit of its depth.
     free_commands: u32,
-    /// There is but one pair: its own `free` stands still.
+    /// There is only one pair; its own `free` is unused.
     is_one: bool,
-    /// Waiting in all pairs.
+    /// Commands waiting in all pairs.
     waiting: u32,
     arbitration: Arbitration,
 }
@@ -119,7 +116,7 @@ impl QueuePairs {
         *self = Self::new(self.settings.clone());
     }
 
-    /// Whether a command of `pair` enters the drive now; if not, it waits.
+    /// Whether a command of `pair` enters the drive now. If not, it waits.
     #[inline(always)]
     pub fn enters(&mut self, pair: u16, slot: u32) -> bool {
         if self.is_one && self.free_commands > 0 {
@@ -137,7 +134,7 @@ impl QueuePairs {
         false
     }
 
-    /// A command of `pair` has left: which one enters instead, if one waits that may.
+    /// A command of `pair` has left. Returns the one that enters instead, if one waits that may.
     #[inline(always)]
     pub fn leaves(&mut self, pair: u16) -> Option<u32> {
         self.free_commands += 1;
@@ -165,8 +162,8 @@ impl QueuePairs {
         Some(slot)
     }
 
-    /// A command of `pair` is complete in the drive at `now`; an interrupt takes the
-    /// host `cost`, and the completion waits for others until `now + wait` at most.
+    /// A command of `pair` completed in the drive at `now`. An interrupt takes `cost` of the host's
+    /// time. The completion waits for others until `now + wait` at most.
     pub fn post(&mut self, pair: u16, slot: u32, now: u64, cost: u64, wait: u64) {
         let batch = self.settings.batch;
         let pair = &mut self.pairs[pair as usize];
@@ -179,7 +176,7 @@ impl QueuePairs {
         }
     }
 
-    /// When something happens to the completions that were posted.
+    /// The time of the next event of posted completions.
     pub fn next_event(&self) -> Option<u64> {
         let of_pair = |pair: &QueuePair| {
             let served = pair.raised.front().map(|&(at, _)| at);
@@ -188,7 +185,7 @@ impl QueuePairs {
         self.pairs.iter().filter_map(of_pair).min()
     }
 
-    /// One that the host has been told of by `now`, of the first pair that has one.
+    /// A completion that has reached the host by `now`, from the first pair that has one.
     pub fn told(&mut self, now: u64, cost: u64) -> Option<u32> {
         for pair in &mut self.pairs {
             if pair.gathers_until.is_some_and(|until| until <= now) {

@@ -5,26 +5,26 @@ use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
 
 use crate::ssd::account::split::{PARTS, Part, Parts};
 
-/// A request between submission and completion; two lines of the cache.
+/// A request between submission and completion. It fills two cache lines.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Slot {
     pub(super) command: Command,
-    /// Its pages, but for the first: that follows from the command.
+    /// Its pages except the first, which follows from the command.
     pub(super) pages: Pages,
-    /// Whose it is, and through which queue pair it came.
+    /// Its stream and its queue pair.
     pub(super) stream: u16,
     pub(super) pair: u16,
-    /// What the owner of the drive knows it by, if it has one.
+    /// The number by which the owner of the drive knows it, if there is an owner.
     pub(super) number: u32,
     pub(super) submitted: u64,
-    /// When it came as far as it is: into the drive, into the flash.
+    /// When it reached its current stage: the drive, the flash.
     pub(super) since: u64,
-    /// Where its latency went so far; the host's part is what the others leave.
+    /// The parts of its latency so far. The host's part is the remainder.
     pub(super) parts: [u64; PARTS],
-    /// What it still waits for: flash operations, pages from memory, pieces.
+    /// How many things it still waits for: flash operations, pages from memory, pieces.
     pub(super) pending: u32,
-    /// Pages of a buffered write that have space in the buffer already.
+    /// Pages of a buffered write that already have space in the buffer.
     pub(super) reserved: u32,
 }
 
@@ -50,25 +50,25 @@ impl Slot {
         reserved: 0,
     };
 
-    /// What the host wants.
+    /// The host's command.
     #[inline(always)]
     pub fn command(&self) -> &Command {
         &self.command
     }
 
-    /// Whose it is.
+    /// Its stream.
     #[inline(always)]
     pub fn stream(&self) -> u16 {
         self.stream
     }
 
-    /// Through which queue pair it came.
+    /// Its queue pair.
     #[inline(always)]
     pub fn pair(&self) -> u16 {
         self.pair
     }
 
-    /// What the owner of the drive knows it by, if it has one.
+    /// The number by which the owner of the drive knows it, if there is an owner.
     #[inline(always)]
     pub fn number(&self) -> u32 {
         self.number
@@ -79,13 +79,13 @@ impl Slot {
         self.submitted
     }
 
-    /// How many pages it has.
+    /// Its number of pages.
     #[inline(always)]
     pub fn pages(&self) -> u32 {
         self.pages.count
     }
 
-    /// Its pages, of so many bytes each.
+    /// Its pages, each of `1 << page_shift` bytes.
     #[inline(always)]
     pub fn run(&self, page_shift: u32) -> PageRun {
         let pages = &self.pages;
@@ -99,17 +99,17 @@ impl Slot {
         }
     }
 
-    /// It goes there instead.
+    /// Changes its offset.
     pub fn go_to(&mut self, offset_bytes: u64) {
         self.command.offset_bytes = offset_bytes;
     }
 
-    /// It concerns no bytes.
+    /// Marks it as concerning no bytes.
     pub fn name_no_bytes(&mut self) {
         self.command.size_bytes = 0;
     }
 
-    /// It is refused: it has no data any more, and nothing is done.
+    /// Marks it as refused: its data is dropped and nothing is done.
     pub fn lose_data(&mut self) {
         self.name_no_bytes();
         self.command.kind = CommandKind::Trim;
@@ -119,25 +119,25 @@ impl Slot {
         self.pages.count = 0;
     }
 
-    /// It has come to another stage of its way.
+    /// It reached another stage.
     #[inline(always)]
     pub fn begin_stage(&mut self, now: u64) {
         self.since = now;
     }
 
-    /// It waits for so much, and for nothing else.
+    /// Sets the number of things it waits for.
     #[inline(always)]
     pub fn await_all(&mut self, count: u32) {
         self.pending = count;
     }
 
-    /// It waits for so much more.
+    /// Adds to the number of things it waits for.
     #[inline(always)]
     pub fn await_more(&mut self, count: u32) {
         self.pending += count;
     }
 
-    /// Something that it waited for is there; answers whether that was the last.
+    /// One thing it waited for arrived. Returns whether it was the last.
     #[inline(always)]
     pub fn has_all(&mut self) -> bool {
         self.pending -= 1;
@@ -156,7 +156,7 @@ impl Slot {
         self.pages.count - self.reserved
     }
 
-    /// The next so many of them have space; answers the first.
+    /// The next `pages` of it have space. Returns the first of them.
     #[inline(always)]
     pub fn reserve(&mut self, pages: u32) -> u32 {
         let first = self.reserved;
@@ -164,31 +164,31 @@ impl Slot {
         first
     }
 
-    /// Where its latency went so far.
+    /// The parts of its latency so far.
     #[inline(always)]
     pub fn parts(&self) -> &[u64; PARTS] {
         &self.parts
     }
 
-    /// So much of its latency went there.
+    /// Adds `nanos` to a part of its latency.
     #[inline(always)]
     pub fn add_part(&mut self, part: Part, nanos: u64) {
         self.parts[part as usize] += nanos;
     }
 
-    /// The stage in which it is went there.
+    /// Counts the current stage towards a part.
     #[inline(always)]
     pub fn end_stage(&mut self, part: Part, now: u64) {
         self.add_part(part, now - self.since);
     }
 
-    /// The stage in which it is was that operation of the flash, and nothing came before it.
+    /// The current stage was this flash operation, and nothing came before it.
     #[inline(always)]
     pub fn end_in_flash(&mut self, last: &Parts) {
         last.put_latency(self.since, &mut self.parts);
     }
 
-    /// The same, where other parts of its latency stay.
+    /// The same, but other parts of its latency remain.
     #[inline(always)]
     pub fn add_flash(&mut self, last: &Parts, now: u64) {
         let in_flash = last.of_time(self.since, now);
@@ -197,7 +197,7 @@ impl Slot {
         }
     }
 
-    /// It is complete: what is left of its latency is the host's. Answers its latency.
+    /// It completes: the rest of its latency is the host's part. Returns its latency.
     #[inline(always)]
     pub fn end(&mut self, now: u64) -> u64 {
         let latency = now - self.submitted;
@@ -205,7 +205,7 @@ impl Slot {
         latency
     }
 
-    /// Bytes of so many of its pages from `first` on: it is taken page by page of its run.
+    /// Bytes of `pages` pages from `first` on. The request is handled page by page of its run.
     #[inline(always)]
     pub fn bytes_of(&self, first: u32, pages: u32) -> u64 {
         let size = u64::from(self.command.size_bytes);

@@ -1,31 +1,31 @@
-//! What commands, the link and interrupts cost, resolved from the preset.
+//! The times of commands, the link and interrupts, resolved from the preset.
 
 use drivelab_request::CommandKind;
 
 use crate::preset::SsdConfig;
 use crate::ssd::times::{scaled, transfer};
 
-/// Nanoseconds between the host and the drive.
+/// Times between the host and the drive, ns.
 #[derive(Clone, Debug)]
 pub struct FrontTimes {
-    /// Command cost on the host link, by kind of command.
+    /// Time of a command on the host link, by kind of command.
     pub command: [u64; CommandKind::ALL.len()],
-    /// Rate of the host link, 0 if the link is free.
+    /// Rate of the host link; 0 if the link is free.
     link_bytes_per_second: u64,
-    /// Bytes of a page, and their time on it.
+    /// Bytes of a page, and their time on the link.
     page_transfer: (u64, u64),
-    /// From a buffered write's last byte to its completion.
+    /// From the last byte of a buffered write to its completion.
     pub acknowledge: u64,
-    /// The host is told of completions by interrupts that cost something.
+    /// Completions reach the host by interrupts that take time.
     pub has_interrupts: bool,
-    /// The host's work for each.
+    /// The host's time for each interrupt.
     pub interrupt: u64,
-    /// The longest that a completion waits for others.
+    /// The longest time that a completion waits for others.
     pub interrupt_wait: u64,
 }
 
 impl FrontTimes {
-    /// Resolves a configuration, every time multiplied by `factor`.
+    /// Resolves a configuration, with every time multiplied by `factor`.
     pub fn new(config: &SsdConfig, factor: f64) -> Self {
         let host = &config.host;
         let scale = |nanos| scaled(nanos, factor);
@@ -48,7 +48,7 @@ impl FrontTimes {
         }
     }
 
-    /// Whether commands and data cross a link; a free interface has none.
+    /// Whether commands and data cross a link. A free interface has none.
     #[inline]
     pub fn has_link(&self) -> bool {
         self.link_bytes_per_second > 0
@@ -57,7 +57,7 @@ impl FrontTimes {
     /// Time of `bytes` on the host link, rounded up to whole nanoseconds.
     #[inline]
     pub fn link_transfer(&self, bytes: u64) -> u64 {
-        // Most requests are of a page, and a division takes long.
+        // Most requests are one page, and a division is slow.
         if bytes == self.page_transfer.0 {
             return self.page_transfer.1;
         }
