@@ -1,4 +1,4 @@
-//! What wear does to the times of the flash, against times and shares computed by hand.
+//! How wear changes the times of the flash, compared with times and fractions computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use drivelab_sim::ssd::{Outcome, Plan, Prepared};
 use crate::counted::flash;
 use crate::small_drive::{self, ONE_DIE, config, drive, read, run, timed, write};
 
-/// Programs get a third faster and erases twice as slow in 3,000 erases.
+/// Over 3,000 erases, programs become a third faster and erases twice as slow.
 const CELLS: &str = "ageing.rated_erases = 3_000\nageing.program_time_ratio = 0.7\n\
                      ageing.erase_time_ratio = 2.0";
 
@@ -24,8 +24,8 @@ fn latency_ns(outcome: &Outcome, kind: CommandKind) -> u64 {
     counted.latency.max_ns().unwrap()
 }
 
-/// A program takes 300 us x (1 - 0.3 x erases / 3,000), from 3,000 erases on 210 us, and 10 us
-/// for its transfer; a read what it always took.
+/// A program takes 300 us x (1 - 0.3 x erases / 3,000), from 3,000 erases on 210 us, plus 10 us for
+/// its transfer. The time of a read does not change.
 #[test]
 fn programs_change_in_proportion_to_the_erases_of_their_block() {
     for (erases, program) in [
@@ -44,8 +44,8 @@ fn programs_change_in_proportion_to_the_erases_of_their_block() {
     }
 }
 
-/// Every operation of 800 writes to one die, whose blocks began with 600 erases each: its
-/// time follows from the erases that came before it in its block.
+/// 800 writes to one die whose blocks began with 600 erases each. The time of every operation
+/// follows from the earlier erases of its block.
 #[test]
 fn an_operation_has_the_time_of_its_blocks_erases_until_then() {
     let prepared = drive(&[ONE_DIE, CELLS, &worn(600)]);
@@ -78,7 +78,7 @@ fn an_operation_has_the_time_of_its_blocks_erases_until_then() {
     assert!(most > 601, "no block was erased twice");
 }
 
-/// At the rated count every page is wrong every time: sensed three times more.
+/// At the rated count every page is wrong every time, so it is sensed three more times.
 #[test]
 fn each_retry_costs_another_read_of_the_cells() {
     let always = "ageing.rated_erases = 1_000\nageing.read_retry_probability = 1.0\n\
@@ -93,10 +93,10 @@ fn each_retry_costs_another_read_of_the_cells() {
     }
 }
 
-/// A probability of 0.5 at 3,000 erases is p = 0.25 at 1,500: of 12,288 pages each is sensed
-/// again k times or more with p^k, at most four times. The retries of a page have a mean of
-/// p + p^2 + p^3 + p^4 = 0.332 and a deviation of 0.661, those of all pages together one of
-/// 73: four of these are allowed.
+/// A probability of 0.5 at 3,000 erases is p = 0.25 at 1,500. Each of 12,288 pages is sensed again
+/// k times or more with probability p^k, at most four times. The retries of a page have a mean of p
+/// + p^2 + p^3 + p^4 = 0.332 and a deviation of 0.661; those of all pages together have a deviation
+/// of 73. Four deviations are allowed.
 #[test]
 fn retries_are_as_frequent_as_wear_says() {
     let prepared = drive(&[
@@ -117,7 +117,7 @@ fn retries_are_as_frequent_as_wear_says() {
         (found as f64 - expected).abs() < 4.0 * 73.3,
         "{found}, expected {expected}"
     );
-    // They belong to the drive, not to a run.
+    // Retries belong to the drive, not to a run.
     assert_eq!(reads(77), found);
     let mut config = prepared.config().clone();
     if let Some(ageing) = &mut config.ageing {

@@ -1,4 +1,4 @@
-//! The simulator's tests in one program: what they share is compiled, and linked, once.
+//! All tests of the simulator in one program, so that shared code is compiled and linked once.
 
 mod ageing;
 mod background;

@@ -9,9 +9,9 @@ use crate::small_drive::timed;
 
 use crate::counted::flash;
 
-/// Two planes on two channels, 32 blocks of 16 pages each, half of them user data;
-/// collection starts at two free blocks. No dispatch, no transfers: a read takes
-/// 50 us, a program 300 us, an erase 1 ms.
+/// Two planes on two channels, 32 blocks of 16 pages each, half of them user data. Collection
+/// starts at two free blocks. Dispatch and transfers take no time: a read takes 50 us, a program
+/// 300 us, an erase 1 ms.
 fn drive(changes: &str) -> Ssd {
     let text = format!(
         "base = \"bench-64gib\"\nname = \"idle\"\n{changes}\n\
@@ -30,12 +30,12 @@ fn drive(changes: &str) -> Ssd {
 const IN_IDLE_TIME: &str =
     "collection.background_blocks_per_plane = 8\ncollection.background_idle_ns = 500_000";
 
-/// `bursts` of 40 writes at random, a second apart, 10 ms after which a read comes.
+/// `bursts` of 40 random writes, a second apart. A read comes 10 ms after each burst.
 fn bursts(drive: &mut Ssd, bursts: u64) -> Outcome {
     bursts_and_reads(drive, bursts, 10_000_000)
 }
 
-/// The same with a read so many nanoseconds after each burst.
+/// The same with a read `read_after` nanoseconds after each burst.
 fn bursts_and_reads(drive: &mut Ssd, bursts: u64, read_after: u64) -> Outcome {
     let pages = drive.capacity_bytes() / 4096;
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
@@ -64,13 +64,13 @@ fn bursts_and_reads(drive: &mut Ssd, bursts: u64, read_after: u64) -> Outcome {
     drive.run(&timed(requests), plan, 0, 0).unwrap()
 }
 
-/// A burst writes some twenty pages to each plane. Six blocks, 96 pages, are free
-/// beyond the reserve when the idle second is over: nobody waits for collection.
+/// A burst writes some twenty pages to each plane. Six blocks (96 pages) beyond the reserve are
+/// free when the idle second is over, so nobody waits for collection.
 #[test]
 fn with_idle_time_enough_no_write_waits_for_collection() {
     let collection = |outcome: &Outcome| outcome.split[1].max_ns[Part::Collection as usize];
     let without = bursts(&mut drive(""), 60);
-    // At least one victim's erase.
+    // At least the erase of one victim.
     assert!(
         collection(&without) >= 1_000_000,
         "{}",
@@ -90,7 +90,8 @@ fn bursts_after_idleness() -> Outcome {
     bursts(&mut drive, 60)
 }
 
-/// Moves of idle time that keep the only core busy for 1 ms each: one a plane may be in hand.
+/// Moves in idle time that keep the only core busy for 1 ms each. One move in each plane may be in
+/// progress.
 #[test]
 fn idle_time_never_leaves_more_to_the_cores_than_is_in_hand() {
     let cost = |(count, nanos): (&str, u32)| {
@@ -104,14 +105,15 @@ fn idle_time_never_leaves_more_to_the_cores_than_is_in_hand() {
     let slow: String = costs.map(cost).collect();
     let cores = "firmware.time = \"counted\"\nfirmware.cores = 1\nfirmware.clock_mhz = 1000";
     let mut drive = drive(&format!("{IN_IDLE_TIME}\n{cores}\n{slow}"));
-    // 14 ms after the last write, in the middle of it: without heeding the core a read waits 31 ms.
+    // 14 ms after the last write, in the middle of a move. If idle work ignored the core, a read
+    // would wait 31 ms.
     let outcome = bursts_and_reads(&mut drive, 20, 20_000_000);
     assert!(flash(&outcome).collection_page_programs > 300);
     let waited = outcome.split[0].max_ns[Part::Firmware as usize];
     assert!(waited <= 2 * 1_000_000 + 1_000, "{waited}");
 }
 
-/// A read waits for one operation in hand at most: an erase, 1 ms.
+/// A read waits for at most one operation in progress: an erase, 1 ms.
 #[test]
 fn a_command_waits_for_one_operation_of_idle_time_at_most() {
     let mut drive = drive(IN_IDLE_TIME);

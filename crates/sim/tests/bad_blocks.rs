@@ -1,4 +1,4 @@
-//! Bad blocks of a simulated drive, from its preset to what a run tells.
+//! Bad blocks of a simulated drive, from its preset to the results of a run.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::OperationKind;
@@ -15,7 +15,7 @@ fn worn(erases: u32) -> String {
     format!("condition = \"worn\"\nwear.worn_erase_count = {erases}")
 }
 
-/// So many writes to one die of 64 blocks with 512 pages of data; 5 free or open are held back.
+/// `writes` to one die of 64 blocks with 512 pages of data. 5 free or open blocks are held back.
 fn written(prepared: &Prepared, writes: u32) -> Result<Outcome, SimError> {
     let writes: Vec<_> = (0..writes)
         .map(|step| write(0, u64::from(step * 197 % 512)))
@@ -52,7 +52,7 @@ fn a_run_tells_its_bad_blocks_and_ends_when_there_are_too_many() {
     assert_eq!(message.lines().count(), 1);
 }
 
-/// A program that failed takes the time of one that did not, and counts as the firmware's own.
+/// A failed program takes as long as a successful one, and counts as the firmware's own.
 #[test]
 fn a_program_that_fails_costs_a_program() {
     let failing = "ageing.rated_erases = 8\nageing.program_failure_probability = 0.5";
@@ -89,7 +89,7 @@ fn blocks_that_wore_out_before_are_bad_at_first() {
         );
         flash(&outcome).bad_blocks.unwrap()
     };
-    // 64 (1 - exp(-0.04 x 140^2 / 2,000)) = 21: with a deviation of 3.7.
+    // 64 (1 - exp(-0.04 x 140^2 / 2,000)) = 21, with a deviation of 3.7.
     assert_eq!(bad(0), 0);
     assert!(bad(140).abs_diff(21) <= 15, "{}", bad(140));
     let refused = Prepared::new(small_drive::config(&[ONE_DIE, FAILING, &worn(900)]));

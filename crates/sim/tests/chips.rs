@@ -1,5 +1,5 @@
-//! Chips that take one operation at a time, and data that goes out first, against times computed by
-//! hand. Random drives of both kinds are beside the oracle in `oracle.rs`.
+//! Chips that take one operation at a time, and data that goes out first, compared with times
+//! computed by hand. `oracle.rs` compares random drives of both kinds with the oracle.
 #![allow(clippy::unwrap_used)]
 
 use drivelab_request::{Command, CommandKind, Nanos};
@@ -29,7 +29,7 @@ fn on(parts: &[&str], commands: &[Command]) -> Outcome {
 #[test]
 fn the_dies_of_a_chip_wait_for_each_other() {
     let reads = [read(0, 0), read(0, 1)];
-    // Both sense at once, and transfer in turn.
+    // Both sense at once, and transfer one after another.
     assert_eq!(on(&[TWO_DIES], &reads).window, Nanos(70_000));
     let outcome = on(&[TWO_DIES, CHIP], &reads);
     assert_eq!(outcome.window, Nanos(120_000));
@@ -66,7 +66,7 @@ fn a_chip_that_is_free_begins_when_no_data_waits_for_its_channel() {
 
 #[test]
 fn data_that_was_read_crosses_before_data_that_is_programmed() {
-    // The channel has page 1's data until 55; page 2's data asked at 46, page 0's at 50.
+    // The channel has page 1's data until 55. Page 2's data requested it at 46, page 0's at 50.
     let mixed = [read(0, 0), write(45, 1), write(46, 2)];
     let outcome = on(&[FOUR_CHIPS], &mixed);
     assert_eq!(outcome.read.latency.max_ns(), Some(75_000));
@@ -74,7 +74,7 @@ fn data_that_was_read_crosses_before_data_that_is_programmed() {
     let outcome = on(&[FOUR_CHIPS, DATA_FIRST], &mixed);
     assert_eq!(outcome.read.latency.max_ns(), Some(65_000));
     assert_eq!(outcome.window, Nanos(375_000));
-    // What waits for the channel is no work of the chip.
+    // Waiting for the channel does not count as work of the chip.
     let busy: f64 = flash(&outcome).unit_utilisation_ratio.iter().sum();
     assert!(
         (busy - (65.0 + 310.0 + 310.0) / 375.0).abs() < 1e-9,
@@ -84,8 +84,8 @@ fn data_that_was_read_crosses_before_data_that_is_programmed() {
 
 #[test]
 fn chips_send_data_in_turn() {
-    // Two programs a chip arrive at once, those of chip 3 first: chips begin at 0, 10, 20 and 30
-    // beginning with the first to find the channel free, and again when they are free.
+    // Two programs for each chip arrive at once, those of chip 3 first. Chips begin at 0, 10, 20
+    // and 30, in the order in which they find the channel free, and again when they are free.
     let pages = [3, 7, 2, 6, 1, 5, 0, 4];
     let writes = pages.map(|page| write(0, page));
     let outcome = on(&[FOUR_CHIPS, DATA_FIRST], &writes);
@@ -99,10 +99,10 @@ fn chips_send_data_in_turn() {
 fn planes_of_one_die_of_a_chip_go_together() {
     let four = [command(CommandKind::Write, 0, 0, 4)];
     assert_eq!(on(&[FOUR_PLANES, CHIP], &four).window, Nanos(4 * 310_000));
-    // Pages 0 and 2, then 1 and 3: they do not stand next to each other in the queue.
+    // Pages 0 and 2, then 1 and 3. Each pair is not adjacent in the queue.
     let together = on(&[FOUR_PLANES, CHIP, SAME_PAGE], &four);
     assert_eq!(together.window, Nanos(2 * 320_000));
-    // Page 6 is the second of its block: page 4, behind it on the other plane, goes with it.
+    // Page 6 is the second of its block. Page 4, behind it on the other plane, goes with it.
     let reads = [write(0, 20), read(1, 0), read(1, 6), read(1, 2)];
     let outcome = on(&[FOUR_PLANES, CHIP, SAME_PAGE], &reads);
     // Page 6 was passed, so page 2 of its plane waits for it: 310, then three reads of 60.

@@ -1,4 +1,5 @@
-//! The closed form against the paper's figures, by hand, and against a page-by-page recurrence.
+//! The closed form compared with the paper's figures, with results by hand, and with a page-by-page
+//! recurrence.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::Direction::{self, Read, Write};
@@ -197,7 +198,7 @@ fn records_are_whole_pages_within_the_capacity() {
     assert!(closed_form.record(Read, 80_000_000_000).is_ok());
 }
 
-/// One request, page by page: one dispatch stage, a bus a channel, a unit a page.
+/// One request, page by page: one dispatch stage, one bus for each channel, one unit for each page.
 fn page_by_page(config: &SsdConfig, direction: Direction, pages: u64) -> u64 {
     let timing = &config.timing;
     let (dispatch, register, cell) = match direction {
@@ -242,7 +243,7 @@ fn page_by_page(config: &SsdConfig, direction: Direction, pages: u64) -> u64 {
 }
 
 prop_compose! {
-    /// A drive inside the condition, whatever its shape.
+    /// A drive of any shape that meets the condition.
     fn drive_inside()(
         channels in 1_u64..=16, ways in 1_u64..=4, dies in 1_u64..=2, planes in 1_u64..=2,
         plane_mode: bool, dispatches in (1_u64..100_000, 1_u64..100_000),
@@ -285,7 +286,8 @@ proptest! {
 
 #[test]
 fn the_condition_is_needed() {
-    // One nanosecond short on dispatch, and the second transfer of a channel waits for the first.
+    // With one nanosecond too little dispatch, the second transfer on a channel waits for the
+    // first.
     let config = derived(
         "[geometry]\nchannels = 2\nover_provisioning_ratio = 0.1\n\
          [timing]\nwrite_dispatch_ns = 40999\n[closed_form]\nrho = 4",
@@ -312,10 +314,10 @@ fn simulated_ns(prepared: &Prepared, direction: Direction, record_bytes: u64) ->
         .unwrap()
 }
 
-/// What is asked of both: direction, bytes and how random.
+/// The question put to both: direction, bytes and the random ratio.
 type Question = (Direction, u64, f64);
 
-/// Shortest and longest latency of a few requests, one after the other, for each question.
+/// Shortest and longest latency of a few requests, one after another, for each question.
 fn measured_ns(prepared: &Prepared, questions: &[Question], requests: u64) -> Vec<(u64, u64)> {
     let work: Vec<_> = questions
         .iter()
@@ -396,7 +398,7 @@ proptest! {
             let bytes = pages * 4 * KIB;
             let expected = closed_form.record_ns(direction, bytes).unwrap();
             prop_assert_eq!(simulated_ns(&prepared, direction, bytes), expected);
-            // Few enough writes that collection, which the equations leave out, does not start.
+            // Few enough writes that collection does not start. The equations do not cover it.
             let requests = (u64::from(prepared.config().planes()) * 150 / pages).clamp(1, 12);
             let question = (direction, bytes, random);
             prop_assert_eq!(

@@ -1,4 +1,4 @@
-//! Collections and their moves, as the firmware counts them, in what a run tells.
+//! Collections and their moves, as the firmware counts them, in the results of a run.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_sim::preset::SsdConfig;
@@ -33,8 +33,8 @@ fn writes(drive: &Prepared, (write_random, queue_depth): (f64, u32), plan: Plan)
     worker.run(&closed(workload), plan, 3, 0).unwrap()
 }
 
-/// In order every block that is opened costs the one whose data is older than a round, of
-/// which nothing is left: one collection, no move.
+/// With writes in order, every block that is opened costs one block with data older than a round,
+/// and nothing in that block is still valid: one collection, no move.
 #[test]
 fn writes_in_order_collect_a_block_for_each_that_they_fill() {
     let blocks = 5;
@@ -49,8 +49,8 @@ fn writes_in_order_collect_a_block_for_each_that_they_fill() {
     assert_eq!(flash(&outcome).wear_moves, 0);
 }
 
-/// Every page that was programmed was written or moved, and what two windows count one
-/// after the other, one counts that is as long as both.
+/// Every programmed page was written or moved. Two consecutive windows together count the same as
+/// one window of their total length.
 #[test]
 fn moves_are_the_programs_that_nobody_wrote() {
     let drive = drive();

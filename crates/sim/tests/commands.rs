@@ -1,5 +1,5 @@
-//! TRIM, FLUSH and forced writes against times computed by hand, and the law of
-//! what TRIM is for.
+//! TRIM, FLUSH and forced writes compared with times computed by hand, and the effect that TRIM
+//! exists for.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Command, CommandKind, Nanos};
@@ -9,8 +9,8 @@ use drivelab_workload::{Characteristics, Stream, WriteMode};
 use crate::counted::flash;
 use crate::small_drive::{self, PAGE, closed, command, drive, run, write};
 
-/// Commands cost 1 us, a trim 2 and a flush 3, an acknowledgement 7. A link of 409.6 MB/s moves
-/// a page in 10 us. Eight pages of buffer.
+/// Commands take 1 us, a trim 2, a flush 3 and an acknowledgement 7. A link of 409.6 MB/s moves a
+/// page in 10 us. The buffer has eight pages.
 const HOST: &str = "
 host.interface = \"sata\"
 host.link_bytes_per_second = 409_600_000
@@ -37,9 +37,9 @@ fn largest(outcome: &Outcome, kind: CommandKind) -> u64 {
 
 #[test]
 fn a_flush_waits_for_what_is_in_the_buffer_and_for_nothing_later() {
-    // Data of the write at 11 us, programmed at 11 + 310 = 321. The flush of 20 us
-    // arrives at 23. The write of 30 us to the other die is programmed at 351: later,
-    // and not waited for.
+    // Data of the write at 11 us, programmed at 11 + 310 = 321. The flush of 20 us arrives at 23.
+    // The write of 30 us to the other die is programmed at 351. That is later, and the flush does
+    // not wait for it.
     let flush = |at_us: u64| Command::flush(Nanos(at_us * 1000));
     let outcome = run(&drive(&[HOST]), vec![write(0, 0), flush(20), write(30, 1)]);
     assert_eq!(largest(&outcome, CommandKind::Flush), 321_000 - 20_000);
@@ -49,7 +49,7 @@ fn a_flush_waits_for_what_is_in_the_buffer_and_for_nothing_later() {
     parts[Part::Buffer as usize] = 298_000;
     assert_eq!(split.sum_ns, parts);
     assert_eq!(largest(&outcome, CommandKind::Write), 18_000);
-    // With nothing in the buffer it costs its command.
+    // With an empty buffer a flush takes only its command time.
     let outcome = run(&drive(&[HOST]), vec![flush(0)]);
     assert_eq!(largest(&outcome, CommandKind::Flush), 3_000);
 }
@@ -67,14 +67,14 @@ fn flushes_complete_in_order_each_with_what_came_before_it() {
 
 #[test]
 fn a_forced_write_completes_when_its_pages_are_programmed() {
-    // Data at 11 us, programmed at 321, and no acknowledgement of the buffer.
+    // Data at 11 us, programmed at 321, and no acknowledgement from the buffer.
     let outcome = run(&drive(&[HOST]), vec![forced(0, 0, 1)]);
     assert_eq!(largest(&outcome, CommandKind::Write), 321_000);
     assert_eq!(outcome.split[1].sum_ns[Part::Cell as usize], 300_000);
-    // A usual one: 11 + 7.
+    // A normal write: 11 + 7.
     let outcome = run(&drive(&[HOST]), vec![write(0, 0)]);
     assert_eq!(largest(&outcome, CommandKind::Write), 18_000);
-    // Of three pages on two dies: data at 31, programs end at 341, 341 and 651.
+    // Three pages on two dies: data at 31, programs end at 341, 341 and 651.
     let outcome = run(&drive(&[HOST]), vec![forced(0, 0, 3)]);
     assert_eq!(largest(&outcome, CommandKind::Write), 651_000);
 }
@@ -86,7 +86,7 @@ fn a_buffer_that_writes_through_forces_every_write() {
     // Data at 11 and 22; programs on one die end at 321 and 631.
     assert_eq!(largest(&outcome, CommandKind::Write), 631_000);
     assert_eq!(outcome.write.latency.min_ns(), Some(321_000));
-    // A read of a page on its way still finds it: 2 + 1 + 10 from 100 us on.
+    // A read of a page that is being programmed still finds it: 2 + 1 + 10 from 100 us on.
     let read = small_drive::read(100, 0);
     let outcome = run(&through, vec![write(0, 0), read]);
     assert_eq!(largest(&outcome, CommandKind::Read), 11_000);
@@ -94,7 +94,7 @@ fn a_buffer_that_writes_through_forces_every_write() {
 
 #[test]
 fn a_trim_costs_its_command_and_what_it_covers_whole_reads_as_zeroes() {
-    // Four pages from the middle of page 0 on: 1, 2 and 3 whole, 0 and 4 in part.
+    // Four pages from the middle of page 0 on: pages 1, 2 and 3 whole, 0 and 4 in part.
     let trim = Command {
         offset_bytes: 2048,
         ..command(CommandKind::Trim, 0, 0, 4)
@@ -111,10 +111,10 @@ fn a_trim_costs_its_command_and_what_it_covers_whole_reads_as_zeroes() {
         ],
     );
     assert_eq!(largest(&outcome, CommandKind::Trim), 2_000);
-    // Pages 0 and 4 are read, 1 + 60 + 10 us; 1 and 3 are not, 1 + 10.
+    // Pages 0 and 4 are read from the flash, 1 + 60 + 10 us; 1 and 3 are not, 1 + 10.
     assert_eq!(flash(&outcome).page_reads, 2);
     assert_eq!(outcome.read.latency.sum_ns(), 2 * 71_000 + 2 * 11_000);
-    // Also what still waits in the buffer is given up: no hit.
+    // Data that still waits in the buffer is given up too: no hit.
     let trim = command(CommandKind::Trim, 20, 0, 1);
     let outcome = run(&drive(&[HOST]), vec![write(0, 0), trim, read(100, 0)]);
     assert_eq!(
@@ -136,7 +136,7 @@ fn writes(queue_depth: u32, random: f64) -> Characteristics {
     }
 }
 
-/// Page programs a second, of the host, and the write amplification.
+/// Host page programs a second, and the write amplification.
 fn pace(drive: &mut Ssd, requests: u64) -> (f64, f64) {
     let load = closed(writes(8, 1.0));
     let outcome = drive.run(&load, Plan::counting(0, requests), 3, 0).unwrap();
@@ -146,20 +146,20 @@ fn pace(drive: &mut Ssd, requests: u64) -> (f64, f64) {
 
 #[test]
 fn random_writes_fall_off_a_cliff_when_space_runs_out_and_trim_brings_it_back() {
-    // 2048 pages for 1536 of user data. While erased blocks last a write is one
-    // program, two dies at a time: at most 2 / 310 us = 6452 a second.
+    // 2048 pages for 1536 of user data. While erased blocks last, a write is one program, two dies
+    // at a time: at most 2 / 310 us = 6452 a second.
     let prepared = drive(&[HOST, "condition = \"fresh\""]);
     let mut drive = prepared.worker();
     let (fresh, waf) = pace(&mut drive, 1_000);
     assert!((waf, fresh > 6_000.0) == (1.0, true), "{waf} {fresh}");
-    // Out of space: steady state at a third over-provisioning moves pages.
+    // Without space: in steady state at a third over-provisioning, pages are moved.
     pace(&mut drive, 8_000);
     let (steady, waf) = pace(&mut drive, 4_000);
     assert!(waf > 1.8, "{waf}");
     assert!(steady * 1.8 < fresh, "{steady} {fresh}");
-    // Everything trimmed, in order: what is collected holds nothing to move. A block
-    // costs its erase only, 1 ms in 16 x 310 us: at most 5370 a second, less where
-    // the dies are not met evenly, as before.
+    // Everything is trimmed, in order, so collected blocks hold nothing to move. A block costs only
+    // its erase, 1 ms in 16 x 310 us: at most 5370 a second, and less where the dies are not used
+    // evenly, as before.
     let pages = drive.capacity_bytes() / u64::from(PAGE);
     let trims = Stream {
         writes: WriteMode::Trim,
@@ -190,7 +190,7 @@ fn a_generator_flushes_after_so_many_writes() {
 
 #[test]
 fn reads_of_trimmed_data_that_cost_nothing_do_not_run_for_ever() {
-    // The first read of page 0 takes 60 us; from the trim at 10 us on none takes time.
+    // The first read of page 0 takes 60 us. From the trim at 10 us on, reads take no time.
     let free = drive(&[&HOST.replace("\"sata\"", "\"free\"")]);
     let page = Characteristics {
         write_ratio: 0.0,

@@ -1,4 +1,4 @@
-//! Compression and deduplication: programs, rates and latencies counted by hand.
+//! Compression and deduplication: programs, rates and latencies computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
@@ -16,7 +16,7 @@ const PROGRAM: u64 = 12_000 + 400_000;
 const READ: u64 = 50_000 + 10_000;
 const ACKNOWLEDGE: u64 = 3_000;
 
-/// One die; `lines` change it.
+/// One die, changed by `lines`.
 fn drive(condition: &str, pages: u32, buffer_pages: u32, lines: &str) -> Prepared {
     let text = format!(
         "name = \"compressing\"\nkind = \"ssd\"\nsummary = \"-\"\ncondition = \"{condition}\"\n\
@@ -41,7 +41,7 @@ fn drive(condition: &str, pages: u32, buffer_pages: u32, lines: &str) -> Prepare
 const COMPRESSES: &str = "compression.slot_size_bytes = 1024\n\
                           compression.deduplicates_zeros = true";
 
-/// Pages that a database has filled.
+/// Pages as a database fills them.
 fn filled(count: usize) -> Vec<u64> {
     let is_filled = |page: &u64| {
         let data = Content::Database.of_page(*page as u32, PAGE_BYTES);
@@ -71,8 +71,8 @@ fn write_all(drive: &Prepared, pages: &[u64], content: Content, is_forced: bool)
     drive.worker().run(&timed(commands), plan, 0, 0).unwrap()
 }
 
-/// Where programs are what takes time, twice as many pages a second get through when they
-/// shrink to one half: without a buffer, forced through one, and out of a full one.
+/// If programs take all the time, twice as many pages a second get through when they shrink to one
+/// half. This holds without a buffer, for forced writes through a buffer, and with a full buffer.
 #[test]
 fn bandwidth_rises_by_what_compression_saves() {
     let pages = filled(64);
@@ -91,14 +91,14 @@ fn bandwidth_rises_by_what_compression_saves() {
         let by_random = random.window.0 as f64 / PROGRAM as f64;
         let by_database = database.window.0 as f64 / PROGRAM as f64;
         if is_forced || buffer_pages == 0 {
-            // The last is complete when it is programmed, but for the link's share.
+            // The last page is complete when it is programmed, apart from the time on the link.
             assert!((64.0..64.1).contains(&by_random), "{by_random}");
             assert!((32.0..32.1).contains(&by_database), "{by_database}");
             assert_eq!(program(&random), (64, 0));
             assert_eq!(program(&database), (32, 32));
             assert_eq!(flash(&database).write_amplification_ratio(), Some(0.5));
         } else {
-            // Space for 8 pages: the last is in the buffer when 56 have left it, or half as
+            // Space for 8 pages: the last page is in the buffer when 56 have left it, or half as
             // many programs of the rest.
             assert!((56.0..56.1).contains(&by_random), "{by_random}");
             assert!((24.0..25.1).contains(&by_database), "{by_database}");
@@ -106,8 +106,8 @@ fn bandwidth_rises_by_what_compression_saves() {
     }
 }
 
-/// Zeroes need no flash: a write of them is complete as soon as it is acknowledged, a read as
-/// soon as it is asked for.
+/// Zeroes need no flash. A write of zeroes completes when it is acknowledged, a read as soon as it
+/// is requested.
 #[test]
 fn zeroes_touch_no_flash() {
     let pages: Vec<u64> = (0..64).collect();
@@ -141,8 +141,8 @@ fn zeroes_touch_no_flash() {
     );
 }
 
-/// Without deduplication four pages of zeroes share a flash page; without the section they are
-/// data as any other.
+/// Without deduplication, four pages of zeroes share a flash page. Without the section they are
+/// ordinary data.
 #[test]
 fn each_of_the_two_can_be_left_out() {
     let pages: Vec<u64> = (0..64).collect();
@@ -156,7 +156,7 @@ fn each_of_the_two_can_be_left_out() {
     assert_eq!(programs(""), 64);
 }
 
-/// Write amplification of random writes over the whole drive, all its data of one content.
+/// Write amplification of random writes over the whole drive, if all its data has the same content.
 fn settled(pages: u32, content: Content) -> f64 {
     let condition = format!(
         "{COMPRESSES}\ncompression.condition_content = \"{}\"",
@@ -182,8 +182,8 @@ fn settled(pages: u32, content: Content) -> f64 {
         .unwrap()
 }
 
-/// The rest of the flash is spare: a drive full of data that leaves 45 % behaves as one of 45 %
-/// of its size, and each of its pages costs 45 % of a program.
+/// Compression leaves the rest of the flash as spare space. A drive full of data that shrinks to 45
+/// % behaves like one of 45 % of its size, and each of its pages costs 45 % of a program.
 #[test]
 fn what_is_saved_is_over_provisioning() {
     let pages = 1800;
@@ -206,7 +206,7 @@ fn what_is_saved_is_over_provisioning() {
     assert!(database < 1.0);
 }
 
-/// A run that is split by a snapshot goes on as it would have.
+/// A run that is split by a snapshot continues as if it had not been split.
 #[test]
 fn states_are_kept() {
     let drive = drive("preconditioned", 1800, 4, COMPRESSES);

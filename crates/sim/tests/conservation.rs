@@ -1,5 +1,5 @@
-//! Nothing is lost, time never goes back, and equal seeds give equal results,
-//! on random drives under random loads.
+//! Nothing is lost, time never goes back, and equal seeds give equal results, on random drives
+//! under random loads.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_sim::drive::State;
@@ -10,7 +10,7 @@ use crate::counted::flash;
 use crate::drives::{draws, fitted, placed, small_drives, workloads};
 use crate::small_drive::{closed, measured, timed, worker};
 
-/// The result, unless random times of 0 left the window without time.
+/// The result, unless random times of 0 left the window without any time.
 fn told<T>(result: Result<T, SimError>) -> Option<T> {
     match result {
         Err(SimError::NoTime) => None,
@@ -35,7 +35,7 @@ proptest! {
         };
         let counted = outcome.read.latency.count() + outcome.write.latency.count();
         prop_assert_eq!(counted, 400);
-        // Closed loop: whatever was outstanding at the end is drained.
+        // Closed loop: commands outstanding at the end are drained.
         prop_assert_eq!(outcome.warmup_requests, 37);
         prop_assert!(outcome.drained_requests < u64::from(workload.queue_depth) + 1);
         let bytes = outcome.read.latency.count() * u64::from(workload.read_size)
@@ -44,7 +44,7 @@ proptest! {
         for share in flash(&outcome).unit_utilisation_ratio.iter().chain(&flash(&outcome).channel_utilisation_ratio) {
             prop_assert!((0.0..=1.0 + 1e-12).contains(share), "utilisation {}", share);
         }
-        // The same worker, returned to the prepared state, repeats itself.
+        // The same worker, returned to the prepared state, repeats the run exactly.
         let again = run().unwrap();
         prop_assert_eq!(format!("{outcome:?}"), format!("{again:?}"));
     }
@@ -66,7 +66,7 @@ proptest! {
         };
         let three = measured(&prepared, &work, seed, plan, 3).unwrap();
         prop_assert_eq!(format!("{one:?}"), format!("{three:?}"));
-        // Nor on which other workloads are measured with it.
+        // Nor do results depend on which other workloads are measured.
         let alone = measured(&prepared, &work[work.len() - 1..], seed, plan, 1).unwrap();
         prop_assert_eq!(format!("{:?}", alone[0]), format!("{:?}", one[one.len() - 1]));
     }

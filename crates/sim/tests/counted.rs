@@ -1,11 +1,11 @@
-//! What the flash of a drive did in a run, for tests of drives that have one.
+//! What the flash did in a run, for tests of drives with flash.
 #![allow(clippy::unwrap_used)]
 
 use std::borrow::Cow;
 
 use drivelab_sim::ssd::{FlashCounters, Outcome};
 
-/// What the flash did, of an array that of all members.
+/// What the flash did. Of an array, all members together.
 pub fn flash(outcome: &Outcome) -> Cow<'_, FlashCounters> {
     outcome.media.flash().unwrap()
 }

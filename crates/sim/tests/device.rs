@@ -1,4 +1,4 @@
-//! The loop of streams and device, on a device that is nothing but one server of a fixed time.
+//! The loop of streams and device, on a device that is a single server with a fixed time.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ use crate::counted::flash;
 const SERVICE_NS: u64 = 100;
 const CAPACITY_BYTES: u64 = 1 << 20;
 
-/// Serves one command after the other, each in [`SERVICE_NS`].
+/// Serves one command after another, each in [`SERVICE_NS`].
 #[derive(Default)]
 struct OneServer {
     /// Tag, submission, completion.
@@ -113,8 +113,8 @@ fn reads(queue_depth: u32) -> Source {
     Source::Closed(workload.into())
 }
 
-/// Three outstanding at one server: each waits for two others, so a latency is three times
-/// the service, of which two are waiting; 40 in the window take 40 times the service.
+/// Three outstanding commands at one server: each waits for two others. So a latency is three
+/// service times, two of them waiting, and 40 requests in the window take 40 service times.
 #[test]
 fn a_closed_loop_keeps_its_depth_outstanding() {
     let load = [Stream::new("all", reads(3))];
@@ -126,12 +126,12 @@ fn a_closed_loop_keeps_its_depth_outstanding() {
     assert_eq!(outcome.split[0].sum_ns[..2], [40 * 100, 40 * 200]);
     assert_eq!(outcome.part_names, ["host", "queueing"]);
     assert_eq!((outcome.warmup_requests, outcome.drained_requests), (10, 2));
-    // The device was told when the window opened and closed; what closes it is served.
+    // The device was informed when the window opened and closed. What closes the window is served.
     assert_eq!(flash(&outcome).page_reads, 40);
 }
 
-/// Two loops at one server that serves in order, with shares of 3 and 1: they take turns as
-/// shares go, however many each could keep outstanding, and no part of a turn is lost.
+/// Two loops at a server that serves in order, with shares of 3 and 1. They alternate in that
+/// ratio, however many commands each may keep outstanding, and no part of a turn is lost.
 #[test]
 fn loops_with_shares_hold_them() {
     for depths in [(1, 1), (3, 9), (9, 1), (64, 64)] {
@@ -147,7 +147,7 @@ fn loops_with_shares_hold_them() {
     }
 }
 
-/// One submits four at each of its turns, and the other waits meanwhile: as much as before, in
+/// One loop submits four commands in each turn while the other waits: the same number as before, in
 /// another order.
 #[test]
 fn a_burst_is_submitted_whole() {
@@ -225,8 +225,8 @@ fn a_stream_that_trims_is_refused_by_a_device_without_trim() {
     }
 }
 
-/// The server drifts: the n-th of a closed loop is complete when 100 n ns of its own time have
-/// passed, and what arrives does so in the host's.
+/// The server drifts. The n-th command of a closed loop completes after 100 n ns of the server's
+/// own time; arrivals use the host's time.
 #[test]
 fn a_device_that_drifts_is_told_in_the_hosts_time() {
     let variability = Variability {
@@ -241,7 +241,7 @@ fn a_device_that_drifts_is_told_in_the_hosts_time() {
     let mut runner = Runner::new(server, &Arc::default());
     let mut time = HostTime::new(&variability, 1, 2).unwrap();
     let load = [Stream::new("all", reads(1))];
-    // Long enough for the past to be forgotten: 60,000 requests are 6000 steps.
+    // Long enough for old steps to be forgotten: 60,000 requests are 6000 steps.
     let plan = Plan {
         log_requests: Some(60_000),
         ..Plan::counting(1_000, 60_000)

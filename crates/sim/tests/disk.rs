@@ -1,5 +1,5 @@
-//! The hard disk against times computed by hand: 6,000 rpm, so a revolution is 10 ms and one
-//! of 100 sectors of a track 100 us.
+//! The hard disk compared with times computed by hand. At 6,000 rpm a revolution takes 10 ms, and
+//! one of 100 sectors on a track 100 us.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::sync::Arc;
@@ -18,12 +18,13 @@ const SECTOR: u64 = REVOLUTION / 100;
 const HEAD_SWITCH: u64 = 500_000;
 const NEXT_CYLINDER: u64 = 1_000_000;
 
-/// Places of the parts.
+/// Indices of the parts.
 const SEEK: usize = 3;
 const ROTATION: usize = 4;
 const TRANSFER: usize = 5;
 
-/// Two heads, 100 cylinders of 100 sectors a track and 100 of 50; no cache, a link without time.
+/// Two heads, 100 cylinders of 100 sectors a track and 100 of 50; no cache, and a link that takes
+/// no time.
 fn config(changes: &str) -> HddConfig {
     let text = format!(
         "base = \"spinpoint-m7\"\nname = \"small\"\n\
@@ -68,7 +69,7 @@ fn read(arrival: u64, sector: u64, count: u64) -> Command {
     access(CommandKind::Read, arrival, sector, count)
 }
 
-/// Runs commands and answers the outcome and the latency of each, by submission.
+/// Runs commands. Returns the outcome, and the latency of each command in order of submission.
 fn run(disk: &mut Disk, commands: &[Command]) -> (Outcome, Vec<u64>) {
     let count = commands.len() as u64;
     let plan = Plan {
@@ -86,8 +87,8 @@ fn latencies(changes: &str, commands: &[Command]) -> Vec<u64> {
     run(&mut disk(changes), commands).1
 }
 
-/// A cylinder of two tracks takes two revolutions, a switch of heads and, to the next, a seek;
-/// the skews lose nothing else. Ten of them, the last without the seek behind it.
+/// A cylinder of two tracks takes two revolutions, a head switch and, to the next cylinder, a seek.
+/// The skews lose nothing else. Ten cylinders, the last without the seek behind it.
 #[test]
 fn a_long_read_takes_its_revolutions_switches_and_nothing_else() {
     let cylinder = 2 * REVOLUTION + HEAD_SWITCH + NEXT_CYLINDER;
@@ -95,7 +96,8 @@ fn a_long_read_takes_its_revolutions_switches_and_nothing_else() {
     let parts = outcome.split[0].sum_ns;
     assert_eq!(parts[TRANSFER], 10 * cylinder - NEXT_CYLINDER);
     assert_eq!((parts[SEEK], parts[ROTATION]), (0, 0));
-    // Reads of a track each find the next one under the heads: as fast, to the ns.
+    // Reads of one track each find the next track under the heads, so they are equally fast, to the
+    // ns.
     let commands: Vec<_> = (0..20).map(|track| read(0, 100 * track, 100)).collect();
     let (outcome, _) = run(&mut disk("scheduling.order = \"fcfs\""), &commands);
     assert_eq!(outcome.window.0, 10 * cylinder - NEXT_CYLINDER);
@@ -119,9 +121,9 @@ fn random_reads(queue_depth: u32) -> Characteristics {
     }
 }
 
-/// One zone, so that cylinders are drawn evenly: the seek's mean is the curve's over all pairs,
-/// plus a switch of heads where the cylinder stays (one in 200) and the head does not (one in
-/// two); the wait's is half a revolution. Four standard errors each.
+/// One zone, so that cylinders are drawn evenly. The mean seek is that of the curve over all pairs,
+/// plus a head switch where the cylinder stays (one in 200) and the head does not (one in two). The
+/// mean wait is half a revolution. Four standard errors are allowed for each.
 #[test]
 fn random_reads_take_the_average_seek_and_half_a_revolution() {
     let requests = 40_000;
@@ -149,7 +151,7 @@ fn random_reads_take_the_average_seek_and_half_a_revolution() {
         "{}",
         mean(SEEK)
     );
-    // The data sheet's average, but for what 200 cylinders are less even than a continuum.
+    // The data sheet's average, except that 200 cylinders are less even than a continuum.
     assert!((expected / 3e6 - 1.0).abs() < 0.015, "{expected}");
     let half = REVOLUTION as f64 / 2.0;
     let deviation = REVOLUTION as f64 / 12_f64.sqrt();
@@ -160,11 +162,11 @@ fn random_reads_take_the_average_seek_and_half_a_revolution() {
     );
 }
 
-/// First come takes a mean seek and half a revolution, 8 ms. Of 32 the one with the shortest
-/// positioning is found among waits that are spread over a revolution: the shortest wait alone
-/// would be a 33rd of it, 0.3 ms, the shortest seek about 1 ms; both at once are below 3 ms,
-/// and above the single-cylinder seek that nearly every access needs. Rules that look at seeks
-/// alone save at most those, 3 of 8 ms.
+/// First come, first served takes a mean seek and half a revolution, 8 ms. The shortest positioning
+/// time of 32 accesses is found among waits spread over a revolution. The shortest wait alone would
+/// be a 33rd of it, 0.3 ms, and the shortest seek about 1 ms. Both together are below 3 ms, and
+/// above the single-cylinder seek that nearly every access needs. Rules that consider only seeks
+/// save at most the seeks, 3 of 8 ms.
 #[test]
 fn orders_of_service_gain_what_they_look_at() {
     let requests = 20_000;
@@ -186,21 +188,22 @@ const LINK: &str = "host.interface = \"sata\"\nhost.link_bytes_per_second = 100_
                     host.read_command_ns = 1_000\nhost.write_command_ns = 1_000\n\
                     host.write_acknowledge_ns = 2_000\n";
 
-/// A sector is 5,120 ns on the link. The first read: command, the rest of the revolution, the
-/// sector, and once more over the link; the second finds it: command and link.
+/// A sector takes 5,120 ns on the link. The first read takes the command, the rest of the
+/// revolution, the sector, and one sector on the link. The second finds it in the cache: command
+/// and link.
 #[test]
 fn a_hit_costs_command_and_link() {
     let changes = format!("{LINK}cache.read_segments = 2\ncache.segment_bytes = 51_200");
     let commands = [read(0, 3, 1), read(REVOLUTION, 3, 1)];
     let missed = 4 * SECTOR + 5_120;
     assert_eq!(latencies(&changes, &commands), [missed, 1_000 + 5_120]);
-    // With no segments it is a miss again, of a revolution.
+    // Without segments it is a miss again and takes a revolution.
     let changes = format!("{LINK}cache.read_segments = 0");
     assert_eq!(latencies(&changes, &commands), [missed, missed]);
 }
 
-/// Ten sectors are read at 1 ms, the next ten ahead at 2 ms, and so on until the segment of 100
-/// is full.
+/// Ten sectors are read by 1 ms, the next ten ahead by 2 ms, and so on until the segment of 100 is
+/// full.
 #[test]
 fn what_was_read_ahead_is_there_when_its_sector_has_passed() {
     let changes = "cache.read_segments = 1\ncache.segment_bytes = 51_200";
@@ -208,12 +211,12 @@ fn what_was_read_ahead_is_there_when_its_sector_has_passed() {
     assert_eq!(second(20 * SECTOR), 0);
     assert_eq!(second(20 * SECTOR - 1), 1);
     assert_eq!(second(10 * SECTOR), 10 * SECTOR);
-    // Without reading ahead its first sector has passed 1 ns ago: a revolution.
+    // Without reading ahead, its first sector passed 1 ns ago, so it takes a revolution.
     let changes = format!("{changes}\ncache.read_ahead = false");
     let commands = [read(0, 0, 10), read(10 * SECTOR + 1, 10, 10)];
     let missed = REVOLUTION - 1 + 10 * SECTOR;
     assert_eq!(latencies(&changes, &commands)[1], missed);
-    // 100 sectors beyond those asked for are kept, and not one more.
+    // 100 sectors beyond those requested are kept, and no more.
     let changes = "cache.read_segments = 1\ncache.segment_bytes = 51_200";
     let late = |sector| {
         let commands = [read(0, 0, 10), read(3 * REVOLUTION, sector, 1)];
@@ -223,8 +226,8 @@ fn what_was_read_ahead_is_there_when_its_sector_has_passed() {
     assert!(late(110) > 0);
 }
 
-/// The data is in the cache after command and link, 1,000 + 5,120 ns, and acknowledged 2,000
-/// later. Sector 0 passes at 10 ms and is on the platters at 10.1 ms: there the flush ends.
+/// The data is in the cache after command and link, 1,000 + 5,120 ns, and acknowledged 2,000 ns
+/// later. Sector 0 passes at 10 ms and is on the platters at 10.1 ms; then the flush ends.
 #[test]
 fn a_write_is_complete_in_the_cache_and_a_flush_on_the_platters() {
     let back = format!("{LINK}cache.write_cache_bytes = 51_200");
@@ -234,7 +237,7 @@ fn a_write_is_complete_in_the_cache_and_a_flush_on_the_platters() {
     let flush = Command::flush(Nanos(in_cache));
     let told = latencies(&back, &[write, flush]);
     assert_eq!(told, [in_cache, on_platters - in_cache]);
-    // Nothing to wait for: command and acknowledgement.
+    // Nothing to wait for: only command and acknowledgement.
     assert_eq!(latencies(&back, &[flush]), [1_000 + 2_000]);
     let forced = Command {
         is_forced: true,
@@ -254,14 +257,14 @@ fn a_full_write_cache_makes_writes_wait_and_goes_to_the_platters() {
     let in_cache = 1_000 + 5_120 + 2_000;
     assert_eq!(told, [in_cache, REVOLUTION + SECTOR + in_cache]);
     assert_eq!(outcome.split[1].sum_ns[1], REVOLUTION + SECTOR);
-    // Read while it waits for the platters: from the cache.
+    // A read of data that waits for the platters comes from the cache.
     let changes = format!("{LINK}cache.write_cache_bytes = 51_200");
     let commands = [writes[0], read(20_000, 0, 1)];
     assert_eq!(latencies(&changes, &commands)[1], 1_000 + 5_120);
 }
 
-/// Sectors 50 and 10 of a track wait while 0 is read. Where both are in the disk, 10 goes first
-/// and all are done in a revolution; a disk of two commands has only 50 to choose.
+/// Sectors 50 and 10 of a track wait while 0 is read. If both commands are in the disk, 10 goes
+/// first and all are done in one revolution. A disk that takes two commands has only 50 to choose.
 #[test]
 fn only_commands_in_the_disk_are_put_in_order() {
     let commands = [read(0, 0, 1), read(1, 50, 1), read(2, 10, 1)];
@@ -296,22 +299,22 @@ fn every_part_of_a_latency_is_told_and_what_the_disk_did() {
         assert!((sum / told - 1.0).abs() < 1e-9, "{direction}");
     }
     let work = outcome.media.disk().unwrap();
-    // A read is one access or a hit; 8 commands are outstanding at either end of the window.
+    // A read is one access or a hit. 8 commands are outstanding at each end of the window.
     let reads = work.media_reads + work.cache_hit_reads;
     assert!(reads.abs_diff(outcome.read.latency.count()) <= 8, "{reads}");
-    // Writes of one sector reach the platters one by one or merged; the cache holds 100.
+    // Writes of one sector reach the platters singly or merged. The cache holds 100.
     let writes = outcome.write.latency.count();
     assert!(work.media_writes <= writes + 108, "{}", work.media_writes);
     assert!(work.utilisation_ratio > 0.9 && work.utilisation_ratio <= 1.0);
-    // The same again: nothing is left of a run.
+    // A repeated run gives the same result: nothing of the first run is left.
     let again = small.run(&closed(workload), plan, 1, 0).unwrap();
     assert_eq!(format!("{again:?}"), format!("{outcome:?}"));
 }
 
-/// Gap to the command before in ns, first sector, sectors, and what it does.
+/// Gap to the previous command in ns, first sector, number of sectors, and the kind of command.
 type Draw = (u64, u64, u64, u8);
 
-/// Commands and a flush behind them; reads where `reads` says so.
+/// Commands and a final flush. Reads are included only if `reads` is set.
 fn commands(draws: &[Draw], reads: bool) -> Vec<Command> {
     let mut now = 0;
     let mut all: Vec<_> = draws
@@ -335,10 +338,9 @@ fn commands(draws: &[Draw], reads: bool) -> Vec<Command> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
-    /// Whatever comes: every command completes once, in an order in which time never goes
-    /// back, and takes the sum of its parts; a forced write takes its time on the platters. What
-    /// was written is on the platters when the last flush completes: all of it but what was
-    /// written again before.
+    /// For any commands: each completes once, completion times never decrease, and a latency is the
+    /// sum of its parts. A forced write includes its time on the platters. When the last flush
+    /// completes, everything written is on the platters, except what was overwritten before.
     #[test]
     fn no_command_and_no_sector_is_lost(
         draws in prop::collection::vec((0..30_000_000_u64, 0..400_u64, 1..20_u64, 0..10_u8), 1..60),

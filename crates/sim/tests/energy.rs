@@ -1,4 +1,4 @@
-//! Energy of a run against sums made by hand.
+//! Energy of a run compared with sums by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_sim::preset::SsdConfig;

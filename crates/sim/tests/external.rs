@@ -1,4 +1,4 @@
-//! Firmware of the user's own: the example in C, and broken variants of it.
+//! The user's own firmware: the example in C, and broken variants of it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The example with `replacements` made, as a library named `name`.
+/// The example with `replacements` applied, as a library named `name`.
 fn library(name: &str, replacements: &[(&str, &str)]) -> PathBuf {
     library_of("page_map.c", name, replacements)
 }
 
-/// Another example likewise.
+/// The same for another example.
 fn library_of(example: &str, name: &str, replacements: &[(&str, &str)]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let example = root().join("examples/firmware").join(example);
@@ -46,7 +46,7 @@ fn library_of(example: &str, name: &str, replacements: &[(&str, &str)]) -> PathB
     target
 }
 
-/// 8 planes of 24 blocks; greedy, a whole victim at once: what the example does.
+/// 8 planes of 24 blocks. Greedy collection of a whole victim at once, like the example's.
 fn config(changes: &str) -> SsdConfig {
     let text = format!(
         "base = \"bench-64gib\"\nname = \"external\"\ngeometry.channels = 2\n\
@@ -56,7 +56,7 @@ fn config(changes: &str) -> SsdConfig {
     SsdConfig::from_text(&text).unwrap()
 }
 
-/// Reads and writes of 6 KiB at random: whole pages and parts of pages.
+/// Random reads and writes of 6 KiB, which touch whole pages and parts of pages.
 fn load() -> [Stream; 1] {
     let workload = Characteristics {
         write_ratio: 0.7,
@@ -94,8 +94,8 @@ fn the_example_gives_the_results_of_the_built_in_firmware() {
     }
 }
 
-/// What it counts is told of the window alone, and what the built-in firmware counts too under
-/// the same names.
+/// The firmware's counts are reported for the window only. So are counts that the built-in firmware
+/// has under the same names.
 #[test]
 fn a_run_tells_what_the_firmware_counted() {
     let found = external(config(""), &library_of("hot_cold.c", "counting", &[])).unwrap();
@@ -106,7 +106,8 @@ fn a_run_tells_what_the_firmware_counted() {
     let flash = flash(&found);
     assert_eq!(counted("pages_moved"), flash.collection_moves);
     let writes = counted("hot_writes") + counted("cold_writes");
-    // Writes of 6 KiB touch two pages of 4 KiB, or three; some wait in the buffer at the bounds.
+    // Writes of 6 KiB touch two or three pages of 4 KiB. Some wait in the buffer at the ends of the
+    // window.
     let pages = found.write.latency.count() * 2;
     assert!((pages..pages * 8 / 5).contains(&writes), "{writes} {pages}");
     assert!(counted("map_lookups") > writes);
@@ -131,7 +132,7 @@ fn a_run_tells_what_the_firmware_counted() {
     );
 }
 
-/// Without a warm-up too: filling the drive is not counted, and a count that falls is seen.
+/// Also without a warm-up: filling the drive is not counted, and a decreasing count is detected.
 #[test]
 fn a_window_without_warm_up_counts_nothing_of_the_preparation() {
     let plan = Plan::counting(0, 500);
@@ -154,14 +155,13 @@ fn a_window_without_warm_up_counts_nothing_of_the_preparation() {
     assert!(said.to_string().contains("became smaller"), "{said}");
 }
 
-/// Blocks that are to be free when the drive has been idle: more than a burst fills.
+/// Blocks that should be free after the drive has been idle: more than a burst fills.
 const IN_IDLE_TIME: &str = "geometry.over_provisioning_ratio = 0.7\n\
                             collection.background_blocks_per_plane = 7\n\
                             collection.background_idle_ns = 500_000\n";
 const NOT_THEN: &str = "geometry.over_provisioning_ratio = 0.7\n";
 
-/// 200 writes of a page at random, twice a second; in between, a read that finds the drive
-/// at work.
+/// 200 random writes of a page, twice a second, with a read in between that finds the drive busy.
 fn bursts(capacity_bytes: u64) -> ([Stream; 1], Plan) {
     let page = |place: u64| place.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
     let request = |burst: u64, place: u64, late: u64, direction| Request {
@@ -200,7 +200,7 @@ fn the_example_uses_idle_time_as_the_built_in_firmware_does() {
     assert!(found.write.latency.mean_ns() < without.write.latency.mean_ns());
 }
 
-/// Functions of version 2 are neither missed in a library of version 1 nor called there.
+/// A library of version 1 need not have the functions of version 2, and they are not called in it.
 #[test]
 fn a_library_of_the_version_before_still_works() {
     let older = library(
@@ -252,19 +252,19 @@ fn a_firmware_that_misuses_idle_time_is_caught() {
         ),
         "it answered 7; 0 is success, 1 no space",
     );
-    // Another page is programmed than was read.
+    // The page programmed is not the page that was read.
     refused(
         broken("confused", "p->held = page;", "p->held = page + 1;"),
         "a move does not wait for the read of its data",
     );
-    // What was read is programmed on the other plane of the die.
+    // Data is programmed on the other plane of the die.
     let program = "return emit_move(f, operation, held, out, &last) == DRIVELAB_OK;";
     let elsewhere = format!("operation.plane ^= 4, {}", &program["return ".len()..]);
     refused(
         broken("astray", program, &format!("return {elsewhere}")),
         "a move to another plane does not wait for the read of its data",
     );
-    // A block is erased and not counted.
+    // A block is erased without being counted.
     refused(
         broken(
             "modest",
@@ -281,7 +281,7 @@ fn a_broken_firmware_is_caught_at_the_moment_it_breaks() {
         let result = external(config(""), &library(name, &[(from, to)]));
         result.unwrap_err().to_string()
     };
-    // Moves do not change the map: old data is served.
+    // Moves do not change the map, so old data is served.
     let message = broken(
         "stale",
         "    occupy(f, operation.page, operation.logical);\n",
@@ -293,14 +293,14 @@ fn a_broken_firmware_is_caught_at_the_moment_it_breaks() {
         message.contains("kind: Read, cause: Host") && message.contains("the page does not hold"),
         "{message}"
     );
-    // Some of a victim's valid pages are left behind when it is erased.
+    // Some valid pages of a victim are left behind when it is erased.
     let message = broken(
         "eager",
         "        if (f->valid[p->from])\n",
         "        if (f->valid[p->from] && p->from % 7 != 3)\n",
     );
     assert!(message.contains("still holds the newest data"), "{message}");
-    // One page is never programmed: the next of its block shows it.
+    // One page is never programmed; the next page of its block reveals it.
     let message = broken(
         "lazy",
         "    occupy(f, operation.page, logical);\n    out->emit(out->sink, &operation);\n",

@@ -1,4 +1,4 @@
-//! Firmware that takes time, against sums done by hand and against queues of so many servers.
+//! Firmware that takes time, compared with sums by hand and with queues of several servers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -23,8 +23,8 @@ const COUNTS: [&str; 8] = [
     "flash_erase",
 ];
 
-/// A controller whose work costs so many nanoseconds, by [`COUNTS`]: half of them cycles at
-/// 2 GHz, half memory.
+/// A controller whose work takes `nanos` nanoseconds, by [`COUNTS`]: half of them cycles at 2 GHz,
+/// half memory.
 fn counted(cores: u32, nanos: [u32; 8]) -> String {
     let costs = COUNTS.iter().zip(nanos).map(|(name, nanos)| {
         let memory = f64::from(nanos) / 2.0;
@@ -42,7 +42,8 @@ fn fixed(cores: u32, nanos: u64) -> String {
     format!("firmware.time = \"fixed\"\nfirmware.cores = {cores}\nfirmware.command_ns = {nanos}\n")
 }
 
-/// When a command that is submitted at 0 to the idle drive is complete: not a nanosecond before.
+/// When a command submitted at 0 to the idle drive completes. It must not complete a nanosecond
+/// earlier.
 fn complete_at(drive: &Prepared, command: &Command) -> u64 {
     let mut done = Vec::new();
     let mut device = drive.device();
@@ -92,7 +93,8 @@ fn on_an_idle_drive_a_command_takes_longer_by_exactly_its_cost() {
     for (settings, command, cost) in [
         ("", read(0, 5), of_page(read_page, flash_read)),
         ("", write(0, 5), of_page(written_page, flash_program)),
-        // The other core has done the other two pages before the first has done command and page.
+        // The other core finishes the other two pages before the first core finishes command and
+        // page.
         (
             "",
             wide(CommandKind::Read),
@@ -110,7 +112,7 @@ fn on_an_idle_drive_a_command_takes_longer_by_exactly_its_cost() {
         (&buffer, read(0, 5), of_page(read_page, flash_read)),
         (&buffer, write(0, 5), of_page(written_page, flash_program)),
         (&through, write(0, 5), of_page(written_page, flash_program)),
-        // What is gathered goes to the flash later.
+        // Gathered pages go to the flash later.
         (&gathering, write(0, 5), of_page(written_page, 0)),
     ] {
         let free = complete_at(&drive(&[settings]), &command);
@@ -121,7 +123,8 @@ fn on_an_idle_drive_a_command_takes_longer_by_exactly_its_cost() {
 
 #[test]
 fn the_pages_of_a_command_are_shared_by_the_cores() {
-    // 32 pages of 1 us each and 5 us for the command: cores, and when the last of them is done.
+    // 32 pages of 1 us each and 5 us for the command: number of cores, and when the last of them
+    // finishes.
     for (cores, last) in [
         (1, 37_000),
         (2, 19_000),
@@ -137,7 +140,7 @@ fn the_pages_of_a_command_are_shared_by_the_cores() {
     }
 }
 
-/// When cores work, in the order in which they are asked: nanoseconds from and to.
+/// When cores work, in the order in which they are asked: beginning and end in nanoseconds.
 fn spans_of_work(settings: &[&str], commands: Vec<Command>) -> Vec<(u64, u64)> {
     let plan = Plan::counting(0, commands.len() as u64);
     let mut worker = drive(settings).worker();
@@ -150,7 +153,7 @@ fn spans_of_work(settings: &[&str], commands: Vec<Command>) -> Vec<(u64, u64)> {
 
 #[test]
 fn pages_that_leave_the_buffer_are_shared_by_the_cores() {
-    // The fourth page that is gathered makes all four leave, when the link has brought it.
+    // The fourth gathered page makes all four leave, once the link has brought it.
     let buffer = "host.interface = \"sata\"\nbuffer.write_buffer_bytes = 65_536\n\
                   buffer.flush_start_bytes = 16_384\nbuffer.flush_stop_bytes = 0\n";
     let costs = counted(2, [0, 0, 0, 0, 0, 600, 0, 0]);
@@ -162,7 +165,7 @@ fn pages_that_leave_the_buffer_are_shared_by_the_cores() {
 
 #[test]
 fn pages_that_are_read_ahead_are_shared_by_the_cores() {
-    // The second read in a row has one core, the first page behind it the other.
+    // The second read in a row has one core, and the first page behind it the other.
     let cache = "host.interface = \"sata\"\nbuffer.read_cache_bytes = 16_384\n\
                  buffer.read_ahead_bytes = 8_192\n";
     let costs = counted(2, [0, 0, 0, 0, 500, 0, 0, 0]);
@@ -242,8 +245,8 @@ fn rate(outcome: &Outcome) -> f64 {
 
 #[test]
 fn saturated_cores_serve_as_many_requests_a_second_as_they_are_over_the_cost() {
-    // Dies take 60 us and are two: 33 k a second. 64 outstanding requests of 30,000 blur the
-    // window by less than 0.3 %.
+    // Two dies of 60 us: 33 k a second. With 64 outstanding of 30,000 requests, the ends of the
+    // window matter less than 0.3 %.
     for (cores, nanos) in [(1, 90_000), (3, 150_000), (4, 400_000)] {
         let prepared = drive(&[&fixed(cores, nanos)]);
         let plan = Plan::counting(1_000, 30_000);
@@ -257,7 +260,7 @@ fn saturated_cores_serve_as_many_requests_a_second_as_they_are_over_the_cost() {
     }
 }
 
-/// A core that never rests is busy for the whole window, in whatever time the host measures it.
+/// A core that never rests is busy for the whole window, whichever time the host measures it in.
 #[test]
 fn busy_cores_are_told_in_the_hosts_time() {
     let drifts =
@@ -270,17 +273,17 @@ fn busy_cores_are_told_in_the_hosts_time() {
             .run(&closed(pages(0.0, 64)), plan, seed, 0);
         let outcome = outcome.unwrap();
         let share = flash(&outcome).core_busy_ns as f64 / outcome.window.0 as f64;
-        // Both ends of the window are whole nanoseconds of one time or the other.
+        // Both ends of the window are whole nanoseconds of one of the two times.
         assert!((share - 1.0).abs() < 1e-6, "{seed}: {share}");
     }
 }
 
-/// Flash that takes no time: what is left is the cores.
+/// Flash that takes no time, so only the cores matter.
 const NO_FLASH: &str = "timing.read_cell_ns = 0\ntiming.read_register_ns = 0\n";
 
 #[test]
 fn one_core_under_poisson_arrivals_is_an_m_d_1_queue() {
-    // As of one die in queueing.rs: the wait of 10 million arrivals is known to 0.2 %.
+    // As for one die in queueing.rs: the mean wait of 10 million arrivals is known to 0.2 %.
     let prepared = drive(&[NO_FLASH, &fixed(1, 60_000)]);
     for load in [0.5, 0.8] {
         let source = Source::Open {
@@ -299,7 +302,7 @@ fn one_core_under_poisson_arrivals_is_an_m_d_1_queue() {
 
 #[test]
 fn cores_are_servers_in_order_of_arrival() {
-    // Kiefer and Wolfowitz: each page takes the server that is free first. Sizes differ.
+    // Kiefer and Wolfowitz: each page goes to the server that is free first. Sizes differ.
     let mut state = 1_u64;
     let mut draw = |below: u64| {
         state = state
@@ -318,7 +321,7 @@ fn cores_are_servers_in_order_of_arrival() {
             }
         })
         .collect();
-    // Of one page half are read in part: what is copied then costs less.
+    // Half of the one-page reads are partial; they copy less and cost less.
     let is_in_part =
         |place: usize, read: &Command| place.is_multiple_of(2) && read.size_bytes == PAGE;
     let in_part = reads.iter().enumerate().map(|(place, read)| Command {
@@ -335,8 +338,8 @@ fn cores_are_servers_in_order_of_arrival() {
     });
     let (in_part, trims) = (in_part.collect::<Vec<_>>(), trims.collect::<Vec<_>>());
     let cores = counted(3, [3_000, 0, 0, 700, 0, 0, 0, 0]);
-    // A command of one page in part may be done before one that came earlier; then it waits for
-    // the earlier one's operations of its die.
+    // A command of one partial page may finish before an earlier one. Then it waits for the earlier
+    // one's operations on its die.
     for (commands, may_overtake) in [(reads, false), (in_part, true), (trims, false)] {
         let plan = Plan {
             log_requests: Some(commands.len() as u64),
@@ -357,8 +360,8 @@ fn cores_are_servers_in_order_of_arrival() {
     }
 }
 
-/// When a command enters the flash, and when cores are done with it: 3 us for itself, 700 ns for a
-/// KiB. `lanes` has when the last operation of each die enters the flash.
+/// When a command enters the flash, and when cores have finished it: 3 us for itself, 700 ns for
+/// each KiB. `lanes` holds when the last operation of each die enters the flash.
 fn served(command: &Command, free_at: &mut [u64; 3], lanes: &mut [u64; 2]) -> (u64, u64) {
     let is_read = command.kind == CommandKind::Read;
     let pages = match is_read {
@@ -384,7 +387,7 @@ fn served(command: &Command, free_at: &mut [u64; 3], lanes: &mut [u64; 2]) -> (u
 
 #[test]
 fn operations_of_a_die_keep_their_order_whichever_core_is_done_first() {
-    // A write costs 100 us, a read 1 us; pages 0 and 2 lie on one die, page 1 on the other.
+    // A write takes 100 us, a read 1 us. Pages 0 and 2 lie on one die, page 1 on the other.
     let cores = counted(3, [0, 1_000, 100_000, 0, 0, 0, 0, 0]);
     let commands = vec![write(0, 0), read(1, 2), read(1, 1)];
     let plan = Plan {
@@ -394,7 +397,7 @@ fn operations_of_a_die_keep_their_order_whichever_core_is_done_first() {
     let mut worker = drive(&[&cores]).worker();
     let outcome = worker.run(&timed(commands), plan, 0, 0).unwrap();
     let log = outcome.log.unwrap().requests;
-    // The read of the other die, the write, and the read behind it.
+    // The read of the other die, the write, and the read behind the write.
     let latencies: Vec<u64> = log.iter().map(|request| request.latency_ns()).collect();
     assert_eq!(latencies, [61_000, 410_000, 469_000]);
     let firmware = log.iter().map(|r| r.parts[Part::Firmware as usize]);
@@ -431,10 +434,10 @@ fn collection_takes_its_share_of_the_cores_when_the_flash_has_moved() {
     assert!(counters.collection_page_programs > 5_000);
     let work =
         5_000 * 100 + counters.collection_page_programs * 2_000 + counters.block_erases * 3_000;
-    // At the end of the window the last piece may still be in hand.
+    // At the end of the window the last piece may still be in progress.
     let busy = counters.core_busy_ns;
     assert!(busy <= work && work - busy < 5_000, "{busy} of {work}");
-    // Nobody waits for it: a write waits for its own 100 ns alone, or behind one move.
+    // Nobody waits for this work: a write waits only for its own 100 ns, or behind one move.
     let firmware = outcome.split[1].max_ns[Part::Firmware as usize];
     assert!((100..=100 + 3_000).contains(&firmware), "{firmware}");
 }
@@ -450,7 +453,7 @@ fn members_of_an_array_have_cores_of_their_own() {
         assert!(outcome.part_names.contains(&"firmware"));
         rate(&outcome)
     };
-    // 5,000 a second each, which 64 outstanding ones keep busy all but always.
+    // 5,000 a second for each member. 64 outstanding requests keep them busy almost always.
     for (members, bound) in [(1, 5_000.0), (2, 10_000.0)] {
         let rate = rate_of(members);
         assert!((0.97..1.001).contains(&(rate / bound)), "{members}: {rate}");

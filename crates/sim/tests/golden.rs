@@ -1,6 +1,5 @@
-//! Outcomes pinned to the bit: the same on every machine, and unchanged by work
-//! on the speed of the simulator. Whoever changes what a drive does on purpose
-//! replaces the numbers, and says so.
+//! Outcomes fixed to the bit: the same on every machine, and unchanged by work on the speed of the
+//! simulator. If you change what a drive does on purpose, replace the numbers and say so.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_sim::preset::SsdConfig;
@@ -10,7 +9,7 @@ use drivelab_workload::Characteristics;
 use crate::counted::flash;
 use crate::small_drive::measured;
 
-/// FNV-1a over everything that an outcome says.
+/// FNV-1a over the whole text of an outcome.
 fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -48,7 +47,7 @@ fn pinned(outcome: &Outcome) -> String {
     )
 }
 
-/// `bench-64gib` with eight planes of few blocks, and `changes` to it.
+/// `bench-64gib` with eight planes of few blocks, changed by `changes`.
 fn outcome(changes: &str, workload: Characteristics) -> u64 {
     let text = format!(
         "base = \"bench-64gib\"\nname = \"golden\"\ngeometry.channels = 2\n\
@@ -58,11 +57,11 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
     let plan = Plan::counting(1_000, 20_000);
     let outcomes = measured(&prepared, &[(3, workload), (4, workload)], 5, plan, 1);
     let outcomes = outcomes.unwrap();
-    // What outcomes said when the numbers below were pinned; what they say besides is checked
+    // Only the fields that existed when the numbers below were fixed. Newer fields are checked
     // against the oracle.
     let texts: Vec<_> = outcomes.iter().map(pinned).collect();
     let text = format!("[{}]", texts.join(", "));
-    // Bins of more than 17 s, which nothing here takes.
+    // Bins of more than 17 s. Nothing here takes that long.
     let text = text.replace(&format!("{}]", ", 0".repeat(512)), "]");
     fingerprint(&text)
 }

@@ -1,4 +1,4 @@
-//! A member that is one server, and keeps a list of what it was asked.
+//! A member that is a single server and records what it was asked.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use drivelab_sim::host::{
     Completion, Device, DiskCounters, Media, Outcome, PARTS, PartNames, SimError,
 };
 
-/// What a member was asked.
+/// A command that a member received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     pub member: u32,
@@ -22,7 +22,7 @@ pub struct Asked {
 
 pub type Log = Arc<Mutex<Vec<Asked>>>;
 
-/// Serves one command after the other: a fixed time each, and more by its bytes.
+/// Serves one command after another: each takes a fixed time plus a time for its bytes.
 pub struct Ideal {
     pub member: u32,
     pub capacity_bytes: u64,

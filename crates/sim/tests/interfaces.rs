@@ -1,4 +1,4 @@
-//! Links, queue pairs and interrupts against times computed by hand.
+//! Links, queue pairs and interrupts compared with times computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Command, CommandKind, Nanos};
@@ -8,7 +8,7 @@ use drivelab_workload::{Characteristics, Stream};
 
 use crate::small_drive::{self, drive, read, write};
 
-/// Eight dies on eight channels; commands and acknowledgements cost nothing.
+/// Eight dies on eight channels. Commands and acknowledgements take no time.
 const EIGHT_DIES: &str = "geometry.channels = 8\ngeometry.blocks_per_plane = 32\n\
                           geometry.user_capacity_bytes = 4194304\n\
                           host.read_command_ns = 0\nhost.write_command_ns = 0\n\
@@ -35,8 +35,8 @@ fn run(host: &str, commands: Vec<Command>) -> Outcome {
 
 #[test]
 fn both_ways_at_once_only_where_the_link_is_full_duplex() {
-    // The read's data is ready at 60 us. The write, sent at 55, takes the link to 65:
-    // on SATA the data waits for that and ends at 75, elsewhere it ends at 70.
+    // The read's data is ready at 60 us. The write, sent at 55, has the link until 65. On SATA the
+    // data waits for that and ends at 75; elsewhere it ends at 70.
     let requests = || vec![read(0, 0), write(55, 1)];
     for (interface, end) in [("sata", 75_000), ("sas", 70_000), ("nvme", 70_000)] {
         let outcome = run(&host(interface, ""), requests());
@@ -100,8 +100,8 @@ fn mean_us(outcome: &Outcome, stream: usize) -> f64 {
 
 #[test]
 fn free_slots_go_to_the_queue_pairs_by_weight() {
-    // One command at a time, 70 us each: the first pair's first read enters at once.
-    // Then three for each one of the second pair, while both have some.
+    // One command at a time, 70 us each. The first pair's first read enters at once. Then three for
+    // each one of the second pair, while both have some.
     let one = |weights: &str| {
         let more = format!("host.commands = 1\nhost.queue_pair_weights = {weights}\n");
         two_pairs(&host("nvme", &more)).unwrap()
@@ -118,10 +118,10 @@ fn free_slots_go_to_the_queue_pairs_by_weight() {
 
 #[test]
 fn a_queue_pair_has_no_more_commands_in_the_drive_than_its_depth() {
-    // Depth 1: each pair reads its eight pages one after the other, both on the same
-    // die at first: the second waits 60 us there, and from then on they alternate.
-    // First: 0-60, link to 70; its next on die 1 at 70. Second: die 0 from 60 to 120,
-    // link to 130, then die 1, free since 130. Nobody waits any more: 8 x 70 each.
+    // Depth 1: each pair reads its eight pages one after another, at first both on the same die. So
+    // the second pair waits 60 us there, and from then on they alternate. First: 0-60, link to 70;
+    // its next on die 1 at 70. Second: die 0 from 60 to 120, link to 130, then die 1, free since
+    // 130. Nobody waits any more: 8 x 70 each.
     let more = "host.queue_pair_weights = [1, 1]\nhost.queue_pair_depth = 1\n";
     let outcome = two_pairs(&host("nvme", more)).unwrap();
     let first = (1..=8).map(|n| f64::from(n) * 70.0).sum::<f64>() / 8.0;
@@ -151,8 +151,8 @@ fn the_host_serves_interrupts_one_after_the_other() {
 
 #[test]
 fn an_interrupt_for_several_completions_costs_once_and_waits_for_them() {
-    // Three to an interrupt: the first three are told together at 90 + 25, the fourth
-    // waits 40 us for others and is told at 100 + 40 + 25.
+    // Three to an interrupt: the first three are reported together at 90 + 25. The fourth waits 40
+    // us for others and is reported at 100 + 40 + 25.
     let more = "host.interrupt_ns = 25_000\nhost.interrupt_completions = 3\n\
                 host.interrupt_wait_ns = 40_000\n";
     let outcome = run(&host("nvme", more), reads(0..4));
@@ -163,9 +163,9 @@ fn an_interrupt_for_several_completions_costs_once_and_waits_for_them() {
     );
 }
 
-/// Closed loops of reads, each through a queue pair of its own, deep enough that all wait: the
-/// requests of each that were counted. One command is in the drive at a time, 60 us each and 10 on
-/// the link.
+/// Closed loops of reads, each through its own queue pair and deep enough that commands always
+/// wait. Returns the counted requests of each. One command is in the drive at a time, 60 us each
+/// plus 10 on the link.
 fn shares(more: &str, streams: &[(u16, u32)]) -> Vec<u64> {
     let stream = |&(queue_pair, queue_depth): &(u16, u32)| Stream {
         queue_pair,
@@ -189,8 +189,9 @@ fn shares(more: &str, streams: &[(u16, u32)]) -> Vec<u64> {
     reads.collect()
 }
 
-/// Where every pair has commands waiting, classes have their weights' part of them, whatever the
-/// number of their pairs; pairs of a class have equal parts, or those of their bursts.
+/// If every pair has waiting commands, classes get parts in proportion to their weights, whatever
+/// the number of their pairs. The pairs of a class get equal parts, or parts in proportion to their
+/// bursts.
 #[test]
 fn classes_of_queue_pairs_share_by_their_weights() {
     let near = |found: Vec<u64>, expected: &[u64]| {
@@ -221,8 +222,8 @@ fn classes_of_queue_pairs_share_by_their_weights() {
     // Urgent pairs leave nothing while they have commands waiting.
     let urgent = classes("[0, 0, 1, 3]", even, "[4, 2, 1]");
     near(shares(&urgent, &all), &[3500, 3500, 0, 0]);
-    // One with a single command outstanding has none waiting when the other class's ends: they
-    // take turns.
+    // A pair with a single outstanding command has none waiting when the other class's command
+    // ends, so they alternate.
     near(shares(&urgent, &[(0, 1), (2, 16)]), &[3500, 3500]);
 }
 

@@ -1,5 +1,5 @@
-//! Streams, plans and drives at and beyond what the simulator can do: each is
-//! refused in words, none panics, runs for ever or leaves traces.
+//! Streams, plans and drives at and beyond the simulator's limits. Each is refused with a message;
+//! none panics, runs for ever or leaves traces.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use drivelab_workload::{Characteristics, Stream};
 
 use crate::small_drive::{self, closed, measured, timed};
 
-/// A drive of 2 dies; `replacements` change lines of it.
+/// A drive with 2 dies. `replacements` change lines of its preset.
 fn config(replacements: &[(&str, &str)]) -> SsdConfig {
     let mut text = "
 name = \"small\"
@@ -132,7 +132,7 @@ fn a_window_without_a_completion_is_no_measurement() {
         .run(&closed(read), Plan::counting(0, 1), (0, 0), State::Returned)
         .unwrap();
     let latency = one.window.0;
-    // A completion at the very end of the window is outside, one at its start inside.
+    // A completion at the very end of the window is outside, one at its start is inside.
     let error = measure(&prepared, read, for_a_time(0, latency)).unwrap_err();
     assert_eq!(
         error,
@@ -215,7 +215,7 @@ fn the_deepest_queue_of_the_largest_requests_is_refused_before_memory_is_full() 
     };
     let error = measure(&drive(&[]), deepest, TEN).unwrap_err();
     assert!(matches!(error, SimError::InFlight { .. }), "{error}");
-    // Behind 32 commands at most 32 requests are in the drive at once.
+    // With 32 commands, at most 32 requests are in the drive at once.
     let deep_and_small = Characteristics {
         read_size: 4096,
         ..deepest
@@ -225,8 +225,8 @@ fn the_deepest_queue_of_the_largest_requests_is_refused_before_memory_is_full() 
 
 #[test]
 fn operations_queued_beyond_the_end_of_time_are_refused() {
-    // 2 x 131072 operations of 1 s each pass dispatch before the last starts,
-    // 3 days; with 16 requests 24 days, beyond the 13 that time has.
+    // 2 x 131072 operations of 1 s each pass dispatch before the last one starts: 3 days. With 16
+    // requests it takes 24 days, more than the 13 days of simulated time.
     let slow = drive(&[(
         "read_dispatch_ns = 1_000",
         "read_dispatch_ns = 1_000_000_000",
@@ -282,13 +282,13 @@ fn preparation_and_runs_stop_when_asked_to() {
         let stopped = measuring.next().unwrap().map(drop);
         assert_eq!(stopped.unwrap_err(), SimError::Stopped);
     }
-    // The third was never begun.
+    // The third workload was never begun.
     assert!(!measuring.is_done());
     assert!(measuring.next().is_none());
     measured(&prepared, &work, 0, TEN, 2).unwrap();
 }
 
-/// All is submitted at once, three by three served: 1,000 writes of 131,072 pages each.
+/// All is submitted at once and served three by three: 1,000 writes of 131,072 pages each.
 #[test]
 fn a_run_stops_when_asked_to_long_after_its_last_submission() {
     let stop = Arc::new(AtomicBool::new(false));

@@ -1,5 +1,5 @@
-//! Whatever a file says, the loaders of configurations and scenarios answer: with what it
-//! describes, every value possible, or with one line that says what is wrong.
+//! For any file, the loaders of configurations and scenarios return either what it describes, with
+//! every value possible, or a one-line error.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
@@ -62,7 +62,7 @@ action = "flush"
 const CSV: &str = "at_ns,action,offset_bytes,size_bytes,forced\n0,write,0,4096,true\n\
                    10,trim,512,512,0\n10,read,1024,512,\n20,flush,,,\n";
 
-/// Values that somebody, or something, may have written.
+/// Values that somebody, or a program, may have written.
 const WRITTEN: &[&str] = &[
     "-1",
     "0",
@@ -104,7 +104,7 @@ const WRITTEN: &[&str] = &[
     "\u{feff}",
 ];
 
-/// How one line of a text is changed.
+/// A change of one line of a text.
 #[derive(Clone, Debug)]
 enum Change {
     Value(usize, &'static str),
@@ -160,7 +160,7 @@ fn changed(text: &str, changes: &[Change], separator: char) -> String {
     lines.join("\n")
 }
 
-/// One line, with a word about what to do.
+/// The error has one line and says what to do.
 fn check_told(error: &dyn std::fmt::Display) {
     let told = error.to_string();
     assert_eq!(told.lines().count(), 1, "{told:?}");
@@ -212,7 +212,7 @@ fn check_scenario(text: &str, csv: &str) {
     }
 }
 
-/// What a drive large enough could be asked for.
+/// Checks against what a large enough drive could serve.
 fn check_requests(requests: &Requests) {
     let Requests::Characteristics(characteristics) = requests else {
         unreachable!("a scenario draws by characteristics");
@@ -238,7 +238,7 @@ fn check_configuration(text: &str) {
     assert!(pages <= 1 << 32, "physical pages are numbered in 32 bits");
     assert!((1..pages).contains(&u64::from(config.logical_pages())));
     assert!(!config.name.trim().is_empty());
-    // What it was resolved to is a configuration of its own.
+    // The resolved form is a valid configuration itself.
     assert!(serde_json::from_str::<serde_json::Value>(&config.resolved_json()).is_ok());
     assert!(!config.hash().is_empty());
 }

@@ -1,4 +1,4 @@
-//! Mapping schemes of other generations in the simulator, times and counts by hand.
+//! Mapping schemes of other generations in the simulator, compared with times and counts by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Direction, Nanos, Request};
@@ -58,8 +58,8 @@ fn run_after(drive: &Prepared, warmup: u64, requests: Vec<Request>) -> Outcome {
     drive.worker().run(&timed(requests), plan, 1, 0).unwrap()
 }
 
-/// Page 3 of one block after the other: the replacement block of the request before is
-/// completed (4 pages and an erase), 3 pages are copied, the page is programmed.
+/// Page 3 of one block after another. The replacement block of the previous request is completed (4
+/// pages and an erase), 3 pages are copied, and the page is programmed.
 #[test]
 fn a_write_waits_for_the_merge_that_it_makes_necessary() {
     let blocks = (0..16).map(|block| block * PAGES + 3);
@@ -69,7 +69,7 @@ fn a_write_waits_for_the_merge_that_it_makes_necessary() {
         latency.max_ns(),
         Some(7 * (READ + PROGRAM) + ERASE + PROGRAM)
     );
-    // The first of them finds no replacement block.
+    // The first request finds no replacement block.
     assert_eq!(latency.min_ns(), Some(3 * (READ + PROGRAM) + PROGRAM));
     let merges = (
         flash(&outcome).switch_merges,
@@ -84,7 +84,7 @@ fn a_write_waits_for_the_merge_that_it_makes_necessary() {
     );
 }
 
-/// A log block takes the page at once; the fifth needs one that another has.
+/// A log block takes the page at once. The fifth block needs a log block that another one has.
 #[test]
 fn a_log_block_takes_a_page_at_once() {
     let pages = |count| (0..count).map(|block| block * PAGES + 3);
@@ -98,7 +98,7 @@ fn a_log_block_takes_a_page_at_once() {
     assert_eq!(flash(&outcome).full_merges, 1);
 }
 
-/// In order nothing is copied, whatever is mapped: the whole drive once more.
+/// Writes in order copy nothing, whatever is mapped: the whole drive is written once more.
 #[test]
 fn writes_in_order_amplify_nothing() {
     for mapping in [
@@ -120,9 +120,9 @@ fn writes_in_order_amplify_nothing() {
     }
 }
 
-/// Page 0 brings its translation page, and the entries that were written to the flash. Then
-/// page 1 misses and page 1 hits: a miss takes one page read longer, to the ns, though the
-/// translation page lies on another die where there are two.
+/// Page 0 brings in its translation page, and entries that were written to the flash. Then page 1
+/// misses and page 1 hits. A miss takes one page read longer, to the ns, although with two dies the
+/// translation page lies on another die.
 #[test]
 fn a_miss_takes_one_page_read_longer() {
     for channels in [1, 2] {
@@ -151,13 +151,13 @@ fn a_miss_takes_one_page_read_longer() {
     }
 }
 
-/// One translation page holds all entries: a write that misses waits for it, and what it
-/// makes dirty is programmed when 16 others have come.
+/// One translation page holds all entries. A write that misses waits for it. Its dirty entry is
+/// programmed when 16 others have come.
 #[test]
 fn a_dirty_entry_that_makes_room_costs_a_read_and_a_program() {
     let drive =
         drive("scheme = \"demand_cached_page\"\ncached_entries = 16\ncache_replacement = \"lru\"");
-    // Clean, apart from page 1.
+    // All clean, except page 1.
     let mut all = requests(Direction::Read, [0]);
     all.extend(requests(Direction::Write, [1]));
     all.extend(requests(Direction::Read, 2..18));
@@ -166,7 +166,8 @@ fn a_dirty_entry_that_makes_room_costs_a_read_and_a_program() {
     }
     let outcome = run_after(&drive, 1, all);
     assert_eq!(outcome.write.latency.max_ns(), Some(READ + PROGRAM));
-    // The seventeenth entry: translation page read and programmed, read again, page read.
+    // The seventeenth entry: the translation page is read and programmed, and read again; then the
+    // page is read.
     let longest = outcome.read.latency.max_ns();
     assert_eq!(longest, Some(READ + PROGRAM + 2 * READ));
     assert_eq!(
@@ -178,7 +179,7 @@ fn a_dirty_entry_that_makes_room_costs_a_read_and_a_program() {
     );
 }
 
-/// With memory for the whole map it does what the page map does, and nothing else.
+/// With memory for the whole map it behaves exactly like the page map.
 #[test]
 fn a_cache_as_large_as_the_map_is_the_page_map() {
     let told = |mapping: &str| {

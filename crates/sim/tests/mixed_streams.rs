@@ -35,7 +35,7 @@ fn streams_may_have_several_sizes_and_a_hot_part() {
             ..
         }
     ));
-    // In order: of reads that are never sent it does not matter where they would go.
+    // In order: where reads would go does not matter if none are sent.
     let order = "write_ratio = 1.0\nwrite_random = 0.0\nsizes_bytes = [512]";
     match requests(&format!("queue_depth = 4\n{range}{order}")).unwrap() {
         Source::Closed(Requests::Stimulus(in_order)) => assert!(!in_order.is_random),

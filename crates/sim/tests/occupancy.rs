@@ -1,4 +1,4 @@
-//! Drives of which a part holds data.
+//! Drives of which only a part holds data.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)]
 
 use drivelab_sim::preset::SsdConfig;
@@ -22,7 +22,7 @@ fn pages_read(outcome: &Outcome) -> u64 {
     flash(outcome).page_reads
 }
 
-/// The pages that hold data: reading them takes the flash.
+/// The pages that hold data: reading them uses the flash.
 fn holding(drive: &Prepared) -> Vec<u64> {
     let holds = |&page: &u64| pages_read(&run(drive, vec![read(0, page)])) > 0;
     (0..PAGES).filter(holds).collect()
@@ -36,7 +36,7 @@ fn the_first_pages_hold_data() {
         half.config().filled_words(),
         "pages 0 to 767 of 1536 hold data"
     );
-    // Twice, as it is written: the same pages.
+    // Preconditioning writes the same pages twice.
     let twice = drive(&["condition = \"preconditioned\"", &filled(0.5, "")]);
     assert_eq!(holding(&twice), holding(&half));
 }
@@ -48,7 +48,8 @@ fn pages_drawn_at_random_hold_data() {
     assert_eq!(pages.len() as u64, PAGES / 4);
     let words = "384 of 1536 pages, drawn at random, hold data";
     assert_eq!(quarter.config().filled_words(), words);
-    // All over the drive: of each eighth of it 48 are expected, with a standard deviation of 6.
+    // They are spread over the whole drive: 48 are expected in each eighth, with a standard
+    // deviation of 6.
     for eighth in 0..8 {
         let part = eighth * PAGES / 8..(eighth + 1) * PAGES / 8;
         let there = pages.iter().filter(|page| part.contains(page)).count();
@@ -83,7 +84,7 @@ const LARGE: &str = "geometry.channels = 1\ngeometry.blocks_per_plane = 512\n\
                      geometry.pages_per_block = 64\n\
                      geometry.user_capacity_bytes = 114_688_000\n";
 
-/// Programs of a page of the host that random writes to the first `pages` take.
+/// Programs per host page for random writes to the first `pages`.
 fn amplification(prepared: &Prepared, pages: u64, (warmup, counted): (u64, u64)) -> f64 {
     let workload = Characteristics {
         write_ratio: 1.0,
@@ -102,8 +103,8 @@ fn amplification(prepared: &Prepared, pages: u64, (warmup, counted): (u64, u64))
 #[test]
 fn a_steady_part_amplifies_as_if_it_were_the_drive() {
     // 25 % more flash than data: greedy collection takes 2.645 programs a page in the limit of
-    // large blocks (Desnoyers' closed form, docs/simulator.md); small ones and the blocks that
-    // stay free here move it by a few per cent.
+    // large blocks (Desnoyers' closed form, docs/simulator.md). Small blocks, and those kept free
+    // here, change it by a few per cent.
     let pages = 512 * 64 * 4 / 5;
     let share = pages as f64 / 28_000.0;
     let steady = drive(&[LARGE, &filled(share, STEADY)]);
@@ -119,7 +120,7 @@ fn a_steady_part_amplifies_as_if_it_were_the_drive() {
         "{at_once} {after_long}"
     );
     assert!((at_once / 2.645 - 1.0).abs() < 0.06, "{at_once}");
-    // Without it collection has hardly begun.
+    // Without `steady` collection has hardly begun.
     let not_steady = amplification(&drive(&[LARGE, &filled(share, "")]), pages, (0, 5_000));
     assert!(not_steady < 1.2, "{not_steady}");
 }

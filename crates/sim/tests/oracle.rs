@@ -1,6 +1,6 @@
-//! The simulator against a second one, written apart from it to be obvious
-//! (`drives/world.rs`): equal to the nanosecond in every request, on random
-//! drives under random loads with collection at work.
+//! Compares the simulator with a second one that was written independently to be obvious
+//! (`drives/world.rs`). Both agree to the nanosecond in every request, on random drives under
+//! random loads with collection at work.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_sim::preset::{Ageing, Mapping, SsdConfig};
@@ -15,7 +15,7 @@ use crate::drives::world::{Arrivals, Turns, World};
 use crate::drives::{draws, fitted, placed, plans, small_drives, workloads};
 use crate::small_drive::{closed, timed};
 
-/// One request a window: compares every latency and every completion time.
+/// Uses one request a window to compare every latency and every completion time.
 fn assert_every_request_agrees(drive: &mut Ssd, load: &[Stream], story: &Story) {
     let mut before = 0;
     for (place, (request, latency, at)) in story.completions().into_iter().enumerate() {
@@ -30,7 +30,7 @@ fn assert_every_request_agrees(drive: &mut Ssd, load: &[Stream], story: &Story) 
     }
 }
 
-/// A run from the prepared state, and back; none where time stands still.
+/// A run from the prepared state and back; `None` if time stands still.
 fn run(drive: &mut Ssd, load: &[Stream], plan: Plan) -> Option<Outcome> {
     let outcome = drive.run(load, plan, 11, 7);
     drive.reset();
@@ -61,8 +61,7 @@ proptest! {
         story.assert_agrees(&outcome);
     }
 
-    /// Where blocks fail, until there are too many of them: what moves their data, and the
-    /// programs that fail.
+    /// Drives whose blocks fail until too many have: the moves of their data, and failed programs.
     #[test]
     fn drives_with_bad_blocks_agree(
         (mut config, workload, seed, failing) in (
@@ -122,7 +121,7 @@ proptest! {
         let requests = placed(&draws, capacity);
         let mut streams = Vec::new();
         let mut arrivals = Vec::new();
-        // The commands that are timed stand between them.
+        // The timed commands come between them.
         for ((place, workload), share) in [(0, workloads.0), (2, workloads.1)].into_iter().zip(shares) {
             let workload = fitted(workload, &config);
             let index = Key { place, ..Key::first(11, 7) }.of_stream();

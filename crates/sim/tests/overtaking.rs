@@ -1,4 +1,4 @@
-//! What overtakes what at a die, and pauses, against times computed by hand.
+//! What overtakes what at a die, and pauses, compared with times computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Command, Direction};
@@ -28,7 +28,7 @@ fn a_read_overtakes_the_programs_that_wait() {
     let outcome = one_stream("", &requests);
     assert_eq!(outcome.read.latency.max_ns(), Some(619_000 + 60_000));
     assert_eq!(outcome.write.latency.max_ns(), Some(620_000));
-    // It begins at 310 instead, and the second write ends 60 later.
+    // With reads first it begins at 310, and the second write ends 60 later.
     let outcome = one_stream(READS_FIRST, &requests);
     assert_eq!(outcome.read.latency.max_ns(), Some(309_000 + 60_000));
     assert_eq!(outcome.write.latency.max_ns(), Some(680_000));
@@ -41,7 +41,7 @@ fn a_read_through_the_cache_overtakes_and_what_is_read_ahead_does_not() {
     let outcome = one_stream(&settings, &requests);
     assert_eq!(outcome.read.latency.max_ns(), Some(309_000 + 60_000));
     assert_eq!(outcome.write.latency.max_ns(), Some(680_000));
-    // The second read in a row is followed by two pages, behind the write that waits.
+    // Two pages are read ahead behind the second sequential read, after the waiting write.
     let settings = format!("{settings}buffer.read_ahead_bytes = 8192\n");
     let requests = [write(0, 0), write(0, 1), read(1, 2), read(2, 3)];
     let outcome = one_stream(&settings, &requests);
@@ -52,8 +52,8 @@ fn a_read_through_the_cache_overtakes_and_what_is_read_ahead_does_not() {
 
 #[test]
 fn a_read_of_the_map_that_a_read_waits_for_overtakes_too() {
-    // Reads before it leave 64 entries in memory, those of the pages written among them, and none
-    // that must be written when the next one takes its place.
+    // Earlier reads leave 64 entries in memory. They include those of the written pages, and none
+    // that must be written when the next entry takes its place.
     let map = "mapping.scheme = \"demand_cached_page\"\nmapping.cached_entries = 64\n\
                mapping.cache_replacement = \"lru\"\n";
     let pages = (100..161).chain(508..511);
@@ -78,9 +78,9 @@ fn a_read_of_the_map_that_a_read_waits_for_overtakes_too() {
         let latencies = [&outcome.read, &outcome.write].map(|each| each.latency.max_ns());
         latencies.map(Option::unwrap)
     };
-    // Three writes end at 310, 620 and 930; then comes the read of the map, then the page's.
+    // Three writes end at 310, 620 and 930. Then come the read of the map and the read of the page.
     assert_eq!(outcome(""), [929_000 + 120_000, 930_000]);
-    // The map is read at 310; the second write is in hand when that ends, and the third comes
+    // The map is read at 310. The second write is in progress when that ends, and the third comes
     // after the page.
     for order in [READS_FIRST, "scheduling.order = \"priority\"\n"] {
         assert_eq!(outcome(order), [679_000 + 60_000, 1_050_000]);
@@ -110,8 +110,8 @@ fn a_read_of_the_map_that_writes_it_anew_keeps_its_place() {
         let outcome = drive.worker().run(&streams, plan, 0, 0).unwrap();
         let flash = flash(&outcome);
         assert_eq!((flash.map_page_reads, flash.map_page_programs), (2, 1));
-        // Behind three writes the old page of the map is read and the new one programmed. Only
-        // that has the entry of page 2.
+        // After three writes the old map page is read and the new one programmed. Only the new one
+        // has the entry of page 2.
         let latencies = [&outcome.read, &outcome.write].map(|each| each.latency.max_ns());
         let expected = [929_000 + 60_000 + 310_000 + 2 * 60_000, 930_000];
         assert_eq!(latencies.map(Option::unwrap), expected, "{order}");
@@ -127,7 +127,7 @@ fn a_read_of_a_page_whose_program_waits_comes_after_it() {
 
 #[test]
 fn a_program_is_overtaken_no_more_often_than_allowed() {
-    // A write is in hand until 310, another waits, and five reads come meanwhile.
+    // A write is in progress until 310, another waits, and five reads come meanwhile.
     let mut requests = vec![write(0, 0), write(0, 1)];
     requests.extend((2..7).map(|page| read(1, page)));
     for (limit, reads_before) in [(1, 1), (3, 3), (100, 5)] {
@@ -140,7 +140,7 @@ fn a_program_is_overtaken_no_more_often_than_allowed() {
 
 #[test]
 fn reads_of_a_better_class_go_first() {
-    // While one read is in hand until 60, three of each class come.
+    // While one read is in progress until 60, three of each class come.
     let stream = |name: &str, priority, pages: std::ops::Range<u64>| {
         let commands = pages.map(|page| read(0, page));
         Stream {
@@ -186,13 +186,13 @@ fn a_program_pauses_for_a_read_and_pays_for_it() {
     assert_eq!(latencies(READS_FIRST, &requests), (270_000, 310_000));
     // Paused at 100: the read takes 107 to 167, the rest of 210 us begins at 172.
     assert_eq!(latencies(&settings(1, 0), &requests), (67_000, 382_000));
-    // Not before 150 us of progress, at 160: 227, then 150 us from 232 on.
+    // Not before 150 us of progress, at 160: the read ends at 227, then 150 us remain from 232 on.
     assert_eq!(latencies(&settings(1, 150), &requests), (127_000, 382_000));
-    // A read at 306 would find the program complete before the pause.
+    // A pause for a read at 306 would begin after the end of the program.
     let late = [write(0, 0), read(306, 1)];
     assert_eq!(latencies(&settings(1, 0), &late), (64_000, 310_000));
-    // A second read at 200, in the rest: it waits for its end at 382, or pauses it too
-    // (200 + 7 + 60 + 5 + 182 = 454).
+    // A second read comes at 200, in the remaining program. It waits for its end at 382, or pauses
+    // it too (200 + 7 + 60 + 5 + 182 = 454).
     let two = [requests[0], requests[1], read(200, 2)];
     assert_eq!(latencies(&settings(1, 0), &two), (242_000, 382_000));
     assert_eq!(latencies(&settings(2, 0), &two), (67_000, 454_000));
@@ -222,8 +222,8 @@ fn suspends_cut_the_tail_of_reads_under_writes() {
         outcome.read.latency.percentile_ns(99.0).unwrap()
     };
     let [first_come, reads_first, suspending] = ["", READS_FIRST, &settings].map(tail);
-    // In turn: behind an erase and whole programs; behind one of them at most; behind at
-    // most progress, suspend and three reads, or the operation's last pause.
+    // In turn: behind an erase and whole programs; behind at most one of them; behind at most
+    // progress, suspend and three reads, or the operation's last pause.
     assert!(reads_first < first_come, "{reads_first} {first_come}");
     assert!(suspending <= 20_000 + 5_000 + 4 * 60_000, "{suspending}");
     assert!(3 * suspending < reads_first, "{suspending} {reads_first}");

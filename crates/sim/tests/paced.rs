@@ -1,4 +1,4 @@
-//! Commands that are read while they are sent: when each is, and what becomes of failures.
+//! Commands that are read while they are sent: when each is sent, and what happens on failures.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ struct Listed {
     commands: Vec<Paced>,
     batch: usize,
     is_timed: bool,
-    /// After how many commands reading fails.
+    /// The number of commands after which reading fails.
     fails_after: Option<usize>,
 }
 
@@ -93,7 +93,7 @@ fn stream(listed: Listed) -> Stream {
     Stream::new("all", Source::Paced(source))
 }
 
-/// Runs it to its end, every request logged.
+/// Runs to the end and logs every request.
 fn run(drive: &mut Drive, stream: Stream) -> Result<Outcome, SimError> {
     let commands = stream.commands().unwrap();
     let plan = Plan {
@@ -103,7 +103,7 @@ fn run(drive: &mut Drive, stream: Stream) -> Result<Outcome, SimError> {
     drive.run(&[stream], plan, (1, 0), State::Returned)
 }
 
-/// Everything that is told, but how late requests were.
+/// The whole outcome as text, except how late requests were.
 fn told(mut outcome: Outcome) -> String {
     for stream in &mut outcome.streams {
         stream.lateness = None;
@@ -111,7 +111,7 @@ fn told(mut outcome: Outcome) -> String {
     format!("{outcome:?}")
 }
 
-/// Drives of every kind and loop: of flash alone, behind a link, a disk, arrays of either.
+/// Drives of every kind and loop: a single SSD, one behind a link, a disk, and arrays of both.
 fn drives() -> Vec<(&'static str, Drive)> {
     let array = |members: u32| {
         format!(
@@ -147,7 +147,7 @@ fn commands(count: usize) -> impl Strategy<Value = Vec<Command>> {
         4 => Just(CommandKind::Write),
         1 => Just(CommandKind::Flush)
     ];
-    // Some arrive together, and most faster than they are served.
+    // Some arrive together, and most come faster than they are served.
     let one = (0_u64..60, kinds, 0_u64..500, 1_u32..6);
     proptest::collection::vec(one, 1..count).prop_map(|drawn| {
         let mut now = 0;
@@ -163,7 +163,7 @@ fn commands(count: usize) -> impl Strategy<Value = Vec<Command>> {
     })
 }
 
-/// When each was sent, in order, and when it was complete; by what is logged.
+/// When each request was sent, in order, and when it completed, from the log.
 fn sent(outcome: &Outcome) -> Vec<(u64, u64)> {
     let requests = &outcome.log.as_ref().unwrap().requests;
     let mut sent: Vec<_> = requests
@@ -183,7 +183,7 @@ proptest! {
             let read_on = run(&mut drive, stream(listed(&commands, u32::MAX))).unwrap();
             let whole = run(&mut drive, Stream::timed("all", commands.clone())).unwrap();
             let lateness = read_on.streams[0].lateness.as_ref().unwrap();
-            // Where the drive's clock drifts, its next whole ns may be the host's next but one.
+            // If the drive's clock drifts, its next whole ns may be the host's next but one.
             let most = if name == "drifting" { 2 } else { 0 };
             prop_assert!(lateness.max_ns() <= Some(most), "{}", name);
             prop_assert_eq!(lateness.count(), commands.len() as u64, "{}", name);
@@ -202,7 +202,7 @@ proptest! {
         }
         for (name, mut drive) in drives() {
             if name == "drifting" {
-                // Times of the log are rounded to the drive's.
+                // Times in the log are rounded to the drive's time.
                 continue;
             }
             let outcome = run(&mut drive, stream(listed.clone())).unwrap();
@@ -211,8 +211,8 @@ proptest! {
             let mut late = Vec::new();
             let mut last = 0;
             for (place, paced) in listed.commands.iter().enumerate() {
-                // The first moment from its arrival on, and from when the one before it was sent,
-                // at which fewer are outstanding: that moment itself, or a completion.
+                // The first moment, after its arrival and after the previous request was sent, at
+                // which fewer are outstanding: that moment itself, or a completion.
                 let arrival = paced.command.arrival.0.max(last);
                 let ends = sent[..place].iter().map(|&(_, end)| end);
                 let mut moments: Vec<u64> = ends.filter(|&end| end > arrival).collect();
@@ -236,7 +236,7 @@ proptest! {
 
 #[test]
 fn a_request_that_is_held_is_sent_when_the_one_before_it_completes_and_is_late_by_the_rest() {
-    // A read takes 60 us; one may be outstanding, so the second goes at 60 us, not before.
+    // A read takes 60 us and one may be outstanding, so the second goes at 60 us, not earlier.
     for (arrival_us, late_us) in [(0, 60), (59, 1), (60, 0), (61, 0)] {
         let mut drive = worker(&small_drive::drive(&[]));
         let outcome = run(

@@ -1,4 +1,4 @@
-//! Cache and multi-plane operations against times computed by hand.
+//! Cache and multi-plane operations compared with times computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Command, CommandKind, Direction, Nanos};
@@ -41,12 +41,12 @@ fn parts(queueing: u64, channel: u64, cell: u64) -> [u64; PARTS] {
 fn the_next_program_is_transferred_while_one_is_in_the_array() {
     let writes = [0, 1, 2, 3].map(|page| write(0, page));
     assert_eq!(one_die("", &writes).window, Nanos(4 * 310_000));
-    // The first transfer, then the cell array without a gap: 10 + 4 x 300.
+    // The first transfer, then the cell array without gaps: 10 + 4 x 300.
     let outcome = one_die(CACHE, &writes);
     assert_eq!(outcome.window, Nanos(1_210_000));
     assert_eq!(flash(&outcome).unit_utilisation_ratio, [1.0]);
     assert_eq!(flash(&outcome).channel_utilisation_ratio, [40.0 / 1210.0]);
-    // They end at 310, 610, 910, 1210: what is left waited for the die.
+    // They end at 310, 610, 910 and 1210. The rest of the time they waited for the die.
     let latencies = 310 + 610 + 910 + 1210;
     let expected = parts(latencies - 4 * 310, 40, 1200);
     assert_eq!(parts_us(&outcome, Direction::Write), expected);
@@ -73,14 +73,14 @@ fn the_next_read_is_sensed_while_one_is_transferred() {
 
 #[test]
 fn another_kind_of_operation_waits_until_the_die_is_empty() {
-    // The second program, transferred at 20, ends at 610: the read takes 610 to 670, and
-    // the program behind it 670 to 980.
+    // The second program, transferred by 20, ends at 610. The read takes 610 to 670, and the
+    // program behind it 670 to 980.
     let mixed = [write(0, 0), write(0, 1), read(0, 2), write(0, 3)];
     let outcome = one_die(CACHE, &mixed);
     assert_eq!(outcome.read.latency.max_ns(), Some(670_000));
     assert_eq!(outcome.write.latency.max_ns(), Some(980_000));
-    // With reads first it waits for the program whose data is in the cache register too,
-    // but not for the third.
+    // With reads first, the read also waits for the program whose data is already in the cache
+    // register, but not for the third.
     let mixed = [write(0, 0), write(0, 1), write(0, 3), read(305, 2)];
     let reads_first = "scheduling.order = \"reads_first\"\n";
     let outcome = one_die(&format!("{CACHE}{reads_first}"), &mixed);
@@ -91,7 +91,7 @@ fn another_kind_of_operation_waits_until_the_die_is_empty() {
 const SAME_PAGE: &str = "scheduling.multi_plane = \"same_page\"\n";
 const ANY_PAGE: &str = "scheduling.multi_plane = \"any_page\"\n";
 
-/// Nanojoules that tell reads, programs and transferred bytes apart.
+/// Energies chosen so that reads, programs and transferred bytes can be told apart in the sum.
 const ENERGY: &str = "energy.read_page_nj = 1_000\nenergy.program_page_nj = 1_000_000\n\
                       energy.erase_block_nj = 0\nenergy.transfer_byte_pj = 0\n\
                       energy.idle_power_mw = 0\n";
@@ -107,7 +107,7 @@ fn two_planes_program_together_after_two_transfers() {
     assert_eq!(parts_us(&outcome, Direction::Write), parts(0, 20, 300));
     // Each page takes its energy.
     assert!((outcome.energy.unwrap().cell_joules / 2e-3 - 1.0).abs() < 1e-12);
-    // Two more pages follow them, or with cache operations are transferred meanwhile.
+    // Two more pages follow, or with cache operations are transferred meanwhile.
     let four = [both[0], command(CommandKind::Write, 0, 2, 2)];
     assert_eq!(two_planes(SAME_PAGE, &four).window, Nanos(2 * 320_000));
     let cached = format!("{SAME_PAGE}{CACHE}");
@@ -116,7 +116,7 @@ fn two_planes_program_together_after_two_transfers() {
 
 #[test]
 fn two_planes_read_together_and_transfer_in_turn() {
-    // A program ends at 310. Both reads are sensed at 360, and complete at 370 and 380.
+    // A program ends at 310. Both reads are sensed by 360 and complete at 370 and 380.
     let reads = |second: u64| [write(0, 40), read(1, 0), read(1, second)];
     let sum_us = |more: &str, second: u64| {
         let outcome = two_planes(more, &reads(second));
@@ -130,7 +130,7 @@ fn two_planes_read_together_and_transfer_in_turn() {
         parts_us(&outcome, Direction::Read),
         parts(waited, 10 + 20, 100)
     );
-    // Page 3 is the second of its block, on the other plane; page 2 lies on the same.
+    // Page 3 is the second of its block, on the other plane; page 2 lies on the same plane.
     assert_eq!(sum_us(SAME_PAGE, 3), (370 + 430) - 2);
     assert_eq!(sum_us(ANY_PAGE, 3), (370 + 380) - 2);
     assert_eq!(sum_us(ANY_PAGE, 2), (370 + 430) - 2);
@@ -150,8 +150,8 @@ fn pages_of_different_types_program_together_for_the_longer_time() {
 
 #[test]
 fn moves_by_copyback_are_alone_in_their_die() {
-    // Overwriting pages out of order, with collection at work: every move counts once, and no
-    // program is lost on the way.
+    // Pages are overwritten out of order with collection at work. Every move counts once, and no
+    // program is lost.
     let all = "scheduling.copyback = true\ncollection.pace = \"whole_block\"\n";
     let page = |place: u64| (place * place / 3 + place) % 1536;
     let writes: Vec<Command> = (0..3000).map(|place| write(0, page(place))).collect();
@@ -163,7 +163,7 @@ fn moves_by_copyback_are_alone_in_their_die() {
         flash(&outcome).collection_page_programs
     );
     assert!(flash(&outcome).copyback_page_programs > 100);
-    // Programs for the host and erases are in pairs at best.
+    // Host programs and erases come in pairs at best.
     let alone = flash(&outcome).copyback_page_programs * 350;
     let least_us = alone + flash(&outcome).block_erases / 2 * 1000 + 3000 / 2 * 300;
     assert!(outcome.window.0 / 1000 >= least_us, "{outcome:?}");

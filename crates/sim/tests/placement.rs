@@ -1,4 +1,4 @@
-//! Placement handles: times by hand, what is counted, and who says where data goes.
+//! Placement handles: times by hand, counts, and who decides where data goes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{Cause, Operation, OperationKind};
@@ -54,8 +54,8 @@ fn run(changes: &[&str], streams: &[Stream], plan: Plan) -> Outcome {
     drive(changes).worker().run(streams, plan, 7, 0).unwrap()
 }
 
-/// Pages of a write in order go to the next die of the handle's unit, and from the buffer too,
-/// whether they wait for others there or not; of two streams each to its own.
+/// The pages of a sequential write go to the next die of the handle's unit. This also holds from
+/// the buffer, whether they gather there or not. With two streams, each uses its own unit.
 #[test]
 fn a_stream_writes_into_the_unit_of_its_handle() {
     for buffer in [
@@ -90,8 +90,8 @@ fn a_stream_writes_into_the_unit_of_its_handle() {
     }
 }
 
-/// What collection moves to the other die is programmed when it was read; nothing of a moved page
-/// is programmed earlier.
+/// A page that collection moves to the other die is programmed after it was read, and nothing of it
+/// earlier.
 #[test]
 fn a_page_is_moved_to_another_die_after_it_was_read() {
     let text = [HANDLES, "collection.pace = \"whole_block\"\n"];
@@ -117,8 +117,8 @@ fn a_page_is_moved_to_another_die_after_it_was_read() {
     assert!(across > 10, "{across}");
 }
 
-/// A read of the host's finds a page that has been programmed, also one that collection has just
-/// moved to another die.
+/// A host read finds a page that has been programmed, also one that collection has just moved to
+/// another die.
 #[test]
 fn a_moved_page_is_read_after_it_was_programmed() {
     let filled = HANDLES.replace("fresh", "filled");
@@ -162,8 +162,9 @@ fn a_moved_page_is_read_after_it_was_programmed() {
     assert!(found > 1_000, "{found}");
 }
 
-/// A log beside random writes: with handles the log costs one program a page, and all of the spare
-/// space is for the rest; without, both are moved. Handles that the drive has not are counted.
+/// A log next to random writes. With handles the log takes one program a page, and all spare space
+/// serves the rest; without them, pages of both are moved. Handles that the drive does not have are
+/// counted.
 #[test]
 fn handles_keep_a_log_from_being_moved() {
     let streams = [
@@ -189,7 +190,7 @@ fn handles_keep_a_log_from_being_moved() {
     assert_eq!(counted.invalid_pages, counted.host_pages[0]);
 }
 
-/// Counts are those of the window, and none of a drive without handles.
+/// Counts are those of the window. A drive without handles has none.
 #[test]
 fn the_window_counts_what_is_decided_in_it() {
     let writes: Vec<_> = (0..100).map(|page| write(page * 1_000, page)).collect();
@@ -210,7 +211,7 @@ fn the_window_counts_what_is_decided_in_it() {
     assert!(plain.placement.is_none());
 }
 
-/// A step goes on from the state that the last one left, saved and loaded or not.
+/// A step continues from the state that the last one left, whether it was saved and loaded or not.
 #[test]
 fn a_state_goes_on_after_it_was_saved() {
     let config: SsdConfig = config(&[HANDLES]);

@@ -1,4 +1,4 @@
-//! The simulator against what queueing theory and counting say of it.
+//! The simulator compared with queueing theory and with counting.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::Direction;
@@ -8,7 +8,7 @@ use drivelab_workload::{Characteristics, Source, Stream};
 use crate::counted::flash;
 use crate::small_drive::{self, PAGE, closed};
 
-/// So many channels with so many dies each; `times` are dispatch, register, cell in us.
+/// `channels` channels with `dies` dies each. `times` are dispatch, register and cell in us.
 fn drive(dispatch: &str, channels: u32, dies: u32, times: [u64; 3]) -> Prepared {
     let [stage, register, cell] = times.map(|us| us * 1000);
     let changes = format!(
@@ -31,7 +31,7 @@ scheduling.dispatch = \"{dispatch}\"",
     small_drive::drive(&[&changes])
 }
 
-/// Requests of a page, at random or in order.
+/// Requests of one page, random or in order.
 fn pages(direction: Direction, random: f64, queue_depth: u32) -> Characteristics {
     Characteristics {
         write_ratio: if direction == Direction::Write {
@@ -51,9 +51,9 @@ fn pages(direction: Direction, random: f64, queue_depth: u32) -> Characteristics
 
 #[test]
 fn one_die_under_poisson_arrivals_is_an_m_d_1_queue() {
-    // A read takes D = 60 us. At load rho it waits rho D / (2 (1 - rho)) on average
-    // (Pollaczek and Khinchine). Of 10 million arrivals the mean wait is known to about
-    // 0.2 % at load 0.8, where waits depend on each other longest: 1 % is five times that.
+    // A read takes D = 60 us. At load rho it waits rho D / (2 (1 - rho)) on average (Pollaczek and
+    // Khinchine). From 10 million arrivals the mean wait is known to about 0.2 % at load 0.8, where
+    // waits are correlated longest. The tolerance of 1 % is five times that.
     let prepared = drive("per_die", 1, 1, [0, 10, 50]);
     let service_ns = 60_000.0;
     for load in [0.3, 0.5, 0.8] {
@@ -75,7 +75,7 @@ fn one_die_under_poisson_arrivals_is_an_m_d_1_queue() {
     }
 }
 
-/// Pages a second, in order over all dies, many outstanding, without collection.
+/// Pages a second, in order over all dies, with many outstanding and without collection.
 fn rate(prepared: &Prepared, direction: Direction) -> f64 {
     let mut worker = prepared.worker();
     let plan = Plan::counting(1_000, 120_000);
@@ -88,14 +88,14 @@ fn rate(prepared: &Prepared, direction: Direction) -> f64 {
 
 #[test]
 fn saturated_stages_reach_their_bounds() {
-    // The window is exact but for its ends, which 64 outstanding requests of 120,000
-    // blur by less than 0.1 %.
+    // The window is exact except at its ends. There, 64 outstanding of 120,000 requests matter less
+    // than 0.1 %.
     for (dispatch, channels, dies, times, bound) in [
-        // Eight dies of 60 us, a channel each.
+        // Eight dies of 60 us, each on its own channel.
         ("per_die", 8, 1, [0, 10, 50], 8.0 / 60e-6),
-        // In order they wait for the dispatch of their pages too.
+        // With in-order dispatch they also wait for the dispatch of their pages.
         ("in_order", 8, 1, [5, 10, 50], 8.0 / 65e-6),
-        // Eight dies on a channel that a page takes 20 us.
+        // Eight dies on one channel, where a page takes 20 us.
         ("per_die", 1, 8, [0, 20, 50], 1.0 / 20e-6),
         ("in_order", 1, 8, [0, 20, 50], 1.0 / 20e-6),
         // A dispatch stage of 10 us before 32 dies.

@@ -1,4 +1,4 @@
-//! RAID-0 against its members, and against sums done by hand.
+//! RAID-0 compared with its members and with sums by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn workload(write_ratio: f64, queue_depth: u32, size: u32, random: f64) -> Chara
     }
 }
 
-/// Everything that is told of requests and flash, of a run on `count` members.
+/// The outcome of a run on `count` members, limited to requests and flash.
 fn told(runner: &mut Runner<Array>, workload: &Characteristics, plan: Plan) -> Outcome {
     let outcome = runner.run(&closed(*workload), plan, 1, 0).unwrap();
     runner.device_mut().reset();
@@ -91,7 +91,7 @@ fn an_array_of_one_is_its_member_to_the_nanosecond() {
     }
 }
 
-/// A worker of an array of such drives, as presets make it.
+/// A worker of an array of such drives, built as from a preset.
 fn worker(changes: &[&str], members: u32) -> drive::Drive {
     let member = format!("base = \"base\"\nname = \"member\"\n{}", changes.join("\n"));
     let resolve = |name: &str| match name {
@@ -154,14 +154,14 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
                 work.push(Stream::new("drawn", drawn));
                 work
             };
-            // The second window is open from the beginning, on members that have worked before;
-            // the third opens and closes by time.
+            // The second window is open from the beginning, on members that have worked before. The
+            // third opens and closes by time.
             let mut timed = Plan::counting(0, 1);
             timed.window.warmup = Nanos(3_000_000);
             timed.window.requests = None;
             timed.window.duration = Some(Nanos(20_000_000));
-            // A log is told of every command; without one, and without flushes, most commands of
-            // two members go their own way.
+            // A log records every command. Without a log and without flushes, most commands on two
+            // members take the short path.
             let plans = [Plan::counting(100, 2_000), Plan::counting(0, 2_000), timed];
             for (plan, log_requests) in plans
                 .into_iter()
@@ -185,7 +185,7 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
 
 #[test]
 fn the_first_command_that_a_member_cannot_serve_ends_the_run() {
-    // Nothing was written, and who reads it nevertheless is told so at once.
+    // Nothing was written, so a read fails at once with that error.
     let reads = |queue_depth| workload(0.0, queue_depth, PAGE, 1.0);
     let fresh = ["condition = \"fresh\"\n"];
     let member = drive(&fresh);
@@ -225,7 +225,7 @@ fn a_command_after_the_end_of_time_is_told_as_that() {
 
 #[test]
 fn what_is_smaller_than_a_stripe_goes_to_one_member() {
-    // One die of 50 + 10 us a read: two reads of one stripe follow each other, those of
+    // One die of 50 + 10 us a read. Two reads of one stripe wait for each other; reads of
     // neighbouring stripes do not.
     let member = drive(&[ONE_DIE]);
     let mut two = array(&member, 2, STRIPE);
@@ -240,15 +240,16 @@ fn what_is_smaller_than_a_stripe_goes_to_one_member() {
     assert_eq!(reads, [2, 0]);
     let apart = run(&mut two, vec![read(0, 0), read(0, 4)]);
     assert_eq!(latencies(&apart), [60_000, 60_000]);
-    // Of member 0: stripes 0, 2, 4; page 9 of the array is its page 5.
+    // Member 0 has stripes 0, 2, 4; page 9 of the array is its page 5.
     let ninth = run(&mut two, vec![read(0, 9)]);
     assert_eq!(flash(&ninth.media.members()[0]).page_reads, 1);
 }
 
 #[test]
 fn a_request_is_complete_with_its_slowest_piece() {
-    // Pages 2 to 6 in stripes of 4: pages 2, 3 of member 0, its die busy for 120 us; 4, 5 and 6
-    // of member 1, 180 us, whose parts are the request's: 60 us of work, 120 us of waiting.
+    // Pages 2 to 6 in stripes of 4. Pages 2 and 3 are on member 0, whose die is busy for 120 us.
+    // Pages 4, 5 and 6 are on member 1, 180 us; its parts are the request's: 60 us of work, 120 us
+    // of waiting.
     let member = drive(&[ONE_DIE]);
     let mut two = array(&member, 2, STRIPE);
     let outcome = run(&mut two, vec![command(CommandKind::Read, 0, 2, 5)]);
@@ -274,8 +275,8 @@ fn a_request_is_complete_with_its_slowest_piece() {
 
 #[test]
 fn a_flush_waits_for_every_member() {
-    // Both buffers hold a page on its way: 10 + 300 us after its arrival. One at 0, of member
-    // 0; one at 100 us, of member 1, complete there at 410 us.
+    // Both buffers hold a page in progress: 10 + 300 us after its arrival. One at 0, on member 0;
+    // one at 100 us, on member 1, complete there at 410 us.
     let buffered = "buffer.write_buffer_bytes = 65_536\n";
     let member = drive(&[ONE_DIE, buffered]);
     let mut two = array(&member, 2, STRIPE);
@@ -289,7 +290,7 @@ fn a_flush_waits_for_every_member() {
 
 #[test]
 fn two_members_read_in_order_twice_as_fast() {
-    // 128 pages at once keep both dies of each member busy: a page every 30 us each.
+    // 128 pages at once keep both dies of each member busy: a page every 30 us on each member.
     let member = drive(&[]);
     let large = workload(0.0, 1, 128 * PAGE, 0.0);
     let rate = |members| {
@@ -315,7 +316,8 @@ fn random_reads_scale_where_enough_are_outstanding() {
         let outcome = told(&mut runner, &small, Plan::counting(500, 20_000));
         20_000.0 / outcome.window.0 as f64
     };
-    // One at a time nothing is gained; at depth 64 each die of 4 or 8 is all but always busy.
+    // With one command at a time nothing is gained. At depth 64 each of the 4 or 8 dies is almost
+    // always busy.
     assert!((rate(4, 1) / rate(1, 1) - 1.0).abs() < 1e-9);
     let ratio = rate(4, 64) / rate(1, 64);
     assert!((3.7..4.01).contains(&ratio), "{ratio}");
@@ -336,7 +338,7 @@ fn the_state_of_the_members_is_what_every_measurement_starts_from() {
     );
 }
 
-/// Two runs of writes and between them, on another array alike, the state that the first left.
+/// Two runs of writes, the second on another, equal array that has loaded the state of the first.
 #[test]
 fn a_run_of_an_array_goes_on_from_a_snapshot_as_if_there_had_been_none() {
     for (member, size) in [
@@ -374,7 +376,7 @@ fn a_run_of_an_array_goes_on_from_a_snapshot_as_if_there_had_been_none() {
         assert_eq!(other.save(), state);
         assert_eq!(written(&mut other, 1), expected);
         assert_eq!(other.save(), end);
-        // Another stripe is another array, and a byte less is no state.
+        // Another stripe size is another array, and bytes cut by one are no state.
         let mut wide = prepared(&lines.replace("65_536", "131_072")).worker(&Arc::default());
         let refused = wide.load(&state).unwrap_err();
         assert!(
@@ -383,7 +385,7 @@ fn a_run_of_an_array_goes_on_from_a_snapshot_as_if_there_had_been_none() {
         );
         assert!(other.load(&state[..state.len() - 1]).is_err());
         assert_eq!(other.save(), worker().save());
-        // How much runs vary changes no state.
+        // Variability between runs does not change the state.
         let lines = lines.replace("sigma = 0.0", "sigma = 0.1");
         prepared(&lines)
             .worker(&Arc::default())
@@ -405,7 +407,7 @@ fn a_preset_names_its_members() {
     let member = DriveConfig::from_text(drivelab_sim::preset::text("x25m").unwrap()).unwrap();
     let stripes = member.capacity_bytes() / 65_536;
     assert_eq!(config.capacity_bytes(), 2 * stripes * 65_536);
-    // Another number, stripe or member is another array; other words are none.
+    // Another number, stripe size or member makes another array; other descriptive texts do not.
     let package = drivelab_sim::preset::text("array-x25m").unwrap();
     assert_eq!(
         DriveConfig::from_text(package).unwrap().hash(),

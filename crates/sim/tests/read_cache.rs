@@ -1,4 +1,4 @@
-//! The read cache and reading ahead, against times and counts computed by hand.
+//! The read cache and reading ahead, compared with times and counts computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Command, CommandKind};
@@ -32,18 +32,18 @@ fn counts(outcome: &Outcome) -> [u64; 3] {
 
 #[test]
 fn a_page_read_again_comes_from_memory() {
-    // From the flash 60 + 10 on the link, from memory 10.
+    // From the flash 60 us, plus 10 on the link; from memory 10.
     let commands = || vec![read(0, 0), read(1000, 0)];
     let outcome = run(FOUR, commands());
     assert_eq!((sum_us(&outcome), counts(&outcome)), (70 + 10, [1, 1, 1]));
     let off = run("", commands());
     assert_eq!((sum_us(&off), counts(&off)), (70 + 70, [0, 0, 2]));
-    // Memory of 409.6 MB/s that answers after 5 us: 10 + 5 more, the buffer's.
+    // Memory of 409.6 MB/s that answers after 5 us: 10 + 5 more, counted as buffer time.
     let slow = "buffer.memory_ns = 5_000\nbuffer.memory_bytes_per_second = 409_600_000\n";
     let outcome = run(&format!("{FOUR}{slow}"), commands());
     assert_eq!(sum_us(&outcome), 70 + 25);
     assert_eq!(outcome.split[0].sum_ns[Part::Buffer as usize], 15_000);
-    // So does what the write buffer holds: data at 10, read at 20, memory until 35.
+    // The same holds for data in the write buffer: data at 10, read at 20, memory until 35.
     let buffered = format!("buffer.write_buffer_bytes = 32_768\n{slow}");
     let outcome = run(&buffered, vec![write(0, 0), read(20, 0)]);
     assert_eq!(
@@ -54,8 +54,8 @@ fn a_page_read_again_comes_from_memory() {
 
 #[test]
 fn hits_leave_memory_one_after_the_other() {
-    // Both pages are held; two reads at 1000: memory until 1010 and 1020, the link 10
-    // more each, free when the second comes.
+    // Both pages are held. Two reads at 1000: memory until 1010 and 1020, plus 10 each on the link,
+    // which is free when the second comes.
     let memory = "buffer.memory_bytes_per_second = 409_600_000\n";
     let commands = vec![read(0, 0), read(500, 1), read(1000, 0), read(1000, 1)];
     let outcome = run(&format!("{FOUR}{memory}"), commands);
@@ -81,8 +81,8 @@ fn what_is_written_or_trimmed_is_not_held_any_more() {
     };
     let outcome = run(FOUR, vec![read(0, 0), trim, read(1000, 0)]);
     assert_eq!(counts(&outcome), [0, 2, 1]);
-    // Nor does what was on its way when the write came: the read of 30 us waits for
-    // the new page, programmed behind the old one's read.
+    // A page in flight when the write came is not used either. The read of 30 us waits for the new
+    // page, which is programmed after the old one is read.
     let outcome = run(
         FOUR,
         vec![read(0, 0), write(5, 0), read(30, 0), read(2000, 0)],
@@ -92,7 +92,7 @@ fn what_is_written_or_trimmed_is_not_held_any_more() {
 
 #[test]
 fn two_reads_of_one_page_are_one_read_of_the_flash() {
-    // Both wait for 60; the link to 70 and 80. Apart the second is read until 120.
+    // Both wait for 60, then the link until 70 and 80. Separately, the second is read until 120.
     let commands = || vec![read(0, 0), read(0, 0)];
     let outcome = run(FOUR, commands());
     assert_eq!((sum_us(&outcome), counts(&outcome)), (70 + 80, [1, 1, 1]));
@@ -102,8 +102,8 @@ fn two_reads_of_one_page_are_one_read_of_the_flash() {
 
 #[test]
 fn the_pages_behind_the_second_read_in_a_row_are_read_ahead() {
-    // Page 1 follows page 0: 2 and 3 are read at 100 us, until 160 and, behind page 1
-    // on its die, 220. Page 2 at 300 comes from memory, and 4 is read ahead.
+    // Page 1 follows page 0, so 2 and 3 are read ahead at 100 us: until 160 and, behind page 1 on
+    // its die, 220. Page 2 at 300 comes from memory, and 4 is read ahead.
     let ahead = format!("{FOUR}buffer.read_ahead_bytes = 8_192\n");
     let row = |third| vec![read(0, 0), read(100, 1), read(third, 2)];
     let outcome = run(&ahead, row(300));
@@ -112,14 +112,15 @@ fn the_pages_behind_the_second_read_in_a_row_are_read_ahead() {
         (counts(&outcome), flash(&outcome).read_ahead_pages),
         ([1, 2, 4], 3)
     );
-    // At 120 it is on its way: 160 and, behind page 1's data until 170, the link: 180.
+    // At 120 it is being fetched: until 160. Then, behind page 1's data (until 170), the link until
+    // 180.
     let outcome = run(&ahead, row(120));
     assert_eq!(sum_us(&outcome), 70 + 70 + 60);
-    // Without, every page is read when it is asked for.
+    // Without reading ahead, every page is read when it is requested.
     let outcome = run(FOUR, row(300));
     assert_eq!(sum_us(&outcome), 3 * 70);
     assert_eq!(flash(&outcome).read_ahead_pages, 0);
-    // Pages that do not follow each other are not.
+    // Nothing is read ahead for pages that are not consecutive.
     let outcome = run(&ahead, vec![read(0, 0), read(100, 3), read(200, 5)]);
     assert_eq!(flash(&outcome).read_ahead_pages, 0);
 }

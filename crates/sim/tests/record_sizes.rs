@@ -12,7 +12,7 @@ use crate::small_drive::measured;
 
 const PAGE: u32 = 4096;
 
-/// The most of the units' pages in a record.
+/// The most pages of a record, in multiples of the number of units.
 const MOST: u32 = 6;
 
 fn drives() -> impl Strategy<Value = SsdConfig> {
@@ -24,7 +24,7 @@ fn drives() -> impl Strategy<Value = SsdConfig> {
     (shape, dispatch, register, cell, rest).prop_map(|(shape, dispatch, register, cell, rest)| {
         let (channels, ways, dies, planes, plane_mode) = shape;
         let mode = if rest.0 { "in_order" } else { "per_die" };
-        // Half of the drives dispatch for nothing.
+        // In half of the drives dispatch takes no time.
         let unless_free = |nanos: u64| if rest.1 { nanos } else { 0 };
         SsdConfig::from_text(&format!(
             "base = \"bench-64gib\"\nname = \"any\"\ncondition = \"filled\"\n\
@@ -45,7 +45,7 @@ fn drives() -> impl Strategy<Value = SsdConfig> {
     })
 }
 
-/// The latency of a few records, one after the other, of each number of pages.
+/// The latency of a few records, one after another, for each number of pages.
 fn record_ns(prepared: &Prepared, direction: Direction, sizes: &[u32]) -> Vec<u64> {
     let work: Vec<_> = sizes
         .iter()
@@ -62,7 +62,7 @@ fn record_ns(prepared: &Prepared, direction: Direction, sizes: &[u32]) -> Vec<u6
         .zip(0..)
         .map(|(workload, index)| (index, workload))
         .collect();
-    // Few enough that collection does not start.
+    // Few enough writes that collection does not start.
     let outcomes = measured(prepared, &work, 7, Plan::counting(0, 3), 1).unwrap();
     let record = |outcome: &Outcome| {
         assert_eq!(flash(outcome).collection_page_programs, 0);
@@ -76,9 +76,9 @@ fn record_ns(prepared: &Prepared, direction: Direction, sizes: &[u32]) -> Vec<u6
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Records of a multiple of the rho pages that are in flight at once (Yoo et al. 2014):
-    /// each unit has the same number, so that none idles while others finish, and what only
-    /// the first and the last pages cost is spread over more. No tolerance.
+    /// Records of a multiple of rho pages, the pages in flight at once (Yoo et al. 2014). Each unit
+    /// has the same number of pages, so none idles while others finish, and the fixed cost of the
+    /// first and last pages is spread over more. No tolerance.
     #[test]
     fn larger_records_of_whole_rounds_never_lose_bandwidth(config in drives()) {
         let rho = config.units();
@@ -89,7 +89,7 @@ proptest! {
             for fewer in 1..times.len() {
                 let (shorter, longer) = (times[fewer - 1], times[fewer]);
                 let more = fewer + 1;
-                // Bandwidths rounds / time, compared without division.
+                // Bandwidths are rounds / time, compared without division.
                 prop_assert!(
                     more as u64 * shorter >= fewer as u64 * longer,
                     "{}: {} rounds of {} pages take {} ns, {} rounds {} ns",

@@ -1,4 +1,4 @@
-//! The record of a span of a run is that part of the record of the whole run.
+//! The record of a span of a run equals that part of the record of the whole run.
 #![allow(clippy::unwrap_used)]
 
 use drivelab_ftl::{Cause, OperationKind};
@@ -16,12 +16,12 @@ fn begin(operation: &RecordedOperation) -> u64 {
     lasting.map(|(start, _)| start).min().unwrap_or(u64::MAX)
 }
 
-/// Kind and page of what was recorded for each of three streams, and for none.
+/// Kind and page of the recorded operations of each of three streams, and of none.
 fn by_stream(changes: &[&str]) -> [Vec<(OperationKind, u32)>; 4] {
     let streams = [
         ("reader", vec![read(0, 3), read(4_000, 3)]),
         ("writer", (0..8).map(|page| write(1_000, page)).collect()),
-        // Half of a page: the rest of it is read first.
+        // Half of a page: the rest is read first.
         ("changer", {
             let mut half = write(2_000, 20);
             half.size_bytes /= 2;
@@ -45,8 +45,8 @@ fn by_stream(changes: &[&str]) -> [Vec<(OperationKind, u32)>; 4] {
     })
 }
 
-/// Through the write buffer and the read cache as well; the pages that wait in the buffer
-/// until there are some are nobody's.
+/// This also holds through the write buffer and the read cache. Pages that gather in the buffer
+/// belong to no stream.
 #[test]
 fn operations_are_told_of_the_stream_that_asked_for_them() {
     use OperationKind::{Program, Read};
@@ -57,7 +57,7 @@ fn operations_are_told_of_the_stream_that_asked_for_them() {
     assert_eq!(by_stream(&[]), plain);
     let buffered = [LINK, "buffer.write_buffer_bytes = 65_536"];
     assert_eq!(by_stream(&buffered), plain);
-    // Between its two reads the page was written.
+    // The page was written between its two reads.
     assert_eq!(by_stream(&["buffer.read_cache_bytes = 65_536"]), plain);
     let gathered = by_stream(&[
         LINK,
@@ -69,8 +69,8 @@ fn operations_are_told_of_the_stream_that_asked_for_them() {
     assert_eq!(gathered[3].len(), writes.len() + change.len());
 }
 
-/// It would have been over long ago without its pause, and hundreds of operations are
-/// emitted meanwhile.
+/// Without its pause it would have ended long ago, and hundreds of operations are emitted in the
+/// meantime.
 #[test]
 fn an_operation_that_was_paused_before_the_span_is_in_its_record() {
     let drive = drive(&[
@@ -79,7 +79,7 @@ fn an_operation_that_was_paused_before_the_span_is_in_its_record() {
         "scheduling.suspends_per_operation = 1\ntiming.suspend_ns = 7_000",
         "timing.resume_ns = 5_000\ntiming.suspend_progress_ns = 0",
     ]);
-    // The program is in hand from 10 to 310 us; it is paused from 100 on, for 600 reads.
+    // The program is in progress from 10 to 310 us. It is paused from 100 on, for 600 reads.
     let commands: Vec<_> = std::iter::once(write(0, 0))
         .chain((0..600).map(|each| read(100 + each, 1 + each % 400)))
         .collect();
@@ -121,7 +121,7 @@ proptest! {
         let (_, part) = record(from..from + length).unwrap();
         let under_way = |o: &&RecordedOperation| o.end() > from && begin(o) < from + length;
         let expected: Vec<_> = whole.iter().filter(under_way).collect();
-        // Beside them stand those that were emitted in the span and began after it.
+        // The record also has operations that were emitted in the span and began after it.
         let found: Vec<_> = part.iter().filter(under_way).collect();
         prop_assert_eq!(found, expected);
         prop_assert!(part.iter().all(|o| o.end() > from));

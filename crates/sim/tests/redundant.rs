@@ -1,5 +1,5 @@
-//! Arrays with copies or parity on members of one server each: closed forms, times to the
-//! nanosecond, and who is asked what.
+//! Arrays with copies or parity whose members are single servers: closed forms, times to the
+//! nanosecond, and which member receives what.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::small_drive::{closed, timed};
 
 pub const CHUNK: u64 = 16_384;
 pub const SMALL: u32 = 4_096;
-/// Of a member, at least.
+/// Least size of a member.
 pub const BYTES: u64 = 64 << 20;
 /// A member serves 10,000 commands a second.
 pub const SERVICE_NS: u64 = 100_000;
@@ -112,7 +112,7 @@ pub fn workload(write_ratio: f64, queue_depth: u32, size: u32, random: f64) -> C
     }
 }
 
-/// Requests a second over those of one member.
+/// Requests a second, relative to one member.
 fn gain(level: Level, members: u32, write_ratio: f64) -> f64 {
     let mut array = tried(&redundancy(level), members, 16 * BYTES, (SERVICE_NS, 0));
     let small = workload(write_ratio, 256, SMALL, 1.0);
@@ -120,8 +120,8 @@ fn gain(level: Level, members: u32, write_ratio: f64) -> f64 {
     20_000.0 * SERVICE_NS as f64 / outcome.window.0 as f64
 }
 
-/// Patterson et al. 1988, tables 3 and 6: what small requests gain on arrays of ideal members,
-/// each kept busy. A member idles now and then even at depth 256: up to 4 % less.
+/// Patterson et al. 1988, tables 3 and 6: the gain of small requests on arrays of ideal, always
+/// busy members. Even at depth 256 a member is idle now and then: up to 4 % less.
 #[test]
 fn small_requests_gain_what_the_level_promises() {
     let nearly = |gain: f64, expected: f64| {
@@ -143,7 +143,7 @@ fn small_requests_gain_what_the_level_promises() {
 
 #[test]
 fn whole_rows_are_written_at_the_speed_of_the_data_members() {
-    // 1 ns a byte and nothing a command: each member writes a chunk of each row.
+    // 1 ns a byte and no time for a command: each member writes one chunk of each row.
     for (level, members, data) in [(Level::Raid5, 5, 4_u64), (Level::Raid6, 6, 4)] {
         let mut array = tried(&redundancy(level), members, BYTES, (0, 1));
         let row = data * CHUNK;
@@ -192,7 +192,7 @@ fn a_small_write_reads_then_computes_then_writes() {
 #[test]
 fn a_row_is_updated_once_at_a_time_and_what_comes_meanwhile_gathers() {
     let mut array = tried(&redundancy(Level::Raid5), 5, BYTES, (SERVICE_NS, 0));
-    // The first takes 200 us; the others wait for it, and are one update of 200 us then.
+    // The first takes 200 us. The others wait for it, and are then one update of 200 us.
     let small = u64::from(SMALL);
     let three = [
         write(0, 0, small),
@@ -201,7 +201,7 @@ fn a_row_is_updated_once_at_a_time_and_what_comes_meanwhile_gathers() {
     ];
     assert_eq!(array.latencies(&three), [200_000, 390_000, 380_000]);
     assert_eq!(array.asked().len(), 8);
-    // Another row waits for nobody, but for the members: its reads are behind those of the first.
+    // Another row waits only for the members: its reads are behind those of the first row.
     let two = [write(0, 0, small), write(0, 4 * CHUNK, small)];
     let latencies = array.latencies(&two);
     assert!(latencies.iter().all(|&latency| latency <= 400_000));
@@ -236,13 +236,13 @@ fn a_row_waits_for_its_rest_as_long_as_a_preset_says() {
     };
     let mut array = tried(&gathering, 5, BYTES, (SERVICE_NS, 0));
     let half = 2 * CHUNK;
-    // Alone it waits 30 us; together they begin when the row is whole, not before.
+    // Alone it waits 30 us. Together they begin when the row is complete, not earlier.
     assert_eq!(array.latencies(&[write(0, 0, half)]), [230_000]);
     let whole = [write(0, 0, half), write(29_999, half, half)];
     assert_eq!(array.latencies(&whole), [129_999, 100_000]);
     let late = [write(0, 0, half), write(30_001, half, half)];
     assert_eq!(array.latencies(&late), [230_000, 399_999]);
-    // Of a cache that has no room for more, nothing waits.
+    // If the cache has no room for more, nothing waits.
     let full = Redundancy {
         parity: ParityTimes {
             cache_bytes: CHUNK,
@@ -284,7 +284,7 @@ fn reads_of_a_missing_member_are_computed_of_the_others() {
     };
     let mut array = tried(&redundancy, 5, BYTES, (SERVICE_NS, 0));
     let small = u64::from(SMALL);
-    // Chunk 0 is on member 0, which is there; chunk 1 is not.
+    // Chunk 0 is on member 0, which exists; chunk 1 is on the missing one.
     assert_eq!(array.latencies(&[read(0, 0, small)]), [SERVICE_NS]);
     assert_eq!(array.asked().len(), 1);
     assert_eq!(
@@ -295,11 +295,11 @@ fn reads_of_a_missing_member_are_computed_of_the_others() {
     let members: Vec<_> = asked.iter().map(|a| a.member).collect();
     assert_eq!(members, [0, 2, 3, 4]);
     assert!(asked.iter().all(|a| (a.offset, a.size) == (0, small)));
-    // Of the whole row everything is read once.
+    // For the whole row everything is read once.
     array.latencies(&[read(0, 0, 4 * CHUNK)]);
     let asked = array.asked();
     assert_eq!(asked.iter().map(|a| a.size).sum::<u64>(), 4 * CHUNK);
-    // A write where it should have been: the rest of the row is read, and parity alone written.
+    // A write to the missing chunk: the rest of the row is read, and only parity is written.
     array.latencies(&[write(0, CHUNK, small)]);
     let of = |kind| -> Vec<_> {
         let asked = array.asked().into_iter().filter(|a| a.kind == kind);
@@ -327,7 +327,7 @@ fn sequential_reads_stay_on_a_copy_and_others_go_where_least_waits() {
         read(2, 2 * small, small),
     ]);
     assert_eq!(members(&array), [0, 0, 0]);
-    // A write goes to both, and is complete with the later.
+    // A write goes to both and completes with the later one.
     let both = array.latencies(&[read(0, 0, small), write(1, far(5), small)]);
     assert_eq!(both, [SERVICE_NS, 2 * SERVICE_NS - 1]);
     // Without one of them all reads go to the other.

@@ -1,4 +1,4 @@
-//! Presets of arrays of any level: drives of flash and disks as members, and what is refused.
+//! Presets of arrays of any level: SSDs and disks as members, and what is refused.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -91,7 +91,7 @@ fn every_level_works_on_every_kind_of_member() {
                 streams[0].writes_per_flush = 20;
                 let outcome = run(&lines, &streams, 400);
                 assert_eq!(outcome.measured_requests, 400, "{lines}");
-                // The parts of each latency are all of it.
+                // The parts of each latency add up to it.
                 for request in outcome.log.unwrap().requests {
                     assert_eq!(
                         request.parts.iter().sum::<u64>(),
@@ -132,7 +132,7 @@ fn level_0_is_what_raid0_is() {
 
 #[test]
 fn a_drive_without_users_does_what_a_run_does() {
-    // Commands one after the other, each when the one before is complete.
+    // Each command is sent when the one before is complete.
     for lines in [
         "level = 5\nmember = \"flash\"\nmembers = 4\nchunk_bytes = 16_384\nfailed = [0]",
         "level = 10\nmember = \"flash\"\nmembers = 3\nchunk_bytes = 16_384",
@@ -164,7 +164,7 @@ fn trims_of_whole_rows_reach_the_members() {
         let count = commands.len() as u64;
         run(lines, &timed(commands), count)
     };
-    // A row is two chunks of two pages; what follows reads a chunk that is trimmed.
+    // A row is two chunks of two pages. A later read covers a trimmed chunk.
     assert_eq!(run(trims(4, 4)).array.unwrap().member_writes, 0);
     let mut twice = trims(4, 4);
     twice.push(command(CommandKind::Write, 5_000, 4, 1));
@@ -198,7 +198,7 @@ fn a_run_of_an_array_that_is_rebuilt_goes_on_from_a_snapshot() {
         format!("{expected:?}")
     );
     assert_eq!(other.save(), first.save());
-    // A device takes up the same.
+    // A device restores the same state.
     let mut device = array.device(Some(&state)).unwrap();
     device.begin(1, 1);
     assert!(device.next_event().is_some());
@@ -360,7 +360,7 @@ fn a_wrong_array_is_one_line_that_says_what_is_allowed() {
     }
 }
 
-/// A rebuild on disks: it takes what the host leaves, and the time of it is an outcome.
+/// A rebuild on disks uses the time that the host leaves, and its duration is part of the outcome.
 #[test]
 fn a_rebuild_of_a_disk_takes_longer_beside_a_busy_host() {
     let lines = "level = 1\nmember = \"disk\"\nmembers = 2\nrebuild.member = 0\n\

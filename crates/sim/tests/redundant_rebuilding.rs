@@ -1,5 +1,5 @@
-//! Members that are rebuilt, locks, and that nothing is lost: arrays with copies or parity on
-//! members of one server each.
+//! Rebuilding members, locks, and proof that nothing is lost: arrays with copies or parity whose
+//! members are single servers.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ fn an_idle_array_is_rebuilt_at_its_greatest_speed_and_each_byte_once() {
             bytes,
             (1_000, 0),
         );
-        // One read, long before the end; the window closes long after it.
+        // One read, long before the end of the rebuild. The window closes long after it.
         let reads = [read(0, 0, 512), read(2_000_000_000, 0, 512)];
         let counters = array
             .run(&timed(reads), Plan::counting(0, 2))
@@ -55,8 +55,8 @@ fn an_idle_array_is_rebuilt_at_its_greatest_speed_and_each_byte_once() {
             (counters.rebuilt_bytes, counters.rebuild_left_bytes),
             (bytes, Some(0))
         );
-        // The piece after the first read comes at the least speed; each is begun 1 / 40 s of its
-        // MB after the one before, and done in 2 us.
+        // The piece after the first read comes at the minimum speed. Each piece begins 1 / 40 s per
+        // MB after the one before, and takes 2 us.
         let piece = if level == Level::Raid1 { 65_536 } else { CHUNK };
         let expected = piece * 1_000 + (bytes - 2 * piece) * 25 + 2_000;
         let ended = counters.rebuild_ended_ns.unwrap();
@@ -79,7 +79,7 @@ fn an_idle_array_is_rebuilt_at_its_greatest_speed_and_each_byte_once() {
             assert_eq!(range.0, end);
             range.1
         });
-        // Of an odd number of members the last half of a pair may hold nothing.
+        // With an odd number of members the last half of a pair may hold nothing.
         assert!(
             end == bytes || (members == 3 && end + CHUNK == bytes),
             "{end}"
@@ -101,7 +101,7 @@ fn a_busy_array_is_rebuilt_at_its_least_speed_and_reads_what_is_done() {
         let counters = outcome.array.unwrap();
         let expected = 2_000_000.0 * outcome.window.0 as f64 / 1e9;
         let ratio = counters.rebuilt_bytes as f64 / expected;
-        // A piece or two are begun or not done at the edges.
+        // A piece or two may be begun or unfinished at the edges.
         let slack = 4.0 * 65_536.0 / expected;
         assert!((ratio - 1.0).abs() < slack + 0.01, "{level:?}: {ratio}");
         assert!(counters.degraded_reads > 0);
@@ -157,8 +157,8 @@ fn the_same_run_is_the_same_to_the_last_digit() {
     }
 }
 
-/// No command of a row begins while one of the update before is on its way, whatever comes: reads
-/// first, then writes.
+/// Whatever comes, no command of a row begins while one of the previous update is in progress:
+/// reads first, then writes.
 #[test]
 fn updates_of_a_row_never_overlap() {
     for rebuild in [false, true] {
@@ -192,8 +192,8 @@ fn updates_of_a_row_never_overlap() {
     }
 }
 
-/// A piece that is being rebuilt of a copy, and what the host writes there, never overlap: else
-/// the member could end with what was there before.
+/// A piece of a copy being rebuilt, and host writes to it, never overlap. Otherwise the member
+/// could end with old data.
 #[test]
 fn writes_and_rebuilding_of_copies_never_overlap() {
     for (level, members) in [(Level::Raid1, 2), (Level::Raid10, 4), (Level::Raid10, 3)] {
@@ -207,7 +207,7 @@ fn writes_and_rebuilding_of_copies_never_overlap() {
         let outcome = array.run(&closed(writes), Plan::counting(0, 8_000));
         assert_eq!(outcome.array.unwrap().rebuild_left_bytes, Some(0));
         let asked = array.asked();
-        // The array reads for nothing but rebuilding.
+        // The array's own reads serve only the rebuild.
         let pieces: Vec<_> = asked
             .iter()
             .filter(|a| a.kind == CommandKind::Read)

@@ -1,4 +1,4 @@
-//! Copyback against times computed by hand.
+//! Copyback compared with times computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Command, Nanos};
@@ -9,8 +9,8 @@ use crate::small_drive::{ONE_DIE, drive, read, run, timed, write};
 
 const COPYBACK: &str = "scheduling.copyback = true\n";
 
-/// One die of 8 blocks of four pages, four of them filled; before the host's next block is
-/// opened three must be free.
+/// One die of 8 blocks of four pages, four of them filled. Three blocks must be free before the
+/// host's next block is opened.
 const FEW_PAGES: &str = "
 geometry.channels = 1
 geometry.blocks_per_plane = 8
@@ -24,8 +24,8 @@ energy.transfer_byte_pj = 1000
 energy.idle_power_mw = 0
 ";
 
-/// The first two pages of every block are written again, which fills two blocks. The ninth
-/// write finds two free: the two valid pages of each of two blocks are moved.
+/// The first two pages of every block are written again, which fills two blocks. The ninth write
+/// finds two free blocks, so the two valid pages of each of two blocks are moved.
 fn collect(more: &str, then: &[Command]) -> Outcome {
     let mut commands = nine_writes();
     commands.extend_from_slice(then);
@@ -88,7 +88,8 @@ fn a_window_counts_the_halves_of_moves_that_end_in_it() {
     let until = |more: &str, end: u64| counted(more, 0, Some(end));
     // To the end of the ninth write.
     let from = |more: &str, begin: u64| counted(more, begin, None);
-    // Moves begin at 2480 us, two of a block. What ends at the end of a window is not in it.
+    // Moves begin at 2480 us, two from each block. An operation that ends exactly at the end of a
+    // window is outside it.
     let ends = [2_530_000, 2_830_000, 2_880_000, 3_180_000];
     for (halves, end) in (0..).zip(ends) {
         let before = [u64::div_ceil(halves, 2), halves / 2];
@@ -107,18 +108,18 @@ fn a_window_counts_the_halves_of_moves_that_end_in_it() {
 
 #[test]
 fn nothing_comes_between_the_halves_of_a_copyback() {
-    // The first move begins when the eight writes are over, at 2480 us. A read that comes
-    // during its read waits for its program too, until 2480 + 350.
+    // The first move begins after the eight writes, at 2480 us. A read that comes during its read
+    // waits for its program too, until 2480 + 350.
     let reads_first = format!("{COPYBACK}scheduling.order = \"reads_first\"\n");
     let mut late = read(0, 10);
     late.arrival = Nanos(2_480_001);
     let outcome = collect(&reads_first, &[late]);
     assert_eq!(outcome.read.latency.max_ns(), Some(349_999 + 60_000));
     assert_eq!(outcome.window, Nanos(6_190_000 + 60_000));
-    // Without copyback only for the read.
+    // Without copyback it waits only for the read.
     let outcome = collect("scheduling.order = \"reads_first\"\n", &[late]);
     assert_eq!(outcome.read.latency.max_ns(), Some(59_999 + 60_000));
-    // The program pauses for it at once: at 2530, 5 us before it begins.
+    // The program pauses for it at once: at 2530, 5 us before the read begins.
     let pauses = "scheduling.suspends_per_operation = 1\ntiming.suspend_ns = 5_000\n\
                   timing.resume_ns = 5_000\ntiming.suspend_progress_ns = 0\n";
     let outcome = collect(&format!("{reads_first}{pauses}"), &[late]);
@@ -127,13 +128,13 @@ fn nothing_comes_between_the_halves_of_a_copyback() {
 
 #[test]
 fn a_partial_write_and_idle_time_do_not_copy_back() {
-    // A write below a page reads the old page for the controller: 60 + 310.
+    // A partial write reads the old page into the controller: 60 + 310.
     let mut partial = write(0, 0);
     partial.size_bytes = 512;
     let outcome = run(&drive(&[ONE_DIE, COPYBACK]), vec![partial]);
     assert_eq!(outcome.window, Nanos(370_000));
     assert_eq!(flash(&outcome).copyback_page_programs, 0);
-    // In idle time one operation is asked for at a time, and a command may come between.
+    // In idle time operations are requested one at a time, so a command may come between.
     let idle = "collection.background_blocks_per_plane = 3\n\
                 collection.background_idle_ns = 10_000\n";
     let later = read(100_000, 2);

@@ -1,4 +1,4 @@
-//! Scenarios: what they say, and one clear line for whatever they cannot mean.
+//! Scenarios: what they describe, and one clear line for anything invalid.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use drivelab_request::{CommandKind, Nanos, WindowPlan};
@@ -555,7 +555,7 @@ fn a_line_of_a_file_that_is_no_request_is_named() {
         let error = Scenario::read(&text, &|_| Some(csv.to_owned())).unwrap_err();
         assert!(error.to_string().contains(said), "{csv}\n-> {error}");
     }
-    // A cell as long as a file is not repeated.
+    // A cell as long as a file is not repeated in the message.
     let long = "\u{e4}".repeat(100_000);
     for csv in [
         format!("at_ns,{long}\n"),

@@ -1,4 +1,4 @@
-//! Steps of a session go on from each other; a purge begins anew.
+//! Each step of a session continues where the last one ended. A purge starts anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use drivelab_workload::{MAX_THREADS, Stimulus, Stream};
 
 use crate::counted::flash;
 
-/// One channel, one die, 64 blocks of 16 pages, half of them user data; a program takes 300 us,
-/// and nothing else anything but reads and erases.
+/// One channel, one die, 64 blocks of 16 pages, half of them user data. A program takes 300 us;
+/// apart from it only reads and erases take time.
 const SMALL: &str = "base = \"bench-64gib\"\nname = \"session\"\n\
     geometry.channels = 1\ngeometry.ways_per_channel = 1\ngeometry.dies_per_way = 1\n\
     geometry.planes_per_die = 1\ngeometry.blocks_per_plane = 64\ngeometry.pages_per_block = 16\n\
@@ -48,7 +48,7 @@ fn lasting(duration: Nanos) -> WindowPlan {
     }
 }
 
-/// A step of one stimulus, for a time.
+/// A step with one stimulus, for a given time.
 fn step(
     session: &mut Session,
     read_ratio: f64,
@@ -70,14 +70,14 @@ fn told(outcome: &Outcome) -> (u64, u64, u64) {
     )
 }
 
-/// The spare half takes 512 pages without an erase, at 300 us a page 0.15 s: the first step of
-/// a purged drive moves no page, later ones do.
+/// The spare half takes 512 pages without an erase, at 300 us a page 0.15 s. The first step of a
+/// purged drive moves no page; later ones do.
 #[test]
 fn a_purge_makes_writes_fast_again_and_steps_add_up() {
     let mut session = session("");
     session.purge().unwrap();
     let fresh = step(&mut session, 0.0, Nanos(100_000_000), 0).unwrap();
-    // 100 ms at 300 us; the write under way when it closes is not counted.
+    // 100 ms at 300 us. The write in progress at the end of the window does not count.
     assert_eq!(told(&fresh), (333, 333, 0));
     let used = step(&mut session, 0.0, SECOND, 1).unwrap();
     assert!(flash(&used).collection_page_programs > 100 && used.measured_requests < 3_000);
@@ -86,7 +86,7 @@ fn a_purge_makes_writes_fast_again_and_steps_add_up() {
     assert_eq!(told(&again), told(&fresh));
 }
 
-/// A read of what was never written asks nothing of the flash.
+/// A read of a page that was never written does not use the flash.
 #[test]
 fn a_purged_drive_answers_reads_from_nowhere() {
     let mut session = session("condition = \"fresh\"\n");
@@ -99,7 +99,7 @@ fn a_purged_drive_answers_reads_from_nowhere() {
     session.purge().unwrap();
     let reads = [Stream::closed("reads", stimulus(1.0))];
     let plan = Plan::until(&reads, WindowPlan::default(), Some(100 * 4096));
-    // Nothing takes time on this drive but its flash.
+    // On this drive only the flash takes time.
     let outcome = session.run(&reads, plan, 1, 0).unwrap();
     assert_eq!(
         (outcome.measured_requests, flash(&outcome).page_reads),
@@ -114,7 +114,7 @@ fn a_state_taken_up_goes_on_as_if_it_had_not_been_left() {
     step(&mut first, 0.0, SECOND, 0).unwrap();
     let state = first.save().unwrap();
     let expected = told(&step(&mut first, 0.3, SECOND, 1).unwrap());
-    // On another drive of the kind, and on one that was used in between.
+    // On an equal drive, and on one that was used in between.
     let mut second = session("");
     second.load(&state).unwrap().unwrap();
     assert_eq!(told(&step(&mut second, 0.3, SECOND, 1).unwrap()), expected);
@@ -125,14 +125,14 @@ fn a_state_taken_up_goes_on_as_if_it_had_not_been_left() {
     assert!(other.load(&state).unwrap().is_err());
 }
 
-/// In idle time blocks are emptied, so that the writes after it wait for no collection.
+/// In idle time blocks are emptied, so later writes wait for no collection.
 #[test]
 fn idle_time_is_used_by_drives_that_use_it() {
     let of = |more: &str| {
         let mut session = session(more);
         step(&mut session, 0.0, SECOND, 0).unwrap();
         session.idle(Nanos(10 * SECOND.0), 1, 1).unwrap();
-        // 30.1 ms of writes are 100 pages: the blocks of spare that idle time makes.
+        // 30.1 ms of writes are 100 pages: the spare blocks that idle time provides.
         let outcome = step(&mut session, 0.0, Nanos(30_100_000), 2).unwrap();
         (
             outcome.measured_requests,
@@ -158,8 +158,8 @@ fn a_disk_has_sessions_too() {
     assert_eq!(first.measured_requests, again.measured_requests);
 }
 
-/// Random reads and writes beside writes in order: what all completed is what each did, and
-/// another stream at the same time is felt.
+/// Random reads and writes together with sequential writes. The totals are the sum over the
+/// streams, and each stream slows the others.
 #[test]
 fn streams_of_a_step_run_at_the_same_time() {
     let pages = Stream::closed("pages", stimulus(0.5));
@@ -177,7 +177,7 @@ fn streams_of_a_step_run_at_the_same_time() {
     let outcome = told_by(&both);
     let requests =
         |of: &StreamOutcome| [0, 1].map(|kind: usize| of.commands[kind].counted.latency.count());
-    // One random stream is one loop, two threads in order are two, and told together.
+    // One random stream is one loop. Two threads in order are two loops, reported together.
     let [pages_of_both, log_of_both] = outcome.streams.as_slice() else {
         panic!("{:?}", outcome.streams)
     };
@@ -187,16 +187,16 @@ fn streams_of_a_step_run_at_the_same_time() {
     assert_eq!(beside[0] + log_of_both[0], outcome.read.latency.count());
     assert_eq!(beside[1] + log_of_both[1], outcome.write.latency.count());
     assert_eq!(log_of_both[0], 0);
-    // The only die serves them in turn: nobody waits for ever, nobody is as fast as alone.
+    // The only die alternates between them: nobody waits for ever, and nobody is as fast as alone.
     let alone = requests(&told_by(&[pages]).streams[0]);
     let beside = beside.iter().sum::<u64>();
     assert!(beside > 0 && log_of_both[1] > 0);
     assert!(beside < alone.iter().sum::<u64>(), "{beside} {alone:?}");
-    // The same again is the same.
+    // A repetition gives the same result.
     assert_eq!(told(&told_by(&both)), told(&outcome));
 }
 
-/// Threads of a stream are one in everything that is told of it: log, series and flash.
+/// Threads of a stream are reported as one stream everywhere: log, series and flash.
 #[test]
 fn threads_are_told_as_their_stream() {
     let log = Stimulus {
@@ -225,7 +225,7 @@ fn threads_are_told_as_their_stream() {
     }
 }
 
-/// Streams that send alike do not send the same.
+/// Two equal streams do not send the same requests.
 #[test]
 fn streams_of_a_step_have_random_numbers_of_their_own() {
     let stimulus = stimulus(0.5);
@@ -244,7 +244,7 @@ fn streams_of_a_step_have_random_numbers_of_their_own() {
     assert!(stimulus.loops(1, 0, MAX_THREADS).is_err());
 }
 
-/// Whichever comes first: its window, the bytes, or what is left after the warm-up.
+/// Whichever comes first: its window, the bytes, or the end of what is left after the warm-up.
 #[test]
 fn a_step_ends_at_the_first_of_its_ends() {
     let flushes = (0..10).map(|at| Command::flush(Nanos(at * 1_000)));

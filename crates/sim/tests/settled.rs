@@ -1,4 +1,4 @@
-//! What lasts: a drive that was settled behaves like one that was written for long.
+//! A settled drive behaves like one that was written for a long time.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn writes(write_random: f64) -> Characteristics {
     }
 }
 
-/// A write in each of these states, 4,000 requests long.
+/// A write workload of 4,000 requests in each of these states.
 fn settled(prepared: &Prepared, settlings: &[Option<Settling>], workers: usize) -> Vec<Outcome> {
     counted(prepared, settlings, workers, 4000)
 }
@@ -55,13 +55,13 @@ fn counted(
         .collect()
 }
 
-/// Programs of a page of the host while requests were counted.
+/// Programs per host page while requests were counted.
 fn amplification(outcome: &Outcome) -> f64 {
     let counters = flash(outcome);
     1.0 + counters.collection_page_programs as f64 / counters.host_page_programs as f64
 }
 
-/// The drive has 1,536 pages for the host: 30,000 random writes are 20 times all of it.
+/// The drive has 1,536 pages for the host, so 30,000 random writes are 20 times all of it.
 #[test]
 fn it_amplifies_as_after_a_long_run() {
     let prepared = drive(&[]);
@@ -75,7 +75,7 @@ fn it_amplifies_as_after_a_long_run() {
     let long = amplification(&long.unwrap()[0]);
     let short = amplification(&settled(&prepared, &[Some(RANDOM)], 1)[0]);
     assert!(long > 1.2, "nothing is collected: {long}");
-    // Rounds agree within 2 %, and 4,000 writes see some 250 blocks collected: 3 % of chance.
+    // Rounds agree within 2 %. 4,000 writes collect some 250 blocks, which gives 3 % random error.
     assert!(
         (short / long - 1.0).abs() < 0.05,
         "{short} instead of {long}"
@@ -107,8 +107,8 @@ fn settling_stops_when_asked_to() {
     assert!(states.get(Some(RANDOM), &AtomicBool::new(false)).is_ok());
 }
 
-/// With more spare space than data, random writes find erased blocks, and then whole ones without
-/// newest data, for as long as it takes to write the flash once. Rounds agree meanwhile.
+/// If spare space exceeds the data, random writes find erased blocks, and later whole blocks
+/// without current data, until the flash was written once. Rounds agree meanwhile.
 #[test]
 fn a_drive_with_much_spare_space_is_not_settled_before_that_is_used_up() {
     let prepared = drive(&["geometry.user_capacity_bytes = 3145728"]);
@@ -116,7 +116,8 @@ fn a_drive_with_much_spare_space_is_not_settled_before_that_is_used_up() {
     let long = measured(&prepared, &[(0, writes(1.0))], 0, plan, 1);
     let collected = amplification(&long.unwrap()[0]) - 1.0;
     assert!(collected > 0.02, "nothing is collected: {collected}");
-    // 400 writes see some 25 blocks collected: a fifth of chance, and half as much is far off.
+    // 400 writes collect some 25 blocks: a random error of one fifth. Half of the expected value
+    // would be far outside.
     let short = counted(&prepared, &[Some(RANDOM)], 1, 400);
     let found = amplification(&short[0]) - 1.0;
     assert!(

@@ -1,4 +1,4 @@
-//! A pseudo-SLC region: the rate before and after the cliff, and what idle time gives back.
+//! A pseudo-SLC region: the rate before and after the cliff, and what idle time restores.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Direction, Nanos, Request};
@@ -14,7 +14,7 @@ const PAGE_BYTES: u32 = 4096;
 const BLOCK: u64 = 4;
 const REGION: u64 = 4 * BLOCK;
 const SLC_PROGRAM: u64 = 12_000 + 100_000;
-/// A page folded: read there, programmed here; and a block of them.
+/// A folded page: read in SLC, programmed in a dense block. And a block of them.
 const FOLD: u64 = 20_000 + 10_000 + 12_000 + 400_000;
 const ERASE: u64 = 2_000_000;
 
@@ -42,7 +42,7 @@ fn paced_drive(condition: &str, idle_ns: u64, pace: &str) -> Prepared {
     Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap()
 }
 
-/// Pages in order, all submitted at once; `again` so many more a second later.
+/// Sequential pages, all submitted at once, and `again` more a second later.
 fn run(drive: &Prepared, direction: Direction, pages: u64, again: u64, plan: Plan) -> Outcome {
     let request = |page: u64| Request {
         arrival: Nanos(if page < pages { 0 } else { 1_000_000_000 }),
@@ -54,7 +54,7 @@ fn run(drive: &Prepared, direction: Direction, pages: u64, again: u64, plan: Pla
     drive.worker().run(&timed(requests), plan, 1, 0).unwrap()
 }
 
-/// Until the region is full each write takes a fast program. Then every four wait until a
+/// Until the region is full, each write takes a fast program. Then every four writes wait until a
 /// block is folded: four pages and an erase.
 #[test]
 fn writes_fall_off_a_cliff_when_the_region_is_full() {
@@ -91,8 +91,9 @@ fn writes_fall_off_a_cliff_when_the_region_is_full() {
     assert_eq!(flash(&after).write_amplification_ratio(), Some(2.0));
 }
 
-/// Paced, writes begin to fold when less than a block is free, a page or two each. Of every four
-/// one folds two, and one, behind the erase, none; together they take as long as if they had waited.
+/// With paced collection, writes begin to fold when less than one block is free, one or two pages
+/// each. Of every four writes, one folds two pages, and one, behind the erase, none. Together they
+/// take as long as with waiting.
 #[test]
 fn paced_folds_cost_as_much_and_are_spread_over_writes() {
     let drive = paced_drive("fresh", 1_000_000, "paced");
@@ -118,8 +119,8 @@ fn paced_folds_cost_as_much_and_are_spread_over_writes() {
     assert_eq!(next(fast, 2 * REGION).window, Nanos(blocks * block));
 }
 
-/// A second without commands is enough to fold all full blocks: the region takes as much
-/// again at its rate. A drive that counts as idle only later folds then.
+/// A second without commands is enough to fold all full blocks: the region then takes as much again
+/// at its rate. A drive that counts as idle only later folds later.
 #[test]
 fn idle_time_restores_the_region() {
     let plan = Plan::counting(REGION, REGION);
@@ -144,8 +145,8 @@ fn idle_time_restores_the_region() {
     assert_eq!(tired.write.latency.max_ns(), Some(latency));
 }
 
-/// What lies in SLC blocks is read faster; a prepared drive has rested, and its data lies in
-/// dense blocks but for what was written last.
+/// Data in SLC blocks is read faster. A prepared drive has rested, so its data lies in dense
+/// blocks, except what was written last.
 #[test]
 fn reads_find_their_page_in_either_place() {
     let filled = drive("filled", 1_000_000);
@@ -160,7 +161,7 @@ fn reads_find_their_page_in_either_place() {
         size_bytes: PAGE_BYTES,
         direction,
     };
-    // The page that was just written.
+    // The page just written.
     let requests = [
         request(Direction::Write, 0),
         request(Direction::Read, 500_000),

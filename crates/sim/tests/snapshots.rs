@@ -1,4 +1,4 @@
-//! A drive's state between two runs: written, read back, refused.
+//! A drive's state between two runs: written, restored and refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Direction, Nanos, Request};
@@ -23,7 +23,7 @@ fn named(name: &str, changes: &str) -> Prepared {
     Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap()
 }
 
-/// Random writes, `requests` of them; what the run told.
+/// Runs `requests` random writes. Returns the outcome as text.
 fn written(drive: &mut Ssd, requests: u64, index: u64) -> String {
     let workload = Characteristics {
         write_ratio: 1.0,
@@ -68,20 +68,20 @@ fn a_run_goes_on_from_a_snapshot_as_if_there_had_been_none() {
         let expected = written(&mut drive, 30_000, 1);
         let end = drive.save();
         let mut other = prepared.worker();
-        // What it holds before does not matter.
+        // The earlier content does not matter.
         written(&mut other, 5_000, 2);
         other.load(&snapshot).unwrap();
         assert_eq!(other.save(), snapshot);
         assert_eq!(written(&mut other, 30_000, 1), expected);
         assert_eq!(other.save(), end);
-        // And back: nothing that a snapshot changed is left.
+        // And back: nothing of the snapshot is left.
         other.reset();
         assert_eq!(other.save(), prepared.worker().save());
     }
 }
 
-/// One run whose second half comes when the first is long done, and the second half
-/// alone from a snapshot of the first.
+/// One run whose second half comes long after the first is done, compared with the second half
+/// alone from a snapshot after the first.
 #[test]
 fn splitting_a_run_by_a_snapshot_changes_nothing() {
     const PAUSE: u64 = 1_000_000_000_000;
@@ -139,7 +139,7 @@ fn snapshots_of_something_else_are_refused() {
     );
     let mut elsewhere = small("geometry.over_provisioning_ratio = 0.4\n").worker();
     let message = elsewhere.load(&good).unwrap_err().to_string();
-    // Of the same name: its preset was changed.
+    // Same name, but its preset was changed.
     assert_eq!(
         message,
         "the snapshot is of \"snapshot\", of other values than its preset has now: make it anew"
@@ -151,12 +151,11 @@ fn snapshots_of_something_else_are_refused() {
         "the snapshot is of \"snapshot\", not of \"elsewhere\": load it into the drive that it \
          was made of"
     );
-    // Refused, the drive is as it was prepared.
+    // After a refusal the drive is in its prepared state.
     assert_eq!(drive.save(), prepared.worker().save());
 }
 
-/// At most 16 bytes a page that changed, beside the records of the planes and of
-/// the blocks (12 bytes each).
+/// At most 16 bytes for each changed page, plus the records of planes and blocks (12 bytes each).
 #[test]
 fn a_snapshot_is_as_small_as_what_changed() {
     let prepared = small("");
@@ -181,8 +180,8 @@ fn a_snapshot_is_as_small_as_what_changed() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Any drive, any load; then bytes changed at random, and the checksum with
-    /// them: an error, or a drive that still serves, never a panic.
+    /// Any drive and load. Then random bytes are changed, and the checksum with them. The result is
+    /// an error, or a drive that still serves, but never a panic.
     #[test]
     fn damaged_snapshots_never_make_the_drive_fail(
         (config, draws, damage) in (
@@ -212,7 +211,7 @@ proptest! {
         let sum = checksum(&bytes[..content]);
         bytes[content..].copy_from_slice(&sum);
         if other.load(&bytes).is_ok() {
-            // It may run out of space, as a firmware may; it does not panic.
+            // It may run out of space, as any firmware may, but must not panic.
             let _ = other.run(&timed(requests), plan, 0, 0);
         }
     }

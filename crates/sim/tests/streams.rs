@@ -1,4 +1,4 @@
-//! Several streams: whose commands are counted where, and when they come.
+//! Several streams: where commands are counted, and when they come.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Command, CommandKind, Nanos};
@@ -42,7 +42,7 @@ fn reads(queue_depth: u32) -> Characteristics {
     }
 }
 
-/// Sum and largest of the latencies of one stream and kind, and how many, in us.
+/// For one stream and kind: the sum and the largest of the latencies, in us, and their number.
 fn latencies_us(outcome: &Outcome, stream: usize, kind: CommandKind) -> (u64, u64, u64) {
     let latency = &outcome.streams[stream].commands[kind.index()]
         .counted
@@ -54,8 +54,8 @@ fn latencies_us(outcome: &Outcome, stream: usize, kind: CommandKind) -> (u64, u6
 
 #[test]
 fn every_stream_has_its_own_latencies_and_they_sum_to_the_whole() {
-    // Both want die 0 at once: the first stream is first. The second's write to die
-    // 1 is dispatched third, at 10 us, and undisturbed.
+    // Both want die 0 at once, and the first stream goes first. The second stream's write to die 1
+    // is dispatched third, at 10 us, and is undisturbed.
     let streams = vec![
         timed("first", vec![read(0, 0)]),
         timed("second", vec![read(0, 2), write(0, 1)]),
@@ -67,7 +67,7 @@ fn every_stream_has_its_own_latencies_and_they_sum_to_the_whole() {
     assert_eq!(outcome.streams[1].name, "second");
     let submitted = [0, 1].map(|stream: usize| outcome.streams[stream].submitted);
     assert_eq!(submitted, [1, 2]);
-    // The whole.
+    // All streams together.
     assert_eq!(outcome.read.latency.count(), 2);
     assert_eq!(outcome.read.latency.sum_ns(), 190_000);
     assert_eq!((outcome.read.bytes, outcome.write.bytes), (2 * PAGE, PAGE));
@@ -79,10 +79,10 @@ fn every_stream_has_its_own_latencies_and_they_sum_to_the_whole() {
 
 #[test]
 fn a_closed_and_a_timed_stream_share_the_drive() {
-    // The closed one reads page 0 only, one after the other: 65 us each. The write to
-    // die 0 at 100 us waits for the read that ends at 130 and holds the die from then
-    // on: dispatched long before, 130 + 310 = 440. The third read is dispatched at
-    // 135, waits until 440 and ends at 500.
+    // The closed loop reads only page 0, one read after another: 65 us each. The write to die 0 at
+    // 100 us waits for the read that ends at 130 and then has the die: it was dispatched long
+    // before, so 130 + 310 = 440. The third read is dispatched at 135, waits until 440 and ends at
+    // 500.
     let closed = Stream {
         range: Some((0, PAGE)),
         ..Stream::closed("reader", reads(1))
@@ -112,7 +112,7 @@ fn drawn_arrivals_come_at_their_rate_until_the_window_closes() {
         latencies_us(&outcome, 0, CommandKind::Read),
         (9, 9 * 65, 65)
     );
-    // The window closes before what arrives at its last moment.
+    // The window closes before commands that arrive at its last moment.
     assert_eq!(outcome.streams[0].submitted, 9);
     assert_eq!(outcome.drained_requests, 0);
 }
@@ -177,7 +177,8 @@ fn loops(held: &[(Option<f64>, u32)]) -> Vec<Stream> {
     held.iter().map(stream).collect()
 }
 
-/// Sixteen outstanding beside one get nearly all of the drive, unless they wait for it.
+/// Sixteen outstanding against one would get nearly all of the drive, but they wait for the other
+/// stream.
 #[test]
 fn a_share_is_held_against_a_deeper_queue() {
     let submitted = |shares: [Option<f64>; 2]| {
@@ -188,15 +189,15 @@ fn a_share_is_held_against_a_deeper_queue() {
     let [deep, shallow] = submitted([None, None]);
     assert!(deep > 10 * shallow, "{deep} {shallow}");
     let [deep, shallow] = submitted([Some(0.6), Some(0.4)]);
-    // Before the 1000th is complete some more were submitted.
+    // A few more were submitted before the 1000th completed.
     let total = (deep + shallow) as f64;
     assert!((deep as f64 - 0.6 * total).abs() <= 1.0, "{deep} {shallow}");
     assert!((1_000.0..=1_017.0).contains(&total), "{total}");
 }
 
 proptest! {
-    /// Each stays within what the rule says, at any moment that ends a run; whoever has no share
-    /// goes on beside them, and what was submitted is complete when the run is over.
+    /// At any moment that ends a run, each stream stays within the bounds of the rule. Streams
+    /// without a share are not held up, and everything submitted is complete when the run is over.
     #[test]
     fn shares_are_held_and_nothing_waits_for_ever(
         held in prop::collection::vec((prop::option::weighted(0.8, 0.001..1.0_f64), 1..20_u32), 1..6),
@@ -215,7 +216,7 @@ proptest! {
         let total = shared().map(|(stream, _)| submitted(stream)).sum::<u64>() as f64;
         for (stream, share) in shared() {
             let (sent, share) = (submitted(stream) as f64, share / whole);
-            // Beside rounding.
+            // Apart from rounding.
             prop_assert!(sent < share * total + 1.0 + 1e-6, "{sent} of {total}, share {share}");
             prop_assert!(sent >= share * (total - count) - 1e-6, "{sent} of {total}, share {share}");
         }

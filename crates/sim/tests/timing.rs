@@ -1,4 +1,4 @@
-//! Timings of small situations against times computed by hand.
+//! Timings of small situations compared with times computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Direction, Nanos, Request};
@@ -9,8 +9,8 @@ use crate::small_drive::timed;
 
 use crate::counted::flash;
 
-/// Two channels, one way, two planes a die; dispatch 5 us, register 10 us,
-/// cells 50 and 300 us, erase 1 ms; host free, no buffer.
+/// Two channels, one way, two planes a die. Dispatch 5 us, register 10 us, cells 50 and 300 us,
+/// erase 1 ms; host free, no buffer.
 const BASE: &str = r#"
 name = "small"
 kind = "ssd"
@@ -80,8 +80,8 @@ fn run(prepared: &Prepared, requests: Vec<Request>) -> Outcome {
     prepared.worker().run(&timed(requests), plan, 0, 0).unwrap()
 }
 
-/// Latencies in us, sorted; exact because each is small enough for its own bin
-/// only to 1/128, so the mean is compared where exactness matters.
+/// Mean latency in us. A latency is exact only to 1/128, the width of its histogram bin, so the
+/// mean is compared where exactness matters.
 fn mean_us(outcome: &Outcome, direction: Direction) -> f64 {
     outcome.of(direction).latency.mean_ns().unwrap() / 1000.0
 }
@@ -95,8 +95,8 @@ fn one_read_takes_dispatch_cell_and_register() {
 
 #[test]
 fn reads_of_one_die_follow_each_other_and_dispatch_overlaps() {
-    // Pages 0 and 2 lie on die 0 (2 dies, pages 2 and 3 on their second planes).
-    // First: 5 + 50 + 10. Second: dispatched at 10, starts at 65, done at 125.
+    // Pages 0 and 2 lie on die 0 (2 dies; pages 2 and 3 are on their second planes). First: 5 + 50
+    // + 10. Second: dispatched at 10, starts at 65, done at 125.
     let outcome = run(&drive(&[]), vec![read(0, 0), read(0, 2)]);
     assert_eq!(outcome.window, Nanos(125_000));
     assert_eq!(mean_us(&outcome, Direction::Read), (65.0 + 125.0) / 2.0);
@@ -110,8 +110,8 @@ const THREE_BITS: [(&str, &str); 2] = [
 
 #[test]
 fn the_type_of_a_page_decides_its_time_in_the_cell_array() {
-    // Of four planes the first has pages 0, 4, 8, ..., 60 in its first block: types 0, 1,
-    // 2, 0, ...; page 64 is the first of its second block. 5 + cell + 10.
+    // The first of four planes has pages 0, 4, 8, ..., 60 in its first block: types 0, 1, 2, 0, ...
+    // Page 64 is the first of its second block. 5 + cell + 10.
     let prepared = drive(&THREE_BITS);
     for (page, us) in [(0, 65), (4, 85), (8, 105), (12, 65), (60, 65), (64, 65)] {
         let outcome = run(&prepared, vec![read(0, page)]);
@@ -119,7 +119,7 @@ fn the_type_of_a_page_decides_its_time_in_the_cell_array() {
         let cell = Part::Cell as usize;
         assert_eq!(outcome.split[0].sum_ns[cell], (us - 15) * 1000, "{page}");
     }
-    // The filled blocks are full: writes apart in time begin another, 5 + 10 + cell.
+    // The filled blocks are full, so writes at separate times begin another: 5 + 10 + cell.
     let writes: Vec<_> = (0..4).map(|place| write(place * 2000, 0)).collect();
     for (count, us) in [(1, 215), (2, 2515), (3, 5015), (4, 6215)] {
         let outcome = run(&prepared, writes[..count].to_vec());
@@ -128,7 +128,7 @@ fn the_type_of_a_page_decides_its_time_in_the_cell_array() {
     let outcome = run(&prepared, writes);
     let sum_us = parts_us(&outcome, Direction::Write)[Part::Cell as usize];
     assert_eq!(sum_us, 200.0 + 500.0 + 1000.0 + 200.0);
-    // One time for all programs beside three for reads.
+    // One time for all programs, three for reads.
     let programs_alike = drive(&THREE_BITS[..1]);
     let outcome = run(
         &programs_alike,
@@ -140,8 +140,8 @@ fn the_type_of_a_page_decides_its_time_in_the_cell_array() {
 
 #[test]
 fn a_pause_knows_the_time_of_the_page_that_is_programmed() {
-    // Two writes at once on die 0: the second, of type 1, is in the cell array from
-    // 215 + 10 to 725. A read of type 0 comes.
+    // Two writes at once on die 0. The second, of type 1, is in the cell array from 215 + 10 to
+    // 725. Then a read of type 0 comes.
     let suspends = (
         "dispatch = \"per_die\"",
         "dispatch = \"per_die\"\norder = \"reads_first\"\nsuspends_per_operation = 1",
@@ -157,10 +157,11 @@ fn a_pause_knows_the_time_of_the_page_that_is_programmed() {
         let outcome = run(&prepared, vec![write(0, 0), write(0, 0), late]);
         [&outcome.read, &outcome.write].map(|of| of.latency.max_ns().unwrap())
     };
-    // Paused after 100 us of progress, at 325: 332 to 392, then 400 us from 397 on.
+    // Paused after 100 us of progress, at 325: the read takes 332 to 392, then 400 us remain from
+    // 397 on.
     assert_eq!(latencies(300_000), [92_000, 797_000]);
-    // The last moment at which a pause begins before the end, and the first at which
-    // it does not: 7 + 60 after the pause, or from 725 on.
+    // The last moment before the end at which a pause begins, and the first at which none does: 7 +
+    // 60 after the pause, or from 725 on.
     assert_eq!(latencies(717_999), [67_000, 797_000]);
     assert_eq!(latencies(718_000), [67_000, 725_000]);
 }
@@ -172,9 +173,9 @@ fn parts_us(outcome: &Outcome, direction: Direction) -> [f64; PARTS] {
 
 #[test]
 fn the_parts_of_latencies_are_those_of_their_waits() {
-    // On one die the second read waits from 0 to 65, 5 of that in dispatch. With
-    // planes of their own it is only dispatched behind the first, 5 to 10, and its
-    // data, ready at 60, waits for the channel until 65.
+    // On one die the second read waits from 0 to 65, 5 of that in dispatch. With independent planes
+    // it only waits for the dispatch of the first, 5 to 10, and its data, ready at 60, waits for
+    // the channel until 65.
     let (one_die, planes) = (
         drive(&[]),
         drive(&[("plane_mode = false", "plane_mode = true")]),
@@ -215,9 +216,8 @@ fn the_order_of_striping_decides_which_pages_are_read_together() {
     assert_eq!(ends_at("pcwd"), Nanos(125_000));
 }
 
-/// Pages 0, 4, 8 and 12 lie on plane 0: four programs after each other, the first
-/// from 15 on, the others 310 each. In turns each die has two of them, the second
-/// die 5 later.
+/// Pages 0, 4, 8 and 12 lie on plane 0: four programs one after another, the first from 15 on, the
+/// others 310 each. With alternation each die has two of them, the second die 5 later.
 #[test]
 fn dynamic_allocation_spreads_writes_that_static_striping_does_not() {
     let ends_at = |allocation: &str| {
@@ -233,8 +233,8 @@ fn dynamic_allocation_spreads_writes_that_static_striping_does_not() {
 
 #[test]
 fn plane_mode_lets_the_planes_of_a_die_sense_together_and_share_the_channel() {
-    // Both sense from 5 and 10 on; the second waits for the channel:
-    // 55 + 10 = 65, then 65 + 10 = 75 (it was ready at 60).
+    // Sensing starts at 5 and 10. The second read waits for the channel: 55 + 10 = 65, then 65 + 10
+    // = 75 (it was ready at 60).
     let prepared = drive(&[("plane_mode = false", "plane_mode = true")]);
     let outcome = run(&prepared, vec![read(0, 0), read(0, 2)]);
     assert_eq!(outcome.window, Nanos(75_000));
@@ -256,8 +256,8 @@ fn a_channel_serves_its_ways_in_the_order_in_which_they_became_ready() {
         mean_us(&outcome, Direction::Read),
         (95.0 + 135.0 + 175.0 + 215.0) / 4.0
     );
-    // The channel transferred 160 of 215 us; the dies worked or held their data
-    // from the end of their dispatch on, at 5, 10, 15 and 20 us.
+    // The channel transferred 160 of 215 us. The dies worked or held their data from the end of
+    // their dispatch on, at 5, 10, 15 and 20 us.
     assert_eq!(flash(&outcome).channel_utilisation_ratio, [160.0 / 215.0]);
     let held = [95.0 - 5.0, 135.0 - 10.0, 175.0 - 15.0, 215.0 - 20.0];
     assert_eq!(
@@ -268,9 +268,9 @@ fn a_channel_serves_its_ways_in_the_order_in_which_they_became_ready() {
 
 #[test]
 fn in_order_dispatch_waits_for_the_head_of_the_line() {
-    // Pages 0 and 2 are on die 0, page 1 on die 1. In order: page 2 blocks the
-    // stage until die 0 is free at 65, then 65 + 5 + 60 = 130, and page 1, which
-    // came last, is dispatched at 70 and done at 70 + 5 + 60 = 135.
+    // Pages 0 and 2 are on die 0, page 1 on die 1. In order, page 2 blocks the stage until die 0 is
+    // free at 65, then 65 + 5 + 60 = 130. Page 1 came last; it is dispatched at 70 and done at 70 +
+    // 5 + 60 = 135.
     let requests = vec![read(0, 0), read(0, 2), read(0, 1)];
     let in_order = drive(&[("\"per_die\"", "\"in_order\"")]);
     let outcome = run(&in_order, requests.clone());
@@ -278,7 +278,7 @@ fn in_order_dispatch_waits_for_the_head_of_the_line() {
         mean_us(&outcome, Direction::Read),
         (65.0 + 130.0 + 135.0) / 3.0
     );
-    // At the dies: page 1 is dispatched by 15 and done at 75; page 2 at 125.
+    // With queues at the dies, page 1 is dispatched by 15 and done at 75, page 2 at 125.
     let outcome = run(&drive(&[]), requests);
     assert_eq!(
         mean_us(&outcome, Direction::Read),
@@ -353,8 +353,8 @@ fn a_buffered_write_completes_before_it_is_programmed() {
 
 #[test]
 fn a_full_buffer_holds_the_next_write_back_until_a_page_is_programmed() {
-    // One page of buffer. First write: data at 43.96, completes at 50.96,
-    // programmed at 43.96 + 315 = 358.96. Second: 358.96 + 3 + 40.96 + 7.
+    // One page of buffer. First write: data at 43.96, completes at 50.96, programmed at 43.96 + 315
+    // = 358.96. Second: 358.96 + 3 + 40.96 + 7.
     let buffered = drive(&[
         SATA,
         ("write_buffer_bytes = 0", "write_buffer_bytes = 4096"),
@@ -365,10 +365,10 @@ fn a_full_buffer_holds_the_next_write_back_until_a_page_is_programmed() {
 
 #[test]
 fn a_write_larger_than_the_buffer_is_taken_in_pieces() {
-    // Four pages, two of buffer, two dies. Pages 0 and 1: data at 3 + 81.92 =
-    // 84.92; dispatched by 89.92 and 94.92; programmed at 399.92 and 404.92.
-    // Page 2 (die 0): link 399.92 to 440.88, programmed from 445.88 on; page 3:
-    // space at 404.92, link behind page 2: 440.88 to 481.84, acknowledged + 7.
+    // Four pages, two of buffer, two dies. Pages 0 and 1: data at 3 + 81.92 = 84.92; dispatched by
+    // 89.92 and 94.92; programmed at 399.92 and 404.92. Page 2 (die 0): link 399.92 to 440.88,
+    // programmed from 445.88 on. Page 3: space at 404.92, link behind page 2: 440.88 to 481.84,
+    // acknowledged + 7.
     let buffered = drive(&[
         SATA,
         ("write_buffer_bytes = 0", "write_buffer_bytes = 8192"),
@@ -379,8 +379,7 @@ fn a_write_larger_than_the_buffer_is_taken_in_pieces() {
 
 #[test]
 fn a_read_of_a_buffered_page_does_not_touch_the_flash() {
-    // The write's data is in the buffer from 43.96 to 358.96; the read at 100
-    // finds it: 2 + 40.96.
+    // The write's data is in the buffer from 43.96 to 358.96. The read at 100 finds it: 2 + 40.96.
     let buffered = drive(&[
         SATA,
         ("write_buffer_bytes = 0", "write_buffer_bytes = 8192"),
@@ -399,11 +398,10 @@ fn a_read_of_a_buffered_page_does_not_touch_the_flash() {
 
 #[test]
 fn no_more_commands_are_in_the_drive_than_it_has_slots() {
-    // Two slots, six reads of one die: the third may only start its command
-    // when the first is complete. With the die as bottleneck (60 us) and a
-    // short link the ends are the same as with slots for all, so make the
-    // command long: 100 us. Slots 2: commands 0-100-200, then one at a time as
-    // completions free slots; slots 32: commands end every 100 us.
+    // Two slots, six reads of one die: the third may start its command only when the first is
+    // complete. If the die is the bottleneck (60 us) and the link short, the ends are the same as
+    // with slots for all. So the command is long here: 100 us. With 2 slots: commands 0-100-200,
+    // then one at a time as completions free slots. With 32 slots: commands end every 100 us.
     let slow = SATA
         .1
         .replace("read_command_ns = 2_000", "read_command_ns = 100_000");
@@ -413,15 +411,15 @@ fn no_more_commands_are_in_the_drive_than_it_has_slots() {
     );
     let many = slow.replace("commands = 2", "commands = 32");
     let requests = || (0..3).map(|page| read(0, 4 * page)).collect::<Vec<_>>();
-    // Data takes 1 us. Reads: commands end at 100, 200. First: flash 100-165,
-    // its data waits for the second command (link busy to 200): done 201.
-    // Second: flash 200-265, data 266 with two slots, where the third command
-    // starts at 201, ends at 301, so data of the second waits: 302; third:
-    // flash 301-366, done 367.
+    // Data takes 1 us. The commands of the reads end at 100 and 200. First: flash 100-165; its data
+    // waits for the second command (link busy to 200) and is done at
+    // 201. Second: flash 200-265, so its data would be done at 266. But with two slots the third
+    //      command starts at 201 and ends at 301, so that data waits: 302. Third: flash 301-366,
+    //      done 367.
     let outcome = run(&drive(&[(SATA.0, &slow)]), requests());
     assert_eq!(outcome.window, Nanos(367_000));
-    // With slots for all the third command ends at 300 before the first data:
-    // data 301, 302; third: flash 300-365, done 366.
+    // With slots for all, the third command ends at 300, before the first data: data 301 and 302.
+    // Third: flash 300-365, done 366.
     let outcome = run(&drive(&[(SATA.0, &many)]), requests());
     assert_eq!(outcome.window, Nanos(366_000));
 }

@@ -1,4 +1,5 @@
-//! Variability against closed forms: moments, autocorrelation, what averaging leaves.
+//! Variability compared with closed forms: moments, autocorrelation, and the variation that
+//! averaging leaves.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::Nanos;
@@ -37,7 +38,7 @@ fn with_outliers(sigma: f64) -> Variability {
     }
 }
 
-/// Mean of the numbers, and four standard errors of it.
+/// The mean of the numbers, and four of its standard errors.
 fn mean(numbers: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let count = numbers.clone().count() as f64;
     let mean = numbers.clone().sum::<f64>() / count;
@@ -111,7 +112,7 @@ variability.outlier_factor = 2.0
         queue_depth: 1,
         ..Characteristics::default()
     };
-    // Of 60 us: shorter than a step of the drift, and longer.
+    // Reads of 60 us, for a time shorter than a step of the drift, and longer.
     for requests in [1_000, 200, 100] {
         let plan = Plan::counting(0, requests);
         let window = |drive: &Prepared, index| {
@@ -122,7 +123,7 @@ variability.outlier_factor = 2.0
             let truth = window(&plain, index).window.0;
             let outcome = window(&prepared, index);
             let factor = mean_factor(&variability, 7, index, truth);
-            // Each operation is rounded to whole nanoseconds of at least 5000 times 0.4.
+            // Each operation is rounded to whole nanoseconds and takes at least 5000 x 0.4 ns.
             assert!((outcome.variability_factor / factor - 1.0).abs() < 2.5e-4);
             assert!((outcome.window.0 as f64 / (truth as f64 * factor) - 1.0).abs() < 2.5e-4);
         }
@@ -140,7 +141,7 @@ fn drift(index: u64, from: u64, to: u64) -> f64 {
     lasted as f64 / ((to - from) * STEP) as f64
 }
 
-/// Of two moments so many steps apart: Cov = exp(s^2 exp(-t / T)) - 1.
+/// The covariance of two moments `steps` apart: Cov = exp(s^2 exp(-t / T)) - 1.
 fn covariance(steps: u64) -> f64 {
     let decay = (-(steps as f64) / 16.0).exp();
     (SIGMA * SIGMA * decay).exp() - 1.0
@@ -163,7 +164,7 @@ fn the_drift_has_mean_one_and_the_autocorrelation_of_its_time() {
 
 #[test]
 fn a_window_averages_as_its_length_says() {
-    // The variance of the mean of n steps: the mean of the covariances of all their pairs.
+    // The variance of the mean of n steps is the mean of the covariances of all their pairs.
     let closed_form = |n: u64| {
         let of_distance = |d: u64| 2.0 * (n - d) as f64 * covariance(d);
         let pairs = n as f64 * covariance(0) + (1..n).map(of_distance).sum::<f64>();
@@ -175,8 +176,8 @@ fn a_window_averages_as_its_length_says() {
         assert_mean(squares.clone(), closed_form(n));
         mean(squares).0.sqrt()
     });
-    // Of an Ornstein-Uhlenbeck process: 2T/W (1 - T/W (1 - exp(-W/T))) is 0.922 and 0.180 of
-    // the variance, which makes the long window's mean 2.3 times as sure, not sqrt(40).
+    // For an Ornstein-Uhlenbeck process, 2T/W (1 - T/W (1 - exp(-W/T))) is 0.922 and 0.180 of the
+    // variance. So the long window's mean is 2.3 times as accurate, not sqrt(40).
     let ratio = spread[0] / spread[1];
     assert!((2.1..2.5).contains(&ratio), "{ratio}");
 }
@@ -197,7 +198,7 @@ fn both_times_lead_to_each_other() {
             next > drive_ns && time.host_ns(next) > host_ns && time.host_ns(next - 1) <= host_ns
         );
     }
-    // What is forgotten changes nothing after it.
+    // Forgetting steps changes nothing after them.
     let mut forgetful = host_time(3);
     let later = 1_500 * STEP + 77;
     forgetful.host_ns(later);
@@ -209,7 +210,7 @@ fn both_times_lead_to_each_other() {
 
 #[test]
 fn a_closed_loop_runs_in_the_hosts_time() {
-    // Reads of 60 us one after the other: the n-th is complete at 60 n us of the drive's time.
+    // Reads of 60 us one after another: the n-th completes at 60 n us of the drive's time.
     let prepared = drive(&[ONE_DIE, DRIFT]);
     let mut worker = prepared.worker();
     let reads = Characteristics {
@@ -233,14 +234,14 @@ fn a_closed_loop_runs_in_the_hosts_time() {
     assert_eq!(outcome.window, Nanos(window));
     let factor = window as f64 / 540e6;
     assert!((outcome.variability_factor - factor).abs() < 1e-12);
-    // The die works all the time, whoever's time that is.
+    // The die works all the time, in both times.
     assert!((flash(&outcome).unit_utilisation_ratio[0] - 1.0).abs() < 1e-12);
 }
 
 #[test]
 fn commands_arrive_in_the_hosts_time_and_windows_close_in_it() {
     let prepared = drive(&[ONE_DIE, DRIFT]);
-    // Long enough for the past to be forgotten: 60 s are 6000 steps.
+    // Long enough for old steps to be forgotten: 60 s are 6000 steps.
     let reads: Vec<_> = (0..60).map(|second| read(second * 1_000_000, 7)).collect();
     let plan = Plan {
         log_requests: Some(60),
@@ -251,7 +252,7 @@ fn commands_arrive_in_the_hosts_time_and_windows_close_in_it() {
     for (second, logged) in (0..).zip(&outcome.log.as_ref().unwrap().requests) {
         let from = time.drive_ns(second * 1_000_000_000);
         assert_eq!(logged.submitted_ns, time.host_ns(from));
-        // The drive has no moment between two of its own nanoseconds.
+        // The drive's time has no moments between two of its own nanoseconds.
         assert!(logged.submitted_ns - second * 1_000_000_000 < 10);
         let latency = time.host_ns(from + 60_000) - time.host_ns(from);
         assert_eq!(logged.latency_ns(), latency);

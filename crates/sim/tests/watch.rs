@@ -1,4 +1,4 @@
-//! A run tells whoever watches it where it stands.
+//! A run reports its progress to a watcher.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use drivelab_sim::ssd::{Plan, Watch};
 
 use crate::small_drive::{ONE_DIE, drive, timed, write};
 
-/// Twenty writes at once, one every 310 us; the window is closed after five of them.
+/// Twenty writes at once, one every 310 us. The window is closed after five of them.
 #[test]
 fn a_run_that_drains_says_what_is_left() -> Result<(), Box<dyn std::error::Error>> {
     let watch = Arc::new(Watch::default());
@@ -16,7 +16,7 @@ fn a_run_that_drains_says_what_is_left() -> Result<(), Box<dyn std::error::Error
     worker.run(&timed(writes), Plan::counting(0, 5), 0, 0)?;
     let standing = watch.standing();
     assert!(standing.drains);
-    // Told before what happens then, at most a millisecond and a write from the end.
+    // Reported before the events of that moment, at most a millisecond and one write from the end.
     assert_eq!(standing.completed, (standing.simulated_ns - 1) / 310_000);
     assert_eq!(standing.completed + standing.outstanding, 20);
     let end = 20 * 310_000;

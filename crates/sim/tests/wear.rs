@@ -1,4 +1,4 @@
-//! Wear levelling, hot data and worn drives, from the preset to what a run tells.
+//! Wear levelling, hot data and worn drives, from the preset to the results of a run.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_sim::preset::SsdConfig;
@@ -33,7 +33,7 @@ fn a_worn_drive_starts_with_the_erases_stated() {
     let fresher = flash(&outcome("")).erase_counts.unwrap();
     let worn = outcome("condition = \"worn\"\nwear.worn_erase_count = 3_000\n");
     let worn = flash(&worn).erase_counts.unwrap();
-    // The same writes erase as many blocks; without the erases of preconditioning.
+    // The same writes erase as many blocks, but without the erases of preconditioning.
     let none = outcome("condition = \"worn\"\nwear.worn_erase_count = 0\n");
     let none = flash(&none).erase_counts.unwrap();
     assert!((worn.mean - none.mean - 3_000.0).abs() < 1e-9);
@@ -51,7 +51,7 @@ fn levelling_costs_programs_of_its_own_and_narrows_the_spread() {
         let counts = flash(outcome).erase_counts.unwrap();
         counts.most - counts.least
     };
-    // Three quarters of the data are cold: their blocks are never erased.
+    // Three quarters of the data are cold, so their blocks are never erased.
     assert!(spread(&without) > 12, "{}", spread(&without));
     assert!(spread(&with) <= 8, "{}", spread(&with));
     let programs = flash(&with).host_page_programs

@@ -1,4 +1,4 @@
-//! Passes over a file against times computed by hand.
+//! Passes over a file compared with times computed by hand.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -67,9 +67,9 @@ fn times(prepared: &Prepared, passes: &[WholePass], workers: usize) -> Vec<u64> 
     outcomes.iter().map(|outcome| outcome.window.0).collect()
 }
 
-/// 40 reads of one page, 60 us each, one after the other; 20 of two, on two dies at once; 13 of
-/// three, of which two share a die that transfers 10 us each; one page is left over. A write of a
-/// page takes 310 us.
+/// 40 reads of one page, 60 us each, one after another; 20 of two pages, on two dies at once; 13 of
+/// three pages, two of which share a die that transfers 10 us each, with one page left over. A
+/// write of a page takes 310 us.
 #[test]
 fn a_pass_takes_its_requests_one_after_the_other() {
     let drive = Prepared::Ssd(small_drive::drive(&[]));
@@ -101,8 +101,8 @@ fn a_pass_takes_its_requests_one_after_the_other() {
     assert_eq!(counted[4].write.bytes, 40 * 4096);
 }
 
-/// In order two tracks pass below the heads, with the switch between them that the skew hides;
-/// in a random order each sector of one track is waited for.
+/// In order, two tracks pass below the heads, and the skew hides the switch between them. In random
+/// order the disk waits for each sector of one track.
 #[test]
 fn a_disk_reads_on_or_waits_for_each_sector() {
     let drive = prepared(&format!("{DISK}host.interface = \"free\"\n"));
@@ -122,8 +122,8 @@ fn a_disk_reads_on_or_waits_for_each_sector() {
     );
 }
 
-/// 100 writes in the cache: a command of 100 us and 1707 ns on the link each, far less than the
-/// platters need.
+/// 100 writes in the cache: each takes a command of 100 us and 1707 ns on the link, far less than
+/// the platters need.
 #[test]
 fn a_write_counts_when_the_drive_has_it() {
     let drive = prepared(DISK);
@@ -145,7 +145,7 @@ fn times_depend_neither_on_other_passes_nor_on_workers() {
             .collect();
         let told = times(&drive, &passes, 1);
         assert_eq!(told, times(&drive, &passes, 3));
-        // Each is from the prepared state: only the order differs.
+        // Each starts from the prepared state; only the order differs.
         assert!(told.iter().skip(1).step_by(2).all(|&time| time == told[1]));
         let mut worker = drive.worker(&Arc::default());
         let Work { streams, plan, .. } = work(6, passes[6]);

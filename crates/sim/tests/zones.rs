@@ -1,4 +1,5 @@
-//! Zones: times by hand, what waits for a reset, what is refused, streams that write zone by zone.
+//! Zones: times by hand, what waits for a reset, what is refused, and streams that write zone by
+//! zone.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{Operation, OperationKind};
@@ -17,7 +18,7 @@ const ZONES: &str = "condition = \"fresh\"\nzones.size_bytes = 262144\n\
                      zones.capacity_bytes = 131072\ngeometry.user_capacity_bytes = 2097152\n";
 const BUFFER: &str = "buffer.write_buffer_bytes = 65536\n";
 
-/// By its number of us and its zone.
+/// A command for a whole zone, at a time in us.
 fn of_zone(action: ZoneAction, at_us: u64, zone: u64) -> Command {
     Command::of_zone(action, zone * 64 * u64::from(PAGE), Nanos(at_us * 1000))
 }
@@ -33,7 +34,7 @@ fn zones(outcome: &Outcome) -> &ZoneCounters {
     outcome.zones.as_ref().unwrap()
 }
 
-/// Of each command in order its latency in us.
+/// The latency of each command in us, in order.
 fn latencies(changes: &[&str], commands: &[Command]) -> Vec<u64> {
     let plan = Plan {
         log_requests: Some(100),
@@ -52,21 +53,21 @@ fn latencies(changes: &[&str], commands: &[Command]) -> Vec<u64> {
     found.into_iter().map(|(_, latency)| latency).collect()
 }
 
-/// A page takes 10 us on the channel of its die and 300 us there; two pages lie on two dies.
+/// A page takes 10 us on the channel of its die and 300 us there. Two pages lie on two dies.
 #[test]
 fn a_write_an_append_and_a_read_take_what_their_pages_take() {
     let commands = [
         write(0, 0),
         append(1_000, 0, 2),
         read(2_000, 1),
-        // Nothing was written there: no flash is read.
+        // Nothing was written there, so no flash is read.
         read(3_000, 5),
         append(4_000, 3, 1),
     ];
     assert_eq!(latencies(&[ZONES], &commands), [310, 310, 60, 0, 310]);
 }
 
-/// The controller takes 200 us, and 5 us for each page that was not written; erases take 1,000 us.
+/// The controller takes 200 us, plus 5 us for each page that was not written. Erases take 1,000 us.
 #[test]
 fn resets_and_finishes_take_the_controllers_time_and_that_of_erases() {
     let times =
@@ -93,25 +94,27 @@ fn resets_and_finishes_take_the_controllers_time_and_that_of_erases() {
     assert_eq!(outcome.media.flash().unwrap().block_erases, 2);
 }
 
-/// A reset waits for the writes before it, and what comes later for the reset; other zones do not.
+/// A reset waits for the writes before it, and later commands wait for the reset. Other zones do
+/// not wait.
 #[test]
 fn a_reset_waits_for_writes_and_writes_for_a_reset() {
     let times = "zones.reset_ns = 200_000\n";
     let commands = [
         append(0, 0, 1),
         of_zone(ZoneAction::Reset, 100, 0),
-        // It is the first of its zone again: judged when the reset is over, at 510 us.
+        // The first write of its zone after the reset: it is judged when the reset is over, at 510
+        // us.
         write(200, 0),
-        // Its page lies on the die that programs until 310 us, and so does what is erased then:
-        // from 620 to 1,620 us.
+        // Its page lies on the die that programs until 310 us. The erase follows there, from 620 to
+        // 1,620 us.
         append(250, 1, 1),
     ];
     let told = latencies(&[ZONES, times], &commands);
     assert_eq!(told, [310, 410, 1_620 + 310 - 200, 370]);
 }
 
-/// Appends at once, in one zone: each has its own place, in the order in which they came, whether
-/// there is a buffer, a link, or time of cores between.
+/// Simultaneous appends to one zone. Each gets its own place, in order of arrival, whether or not
+/// there is a buffer, a link, or core time in between.
 #[test]
 fn appends_in_flight_lie_one_behind_the_other() {
     for changes in [
@@ -146,20 +149,20 @@ fn appends_in_flight_lie_one_behind_the_other() {
 fn what_breaks_a_rule_is_refused_counted_and_moves_no_data() {
     let limits = "zones.most_open = 2\nzones.most_active = 3\nzones.most_append_bytes = 8192\n";
     let commands = vec![
-        // Not where the zone goes on.
+        // Not at the zone's write pointer.
         write(0, 5),
-        // Too large an append, and one that is not at the beginning of its zone.
+        // An append that is too large, and one that is not at the beginning of its zone.
         append(1_000, 0, 3),
         Command {
             offset_bytes: 4096,
             ..append(2_000, 0, 1)
         },
-        // Beyond the capacity, from a full zone, across the end of a zone.
+        // Beyond the capacity; from a full zone; across the end of a zone.
         of_zone(ZoneAction::Finish, 3_000, 0),
         append(4_000, 0, 1),
         command(CommandKind::Write, 5_000, 64, 33),
         command(CommandKind::Read, 6_000, 62, 4),
-        // Three open, one of them closed by the drive, and a fourth.
+        // Three open zones, one of which the drive closes, and a fourth.
         of_zone(ZoneAction::Open, 7_000, 1),
         of_zone(ZoneAction::Open, 8_000, 2),
         of_zone(ZoneAction::Open, 9_000, 3),
@@ -178,15 +181,15 @@ fn what_breaks_a_rule_is_refused_counted_and_moves_no_data() {
     assert_eq!(counted.refused_too_many_active, 1);
     assert_eq!(counted.refused_transition, 1);
     assert_eq!(counted.refused_commands(), 9);
-    // One append was taken: the others, and the read, moved nothing.
+    // One append was accepted. The others, and the read, moved nothing.
     assert_eq!((outcome.write.bytes, outcome.read.bytes), (4096, 0));
     assert_eq!(outcome.write.latency.count(), 1);
     let trims = &outcome.streams[0].commands[CommandKind::Trim.index()].counted;
     assert_eq!((trims.latency.count(), trims.bytes), (13, 0));
 }
 
-/// A write that is not where it should be is refused whether it comes alone or among others, and
-/// random writes are results: nothing fails.
+/// A misplaced write is refused whether it comes alone or among others. Refused random writes are
+/// results: the run does not fail.
 #[test]
 fn random_writes_are_refused_and_counted() {
     let workload = Characteristics {
@@ -205,7 +208,7 @@ fn random_writes_are_refused_and_counted() {
         .unwrap();
     let counted = zones(&outcome);
     assert!(counted.refused_commands() > 480);
-    // They are judged when they enter, and four are under way when the last is counted.
+    // Commands are judged when they enter, and four are in progress when the last is counted.
     let told = outcome.write.latency.count() + counted.refused_commands();
     assert!((500..=504).contains(&told), "{told}");
 }
@@ -228,8 +231,8 @@ fn zoned(zones: u32, queue_depth: u32, appends: bool, write_ratio: f64) -> Zoned
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A stream that keeps the rules is never refused, writes once what it writes, reads what is
-    /// there, and leaves no more open than it writes to.
+    /// A stream that keeps the rules is never refused, writes everything once, reads only what
+    /// exists, and leaves no more zones open than it writes to.
     #[test]
     fn a_stream_of_zones_breaks_no_rule(
         at_once in 1..4_u32,
@@ -259,7 +262,8 @@ proptest! {
     }
 }
 
-/// The same pattern in pieces of a drive without zones: trims stand for resets.
+/// The same pattern on a drive without zones, in pieces of zone size. Trims take the place of
+/// resets.
 #[test]
 fn a_drive_without_zones_takes_pieces_of_the_same_size() {
     let pattern = Zoned {
@@ -352,7 +356,7 @@ fn a_drive_without_zones_takes_pieces_of_the_same_size() {
     );
 }
 
-/// Filled drives hold full zones, which can be read; a state is saved and taken up again.
+/// Filled drives hold full zones, which can be read. A state is saved and restored.
 #[test]
 fn conditions_and_states_of_zones() {
     let filled = ZONES.replace("\"fresh\"", "\"preconditioned\"");
@@ -365,7 +369,7 @@ fn conditions_and_states_of_zones() {
     let outcome = run(&prepared, commands);
     assert_eq!(zones(&outcome).refused_full, 1);
     assert_eq!(outcome.media.flash().unwrap().page_reads, 1);
-    // Preconditioned twice: every block of the full zones was erased once.
+    // Preconditioned means twice, so every block of the full zones was erased once.
     let erases = outcome.media.flash().unwrap().erase_counts.unwrap();
     assert_eq!((erases.least, erases.most), (0, 1));
     let mut worker = prepared.worker();
@@ -382,13 +386,13 @@ fn conditions_and_states_of_zones() {
     assert_eq!(step(&mut other), then);
 }
 
-/// An erase waits for what the dies did before, and programs of the next zone for the erase.
+/// An erase waits for earlier work of the dies, and programs of the next zone wait for the erase.
 #[test]
 fn a_reset_of_buffered_writes_gives_their_pages_up() {
     let commands = [
         append(0, 0, 8),
         of_zone(ZoneAction::Reset, 100, 0),
-        // Its data was in the buffer when the zone was reset: it is there no more.
+        // Its data was in the buffer when the zone was reset, and is gone.
         read(110, 7),
     ];
     let told = latencies(&[ZONES, BUFFER], &commands);
@@ -412,8 +416,8 @@ fn a_size_that_is_no_sectors_is_refused() {
     assert!(message.contains("zones.size_bytes"), "{message}");
 }
 
-/// Three logs that are overwritten sooner or later (`examples/zoned-logs.toml`): zones need no
-/// collection, and the same flash without them moves pages of one log out of the holes of another.
+/// Three logs that are overwritten sooner or later (`examples/zoned-logs.toml`). Zones need no
+/// collection. The same flash without zones moves pages of one log out of the gaps of another.
 #[test]
 fn logs_cost_moves_without_zones_and_none_with_them() {
     let read = |name: &str| {

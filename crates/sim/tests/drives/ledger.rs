@@ -1,13 +1,13 @@
-//! When the oracle's window opens and closes, from the list of all completions.
+//! When the oracle's window opens and closes, computed from the list of all completions.
 //!
-//! Nothing is kept up to date: whoever asks has everything computed anew.
+//! Nothing is updated incrementally: every query computes everything anew.
 
 use drivelab_request::{ClosedBy, Command};
 use drivelab_sim::ssd::{PARTS, Plan};
 
 use super::story::Entry;
 
-/// Student's t at 97.5 % for 15 to 63 degrees of freedom, by scipy.
+/// Student's t at 97.5 % for 15 to 63 degrees of freedom, computed with scipy.
 const STUDENT_975: [f64; 49] = [
     2.131449546,
     2.119905299,
@@ -63,13 +63,13 @@ const STUDENT_975: [f64; 49] = [
 /// Every completion so far, and what the plan makes of it.
 pub struct Ledger {
     plan: Plan,
-    /// When, and how long it took.
+    /// Time and latency of each completion.
     completions: Vec<(u64, u64)>,
-    /// Notes made in the journal.
+    /// The number of marks made in the journal.
     marks: usize,
-    /// When, and how many had completed.
+    /// When the window opened, and how many requests had completed.
     pub opened: Option<(u64, usize)>,
-    /// When, how many had completed, and why.
+    /// When it closed, how many had completed, and the reason.
     pub closed: Option<(u64, usize, ClosedBy)>,
 }
 
@@ -86,7 +86,7 @@ impl Ledger {
         ledger
     }
 
-    /// Whether the warm-up's requests are complete, and when its time is over.
+    /// Opens the window if the warm-up's requests are complete and its time is over.
     fn open_if_warm(&mut self, now: u64) {
         let window = &self.plan.window;
         let is_warm = self.completions.len() as u64 >= window.warmup_requests;
@@ -101,7 +101,7 @@ impl Ledger {
         }
     }
 
-    /// Time comes to `now`; what happens at that moment is not yet told.
+    /// Time reaches `now`. Events at that moment have not been recorded yet.
     pub fn time(&mut self, now: u64, journal: &mut Vec<Entry>) {
         self.open_if_warm(now);
         if let (Some((opened, _)), Some(duration), None) =
@@ -160,7 +160,7 @@ impl Ledger {
         }
     }
 
-    /// Notes in the journal that the window has opened or closed.
+    /// Records in the journal that the window has opened or closed.
     fn mark(&mut self, journal: &mut Vec<Entry>) {
         let happened = [
             self.opened.map(|_| Entry::Opened),
@@ -196,7 +196,7 @@ impl Ledger {
         inside.iter().map(|&(_, latency)| latency).collect()
     }
 
-    /// The numbers of counted requests at which the half-width is looked at.
+    /// The numbers of counted requests at which the half-width is checked.
     fn looks(&self) -> Vec<u64> {
         let mut looks = vec![self.plan.window.requests.unwrap_or(1)];
         while *looks.last().unwrap() < 1 << 20 {
@@ -219,8 +219,8 @@ impl Ledger {
                 .is_some_and(|found| found <= half_width.ratio * mean)
     }
 
-    /// Of the largest number of batches, 16 to 64, that are not correlated, or,
-    /// widened, of the smallest.
+    /// The half-width from the largest number of batches, 16 to 64, that are not correlated. If all
+    /// are, from the smallest number, widened.
     pub fn half_width(&self) -> Option<f64> {
         let latencies = self.counted();
         let mut size = 1;
@@ -243,7 +243,7 @@ impl Ledger {
     }
 }
 
-/// As of independent batches, and by what correlated ones widen it.
+/// The half-width as for independent batches, and the factor by which correlation widens it.
 fn half_width(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     if values.iter().all(|value| *value == values[0]) {
@@ -255,7 +255,7 @@ fn half_width(values: &[f64]) -> (f64, f64) {
     let steps: f64 = pairs.map(|(a, b)| (a - b).powi(2)).sum();
     let correlation = 1.0 - steps / squares / 2.0;
     let half_width = STUDENT_975[values.len() - 16] * (squares / (count - 1.0) / count).sqrt();
-    // One-sided at 20 %.
+    // One-sided test at 20 %.
     if correlation * ((count.powi(2) - 1.0) / (count - 2.0)).sqrt() < 0.841_621_233_6 {
         (half_width, 1.0)
     } else {

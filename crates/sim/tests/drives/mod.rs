@@ -11,7 +11,7 @@ use drivelab_sim::ssd::Plan;
 use drivelab_workload::Characteristics;
 use proptest::prelude::*;
 
-/// A duration: none, round (so that many events coincide) or any.
+/// A duration: zero, a round number (so that many events coincide), or any.
 fn nanos(most: u64) -> impl Strategy<Value = u64> {
     let step = most / 4;
     prop_oneof![
@@ -21,7 +21,7 @@ fn nanos(most: u64) -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Times of the cell array, enough for every number of page types, and whether one holds for all.
+/// Cell-array times, enough for every number of page types, and whether one time holds for all.
 fn cell_times(most: u64) -> impl Strategy<Value = (Vec<u64>, bool)> {
     (
         prop::collection::vec(nanos(most), 4),
@@ -29,7 +29,7 @@ fn cell_times(most: u64) -> impl Strategy<Value = (Vec<u64>, bool)> {
     )
 }
 
-/// As a preset says them.
+/// The same as text of a preset.
 fn by_type((times, is_one): &(Vec<u64>, bool), types: usize) -> String {
     if *is_one {
         times[0].to_string()
@@ -85,7 +85,7 @@ fn host() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Keys of wear levelling and of hot data apart, both off in half of the drives.
+/// Keys of wear levelling and of hot-data separation. Both are off in half of the drives.
 fn wear() -> impl Strategy<Value = (String, bool)> {
     let on = (any::<bool>(), 0..4_u32).prop_map(|(first, spread)| {
         format!("[wear]\nleast_worn_first = {first}\nstatic_spread = {spread}\n")
@@ -93,7 +93,7 @@ fn wear() -> impl Strategy<Value = (String, bool)> {
     (prop_oneof![Just(String::new()), on], any::<bool>())
 }
 
-/// Keys of the mapping, usual in half of the drives, and a rule for victims.
+/// Keys of the mapping (default in half of the drives), and a rule for victims.
 fn choices() -> impl Strategy<Value = (String, &'static str)> {
     let word = prop::sample::select::<&'static str>;
     let mapping =
@@ -120,7 +120,7 @@ fn choices() -> impl Strategy<Value = (String, &'static str)> {
     (mapping, word(VictimPolicy::WORDS))
 }
 
-/// Keys of ageing, off in half of the drives; rated so low that a few erases matter.
+/// Keys of ageing, off in half of the drives. The rated count is so low that a few erases matter.
 fn ageing() -> impl Strategy<Value = String> {
     let ratios = (0.3..3.0_f64, 0.3..3.0_f64);
     let retry = (0.01..1.0_f64, 1..5_u32, nanos(20_000), any::<bool>());
@@ -139,7 +139,7 @@ fn ageing() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), on]
 }
 
-/// How long the firmware works, in half of the drives.
+/// How long the firmware works; zero in half of the drives.
 fn firmware() -> impl Strategy<Value = String> {
     let fixed = nanos(8_000).prop_map(|nanos| format!("time = \"fixed\"\ncommand_ns = {nanos}"));
     let costs = prop::collection::vec(
@@ -174,7 +174,7 @@ fn firmware() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), on]
 }
 
-/// In what order a die takes what waits, where it may choose; and what pauses cost.
+/// The order in which a die takes waiting operations, if it may choose, and the cost of pauses.
 fn order() -> impl Strategy<Value = (String, String)> {
     let suspends = (0..4_u32, nanos(4_000), nanos(4_000), nanos(20_000));
     let order = prop::sample::select(Order::WORDS);
@@ -201,8 +201,8 @@ fn order() -> impl Strategy<Value = (String, String)> {
     prop_oneof![Just((String::new(), String::new())), overtaking]
 }
 
-/// Copyback, cache and multi-plane operations where they are allowed, and the order of
-/// operations with them: without pauses where a die takes more than one at a time.
+/// Copyback, cache and multi-plane operations where they are allowed, and the order of operations
+/// with them. Dies that take more than one operation at a time do not pause.
 fn with_registers(
     order: String,
     (copyback, has_cache, multi_plane, is_chip, data_first): (bool, bool, usize, bool, bool),
@@ -270,7 +270,7 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
             let (channels, ways, dies, planes, plane_mode) = shape;
             let ((in_order, whole_block, sigma), (mapping, policy), ((wear, is_hot_apart), ageing, firmware), order, registers) =
                 rest;
-            // Who maps blocks levels no wear; only page maps know hot pages.
+            // Firmware that maps blocks does no wear levelling, and only page maps know hot pages.
             let has_map = mapping.contains("demand_cached_page") || mapping.contains("slc");
             let maps_blocks = mapping.contains("scheme") && !has_map;
             let is_hot_apart = is_hot_apart && !maps_blocks && !has_map;
@@ -279,10 +279,10 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
             let (order, suspends) = if in_order { Default::default() } else { order };
             let may_combine = (planes > 1 && !plane_mode, plane_mode);
             let (order, registers) = with_registers(order, registers, in_order, may_combine);
-            // One more open block needs more spare.
+            // One more open block needs more spare space.
             let (ratio, hot) = match (is_hot_apart, has_map) {
                 (true, _) => ("0.72", "hot_blocks_per_plane = 2\n"),
-                // As much for the map, which every plane may have pages of.
+                // The map needs as much again, because every plane may hold pages of it.
                 (false, true) => ("1.5", ""),
                 (false, false) => ("0.61", ""),
             };
@@ -316,8 +316,7 @@ fn ratio() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), Just(0.5), Just(1.0), 0.0..=1.0]
 }
 
-/// Workloads whose sizes and strides fit the smallest of [`small_drives`] when
-/// [`fitted`] to it.
+/// Workloads whose sizes and strides fit the smallest of [`small_drives`] after [`fitted`].
 pub fn workloads() -> impl Strategy<Value = Characteristics> {
     let sizes = (1..40_u32, 1..40_u32, 0..20_u64, 0..20_u64);
     (ratio(), 1..40_u32, sizes, ratio(), ratio()).prop_map(
@@ -334,7 +333,7 @@ pub fn workloads() -> impl Strategy<Value = Characteristics> {
     )
 }
 
-/// `workload` with sizes and strides cut down to what `config` holds.
+/// `workload` with sizes and strides reduced to the size of `config`.
 pub fn fitted(workload: Characteristics, config: &SsdConfig) -> Characteristics {
     let capacity = config.geometry.user_capacity_bytes;
     let size = |bytes: u32| bytes.min(capacity as u32);
@@ -348,7 +347,7 @@ pub fn fitted(workload: Characteristics, config: &SsdConfig) -> Characteristics 
     }
 }
 
-/// How long a run is: so many requests, a time, until the mean is sure.
+/// How long a run lasts: a number of requests, a time, or until the mean is accurate enough.
 pub fn plans() -> impl Strategy<Value = Plan> {
     let warmup = (0..60_u64, prop_oneof![2 => Just(0), 1 => 0..2_000_000_u64]);
     let requests = 1..200_u64;
@@ -375,8 +374,8 @@ pub fn plans() -> impl Strategy<Value = Plan> {
     )
 }
 
-/// One command of an open loop before it is placed: gap to the one before it,
-/// place, sectors, what it does and whether a write is forced.
+/// One command of an open loop before it gets its place: the gap to the previous command, the
+/// place, the number of sectors, the kind of command, and whether a write is forced.
 pub type Draw = (u64, u32, u32, (CommandKind, bool));
 
 /// Up to `most` commands of an open loop.
@@ -392,7 +391,7 @@ pub fn draws(most: usize) -> impl Strategy<Value = Vec<Draw>> {
     prop::collection::vec((gap, any::<u32>(), 1..60_u32, kind), 1..most)
 }
 
-/// The commands that `draws` mean on a drive of `capacity_bytes`.
+/// The commands that `draws` stand for on a drive of `capacity_bytes`.
 pub fn placed(draws: &[Draw], capacity_bytes: u64) -> Vec<Command> {
     let sectors = capacity_bytes / 512;
     let mut now = 0;

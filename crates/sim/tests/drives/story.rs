@@ -1,4 +1,4 @@
-//! What the oracle saw, and the comparison with what the simulator says.
+//! What the oracle saw, compared with the results of the simulator.
 
 use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::{Command, CommandKind, Direction, Histogram};
@@ -8,30 +8,30 @@ use super::ledger::Ledger;
 
 use crate::counted::flash;
 
-/// Something that the window may count, in the order in which it happened.
+/// Something that the window may count, in order of occurrence.
 #[derive(Clone, Copy, Debug)]
 pub enum Entry {
     /// A flash operation was completed.
     Operation(OperationKind, Cause),
     /// A page was read from the write buffer.
     Hit,
-    /// A page was written over one that was gathered in the buffer.
+    /// A page was written over one gathered in the buffer.
     Coalesced,
-    /// From here on the window counts.
+    /// The window opened.
     Opened,
-    /// From here on it does not.
+    /// The window closed.
     Closed,
     /// A request was completed.
     Completion {
         /// The request.
         request: Command,
-        /// Of which stream.
+        /// Its stream.
         stream: usize,
-        /// From its submission, ns.
+        /// Time since its submission, ns.
         latency: u64,
-        /// Where it went, by [`drivelab_sim::ssd::Part`], ns.
+        /// Its parts, by [`drivelab_sim::ssd::Part`], ns.
         parts: [u64; PARTS],
-        /// When.
+        /// Its time.
         at: u64,
     },
 }
@@ -40,11 +40,11 @@ pub enum Entry {
 pub struct Story {
     pub ledger: Ledger,
     pub journal: Vec<Entry>,
-    /// Of every unit, when it was at work.
+    /// For every unit, when it was busy.
     pub unit_busy: Vec<Vec<(u64, u64)>>,
-    /// Of every channel, when it transferred.
+    /// For every channel, when it transferred.
     pub channel_busy: Vec<Vec<(u64, u64)>>,
-    /// When cores worked, all together.
+    /// When cores worked, for all of them together.
     pub core_busy: Vec<(u64, u64)>,
 }
 
@@ -63,7 +63,7 @@ impl Story {
         self.journal.iter().filter_map(completion).collect()
     }
 
-    /// Panics with the first quantity in which `outcome` differs.
+    /// Panics at the first quantity in which `outcome` differs.
     pub fn assert_agrees(&self, outcome: &Outcome) {
         let completions = self.completions();
         let (opened, warmup) = self.ledger.opened.unwrap();
@@ -179,7 +179,7 @@ impl Story {
         }
     }
 
-    /// What each stream counted, in number, bytes, latencies and their parts.
+    /// Compares what each stream counted: numbers, bytes, latencies and their parts.
     fn assert_streams(&self, outcome: &Outcome) {
         let (_, warmup) = self.ledger.opened.unwrap();
         let (_, end, _) = self.ledger.closed.unwrap();

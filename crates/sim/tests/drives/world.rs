@@ -1,14 +1,12 @@
-//! A second simulator of the same drive, slow and plain: the oracle.
+//! A second simulator of the same drive, slow and simple: the oracle.
 //!
-//! It takes the flash operations from the firmware and nothing else from the
-//! simulator. Every step scans everything that could happen for the earliest;
-//! nothing is packed, reused or cached, and every interval is kept, so that
-//! what a window holds is computed afterwards.
+//! It takes the flash operations from the firmware and nothing else from the simulator. Every step
+//! searches all possible events for the earliest. Nothing is packed, reused or cached, and every
+//! interval is kept, so the content of a window is computed afterwards.
 //!
-//! What can happen at the same time happens in this order: units by number,
-//! dispatch, the link, acknowledgements, arrivals, cores. What takes no time at a stage
-//! that is free happens at once. A channel promises its time in the order in
-//! which it is asked.
+//! Events at the same time happen in this order: units by number, dispatch, the link,
+//! acknowledgements, arrivals, cores. If a stage is free and takes no time, its work happens at
+//! once. A channel promises its time in the order in which it is requested.
 
 mod arrivals;
 mod buffer;
@@ -38,9 +36,9 @@ enum Beneficiary {
     Request(usize),
     /// The copy of a page in the buffer with this number.
     Buffer(usize),
-    /// The same, of a write that waits for it.
+    /// The same, for a write that waits for it.
     Forced(usize, usize),
-    /// Pages of this request wait for what is read of the map.
+    /// Pages of this request wait for a read of the map.
     Lookup(usize),
     Nobody,
 }
@@ -50,11 +48,11 @@ enum Beneficiary {
 struct Task {
     operation: Operation,
     beneficiary: Beneficiary,
-    /// When dispatch hands it over, if that is known.
+    /// When dispatch hands it over, if known.
     handed_over: u64,
     emitted: u64,
     number: usize,
-    /// What goes first; the last class keeps its order.
+    /// What goes first. The last class keeps its order.
     class: usize,
 }
 
@@ -72,19 +70,19 @@ struct Unit {
     since: u64,
     queue: VecDeque<Task>,
     busy: Vec<(u64, u64)>,
-    /// Those of the busy times in which it collected.
+    /// The busy intervals in which it collected.
     collecting: Vec<(u64, u64)>,
-    /// How many overtook the first of each class.
+    /// For each class, how many operations overtook its first one.
     passed: [u32; IN_ORDER + 1],
     paused: Option<Paused>,
-    /// What was read last is programmed next.
+    /// The data read last is programmed next.
     holds_page: bool,
-    /// Where it may take more than one operation at a time: what is in it.
+    /// If it may take more than one operation at a time: what is in it.
     die: Die,
-    /// The operation in hand pauses then, if there are reads.
+    /// The current operation pauses at this time, if there are reads.
     alarm: Option<u64>,
-    /// Of the operation in hand, since its last pause: time in the cell array that was
-    /// left, time that it had worked, and how many pauses there were.
+    /// For the current operation since its last pause: remaining cell-array time, time worked, and
+    /// number of pauses.
     left: Option<u64>,
     worked: u64,
     pauses: u32,
@@ -110,7 +108,7 @@ enum Crossing {
     ReadCommand(usize),
     NoData(usize),
     ReadData(usize),
-    /// Pages from the second number on, so many as the third.
+    /// First page, then number of pages.
     WriteData(usize, u32, u32),
 }
 
@@ -118,20 +116,20 @@ struct Pending {
     request: Command,
     stream: usize,
     submitted: u64,
-    /// Operations until its data is there.
+    /// Operations until its data has arrived.
     missing: usize,
     admitted_pages: u32,
     /// Pages whose data is in the buffer.
     arrived_pages: u32,
-    /// When the last of its parts that arrived is due.
+    /// When the last of its arrived parts is due.
     worked: u64,
-    /// Until when its time is told, and where that went.
+    /// Until when its time has been assigned, and to which parts.
     told: u64,
     parts: [u64; PARTS],
 }
 
 impl Pending {
-    /// From the last such moment to now it spent its time there.
+    /// Assigns the time since the last such moment to `part`.
     fn tell(&mut self, part: Part, now: u64) {
         self.parts[part as usize] += now - self.told;
         self.told = now;
@@ -150,30 +148,30 @@ pub struct World {
     dispatch_free_at: u64,
     dispatch_line: VecDeque<Task>,
     dispatch_alarm: Option<u64>,
-    /// To the drive, to the host.
+    /// Towards the drive, and towards the host.
     link_free_at: [u64; 2],
     link: [VecDeque<(u64, Crossing)>; 2],
     acknowledgements: VecDeque<(u64, usize)>,
-    /// One a stream.
+    /// One entry for each stream.
     arrivals: Vec<Arrivals>,
-    /// By stream: commands submitted, and complete.
+    /// For each stream: commands submitted and completed.
     sent: Vec<(u64, u64)>,
     requests: Vec<Pending>,
     in_drive: u64,
     outside: VecDeque<usize>,
     wants_buffer: VecDeque<usize>,
     buffer_used: u64,
-    /// What the buffer holds, and how much it ever held.
+    /// The content of the buffer, and everything it ever held.
     buffered: Vec<Held>,
     ever_buffered: usize,
-    /// Flushes, and the copies for which each waits.
+    /// Flushes, and the copies that each waits for.
     flushes: Vec<(usize, Vec<usize>)>,
     journal: Vec<Entry>,
-    /// Operations emitted so far, those that wait for others, and those that go first.
+    /// Operations emitted so far; those that wait for others; and those that go first.
     numbered: usize,
     held: Vec<dependents::Held>,
     urgent: Vec<usize>,
-    /// Of every block, as the flash has executed them.
+    /// Erases of every block, as the flash has executed them.
     erases: Vec<u32>,
     cores: Cores,
 }
@@ -186,7 +184,7 @@ struct Held {
     is_trimmed: bool,
     /// Its write waits for its program.
     is_forced: bool,
-    /// It waits for others before it goes to the flash.
+    /// It gathers with others before it goes to the flash.
     is_gathered: bool,
     is_whole: bool,
 }
@@ -202,7 +200,7 @@ enum Who {
 }
 
 impl World {
-    /// An idle drive with the firmware's state, every time multiplied by `factor`.
+    /// An idle drive with the state of the firmware, and every time multiplied by `factor`.
     pub fn new(config: &SsdConfig, firmware: Box<dyn Firmware>, factor: f64) -> Self {
         let geometry = &config.geometry;
         let dies = geometry.channels * geometry.ways_per_channel * geometry.dies_per_way;
@@ -273,7 +271,7 @@ impl World {
         }
     }
 
-    /// Runs until nothing is left to happen.
+    /// Runs until no event is left.
     pub fn run(mut self, arrivals: Vec<Arrivals>, plan: Plan) -> Story {
         self.ledger = Ledger::new(plan);
         self.ledger.time(0, &mut self.journal);
@@ -307,7 +305,7 @@ impl World {
         }
     }
 
-    /// Until nothing is left to happen.
+    /// Serves events until none is left.
     fn happen(&mut self) {
         while let Some((time, who)) = self.next() {
             assert!(time >= self.now, "time goes back");
@@ -321,7 +319,7 @@ impl World {
                     let (_, request) = self.acknowledgements.pop_front().unwrap();
                     self.complete(request);
                 }
-                // The window may have closed at this moment: then nothing arrives.
+                // The window may have closed at this moment; then nothing arrives.
                 Who::Arrival(stream) if self.ledger.closed.is_none() => self.submit(stream),
                 Who::Arrival(_) => {}
                 Who::Cores => self.core_is_done(),
@@ -405,7 +403,7 @@ impl World {
         }
     }
 
-    /// Streams with shares submit, one command after the other, until none may.
+    /// Streams with shares submit one command after another until none may.
     fn submit_shared(&mut self) {
         let share_of = |arrivals: &Arrivals| match arrivals {
             Arrivals::Shared(_, depth, turns) => Some((u64::from(*depth), *turns)),
@@ -495,7 +493,7 @@ impl World {
         request.offset_bytes / self.page_bytes()..last / self.page_bytes() + 1
     }
 
-    /// One page of a request as the firmware takes it.
+    /// One page of a request, as the firmware receives it.
     fn one_page(&self, request: &Command, page: u64) -> PageRun {
         let start = page * self.page_bytes();
         let end = start + self.page_bytes();

@@ -12,8 +12,8 @@ use drivelab_workload::{Characteristics, Stream};
 
 pub const PAGE: u32 = 4096;
 
-/// Two dies on two channels, queues at the dies, dispatch, host and buffer free: a read takes
-/// 50 + 10 us, a write 10 + 300 us; even pages lie on die 0.
+/// Two dies on two channels, with queues at the dies; dispatch, host and buffer take no time. A
+/// read takes 50 + 10 us, a write 10 + 300 us. Even pages lie on die 0.
 pub const BASE: &str = "
 name = \"base\"
 kind = \"ssd\"
@@ -45,7 +45,7 @@ buffer.write_buffer_bytes = 0
 variability.sigma = 0.0
 ";
 
-/// A link of 409.6 MB/s, which moves a page in 10 us; commands and acknowledgements cost nothing.
+/// A link of 409.6 MB/s, which moves a page in 10 us. Commands and acknowledgements take no time.
 pub const LINK: &str = "
 host.link_bytes_per_second = 409_600_000
 host.read_command_ns = 0
@@ -59,13 +59,13 @@ geometry.channels = 1
 geometry.user_capacity_bytes = 2097152
 ";
 
-/// The drive with these lines instead of its own.
+/// The configuration of the drive with these lines in place of its own.
 pub fn config(changes: &[&str]) -> SsdConfig {
     let text = format!("base = \"base\"\nname = \"small\"\n{}", changes.join("\n"));
     SsdConfig::from_toml(&text, |name| (name == "base").then(|| BASE.to_owned())).unwrap()
 }
 
-/// What is said of a drive with these lines that cannot be.
+/// The error for a drive with these impossible lines.
 pub fn refused(changes: &str) -> String {
     let text = format!("base = \"base\"\nname = \"small\"\n{changes}");
     let made = SsdConfig::from_toml(&text, |name| (name == "base").then(|| BASE.to_owned()));
@@ -97,7 +97,7 @@ pub fn write(arrival_us: u64, page: u64) -> Command {
     command(CommandKind::Write, arrival_us, page, 1)
 }
 
-/// All of them, counted.
+/// Runs all of them and counts all.
 pub fn run<C: Into<Command>>(drive: &Prepared, commands: Vec<C>) -> Outcome {
     let plan = Plan::counting(0, commands.len() as u64);
     drive.worker().run(&timed(commands), plan, 0, 0).unwrap()
@@ -113,7 +113,7 @@ pub fn closed(workload: Characteristics) -> [Stream; 1] {
     [Stream::closed("all", workload)]
 }
 
-/// A drive that takes the one way in.
+/// The drive behind the common interface.
 pub fn worker(prepared: &Prepared) -> drive::Drive {
     drive::Drive::Ssd(Box::new(prepared.worker()))
 }
@@ -134,7 +134,7 @@ pub fn states(prepared: &Prepared) -> Arc<States> {
     Arc::new(States::of(drive::Prepared::Ssd(prepared.clone())))
 }
 
-/// Each from the prepared state, in order; the first that fails.
+/// Measures each workload from the prepared state, in order. The error is the first one.
 pub fn measured(
     prepared: &Prepared,
     loops: &[(u64, Characteristics)],

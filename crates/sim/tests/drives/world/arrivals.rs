@@ -6,15 +6,16 @@ use drivelab_request::Command;
 
 /// Where requests come from.
 pub enum Arrivals {
-    /// So many outstanding, drawn from this.
+    /// A closed loop: requests drawn from this iterator, and the number outstanding.
     Closed(Box<dyn Iterator<Item = Command>>, u32),
-    /// The same, while no other of these has sent less for its share; of each, whole bursts count.
+    /// The same with a share: it waits while another such stream has sent less for its share. Whole
+    /// bursts count.
     Shared(Box<dyn Iterator<Item = Command>>, u32, Turns),
     /// At their own times.
     Open(VecDeque<Command>),
 }
 
-/// Which part of the commands a stream sends, and how many at each of its turns.
+/// The share of the commands that a stream sends, and the commands in one of its turns.
 #[derive(Clone, Copy)]
 pub struct Turns {
     pub share: u64,

@@ -12,7 +12,7 @@ use super::{Beneficiary, Crossing, Held, World};
 use crate::drives::story::Entry;
 
 impl World {
-    /// Space for the first of the writes that want it, then for the next.
+    /// Gives space to the first waiting write, then to the next.
     pub(super) fn admit(&mut self) {
         while let Some(&index) = self.wants_buffer.front() {
             let request = self.requests[index].request;
@@ -77,7 +77,7 @@ impl World {
                 (run.first_partial, run.last_partial) = (false, false);
             }
             let page_held = page as u32;
-            // The data is newer than a trim of what waits.
+            // The data is newer than a trim of the waiting copy.
             for held in self.buffered.iter_mut().filter(|h| h.page == page_held) {
                 held.is_trimmed = false;
             }
@@ -97,7 +97,7 @@ impl World {
             let pending = &mut self.requests[index];
             pending.missing += pages as usize;
         }
-        // Its parts are told from the arrival of its last piece on.
+        // Its parts are recorded from the arrival of its last piece on.
         if is_last {
             self.requests[index].tell(Part::Host, self.now);
         }
@@ -131,7 +131,7 @@ impl World {
         }
     }
 
-    /// The work on so many pages of a write, from this one of it on.
+    /// The work on `pages` pages of a write, from `first` on.
     fn for_piece(&self, request: &Command, first: u32, pages: u32) -> Done {
         let total = self.pages_of(request).count() as u64;
         let share = |pages: u32| u64::from(request.size_bytes) * u64::from(pages) / total;
@@ -187,7 +187,7 @@ impl World {
         }
     }
 
-    /// What a forced write finds gathered goes: whether it was whole.
+    /// A forced write removes gathered data of its page. Returns whether that was whole.
     fn drop_gathered(&mut self, page: u64) -> Option<bool> {
         let is_it = |held: &Held| u64::from(held.page) == page && held.is_gathered;
         let place = self.buffered.iter().position(is_it)?;
@@ -196,7 +196,7 @@ impl World {
         Some(self.buffered.remove(place).is_whole)
     }
 
-    /// The oldest go until so many are left.
+    /// The oldest pages go until `left` are left.
     pub(super) fn push_gathered(&mut self, left: usize) {
         if self.gathered() <= left {
             return;
@@ -300,7 +300,7 @@ impl World {
         self.admit();
     }
 
-    /// A page of the buffer is programmed: there is space, and flushes may be done.
+    /// A page of the buffer is programmed: there is space, and flushes may complete.
     pub(super) fn buffered_page_done(&mut self, number: usize) {
         self.buffer_used -= 1;
         self.buffered.retain(|held| held.number != number);

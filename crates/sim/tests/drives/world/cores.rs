@@ -1,4 +1,4 @@
-//! The oracle's cores: what the firmware decides happens when one of them is done.
+//! The oracle's cores: a decision of the firmware takes effect when a core has finished it.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use drivelab_sim::preset::Work;
 
 use super::World;
 
-/// How often the firmware did what, for one question; copied bytes are by themselves.
+/// How often the firmware did each kind of work for one request. Copied bytes are separate.
 #[derive(Clone, Default)]
 pub(super) struct Done {
     counts: Vec<(Work, u64)>,
     copied_bytes: u64,
-    /// Pages that leave the buffer later, which cost nothing by themselves.
+    /// Pages that leave the buffer later; they cost nothing themselves.
     pub other_pages: u64,
 }
 
@@ -22,9 +22,9 @@ pub(super) type Then = Box<dyn FnOnce(&mut World)>;
 #[derive(Default)]
 pub(super) struct Cores {
     free_at: Vec<u64>,
-    /// By unit, when what was emitted last for it is due.
+    /// For each unit, when the last operation emitted for it is due.
     lanes: BTreeMap<usize, u64>,
-    /// By when it is due and in which order it was asked for.
+    /// By due time and order of asking.
     due: BTreeMap<(u64, usize), Then>,
     asked: usize,
     pub busy: Vec<(u64, u64)>,
@@ -42,7 +42,7 @@ impl Cores {
         self.due.keys().next().map(|&(at, _)| at)
     }
 
-    /// The first core that is free works so long; answers when it is done.
+    /// The core that is free first works for `nanos`. Returns when it has finished.
     fn work(&mut self, nanos: u64, now: u64) -> u64 {
         if nanos == 0 {
             return now;
@@ -56,7 +56,7 @@ impl Cores {
 }
 
 impl World {
-    /// Picoseconds of the command itself, and of its pages.
+    /// Picoseconds of the command itself and of its pages.
     fn picos(&self, done: &Done) -> (u64, u64) {
         let time = self.config.firmware.unwrap().time;
         let picos = |work| (time.nanos(work) * 1_000.0 * self.factor).round() as u64;
@@ -69,15 +69,15 @@ impl World {
         (sum(true), sum(false) + copied)
     }
 
-    /// A core works on each page, and the first of them on the command; answers when
-    /// all of them are done.
+    /// A core works on each page, the first core also on the command. Returns when all have
+    /// finished.
     fn work(&mut self, done: &Done) -> u64 {
         let (command, of_pages) = self.picos(done);
         let of_pages_alone = |work| matches!(work, Work::ReadPage | Work::WrittenPage);
         let counts = done.counts.iter().filter(|(work, _)| of_pages_alone(*work));
         let pages = counts.map(|(_, n)| n).sum::<u64>() + done.other_pages;
         let pages = pages.max(1);
-        // Of pages that cannot share a picosecond the first have it.
+        // Picoseconds that cannot be divided evenly go to the first pages.
         let until = |page: u64| {
             let shared = of_pages / pages * page + page.min(of_pages % pages);
             match page {
@@ -89,7 +89,8 @@ impl World {
         ends.max().unwrap()
     }
 
-    /// The work on so many pages of a request with so many bytes, the first of them or not.
+    /// The work on `pages` pages of a request with `bytes` bytes; `first` says whether they are its
+    /// first pages.
     pub(super) fn for_pages(&self, request: &Command, pages: u64, bytes: u64, first: bool) -> Done {
         let work = match request.kind {
             CommandKind::Read => Work::ReadPage,
@@ -108,13 +109,13 @@ impl World {
         }
     }
 
-    /// The firmware has done this, and emitted these operations; what follows from it happens
-    /// when a core is done, and no earlier than what was emitted before for the same units.
+    /// The firmware has done this work and emitted these operations. The consequences follow when a
+    /// core has finished, but no earlier than earlier operations for the same units.
     pub(super) fn firmware_works(&mut self, done: Done, operations: &[Operation], then: Then) {
         self.works_on_part(None, done, operations, Some(then));
     }
 
-    /// The same of a part of a write, whose parts are due in order.
+    /// The same for a part of a write. Its parts are due in order.
     pub(super) fn works_on_part(
         &mut self,
         of: Option<usize>,
@@ -161,7 +162,7 @@ impl World {
         then(self);
     }
 
-    /// The flash has done an operation: what the drive asked for itself is work for a core.
+    /// The flash has done an operation. If it was for the drive itself, it is work for a core.
     pub(super) fn own_work(&mut self, operation: &Operation) {
         if self.config.firmware.is_none() || operation.cause == Cause::Host {
             return;

@@ -1,16 +1,16 @@
-//! The oracle's operations that wait for what others read of a map on the flash.
+//! The oracle's operations that wait for reads of a map on the flash.
 
 use drivelab_ftl::{Cause, Operation, OperationKind};
 
 use super::{Beneficiary, World};
 
-/// An operation that is not yet handed over.
+/// An operation that has not been handed over yet.
 #[derive(Clone, Copy)]
 pub(super) struct Held {
     operation: Operation,
     beneficiary: Beneficiary,
     number: usize,
-    /// The number of the operation that must be complete.
+    /// The number of the operation that must complete first.
     waits_for: Option<usize>,
 }
 
@@ -26,19 +26,19 @@ fn is_lookup(operation: &Operation) -> bool {
     operation.kind == OperationKind::Read && operation.cause == Cause::Map
 }
 
-/// Whether an operation of the host in `all` waits for the one at `index`, which reads the map.
+/// Whether a host operation in `all` waits for the map read at `index`.
 pub(super) fn is_looked_up(all: &[Operation], index: usize) -> bool {
     let waits = |other: &Operation| other.cause == Cause::Host && other.after as usize == index;
     is_lookup(&all[index]) && all.iter().any(waits)
 }
 
-/// Whether nothing in `all` waits for the operation at `index`, which reads the map.
+/// Whether nothing in `all` waits for the map read at `index`.
 pub(super) fn is_lone_lookup(all: &[Operation], index: usize) -> bool {
     is_lookup(&all[index]) && all.iter().all(|other| other.after as usize != index)
 }
 
 impl World {
-    /// What the firmware emitted for one command, each with who waits for it.
+    /// The operations emitted for one command, each with whoever waits for it.
     pub(super) fn emit_all(&mut self, operations: &[Operation], of: &[Beneficiary]) {
         let first = self.numbered;
         for (index, (operation, &beneficiary)) in operations.iter().zip(of).enumerate() {
@@ -58,7 +58,7 @@ impl World {
         }
     }
 
-    /// The operation of this number is complete.
+    /// The operation with this number completed.
     pub(super) fn was_read(&mut self, number: usize) {
         for held in &mut self.held {
             if held.waits_for == Some(number) {
@@ -68,7 +68,7 @@ impl World {
         self.hand_over();
     }
 
-    /// Hands over, in order, what need not wait.
+    /// Hands over, in order, the operations that need not wait.
     fn hand_over(&mut self) {
         let mut staying: Vec<Held> = Vec::new();
         for held in std::mem::take(&mut self.held) {

@@ -41,7 +41,7 @@ impl World {
         }
     }
 
-    /// In order: as many as dispatch can hand over now.
+    /// In order: hands over as many operations as dispatch can now.
     pub(super) fn dispatch_head(&mut self) {
         self.dispatch_alarm = None;
         while let Some(&task) = self.dispatch_line.front() {
@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// The same of a block that was never erased.
+    /// The same for a block that was never erased.
     fn fresh_cell_time(&self, operation: &Operation) -> u64 {
         let timing = &self.config.timing;
         let geometry = &self.config.geometry;
@@ -119,8 +119,7 @@ impl World {
         })
     }
 
-    /// The data of the operation is moved by the firmware and does not leave its plane; a
-    /// program that failed names no data.
+    /// Whether the firmware moves the data within its plane. A failed program names no data.
     pub(super) fn is_copied_back(&self, operation: &Operation) -> bool {
         self.config.scheduling.copyback
             && operation.logical().is_some()
@@ -157,7 +156,7 @@ impl World {
         self.units[unit].stage = Stage::EndsAt(moved + cell);
     }
 
-    /// A page of `unit` crosses its channel; answers when it has.
+    /// A page of `unit` crosses its channel. Returns when it has.
     pub(super) fn one_transfer(&mut self, unit: usize, kind: OperationKind) -> u64 {
         let timing = &self.config.timing;
         let register = match kind {
@@ -198,7 +197,7 @@ impl World {
         if task.operation.cause != Cause::Host {
             state.collecting.push((state.since, self.now));
         }
-        // As if it had begun later and never paused; what was collected in its pauses counts.
+        // As if it had begun later and never paused. Time collected in its pauses counts.
         let (since, began) = (state.since, state.since - state.worked);
         state.forget_pauses();
         state.stage = Stage::Idle;
@@ -209,7 +208,7 @@ impl World {
         self.told(unit, task, (since, cell, self.now - began - cell));
     }
 
-    /// What comes after an erase finds its block worn once more.
+    /// Operations after an erase find its block worn by one more erase.
     pub(super) fn count_erase(&mut self, operation: &Operation) {
         if operation.kind == OperationKind::Erase {
             let block = operation.ppn.0 / self.config.geometry.pages_per_block;
@@ -217,8 +216,8 @@ impl World {
         }
     }
 
-    /// `task` is complete, which waited until the first time for others; the next two are its
-    /// times in the cell array and for the channel.
+    /// `task` completed. `times`: until when it waited for others, its cell-array time, and its
+    /// channel time.
     pub(super) fn told(&mut self, unit: usize, task: Task, times: (u64, u64, u64)) {
         self.journal
             .push(Entry::Operation(task.operation.kind, task.operation.cause));
@@ -257,8 +256,8 @@ impl World {
         }
     }
 
-    /// The last operation of a request is complete: where its time went since the
-    /// last moment that was told, to which stages before it do not count.
+    /// The last operation of a request completed: assigns the time since the last recorded moment.
+    /// Stages before that moment do not count.
     fn tell_of_flash(
         &mut self,
         index: usize,

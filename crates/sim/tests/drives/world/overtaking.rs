@@ -6,10 +6,10 @@ use drivelab_sim::preset::Order;
 
 use super::{Beneficiary, Stage, Task, World};
 
-/// The class of what keeps its order.
+/// The class of operations that keep their order.
 pub const IN_ORDER: usize = 7;
 
-/// A program or an erase that makes way for reads.
+/// A program or an erase that is paused for reads.
 #[derive(Clone, Copy)]
 pub struct Paused {
     task: Task,
@@ -48,13 +48,13 @@ impl World {
         }
     }
 
-    /// Takes what goes next on `unit`; with `reads_only`, of the reads.
+    /// Takes the next operation on `unit`; with `reads_only`, the next read.
     pub(super) fn next_task(&mut self, unit: usize, reads_only: bool) -> Option<Task> {
         let (class, place) = self.next_place(unit, reads_only)?;
         Some(self.take_at(unit, class, place))
     }
 
-    /// The class and place in the queue of what goes next on `unit`.
+    /// The class and queue place of the next operation on `unit`.
     pub(super) fn next_place(&self, unit: usize, reads_only: bool) -> Option<(usize, usize)> {
         let limit = self.config.scheduling.starvation_limit.unwrap_or(u32::MAX);
         let pages = self.config.geometry.pages_per_block;
@@ -95,7 +95,7 @@ impl World {
         task
     }
 
-    /// A read came: what is in hand pauses now or later, if it may.
+    /// A read came: the current operation pauses now or later, if it may.
     pub(super) fn try_pause(&mut self, unit: usize) {
         let timing = &self.config.timing;
         let scaled = |nanos: Option<u64>| self.scaled(nanos.unwrap_or(0));
@@ -143,7 +143,7 @@ impl World {
         self.start(unit, read, read.handed_over.max(now + suspend));
     }
 
-    /// `unit` is idle: something begins or goes on, if anything is there.
+    /// `unit` is idle: starts or resumes an operation, if there is one.
     pub(super) fn take_next(&mut self, unit: usize) {
         if !matches!(self.units[unit].stage, Stage::Idle) {
             return;

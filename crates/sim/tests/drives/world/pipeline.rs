@@ -1,4 +1,5 @@
-//! The oracle's dies that take an operation while another is in hand, or several at once.
+//! The oracle's dies that start an operation while another is in progress, or execute several at
+//! once.
 
 use drivelab_ftl::{Cause, OperationKind};
 use drivelab_sim::preset::{ChannelOrder, MultiPlane, WorkUnit};
@@ -11,13 +12,13 @@ pub struct Batch {
     tasks: Vec<Task>,
     is_alone: bool,
     cell: u64,
-    /// When its cell time ends, if that has begun.
+    /// When its cell time ends, if it has begun.
     sensed: Option<u64>,
-    /// When each transfer ends, if the channel was asked, and when it was.
+    /// When the channel was requested and when each transfer ends, if it was requested.
     moved: Option<(u64, Vec<u64>)>,
 }
 
-/// What is in a die: in the stage that comes first, and in the second.
+/// The content of a die, in the first and the second stage.
 #[derive(Default)]
 pub struct Die {
     front: Option<Batch>,
@@ -44,7 +45,7 @@ impl World {
         self.config.scheduling.channel == ChannelOrder::DataOutFirst
     }
 
-    /// All units of the channel of `unit`, the one whose turn it is first.
+    /// All units on the channel of `unit`, beginning with the one whose turn it is.
     fn in_turn(&self, unit: usize) -> Vec<usize> {
         let channels = self.channels.len();
         let channel = unit % channels;
@@ -55,7 +56,7 @@ impl World {
         all
     }
 
-    /// The units of the channel of `unit` begin what waits, until one of them sends data.
+    /// The units on the channel of `unit` begin waiting operations until one of them sends data.
     fn begin_in_turn(&mut self, unit: usize) {
         let channel = unit % self.channels.len();
         let order = self.in_turn(unit);
@@ -73,7 +74,7 @@ impl World {
         batch.tasks[0].operation.kind
     }
 
-    /// The first that waits for `unit`, if it may enter now or when it is handed over.
+    /// When the first operation that waits for `unit` may enter: now, or when it is handed over.
     fn enters_at(&self, unit: usize) -> Option<u64> {
         let place = self.next_place(unit, false)?.1;
         let task = self.units[unit].queue[place];
@@ -97,7 +98,7 @@ impl World {
         may.then_some(task.handed_over.max(self.now).max(channel))
     }
 
-    /// When something happens in `unit`.
+    /// When the next event in `unit` happens.
     pub(super) fn die_time(&self, unit: usize) -> Option<u64> {
         let die = &self.units[unit].die;
         let front = die.front.as_ref().filter(|_| die.back.is_none());
@@ -153,7 +154,7 @@ impl World {
         }
     }
 
-    /// The batch in the back of `unit` is over.
+    /// The batch in the back of `unit` ends.
     fn leave_die(&mut self, unit: usize) {
         let now = self.now;
         let state = &mut self.units[unit];
@@ -236,7 +237,7 @@ impl World {
         }
     }
 
-    /// The place in the queue of the next that goes with `batch`.
+    /// The queue place of the next operation that can join `batch`.
     fn joins(&self, unit: usize, batch: &[Task]) -> Option<usize> {
         let (queue, first) = (&self.units[unit].queue, &batch[0]);
         let mut passed = Vec::new();
@@ -262,7 +263,7 @@ impl World {
         None
     }
 
-    /// Whether what waits at `place` goes with `batch`.
+    /// Whether the operation at `place` can join `batch`.
     fn fits(&self, unit: usize, batch: &[Task], place: usize) -> bool {
         let pages = self.config.geometry.pages_per_block;
         let (queue, first) = (&self.units[unit].queue, &batch[0]);
