@@ -1,8 +1,8 @@
-//! How sure a mean latency is: batch means (Law and Kelton; Fishman 1978).
+//! How accurate a mean latency is: batch means (Law and Kelton; Fishman 1978).
 //!
-//! Neighbouring latencies depend on each other, so their scatter says too
-//! little about the mean's. Means of long batches of consecutive requests are
-//! nearly independent, and their scatter says it:
+//! Neighbouring latencies depend on each other, so their scatter understates the uncertainty of
+//! their mean. The means of long batches of consecutive requests are nearly independent, so their
+//! scatter can be used:
 //!
 //! ```text
 //! latencies   ...........................................   (never kept)
@@ -14,24 +14,21 @@
 //!              still correlated: the drive changes; times sqrt((1 + r) / (1 - r))
 //! ```
 //!
-//! The widening is that of a first-order autoregressive series with correlation
-//! r of neighbours. Of a drift it makes more than the whole way from the first to
-//! the last batch: a drift by more than the half-width asked for is never
-//! believed, and a smaller one does no harm.
+//! The widening is that of a first-order autoregressive series whose neighbours have correlation r.
+//! For a drift, the widened half-width exceeds the whole way from the first to the last batch. So a
+//! drift larger than the requested half-width is never accepted, and a smaller one does no harm.
 //!
-//! The level of 20 % is far above the usual 5 % because the errors are not
-//! alike: to take independent batches for correlated ones costs some requests,
-//! the reverse gives a half-width that is too small. The pushed numbers are
-//! added as integers; what is computed from the sums uses only the operations
-//! that IEEE 754 rounds correctly, so the same latencies give the same bits on
-//! every machine.
+//! The level of 20 % is far above the usual 5 % because the two errors differ in cost. Treating
+//! independent batches as correlated costs some requests; the reverse gives a half-width that is
+//! too small. Latencies are added as integers. All later computations use only operations that IEEE
+//! 754 rounds correctly, so the same latencies give the same bits on every machine.
 
-/// Batches kept.
+/// The most batches kept.
 pub const MOST_BATCHES: usize = 64;
-/// A half-width is not computed from fewer: Student's t and the test for
-/// correlation are poor below.
+/// The least batches for a half-width. With fewer, Student's t and the test for correlation are
+/// poor.
 pub const LEAST_BATCHES: usize = 16;
-/// The normal quantile at 80 %: above it neighbours count as correlated.
+/// The normal quantile at 80 %. Neighbours above it count as correlated.
 const CORRELATED: f64 = 0.841_621_233_572_914_2;
 /// The normal quantile at 97.5 %.
 const NORMAL_975: f64 = 1.959_963_984_540_054;
@@ -39,28 +36,28 @@ const NORMAL_975: f64 = 1.959_963_984_540_054;
 /// Consecutive completions as at most [`MOST_BATCHES`] batches of equal size.
 #[derive(Clone, Debug)]
 pub struct BatchMeans {
-    /// Sum of the latencies and time of the last completion of each full batch.
+    /// For each full batch, the sum of its latencies and the time of its last completion.
     full: Vec<(u128, u64)>,
     size: u64,
     sum: u128,
     count: u64,
-    /// Over full batches.
+    /// Sum over the full batches.
     total: u128,
 }
 
-/// What the batches say.
+/// The result of the batches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencyBatches {
-    /// Requests of a batch.
+    /// Requests in a batch.
     pub requests_per_batch: u64,
     /// Mean latency of each batch, ns.
     pub means_ns: Vec<f64>,
-    /// When its last request completed, as it was pushed.
+    /// When the last request of each batch completed, as it was pushed.
     pub ends_ns: Vec<u64>,
-    /// Of neighbouring batches, -1 to 1, by von Neumann's ratio; 0 without scatter.
+    /// Correlation of neighbouring batches, -1 to 1, by von Neumann's ratio; 0 without scatter.
     pub correlation: f64,
-    /// Half of the 95 % confidence interval of the mean, ns, widened where even
-    /// the longest batches are correlated; `None` for fewer than [`LEAST_BATCHES`].
+    /// Half of the 95 % confidence interval of the mean, ns, widened if even the longest batches
+    /// are correlated. `None` with fewer than [`LEAST_BATCHES`].
     pub half_width_ns: Option<f64>,
 }
 
@@ -83,7 +80,7 @@ impl BatchMeans {
         }
     }
 
-    /// The next completion: its latency and its time, ns; times never fall.
+    /// Adds the next completion: its latency and its time, ns. Times must not decrease.
     #[inline]
     pub fn push(&mut self, latency_ns: u64, at_ns: u64) {
         self.sum += u128::from(latency_ns);
@@ -96,7 +93,7 @@ impl BatchMeans {
     #[inline(never)]
     fn complete_batch(&mut self, at_ns: u64) {
         if self.full.len() == MOST_BATCHES {
-            // The batch just filled is the first half of a larger one.
+            // The batch just filled becomes the first half of a larger one.
             self.full = joined(&self.full);
             self.size *= 2;
             return;
@@ -107,21 +104,21 @@ impl BatchMeans {
         self.count = 0;
     }
 
-    /// Completions pushed.
+    /// The number of pushed completions.
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.full.len() as u64 * self.size + self.count
     }
 
-    /// Mean of all latencies pushed, ns; `None` before the first.
+    /// Mean of all pushed latencies, ns; `None` before the first.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         let requests = self.requests();
         (requests > 0).then(|| (self.total + self.sum) as f64 / requests as f64)
     }
 
-    /// The shortest batches that are not correlated, or the longest of which
-    /// there are at least [`LEAST_BATCHES`].
+    /// The shortest batches that are not correlated. If all are, the longest of which there are at
+    /// least [`LEAST_BATCHES`].
     #[must_use]
     pub fn latency_batches(&self) -> LatencyBatches {
         let (mut batches, mut size) = (self.full.clone(), self.size);
@@ -143,7 +140,7 @@ impl BatchMeans {
     }
 }
 
-/// Pairs of neighbours as one; a last one without neighbour is left out.
+/// Joins neighbours in pairs. A last batch without a neighbour is left out.
 fn joined(batches: &[(u128, u64)]) -> Vec<(u128, u64)> {
     let mut half = Vec::with_capacity(MOST_BATCHES);
     let pairs = batches.chunks_exact(2);
@@ -151,14 +148,13 @@ fn joined(batches: &[(u128, u64)]) -> Vec<(u128, u64)> {
     half
 }
 
-/// How batches differ from their mean and from each other, before division by
-/// their size.
+/// How batches differ from their mean and from each other, before division by their size.
 struct Scatter {
     count: f64,
-    /// Sum of the squared distances from the mean.
+    /// Sum of squared distances from the mean.
     squares: f64,
-    /// Of neighbouring batches, by half of von Neumann's ratio (Fishman 1978,
-    /// section 5.6).
+    /// Correlation of neighbouring batches, from half of von Neumann's ratio (Fishman 1978, section
+    /// 5.6).
     correlation: f64,
 }
 
@@ -166,7 +162,7 @@ impl Scatter {
     fn of(batches: &[(u128, u64)]) -> Self {
         let count = batches.len();
         let total: u128 = batches.iter().map(|&(sum, _)| sum).sum();
-        // Differences of integers: without scatter they are 0, not a rounding error.
+        // Differences of integers: without scatter they are exactly 0, not a rounding error.
         let squares: f64 = batches
             .iter()
             .map(|&(sum, _)| squared(sum * count as u128, total))
@@ -190,7 +186,7 @@ impl Scatter {
 
     fn is_correlated(&self) -> bool {
         let count = self.count;
-        // Normal with mean 0 and variance 1 for independent batches.
+        // Normal with mean 0 and variance 1 if batches are independent.
         let score = self.correlation * ((count * count - 1.0) / (count - 2.0)).sqrt();
         count > 2.0 && score >= CORRELATED
     }
@@ -227,7 +223,7 @@ fn squared(a: u128, b: u128) -> f64 {
 
 /// The quantile of Student's t at 97.5 % (Abramowitz and Stegun, 26.7.5).
 ///
-/// Off by less than 1e-6 from 15 degrees of freedom on.
+/// The error is below 1e-6 from 15 degrees of freedom on.
 fn student_975(degrees: f64) -> f64 {
     let x = NORMAL_975;
     let x2 = x * x;

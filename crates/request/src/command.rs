@@ -1,10 +1,10 @@
-//! What a host asks of a drive: data, and what is no data.
+//! What a host asks of a drive: transfers of data, and commands without data.
 
 use std::fmt;
 
 use crate::{Content, Direction, Nanos, Request, SECTOR_BYTES, ZoneAction};
 
-/// What a command asks for.
+/// The kind of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum CommandKind {
@@ -12,9 +12,9 @@ pub enum CommandKind {
     Read = 0,
     /// Data from the host to the drive.
     Write = 1,
-    /// The range is not needed any more: its data may be forgotten.
+    /// The range is not needed any more, and its data may be forgotten.
     Trim = 2,
-    /// Whatever was completed before is to survive a loss of power.
+    /// Everything completed before must survive a power loss.
     Flush = 3,
 }
 
@@ -22,7 +22,7 @@ impl CommandKind {
     /// Every kind, in the order of [`CommandKind::index`].
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Flush];
 
-    /// The place in arrays of one entry a kind.
+    /// The index in arrays with one entry for each kind.
     #[inline]
     #[must_use]
     pub const fn index(self) -> usize {
@@ -40,7 +40,7 @@ impl CommandKind {
         }
     }
 
-    /// Which way its data goes, if it has data.
+    /// The direction of its data, if it has data.
     #[must_use]
     pub const fn direction(self) -> Option<Direction> {
         match self {
@@ -67,23 +67,23 @@ impl fmt::Display for CommandKind {
     }
 }
 
-/// One command of a host to a drive: a [`Request`], or what moves no data.
+/// One command of a host to a drive: a [`Request`], or a command without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Command {
     /// When it arrives in an open loop; [`Nanos::ZERO`] in a closed loop.
     pub arrival: Nanos,
-    /// Where on the drive its first byte lies; 0 for a flush.
+    /// Offset of its first byte on the drive; 0 for a flush.
     pub offset_bytes: u64,
-    /// How many bytes it names; 0 for a flush.
+    /// Number of bytes it names; 0 for a flush.
     pub size_bytes: u32,
-    /// What it asks for.
+    /// Its kind.
     pub kind: CommandKind,
-    /// Of a write: complete only when the data is in the flash (force unit access).
+    /// For a write: it completes only when the data is in the flash (force unit access).
     pub is_forced: bool,
-    /// Of a write: what its data looks like.
+    /// For a write: what its data looks like.
     pub content: Content,
-    /// What it asks of its zone, of a drive that has such. What concerns a whole zone is a
-    /// [`CommandKind::Trim`]: it has no data.
+    /// Its action on its zone, for drives that have zones. A command for a whole zone is a
+    /// [`CommandKind::Trim`], because it has no data.
     pub zone: ZoneAction,
 }
 
@@ -102,13 +102,13 @@ impl Command {
         }
     }
 
-    /// What is asked of the whole zone that lies at `offset_bytes`.
+    /// A command for the whole zone at `offset_bytes`.
     #[must_use]
     pub const fn of_zone(zone: ZoneAction, offset_bytes: u64, arrival: Nanos) -> Self {
         Self {
             arrival,
             offset_bytes,
-            // A place in the zone names it.
+            // Any place in the zone identifies it.
             size_bytes: SECTOR_BYTES,
             kind: CommandKind::Trim,
             is_forced: false,

@@ -1,4 +1,4 @@
-//! What the data of writes looks like to a drive that compresses or deduplicates.
+//! What written data looks like to a drive that compresses or deduplicates.
 //!
 //! | content | all-zero pages | what compression leaves of the others | fio |
 //! |---|---|---|---|
@@ -6,10 +6,10 @@
 //! | database | 1 in 10 | one half | `buffer_compress_percentage=50`, `dedupe_percentage=10` |
 //! | random | none | everything | `refill_buffers` |
 //!
-//! Coughlin et al. 2010 name the three kinds (figure 3) and describe none. That database pages
-//! shrink to one half is recalled of fast compression of tables; that one page in ten was
-//! never filled is assumed. Which pages are empty follows from their numbers, so a page that
-//! is written again stays what it was.
+//! Coughlin et al. 2010 name the three kinds (figure 3) but describe none. That database pages
+//! shrink to one half is recalled from fast compression of tables. That one page in ten was never
+//! filled is assumed. The page number decides which pages are empty, so a rewritten page stays what
+//! it was.
 
 use std::fmt;
 
@@ -21,25 +21,25 @@ pub enum Content {
     Zero,
     /// Records of a database.
     Database,
-    /// Random bytes: nothing can be saved.
+    /// Random bytes, which cannot be compressed.
     #[default]
     Random,
 }
 
-/// What is left of a page of some content.
+/// What remains of a page with some content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageData {
-    /// It is all zeroes: the same as any other such page.
+    /// It is all zeroes, like any other such page.
     pub is_zero: bool,
     /// Bytes that compression leaves.
     pub compressed_bytes: u32,
 }
 
-/// Of so many pages of a database one is all zeroes.
+/// One in this many database pages is all zeroes.
 const DATABASE_PAGES_PER_ZERO_PAGE: u64 = 10;
 
 impl Content {
-    /// Every content, in the order of their numbers.
+    /// Every content, in numerical order.
     pub const ALL: [Self; 3] = [Self::Zero, Self::Database, Self::Random];
 
     /// Their names.
@@ -51,14 +51,13 @@ impl Content {
         Self::NAMES[self as usize]
     }
 
-    /// The content of that name.
+    /// The content with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|content| content.name() == name)
     }
 
-    /// What is left of logical page `page`, of `page_bytes`, when it is written with this
-    /// content.
+    /// What remains of logical page `page`, of `page_bytes`, if it is written with this content.
     #[must_use]
     pub fn of_page(self, page: u32, page_bytes: u32) -> PageData {
         match self {
@@ -119,7 +118,7 @@ mod tests {
             zero += u32::from(data.is_zero);
             bytes += u64::from(data.compressed_bytes);
         }
-        // One in ten, as even as multiplicative hashing is.
+        // One in ten, as evenly as multiplicative hashing gives.
         assert!((99_900..=100_100).contains(&zero), "{zero}");
         assert_eq!(bytes, u64::from(1_000_000 - zero) * 2048);
     }

@@ -1,7 +1,8 @@
-//! A latency histogram in the layout of fio's completion latency statistics, continued.
+//! A latency histogram in the layout of fio's completion latency statistics, extended to longer
+//! times.
 //!
-//! Values below 128 ns have a bin each. Above, every octave is cut into 64 bins
-//! of equal width, so that a bin is at most 1/64 of its value wide:
+//! Values below 128 ns have one bin each. Above, every octave is divided into 64 bins of equal
+//! width, so a bin is at most 1/64 of its value wide:
 //!
 //! ```text
 //! value   0 ..127   bins 0..127, 1 ns wide      (groups 0 and 1)
@@ -13,17 +14,16 @@
 //!     2^41..2^42-1  64 bins, 2^35 ns wide       (group 36, about 37 to 73 minutes)
 //! ```
 //!
-//! Everything longer is counted in the last bin; count, sum, smallest and
-//! largest value stay exact. One layout for real and simulated drives means that
-//! percentiles compare without re-binning. fio itself counts whatever took longer than
-//! 17.1 s in the last bin of its last group, where a slow drive with many large requests
-//! outstanding has most of them: for simulated drives the octaves go on.
+//! Longer values are counted in the last bin. Count, sum, smallest and largest value stay exact.
+//! Real and simulated drives share this layout, so percentiles compare without re-binning. fio
+//! itself counts everything above 17.1 s in its last bin, where a slow drive with many large
+//! outstanding requests has most of its latencies. So simulated drives have more octaves.
 
-/// Bits of a value that a bin keeps below its leading one (fio: `FIO_IO_U_PLAT_BITS`).
+/// Bits that a bin keeps below the leading one of a value (fio: `FIO_IO_U_PLAT_BITS`).
 const BITS: u32 = 6;
-/// Bins an octave.
+/// Bins in an octave.
 const BINS_PER_GROUP: usize = 1 << BITS;
-/// Groups of bins: two of width 1 ns, then one an octave (fio: `FIO_IO_U_PLAT_GROUP_NR`, 29).
+/// Groups of bins: two of width 1 ns, then one for each octave (fio: `FIO_IO_U_PLAT_GROUP_NR`, 29).
 const GROUPS: usize = 37;
 /// Bins of a histogram.
 pub const BINS: usize = GROUPS * BINS_PER_GROUP;
@@ -32,8 +32,8 @@ pub const BINS: usize = GROUPS * BINS_PER_GROUP;
 #[inline]
 #[must_use]
 pub const fn bin_of(ns: u64) -> usize {
-    // Setting bit 6 leaves the leading one of larger values alone and gives all
-    // smaller ones shift 0, so that no branch is needed.
+    // Setting bit 6 does not change the leading one of larger values, and gives all smaller ones
+    // shift 0. So no branch is needed.
     let shift = u64::BITS - 1 - (ns | (1 << BITS)).leading_zeros() - BITS;
     let bin = ((shift as usize) << BITS) + (ns >> shift) as usize;
     if bin < BINS { bin } else { BINS - 1 }
@@ -41,8 +41,8 @@ pub const fn bin_of(ns: u64) -> usize {
 
 /// The smallest and the largest latency that `bin` counts, in ns, both included.
 ///
-/// The last bin ends at `u64::MAX`. Bins from [`BINS`] on do not exist and are
-/// answered like the last one.
+/// The last bin ends at `u64::MAX`. Bins from [`BINS`] on do not exist; for them the last bin is
+/// returned.
 #[must_use]
 pub const fn bin_range(bin: usize) -> (u64, u64) {
     let bin = if bin < BINS { bin } else { BINS - 1 };
@@ -56,9 +56,9 @@ pub const fn bin_range(bin: usize) -> (u64, u64) {
     (low, high)
 }
 
-/// The latency in ns that stands for `bin`: its middle, as in fio's output.
+/// The latency in ns that represents `bin`: its middle, as in fio's output.
 ///
-/// The last bin answers the middle of its first 2^35 ns.
+/// For the last bin, the middle of its first 2^35 ns.
 #[must_use]
 pub const fn bin_value(bin: usize) -> u64 {
     let bin = if bin < BINS { bin } else { BINS - 1 };
@@ -67,17 +67,17 @@ pub const fn bin_value(bin: usize) -> u64 {
     low + (1 << shift) / 2
 }
 
-/// The exponent of the width of a bin: 0 in the first two groups, then one more a group.
+/// The exponent of the width of a bin: 0 in the first two groups, then one more in each group.
 const fn shift_of(bin: usize) -> u32 {
     ((bin >> BITS) as u32).saturating_sub(1)
 }
 
-/// The latency in ns that `percent` of a hundred of `count` latencies do not
-/// exceed, from their bins in rising order: the definition behind
-/// [`Histogram::percentile_ns`], before that keeps it within the exact ends.
+/// The latency in ns that `percent` per cent of `count` latencies do not exceed, from their bins in
+/// rising order. This is the definition behind [`Histogram::percentile_ns`], before that limits it
+/// to the exact minimum and maximum.
 ///
-/// `None` when `count` is 0, when `percent` is not between 0 and 100 or when the
-/// bins hold less than `count`.
+/// `None` if `count` is 0, if `percent` is not between 0 and 100, or if the bins hold less than
+/// `count`.
 #[must_use]
 pub fn percentile_of(
     bins: impl IntoIterator<Item = (usize, u64)>,
@@ -87,7 +87,7 @@ pub fn percentile_of(
     if count == 0 || !(0.0..=100.0).contains(&percent) {
         return None;
     }
-    // Multiplied before divided: 99.9 % of 1000 is then rank 999, not 1000.
+    // Multiply before dividing: 99.9 % of 1000 is then rank 999, not 1000.
     let rank = (percent * count as f64 / 100.0).ceil() as u64;
     let rank = rank.clamp(1, count);
     let mut cumulative: u64 = 0;
@@ -135,7 +135,7 @@ impl Histogram {
         self.record_n(ns, 1);
     }
 
-    /// Counts `n` latencies of `ns` each; nothing when `n` is 0.
+    /// Counts `n` latencies of `ns` each. Nothing changes if `n` is 0.
     #[inline]
     pub fn record_n(&mut self, ns: u64, n: u64) {
         if n == 0 {
@@ -159,7 +159,7 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Forgets everything; keeps the memory.
+    /// Forgets everything but keeps the memory.
     pub fn clear(&mut self) {
         self.bins.fill(0);
         self.count = 0;
@@ -168,20 +168,20 @@ impl Histogram {
         self.max_ns = 0;
     }
 
-    /// How many latencies were recorded.
+    /// The number of recorded latencies.
     #[inline]
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their exact sum in ns.
+    /// The exact sum in ns.
     #[must_use]
     pub const fn sum_ns(&self) -> u128 {
         self.sum_ns
     }
 
-    /// The smallest, exact; `None` when nothing was recorded.
+    /// The exact minimum; `None` if nothing was recorded.
     #[must_use]
     pub const fn min_ns(&self) -> Option<u64> {
         if self.count == 0 {
@@ -191,7 +191,7 @@ impl Histogram {
         }
     }
 
-    /// The largest, exact; `None` when nothing was recorded.
+    /// The exact maximum; `None` if nothing was recorded.
     #[must_use]
     pub const fn max_ns(&self) -> Option<u64> {
         if self.count == 0 {
@@ -201,7 +201,7 @@ impl Histogram {
         }
     }
 
-    /// The mean in ns, from the exact sum; `None` when nothing was recorded.
+    /// The mean in ns, from the exact sum; `None` if nothing was recorded.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         if self.count == 0 {
@@ -211,22 +211,21 @@ impl Histogram {
         }
     }
 
-    /// The latency in ns that `percent` of a hundred do not exceed.
+    /// The latency in ns that `percent` per cent do not exceed.
     ///
-    /// The definition is fio's: the first bin at which the cumulative count
-    /// reaches `percent / 100 * count` answers with [`bin_value`]. The answer is
-    /// then kept between the exact minimum and maximum, so that no percentile
-    /// lies outside what was measured. It is off by at most 1/128 of the value,
-    /// except in the last bin.
+    /// The definition is fio's: the result is [`bin_value`] of the first bin at which the
+    /// cumulative count reaches `percent / 100 * count`. It is then limited to the exact minimum
+    /// and maximum, so no percentile lies outside the measured values. The error is at most 1/128
+    /// of the value, except in the last bin.
     ///
-    /// `None` when nothing was recorded or `percent` is not between 0 and 100.
+    /// `None` if nothing was recorded or `percent` is not between 0 and 100.
     #[must_use]
     pub fn percentile_ns(&self, percent: f64) -> Option<u64> {
         let (min_ns, max_ns) = (self.min_ns()?, self.max_ns()?);
         percentile_of(self.nonzero(), self.count, percent).map(|ns| ns.clamp(min_ns, max_ns))
     }
 
-    /// The bins that counted something, in rising order: `(bin, count)`.
+    /// The bins with a count, in rising order: `(bin, count)`.
     pub fn nonzero(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.bins
             .iter()

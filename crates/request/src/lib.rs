@@ -1,8 +1,7 @@
-//! What every other crate shares: units as types, the request, and what is counted of
-//! completions: the histogram, batch means, the measurement window.
+//! What all other crates share: units as types, the request, and statistics of completions (the
+//! histogram, batch means, the measurement window).
 //!
-//! Nothing here keeps time or does I/O. Offsets and sizes are bytes, times are
-//! integer nanoseconds.
+//! Nothing here keeps time or does I/O. Offsets and sizes are bytes, times are integer nanoseconds.
 
 mod batch_means;
 mod command;

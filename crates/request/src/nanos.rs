@@ -4,10 +4,10 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 
-/// A point in time or a span of it, in integer nanoseconds.
+/// A point in time or a duration, in integer nanoseconds.
 ///
-/// A `u64` holds 584 years, so that sums of simulated times do not overflow;
-/// arithmetic is checked in debug builds like that of plain integers.
+/// A `u64` holds 584 years, so sums of simulated times do not overflow. Debug builds check the
+/// arithmetic as for plain integers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Nanos(pub u64);
@@ -18,7 +18,7 @@ impl Nanos {
     /// Later than everything that happens.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The span from `earlier` to `self`, zero when `earlier` lies after it.
+    /// The duration from `earlier` to `self`; zero if `earlier` is later.
     #[inline]
     #[must_use]
     pub const fn saturating_sub(self, earlier: Self) -> Self {

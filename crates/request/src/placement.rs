@@ -1,12 +1,12 @@
-//! Where a host asks a drive to put what it writes: the flexible data placement of NVMe.
+//! Where a host asks a drive to place what it writes: the flexible data placement of NVMe.
 
 /// A placement identifier: the handle under which data is written, and the reclaim group.
 ///
-/// A drive without handles takes no notice of it.
+/// A drive without handles ignores it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PlacementId {
-    /// The handle; the first where it is not said.
+    /// The handle; `None` means the first.
     pub handle: Option<u8>,
-    /// The reclaim group; where it is not said the drive chooses.
+    /// The reclaim group; `None` lets the drive choose.
     pub group: Option<u8>,
 }

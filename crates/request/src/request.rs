@@ -7,7 +7,7 @@ use crate::Nanos;
 /// The unit of addressing: offsets and sizes are multiples of it.
 pub const SECTOR_BYTES: u32 = 512;
 
-/// Which way the data of a request goes.
+/// The direction in which the data of a request moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Direction {
@@ -21,7 +21,7 @@ impl Direction {
     /// Both directions, in the order of [`Direction::index`].
     pub const ALL: [Self; 2] = [Self::Read, Self::Write];
 
-    /// 0 for a read, 1 for a write: the place in arrays of one entry a direction.
+    /// 0 for a read, 1 for a write: the index in arrays with one entry for each direction.
     #[inline]
     #[must_use]
     pub const fn index(self) -> usize {
@@ -47,10 +47,10 @@ impl fmt::Display for Direction {
 /// One request of a host to a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
-    /// When it arrives in an open loop; [`Nanos::ZERO`] in a closed loop, whose
-    /// requests arrive when an earlier one completes.
+    /// When it arrives in an open loop. [`Nanos::ZERO`] in a closed loop, where requests arrive
+    /// when an earlier one completes.
     pub arrival: Nanos,
-    /// Where on the drive its first byte lies.
+    /// Offset of its first byte on the drive.
     pub offset_bytes: u64,
     /// How many bytes it moves.
     pub size_bytes: u32,

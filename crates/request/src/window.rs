@@ -1,18 +1,18 @@
-//! The measurement window over completions that something else timed.
+//! The measurement window over completions. Somebody else provides their times.
 //!
 //! ```text
 //! completions   . . . . . . . . . | x x x x x x x x x x | . . .
 //!               warm-up           opened                closed
 //! ```
 //!
-//! It opens when enough requests have completed and enough time has passed, and
-//! closes at a number of counted requests or a time, whichever is first. A
-//! completion that opens it by its number is not counted; one that closes it by
-//! its number is. Between pause and resume nothing counts, neither requests nor time.
+//! The window opens when enough requests have completed and enough time has passed. It closes at a
+//! number of counted requests or at a time, whichever comes first. A completion that opens it by
+//! its number is not counted; one that closes it by its number is. Between pause and resume neither
+//! requests nor time count.
 //!
-//! With a half-width it closes when that is reached. Looking after every request
-//! would stop at a lucky moment: it is looked at only after
-//! [`WindowPlan::requests`], and then each time a quarter more have completed.
+//! With a half-width, it closes when that is reached. A check after every request would stop at a
+//! lucky moment. So the first check is after [`WindowPlan::requests`], and the next ones each time
+//! a quarter more have completed.
 
 use crate::{BatchMeans, Direction, Histogram, Nanos};
 
@@ -21,22 +21,22 @@ use crate::{BatchMeans, Direction, Histogram, Nanos};
 pub struct WindowPlan {
     /// Requests that complete before it opens.
     pub warmup_requests: u64,
-    /// Time that passes before it opens.
+    /// Time that must pass before it opens.
     pub warmup: Nanos,
-    /// Counted requests that close it; with a half-width at least so many.
+    /// The number of counted requests that closes it; with a half-width, the least number.
     pub requests: Option<u64>,
-    /// Time from opening that closes it.
+    /// The time since opening that closes it.
     pub duration: Option<Nanos>,
-    /// How sure the mean latency has to be.
+    /// How accurate the mean latency must be.
     pub half_width: Option<HalfWidth>,
 }
 
-/// How sure a mean latency has to be.
+/// How accurate a mean latency must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HalfWidth {
-    /// Half of the 95 % confidence interval of the mean, over the mean.
+    /// Half of the 95 % confidence interval of the mean, relative to the mean.
     pub ratio: f64,
-    /// Counted requests that close the window without it.
+    /// The number of counted requests that closes the window without it.
     pub max_requests: u64,
 }
 
@@ -47,9 +47,9 @@ pub enum ClosedBy {
     Requests,
     /// [`WindowPlan::duration`].
     Duration,
-    /// [`WindowPlan::half_width`], reached.
+    /// [`WindowPlan::half_width`] was reached.
     HalfWidth,
-    /// [`HalfWidth::max_requests`], the half-width not reached.
+    /// [`HalfWidth::max_requests`]; the half-width was not reached.
     MaxRequests,
 }
 
@@ -86,19 +86,19 @@ pub struct CompletionWindow {
     is_open: bool,
     opened_at: Option<u64>,
     closed: Option<(ClosedBy, u64)>,
-    /// Something is decided when so many requests have completed ...
+    /// The next decision comes when this many requests have completed ...
     next_count: u64,
-    /// ... and when so much time has passed.
+    /// ... or when this much time has passed.
     next_time: u64,
     /// Completions before it opened.
     warmup_requests: u64,
-    /// Time and completions at the beginning of a pause.
+    /// Time and completions at the beginning of the current pause.
     paused: Option<(u64, u64)>,
-    /// What `next_time` and `next_count` were then, if the window was open.
+    /// The values of `next_time` and `next_count` at that moment, if the window was open.
     held: (u64, u64),
-    /// When it opened, later by the pauses that are over.
+    /// When it opened, shifted by the length of past pauses.
     origin: u64,
-    /// Completions of those pauses.
+    /// Completions during past pauses.
     skipped_requests: u64,
     /// By [`Direction::index`].
     counted: [Counted; 2],
@@ -132,9 +132,8 @@ impl CompletionWindow {
         window
     }
 
-    /// A request of `bytes` completed at `at`, ns; times never fall. Answers
-    /// whether its number decided something: the window opened or closed, or
-    /// what comes next changed.
+    /// A request of `bytes` completed at `at`, ns. Times must not decrease. Returns whether its
+    /// number decided something: the window opened or closed, or its next decision changed.
     #[inline]
     pub fn complete(&mut self, at: u64, latency_ns: u64, direction: Direction, bytes: u32) -> bool {
         if at >= self.next_time {
@@ -146,9 +145,9 @@ impl CompletionWindow {
         self.tick(at, latency_ns)
     }
 
-    /// As [`CompletionWindow::complete`], for a caller that has come to `at` with
-    /// [`CompletionWindow::advance`] and itself counts, by whatever it tells apart,
-    /// what completes while the window [is open](CompletionWindow::is_open).
+    /// As [`CompletionWindow::complete`], for a caller that does its own counting. The caller has
+    /// reached `at` with [`CompletionWindow::advance`], and counts completions while the window [is
+    /// open](CompletionWindow::is_open), in its own categories.
     #[inline]
     pub fn tick(&mut self, at: u64, latency_ns: u64) -> bool {
         self.now = at;
@@ -189,7 +188,7 @@ impl CompletionWindow {
         }
     }
 
-    /// Nothing closes an open window in a pause.
+    /// Keeps an open window from closing during a pause.
     const fn hold(&mut self) {
         if self.is_open {
             self.is_open = false;
@@ -198,7 +197,7 @@ impl CompletionWindow {
         }
     }
 
-    /// Time passed until `now`, and every completion before it was told.
+    /// Time has passed until `now`, and every earlier completion has been reported.
     #[inline]
     pub fn advance(&mut self, now: u64) {
         self.now = self.now.max(now);
@@ -217,7 +216,7 @@ impl CompletionWindow {
         }
     }
 
-    /// As many requests have completed as were waited for.
+    /// The awaited number of requests has completed.
     #[cold]
     fn decide(&mut self, at: u64) {
         self.next_count = u64::MAX;
@@ -262,7 +261,7 @@ impl CompletionWindow {
     }
 
     fn close(&mut self, by: ClosedBy, at: u64) {
-        // A limit may be met just when the half-width is.
+        // A limit and the half-width may be reached at the same time.
         let by = if self.reaches_half_width() {
             ClosedBy::HalfWidth
         } else {
@@ -281,14 +280,14 @@ impl CompletionWindow {
         })
     }
 
-    /// Requests that complete now count.
+    /// Whether requests that complete now count.
     #[inline]
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// The time at which it opens or closes whatever completes until then.
+    /// The time at which it opens or closes, whatever completes until then.
     #[must_use]
     pub const fn next_time(&self) -> Option<Nanos> {
         match self.next_time {
@@ -312,7 +311,7 @@ impl CompletionWindow {
         }
     }
 
-    /// From the opening to the closing or, so far, to now; pauses are left out.
+    /// From opening to closing, or to now if it is still open, without pauses.
     #[must_use]
     pub fn duration(&self) -> Nanos {
         let end = match (self.closed, self.paused) {
@@ -320,19 +319,19 @@ impl CompletionWindow {
             (None, None) => self.now,
         };
         match self.opened_at {
-            // Paused before it opened, it opened after the pause began.
+            // If it was paused before it opened, it opened after the pause began.
             Some(_) => Nanos(end.saturating_sub(self.origin)),
             None => Nanos::ZERO,
         }
     }
 
-    /// Time that has passed.
+    /// The time reached.
     #[must_use]
     pub const fn now(&self) -> Nanos {
         Nanos(self.now)
     }
 
-    /// Requests that completed, before the window, in it and after it.
+    /// Requests that completed before, in and after the window.
     #[must_use]
     pub const fn completed(&self) -> u64 {
         self.completed
@@ -353,13 +352,13 @@ impl CompletionWindow {
         self.batches.requests()
     }
 
-    /// What counted in `direction`.
+    /// What was counted in `direction`.
     #[must_use]
     pub const fn counted(&self, direction: Direction) -> &Counted {
         &self.counted[direction.index()]
     }
 
-    /// Counted requests in batches, whose times count from the opening.
+    /// Counted requests in batches. Their times count from the opening.
     #[must_use]
     pub const fn batches(&self) -> &BatchMeans {
         &self.batches

@@ -1,31 +1,31 @@
-//! What a host asks of a zone, of a drive that is divided into such: NVMe's zoned namespaces.
+//! What a host can ask of a zone, on drives divided into zones: NVMe's zoned namespaces.
 
-/// What a command asks of the zone in which it lies, beyond what its kind says.
+/// The action of a command on its zone, in addition to its kind.
 ///
-/// A drive without zones takes no notice of an append, and is asked for nothing else.
+/// A drive without zones ignores an append, and never receives the other actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ZoneAction {
     /// Nothing.
     #[default]
     None = 0,
-    /// Of a write: it names its zone, and goes to where that is written next.
+    /// For a write: it names its zone, and the drive writes at the zone's write pointer.
     Append = 1,
     /// The zone is empty again.
     Reset = 2,
-    /// The zone is full, wherever it was written to.
+    /// The zone becomes full, wherever its write pointer is.
     Finish = 3,
     /// The zone stays open until it is closed or full.
     Open = 4,
-    /// The zone is open no more.
+    /// The zone is no longer open.
     Close = 5,
 }
 
 impl ZoneAction {
-    /// Those that concern a whole zone and have no data.
+    /// The actions that concern a whole zone and have no data.
     pub const OF_ZONE: [Self; 4] = [Self::Reset, Self::Finish, Self::Open, Self::Close];
 
-    /// `append`, `reset`, `finish`, `open` or `close`; nothing for none.
+    /// `append`, `reset`, `finish`, `open` or `close`; empty for none.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

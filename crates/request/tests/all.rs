@@ -1,4 +1,5 @@
-//! Tests of requests and histograms in one program: what they share is compiled, and linked, once.
+//! All tests of requests and histograms in one program, so that shared code is compiled and linked
+//! once.
 
 mod batch_means;
 mod histogram;

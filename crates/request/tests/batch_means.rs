@@ -1,5 +1,5 @@
-//! Batch means against the same computed from all latencies, and the coverage
-//! of what a window stops at.
+//! Batch means compared with the same values computed from all latencies, and the coverage of the
+//! intervals at which a window stops.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{
@@ -32,7 +32,7 @@ proptest! {
             .map(|batch| batch.iter().sum::<u64>() as f64 / size as f64)
             .collect();
         prop_assert!(found.means_ns.len() <= MOST_BATCHES);
-        // What is left over when pairs are joined stays out.
+        // A batch left over when pairs are joined is dropped.
         prop_assert!(means.len() - found.means_ns.len() <= 1);
         prop_assert_eq!(&found.means_ns[..], &means[..found.means_ns.len()]);
         let ends: Vec<u64> = (1..=found.means_ns.len()).map(|n| (10 * n * size) as u64).collect();
@@ -48,13 +48,13 @@ fn the_number_of_batches_stays_between_half_and_all() {
         batches.push(5, count);
         let found = batches.latency_batches();
         assert_eq!(found.half_width_ns.is_some(), count >= LEAST_BATCHES as u64);
-        // No scatter is no correlation: pairs are joined only where they must be.
+        // Without scatter there is no correlation, so pairs are joined only where they must be.
         assert!(found.means_ns.len() >= (MOST_BATCHES / 2).min(count as usize));
         assert!(found.means_ns.len() <= MOST_BATCHES);
     }
 }
 
-/// A third of a nanosecond is no binary fraction: rounding must not look like scatter.
+/// A third of a nanosecond is not a binary fraction. Rounding must not look like scatter.
 #[test]
 fn equal_batches_have_half_width_zero() {
     for size in [1, 2, 64, 100] {
@@ -82,7 +82,7 @@ fn nothing_is_known_of_nothing() {
     assert_eq!((found.half_width_ns, found.correlation), (None, 0.0));
 }
 
-/// A drift's half-width is more than the whole way, whatever its shape.
+/// The half-width of a drift exceeds the whole way, whatever the shape of the drift.
 #[test]
 fn the_half_width_of_a_drift_spans_it() {
     let way = 10_000;
@@ -95,7 +95,7 @@ fn the_half_width_of_a_drift_spans_it() {
         let found = pushed(&latencies).latency_batches();
         assert!(found.correlation > 0.6, "{}", found.correlation);
         assert!(found.means_ns.len() < 2 * LEAST_BATCHES);
-        // Of the step that comes late only a fifth of the batches saw the end.
+        // With a late step, only a fifth of the batches saw the end.
         let least = if shape(4000) == way && shape(3999) == 0 {
             0.6
         } else {
@@ -106,7 +106,7 @@ fn the_half_width_of_a_drift_spans_it() {
     }
 }
 
-/// SplitMix64 (Steele et al. 2014), which this crate has no other use for.
+/// SplitMix64 (Steele et al. 2014). Nothing else in this crate needs it.
 struct Numbers(u64);
 
 impl Numbers {
@@ -131,7 +131,7 @@ impl Numbers {
 const REPLICATES: u64 = 400;
 const MEAN_NS: f64 = 100_000.0;
 
-/// How many of [`REPLICATES`] windows reached 1 %, and of them held the true mean.
+/// How many of [`REPLICATES`] windows reached 1 %, and how many of these contained the true mean.
 fn covered(mut next: impl FnMut(&mut Numbers, &mut f64) -> f64) -> (u64, u64) {
     let plan = WindowPlan {
         requests: Some(5000),
@@ -163,9 +163,9 @@ fn covered(mut next: impl FnMut(&mut Numbers, &mut f64) -> f64) -> (u64, u64) {
     (reached, held)
 }
 
-/// At least `least` of the intervals hold the true mean. The nominal share is 95 %;
-/// stopping at the first good look costs some of it, and the share seen in 400
-/// replicates scatters by 1.1 % (binomial), of which three are allowed for.
+/// At least `least` of the intervals contain the true mean. The nominal fraction is 95 %. Stopping
+/// at the first good look costs some of it, and the fraction in 400 replicates scatters by 1.1 %
+/// (binomial); three times that is allowed.
 fn assert_covers((reached, held): (u64, u64), least: f64) {
     assert!(reached >= REPLICATES * 9 / 10, "{reached} reached");
     let share = held as f64 / reached as f64;
@@ -180,8 +180,8 @@ fn coverage_of_independent_latencies() {
     assert_covers(seen, 0.94);
 }
 
-/// First-order autoregressive: correlated over about 20 requests, 200 and 700, the last
-/// nearly a whole batch at the first looks.
+/// First-order autoregressive: correlated over about 20, 200 and 700 requests. The last is nearly a
+/// whole batch at the first looks.
 #[test]
 fn coverage_of_correlated_latencies() {
     for (memory, deviation, least) in [(0.9, 0.3, 0.93), (0.99, 0.04, 0.90), (0.997, 0.04, 0.88)] {
@@ -194,8 +194,8 @@ fn coverage_of_correlated_latencies() {
     }
 }
 
-/// A mean that doubles over 50,000 requests is no mean: at most one window in a
-/// hundred may be taken in.
+/// A mean that doubles over 50,000 requests is not a mean: at most one window in a hundred may
+/// accept it.
 #[test]
 fn a_drifting_latency_is_not_believed() {
     let mut place = 0_u64;

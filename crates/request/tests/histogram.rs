@@ -1,14 +1,14 @@
-//! The histogram against definitions written independently of it.
+//! The histogram compared with definitions written independently of it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{BINS, Histogram, bin_of, bin_range, bin_value};
 use proptest::prelude::*;
 
-/// Bins of fio, the first of ours.
+/// The number of fio's bins, which are the first of ours.
 const FIOS: usize = 1856;
 
-/// The bins of fio's layout, continued, by counting: bin after bin, each as wide as its group says.
-/// Returns `(low, high)` of every bin, both included.
+/// The bins of fio's layout, extended, by counting: bin after bin, each with the width of its
+/// group. Returns `(low, high)` of every bin, both included.
 fn layout_by_counting() -> Vec<(u64, u64)> {
     let mut bins = Vec::new();
     let mut low = 0_u64;
@@ -121,7 +121,7 @@ fn ranks_do_not_suffer_from_decimal_fractions() {
     assert_eq!(histogram.percentile_ns(7.0), Some(7));
 }
 
-/// Latencies over all octaves with equal weight, up to `bits` bits.
+/// Latencies of up to `bits` bits, with equal weight for each octave.
 fn latencies(bits: u32) -> impl Strategy<Value = Vec<u64>> {
     prop::collection::vec(
         (0..bits, any::<u64>()).prop_map(|(bits, value)| value & ((1 << bits) | ((1 << bits) - 1))),
@@ -157,7 +157,7 @@ proptest! {
         prop_assert_eq!(histogram.nonzero().map(|(_, count)| count).sum::<u64>(), histogram.count());
     }
 
-    /// Against the nearest rank in the sorted values: the same bin, and so within 1/128.
+    /// Compared with the nearest rank in the sorted values: the same bin, and so within 1/128.
     #[test]
     fn percentiles_against_sorting(values in latencies(33), percent in 0_u32..=100) {
         let histogram = histogram_of(&values);

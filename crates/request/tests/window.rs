@@ -3,7 +3,7 @@
 
 use drivelab_request::{ClosedBy, CompletionWindow, Direction, HalfWidth, Nanos, WindowPlan};
 
-/// Completions at 10, 20, 30 ... with their number as latency, reads and writes in turn.
+/// Completions at 10, 20, 30 ... with their number as latency; reads and writes alternate.
 fn told(plan: WindowPlan, completions: u64) -> CompletionWindow {
     let mut window = CompletionWindow::new(plan);
     for number in 1..=completions {
@@ -54,7 +54,7 @@ fn it_opens_when_the_time_of_the_warm_up_is_over() {
     assert!(!window.is_open());
     window.advance(20);
     assert!(window.is_open());
-    // What completes at that very moment counts.
+    // A completion at that very moment counts.
     assert_eq!(told(plan, 2).requests(), 1);
     let late = WindowPlan {
         warmup: Nanos(25),
@@ -123,7 +123,7 @@ fn the_first_of_both_closes_it() {
     assert_eq!(told(both(5, 40), 9).requests(), 3);
 }
 
-/// A window of completions whose latency is 100 and now and then `other`.
+/// A window of completions with latency 100 and sometimes `other`.
 fn until_sure(
     ratio: f64,
     requests: Option<u64>,
@@ -154,7 +154,7 @@ fn a_half_width_closes_it_after_the_least_number() {
     let window = until_sure(0.01, Some(300), 1000, 100);
     assert_eq!(window.closed_by(), Some(ClosedBy::HalfWidth));
     assert_eq!((window.requests(), window.warmup_requests()), (300, 7));
-    // The fewest of which a half-width is known, at the looks 1, 2, 3, ... 15, 18.
+    // The least number with a half-width, at the looks 1, 2, 3, ... 15, 18.
     assert_eq!(until_sure(0.01, None, 1000, 100).requests(), 18);
 }
 
@@ -269,7 +269,7 @@ fn a_window_may_open_in_a_pause() {
     assert_eq!((window.requests(), window.duration()), (1, Nanos(10)));
 }
 
-/// What counts, when, and in which batches is the same with and without pauses.
+/// Pauses do not change what counts, when, or in which batches.
 #[test]
 fn a_pause_changes_nothing_of_what_counts() {
     let latency = |number: u64| 100 + number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 90;

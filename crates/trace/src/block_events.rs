@@ -1,4 +1,4 @@
-//! Requests out of the events of Linux' block layer.
+//! Builds requests from the events of Linux' block layer.
 //!
 //! ```text
 //!   Q ─────────────> D ────────────────> C
@@ -6,13 +6,15 @@
 //!   └──────────── response_ns ───────────┘
 //! ```
 //!
-//! A request arrives when it is queued (Q). Where it was merged with others, the dispatch (D) and
-//! the completion (C) of all of them are its own; where it was split, it is dispatched with its
-//! first part and complete with its last. A dispatch that nobody queued, as in traces of D and C
-//! alone, is a request that arrives then. Requests are given out in the order in which they were
-//! queued, each when it is complete or when [`MOST_IN_FLIGHT`] later ones wait, so that a response
-//! may take as long as a fast drive needs for a quarter of a million requests; then its completion
-//! stays unknown. Before the first completion of a trace [`MOST_WITHOUT_ENDS`] wait.
+//! A request arrives when it is queued (Q). If it was merged with others, their common dispatch (D)
+//! and completion (C) count for each of them. If it was split, it is dispatched with its first part
+//! and completes with its last. A dispatch without a queue event, as in traces that have only D and
+//! C, is a request that arrives then.
+//!
+//! Requests are given out in the order in which they were queued: each when it is complete, or when
+//! [`MOST_IN_FLIGHT`] later ones wait. In the second case its completion stays unknown. So a
+//! response may take as long as a fast drive needs for a quarter of a million requests. Before the
+//! first completion of a trace, only [`MOST_WITHOUT_ENDS`] wait.
 
 use std::collections::VecDeque;
 
@@ -23,12 +25,12 @@ use crate::error::Problem;
 use crate::record::{Operation, Record, UNKNOWN};
 use crate::sink::Sink;
 
-/// So many requests wait for their completions: 28 MB.
+/// The most requests that wait for their completions: 28 MB.
 const MOST_IN_FLIGHT: usize = 1 << 18;
-/// So many wait where nothing completed yet; many traces have arrivals alone.
+/// The most requests that wait before the first completion. Many traces have only arrivals.
 const MOST_WITHOUT_ENDS: usize = 1 << 12;
 
-/// So many requests at one place are looked through.
+/// The most requests examined at one place.
 const MOST_STEPS: usize = 64;
 
 /// What happened to a request.
@@ -44,7 +46,7 @@ struct Waiting {
     dispatched_ns: u64,
     /// Bytes that are not complete.
     left_bytes: u64,
-    /// The next request to the same place.
+    /// The next request at the same place.
     next: u64,
 }
 
@@ -54,19 +56,20 @@ const NONE: u64 = u64::MAX;
 #[derive(Default)]
 pub(crate) struct BlockEvents {
     waiting: VecDeque<Waiting>,
-    /// The number of the first that waits.
+    /// The number of the first waiting request.
     first: u64,
-    /// The first and the last of those that wait at a place of a device; or a request of which a
-    /// later part begins there.
+    /// For each place of a device, the first and last request waiting there; or a split request
+    /// with a later part that begins there.
     places: FxHashMap<(u32, u64), (u64, u64)>,
-    /// Whether anything completed.
+    /// Whether the trace has completions.
     has_ends: bool,
-    /// Whether requests are found by their places: from the first event that is no arrival on.
+    /// Whether requests are indexed by place. This starts with the first event that is not an
+    /// arrival.
     is_linked: bool,
 }
 
 impl BlockEvents {
-    /// Takes an event of a range of bytes; the position and the file are the sink's.
+    /// Takes an event for a range of bytes. The sink provides position and file.
     #[inline]
     pub fn take(&mut self, stage: Stage, event: Record, sink: &mut Sink) -> Result<(), Problem> {
         match stage {
@@ -107,7 +110,7 @@ impl BlockEvents {
         self.waiting.push_back(Waiting {
             record,
             dispatched_ns,
-            // What moves no data is complete at once.
+            // Operations without data complete at once.
             left_bytes: record.size_bytes,
             next: NONE,
         });
@@ -126,7 +129,7 @@ impl BlockEvents {
         Ok(())
     }
 
-    /// Lays a request behind those at its place.
+    /// Adds a request behind the others at its place.
     fn link(&mut self, place: (u32, u64), number: u64) {
         let known = self.places.get(&place).copied();
         let known = known.filter(|&(head, _)| self.begins_at(head, place));
@@ -155,7 +158,7 @@ impl BlockEvents {
         }
     }
 
-    /// Whether a request that waits begins at a place.
+    /// Whether a waiting request begins at a place.
     fn begins_at(&mut self, number: u64, place: (u32, u64)) -> bool {
         let record = self.at(number).map(|waiting| waiting.record);
         record.is_some_and(|record| (record.device, record.offset_bytes) == place)
@@ -166,7 +169,7 @@ impl BlockEvents {
         self.waiting.get_mut(usize::try_from(place).ok()?)
     }
 
-    /// The first request at a place for which something holds.
+    /// The first request at a place for which `holds` is true.
     fn find(&mut self, place: (u32, u64), holds: impl Fn(&Waiting) -> bool) -> Option<u64> {
         let (mut number, _) = *self.places.get(&place)?;
         for _ in 0..MOST_STEPS {
@@ -182,14 +185,14 @@ impl BlockEvents {
         None
     }
 
-    /// Marks what a dispatch is of; false when it is of nothing that waits.
+    /// Marks the requests that a dispatch belongs to. Returns false if none waits.
     fn dispatch(&mut self, event: &Record) -> bool {
         let end = event.offset_bytes.saturating_add(event.size_bytes);
         let mut at = event.offset_bytes;
         while at < end {
             let place = (event.device, at);
             let Some(number) = self.find(place, |waiting| waiting.dispatched_ns == UNKNOWN) else {
-                // A later part of one that was split, or nothing.
+                // It is a later part of a split request, or belongs to nothing.
                 return at > event.offset_bytes || self.places.contains_key(&place);
             };
             let Some(waiting) = self.at(number) else {
@@ -207,7 +210,7 @@ impl BlockEvents {
         true
     }
 
-    /// Lets the part of a request from a place on be found there.
+    /// Makes the part of a request from a place on findable there.
     fn split(&mut self, number: u64, place: (u32, u64)) {
         if self.places.len() > 2 * MOST_IN_FLIGHT {
             let (first, waiting) = (self.first, &self.waiting);
@@ -257,7 +260,7 @@ impl BlockEvents {
         true
     }
 
-    /// Takes a request out of those at its place.
+    /// Removes a request from its place.
     fn unlink(&mut self, place: (u32, u64), number: u64, next: u64) {
         let Some(&(head, tail)) = self.places.get(&place) else {
             return;
@@ -286,7 +289,7 @@ impl BlockEvents {
         }
     }
 
-    /// Takes away where a later part of a request was found.
+    /// Removes the entry of a later part of a request.
     fn forget_part(&mut self, place: (u32, u64), number: u64) {
         let is_own = self.at(number).is_some_and(|waiting| {
             (waiting.record.device, waiting.record.offset_bytes) == place && waiting.left_bytes > 0
@@ -301,7 +304,7 @@ impl BlockEvents {
         }
     }
 
-    /// Gives out what nothing before waits for.
+    /// Gives out all requests that no earlier one holds back.
     fn give(&mut self, sink: &mut Sink) {
         while self
             .waiting
@@ -335,7 +338,8 @@ impl BlockEvents {
     }
 }
 
-/// What the letters of a request say (RWBS of blkparse); nothing of what is no request.
+/// The operation for the letters of a request (RWBS of blkparse); `None` if they do not describe a
+/// request.
 pub(crate) fn operation_of(letters: &[u8]) -> Option<Operation> {
     let has = |letter| letters.contains(&letter);
     if has(b'D') || has(b'E') {

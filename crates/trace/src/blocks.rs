@@ -1,12 +1,12 @@
-//! Binary formats whose records all have the same number of bytes.
+//! Binary formats with records of a fixed size.
 
 use crate::error::{Problem, TraceError};
 use crate::input::Input;
 use crate::sink::{Sink, Source};
 
-/// How a record of `BYTES` bytes is read.
+/// Reads records of `BYTES` bytes.
 pub(crate) trait BlockFormat<const BYTES: usize>: Send {
-    /// Lays what a record holds into the sink.
+    /// Puts the content of a record into the sink.
     fn read(&mut self, record: &[u8; BYTES], sink: &mut Sink) -> Result<(), Problem>;
 }
 
@@ -62,7 +62,7 @@ impl<F: BlockFormat<BYTES>, const BYTES: usize> Source for Blocks<F, BYTES> {
     }
 }
 
-/// A number of `record` at a place, least byte first.
+/// Reads a little-endian number at a place in `record`.
 #[inline]
 pub(crate) fn u16_at<const BYTES: usize>(record: &[u8; BYTES], at: usize) -> u16 {
     record
@@ -71,7 +71,7 @@ pub(crate) fn u16_at<const BYTES: usize>(record: &[u8; BYTES], at: usize) -> u16
         .map_or(0, |bytes| u16::from_le_bytes(*bytes))
 }
 
-/// A number of `record` at a place, least byte first.
+/// Reads a little-endian number at a place in `record`.
 #[inline]
 pub(crate) fn u32_at<const BYTES: usize>(record: &[u8; BYTES], at: usize) -> u32 {
     record
@@ -80,7 +80,7 @@ pub(crate) fn u32_at<const BYTES: usize>(record: &[u8; BYTES], at: usize) -> u32
         .map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// A number of `record` at a place, least byte first.
+/// Reads a little-endian number at a place in `record`.
 #[inline]
 pub(crate) fn u64_at<const BYTES: usize>(record: &[u8; BYTES], at: usize) -> u64 {
     record

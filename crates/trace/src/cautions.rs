@@ -1,41 +1,41 @@
-//! What speaks against a trace's units, or limits what it can tell.
+//! Reasons to doubt a trace's units, and limits on what it can show.
 //!
-//! A unit that was taken wrongly shows in what it would mean: rates that no drive reaches, years
-//! between requests, answers that took hours. The limits here are far beyond what traces of
-//! drives have, so that a caution means something.
+//! A wrong unit leads to impossible values: rates that no drive reaches, years between requests,
+//! responses that take hours. The limits here are far beyond those of real traces, so a caution
+//! means something.
 
 use crate::checks::Checks;
 use crate::record::{Operation, UNKNOWN};
 
-/// What to be careful about.
+/// A reason for caution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caution {
-    /// What it is called in a summary.
+    /// Its name in a summary.
     pub name: &'static str,
     /// One sentence for people.
     pub text: String,
 }
 
-/// More requests a second than any drive serves.
+/// Above this, more requests a second than any drive serves.
 const MOST_REQUESTS_PER_SECOND: f64 = 1e8;
-/// More bytes a second than any drive moves.
+/// Above this, more bytes a second than any drive moves.
 const MOST_BYTES_PER_SECOND: f64 = 1e12;
-/// A longer mean gap than in any trace of a drive that is used, s.
+/// Above this, a longer mean gap than in any trace of a drive in use, s.
 const MOST_MEAN_GAP_S: f64 = 600.0;
-/// A longer trace than anybody recorded, s: two years.
+/// Above this, a longer trace than anybody recorded, s: two years.
 const MOST_SPAN_S: f64 = 2.0 * 365.25 * 86_400.0;
-/// A longer response than any drive's, ns: ten minutes.
+/// Above this, a longer response than any drive's, ns: ten minutes.
 const MOST_RESPONSE_NS: u64 = 600_000_000_000;
-/// A larger device than any, bytes.
+/// Above this, a larger device than any, in bytes.
 const MOST_DEVICE_BYTES: u64 = 1_000_000_000_000_000;
-/// A larger read or write than any, bytes.
+/// Above this, a larger read or write than any, in bytes.
 const MOST_REQUEST_BYTES: u64 = 1 << 30;
-/// A clock's step that hides the order of arrivals, ns.
+/// Clock steps from this size on hide the order of arrivals, ns.
 const COARSE_STEP_NS: u64 = 1_000_000;
-/// Share of ties from which a clock is too coarse.
+/// From this fraction of ties on, a clock is too coarse.
 const COARSE_TIES: f64 = 0.1;
 
-/// What is worth a caution in `checks`.
+/// The cautions that follow from `checks`.
 #[must_use]
 pub fn cautions(checks: &Checks) -> Vec<Caution> {
     let mut found = Vec::new();
@@ -79,7 +79,7 @@ fn units(checks: &Checks, found: &mut Vec<Caution>) {
         .sum();
     if span_s > 0.0 {
         let (per_second, bytes_per_second) = (requests / span_s, bytes / span_s);
-        // A few requests may arrive at once.
+        // A few requests may well arrive at once.
         let enough = checks.requests >= 100;
         if enough && per_second > MOST_REQUESTS_PER_SECOND {
             let text = format!("{per_second:.3e} requests a second: the unit of time is larger");

@@ -1,4 +1,4 @@
-//! Cells of a column of a Parquet file, a batch of rows at a time.
+//! Reads the cells of a Parquet column, a batch of rows at a time.
 
 use parquet::basic::{LogicalType, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -9,7 +9,7 @@ use parquet::schema::types::ColumnDescriptor;
 use crate::error::Problem;
 use crate::record::Operation;
 
-/// What stands in a cell.
+/// The content of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
     Whole(i64),
@@ -17,7 +17,7 @@ pub(crate) enum Cell {
     Text(ByteArray),
 }
 
-/// A column of a group of rows.
+/// A column in a group of rows.
 pub(crate) struct CellReader {
     reader: ColumnReader,
 }
@@ -27,7 +27,8 @@ impl CellReader {
         Self { reader }
     }
 
-    /// Replaces `cells` by the next ones, at most `count`; an empty one is nothing.
+    /// Replaces `cells` with the next ones, at most `count`. An empty cell becomes [`Cell::None`]
+    /// or similar.
     pub fn read(
         &mut self,
         count: usize,
@@ -73,7 +74,7 @@ fn plain<T: DataType>(
         if levels.is_empty() {
             cells.extend(found.by_ref().map(Some));
         } else {
-            // Columns are not nested, so 1 is a value.
+            // Columns are not nested, so level 1 means a value.
             cells.extend(
                 levels
                     .iter()
@@ -84,7 +85,7 @@ fn plain<T: DataType>(
     Ok(())
 }
 
-/// How many ns a column's unit of time has, where the file says it.
+/// The time unit of a column in ns, if the file gives it.
 pub(crate) fn time_unit_ns(column: &ColumnDescriptor) -> Option<u64> {
     match column.logical_type_ref()? {
         LogicalType::Timestamp(time) | LogicalType::Time(time) => Some(match time.unit {
@@ -96,11 +97,11 @@ pub(crate) fn time_unit_ns(column: &ColumnDescriptor) -> Option<u64> {
     }
 }
 
-/// The largest whole number below which doubles hold 64 bits.
+/// The largest double below 2^64.
 const MOST_REAL: f64 = 18_446_744_073_709_549_568.0;
 
 impl Cell {
-    /// A number of things that have `unit` each, 0 or more.
+    /// Converts to a number in units of `unit`; it must be 0 or more.
     pub fn scaled(&self, field: &'static str, unit: u64) -> Result<u64, Problem> {
         let wrong = Problem::Field {
             field,
@@ -122,7 +123,7 @@ impl Cell {
         }
     }
 
-    /// An operation by its name, its first letter, or 0 for a read and 1 for a write.
+    /// An operation given by its name, by its first letter, or as 0 for a read and 1 for a write.
     pub fn operation(&self) -> Option<Operation> {
         match self {
             Self::Whole(0) => Some(Operation::Read),

@@ -1,18 +1,18 @@
-//! What was looked at while a trace was read: counts, with the first few places of each.
+//! Findings while a trace was read: counts, with the first few places of each.
 
 use crate::error::Problem;
 use crate::record::{Operation, UNKNOWN};
 
-/// So many places of each finding are kept.
+/// The number of places kept for each finding.
 pub const EXAMPLES: usize = 5;
 
 /// What a trace is checked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Check {
-    /// Lines or records that are none of the format, cut off or damaged.
+    /// Lines or records that do not belong to the format, or are cut off or damaged.
     Malformed = 0,
-    /// Lines longer than any trace has.
+    /// Lines longer than in any trace.
     LongLine = 1,
     /// Numbers beyond 64 bits.
     TooLarge = 2,
@@ -20,15 +20,15 @@ pub enum Check {
     ZeroSize = 3,
     /// Requests that end beyond the device.
     BeyondDevice = 4,
-    /// Requests that were too early to be sorted in.
+    /// Requests that were too late to be sorted in.
     Late = 5,
-    /// Requests earlier than the one before them in their file; they were sorted in, or are late.
+    /// Requests earlier than the one before them in their file. They were sorted in, or are late.
     StepBack = 6,
     /// Dispatches without an arrival, taken as requests that arrive then.
     LoneDispatch = 7,
-    /// Completions without a request before them, left out.
+    /// Completions without an earlier request; they are left out.
     LoneCompletion = 8,
-    /// A last line without an end: the file may have been cut there.
+    /// The last line has no line feed: the file may have been cut there.
     NoLineEnd = 9,
 }
 
@@ -64,7 +64,7 @@ impl Check {
         }
     }
 
-    /// Whether what was found is refused or skipped, not only counted.
+    /// Whether the finding is refused or skipped, not only counted.
     #[must_use]
     pub const fn is_bad(self) -> bool {
         (self as u8) <= Self::Late as u8
@@ -85,9 +85,9 @@ impl Check {
 /// Where something was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Which of the trace's files, from 0.
+    /// Index of the file in the trace, from 0.
     pub file: u16,
-    /// A line from 1, or the byte at which a binary record begins.
+    /// A line from 1, or the byte offset at which a binary record begins.
     pub position: u64,
 }
 
@@ -100,15 +100,15 @@ pub struct Finding {
     pub places: Vec<Place>,
 }
 
-/// What is known of a trace after as much of it as was read.
+/// What is known about the part of a trace that has been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checks {
     findings: [Finding; Check::ALL.len()],
-    /// Lines or binary records read, comments and headers too.
+    /// Lines or binary records read, including comments and headers.
     pub lines: u64,
     /// Requests given out.
     pub requests: u64,
-    /// Requests to devices that were not asked for.
+    /// Requests to devices that were not selected.
     pub filtered: u64,
     /// Requests given out, by [`Operation::index`].
     pub by_operation: [u64; Operation::ALL.len()],
@@ -116,17 +116,17 @@ pub struct Checks {
     pub bytes_by_operation: [u64; Operation::ALL.len()],
     /// Requests that arrive at the same time as the one before them.
     pub ties: u64,
-    /// The smallest step between different arrivals, ns; [`UNKNOWN`] while there is none.
+    /// The smallest step between different arrivals, ns; [`UNKNOWN`] until there is one.
     pub smallest_step_ns: u64,
     /// The last arrival, ns after the first.
     pub span_ns: u64,
     /// Requests whose response time is known.
     pub responses: u64,
-    /// The shortest response time, ns; [`UNKNOWN`] while there is none.
+    /// The shortest response time, ns; [`UNKNOWN`] until there is one.
     pub least_response_ns: u64,
     /// The longest response time, ns.
     pub most_response_ns: u64,
-    /// The end of the furthest request, bytes.
+    /// The end of the request that reaches furthest, in bytes.
     pub most_end_bytes: u64,
     /// The largest read or write, bytes.
     pub most_size_bytes: u64,
@@ -157,7 +157,7 @@ impl Checks {
     /// How often something was found.
     #[must_use]
     pub const fn finding(&self, check: Check) -> &Finding {
-        // As many as there are checks.
+        // There are as many findings as checks.
         &self.findings[check as usize]
     }
 

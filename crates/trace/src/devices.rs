@@ -1,27 +1,27 @@
-//! The devices of a trace: names, in the order in which they first appear.
+//! The devices of a trace: their names, in order of appearance.
 
 use rustc_hash::FxHashMap;
 
 use crate::error::Problem;
 
-/// More devices than any trace has; a file that seems to have more is of another format.
+/// More devices than any trace has. A file that seems to have more is in another format.
 pub const MOST_DEVICES: usize = 65_536;
 
-/// Marks the key of two numbers.
+/// Marks a key made of two numbers.
 const PAIR: u64 = 1 << 63;
 const MOST_MAJOR: u32 = u32::MAX >> 1;
 
 /// One device of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// What the trace calls it: a number, `major:minor`, `host:disk` or a file.
+    /// Its name in the trace: a number, `major:minor`, `host:disk` or a file.
     pub name: String,
     /// Requests to it that were kept.
     pub requests: u64,
     pub(crate) wanted: bool,
 }
 
-/// Every device that a trace has named so far.
+/// Every device named so far.
 #[derive(Clone, Debug, Default)]
 pub struct Devices {
     all: Vec<Device>,
@@ -32,7 +32,7 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// Devices of which `only` those are wanted, by their names; all of them without.
+    /// Wanted devices, by name; without `only`, all devices.
     #[must_use]
     pub fn new(only: Option<Vec<String>>) -> Self {
         Self {
@@ -41,7 +41,7 @@ impl Devices {
         }
     }
 
-    /// The devices so far; a record's `device` is a place in it.
+    /// The devices so far. A record's `device` is an index here.
     #[must_use]
     pub fn all(&self) -> &[Device] {
         &self.all
@@ -54,7 +54,7 @@ impl Devices {
         found.map_or("", |device| device.name.as_str())
     }
 
-    /// Names that were asked for and never came.
+    /// Selected names that never appeared.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {
         let wanted = self.only.iter().flatten();
@@ -62,7 +62,7 @@ impl Devices {
         wanted.filter(known).cloned().collect()
     }
 
-    /// The device that the trace calls by this number.
+    /// The device with this number in the trace.
     #[inline]
     pub(crate) fn numbered(&mut self, number: u64) -> Result<u32, Problem> {
         if let Some((last, index)) = self.last
@@ -87,10 +87,11 @@ impl Devices {
         Ok(index)
     }
 
-    /// The device that the trace calls by two numbers, `major:minor`.
+    /// The device with the two numbers `major:minor`.
     #[inline]
     pub(crate) fn paired(&mut self, major: u32, minor: u32) -> Result<u32, Problem> {
-        // Single numbers with the highest bit would be others' names; they are looked up by name.
+        // A large major number would collide with other keys, so such devices are looked up by
+        // name.
         let key = PAIR | u64::from(major & MOST_MAJOR) << 32 | u64::from(minor);
         if major > MOST_MAJOR {
             return self.named(format!("{major}:{minor}").as_bytes());
@@ -117,7 +118,7 @@ impl Devices {
         if self.all.len() >= MOST_DEVICES {
             return Err(Problem::TooManyDevices);
         }
-        // Fewer than the limit, which fits.
+        // Below the limit, so it fits.
         let index = self.all.len() as u32;
         let text = String::from_utf8_lossy(name).into_owned();
         let wanted = self.only.as_ref().is_none_or(|only| only.contains(&text));
@@ -130,7 +131,7 @@ impl Devices {
         Ok(index)
     }
 
-    /// Counts a request, and tells whether its device is wanted.
+    /// Counts a request, and returns whether its device is wanted.
     #[inline]
     pub(crate) fn count(&mut self, device: u32) -> bool {
         match self.all.get_mut(device as usize) {

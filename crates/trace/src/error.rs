@@ -1,4 +1,4 @@
-//! What is wrong with a trace, and what to do.
+//! Errors in traces, and what to do about them.
 
 use thiserror::Error;
 
@@ -7,7 +7,7 @@ use crate::devices::MOST_DEVICES;
 use crate::input::MOST_LINE_BYTES;
 use crate::words;
 
-/// Why a trace cannot be read or written.
+/// The reason why a trace cannot be read or written.
 #[derive(Debug, Error)]
 pub enum TraceError {
     /// No path was given.
@@ -16,9 +16,9 @@ pub enum TraceError {
     /// More files than can be merged.
     #[error("{files} files; at most {most} are merged: join some of them first")]
     TooManyFiles {
-        /// How many.
+        /// Their number.
         files: usize,
-        /// How many may be.
+        /// The largest number.
         most: usize,
     },
     /// A file cannot be opened.
@@ -26,44 +26,44 @@ pub enum TraceError {
     Open {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The message of the system.
         error: std::io::Error,
     },
-    /// A file cannot be read, or what was compressed cannot be taken apart.
+    /// A file cannot be read, or its content cannot be decompressed.
     #[error("{file} cannot be read beyond byte {offset}: {error}; {remedy}")]
     Read {
         /// The file.
         file: String,
-        /// How far it was read, bytes after decompression.
+        /// How far it was read, in bytes after decompression.
         offset: u64,
-        /// What the system or the decompressor says.
+        /// The message of the system or the decompressor.
         error: std::io::Error,
         /// What to do.
         remedy: &'static str,
     },
-    /// A file without a byte.
+    /// A file of 0 bytes.
     #[error("{file} is empty: a trace has at least one request")]
     Empty {
         /// The file.
         file: String,
     },
-    /// A way to compress that is not read.
+    /// A compression that is not supported.
     #[error("{file} is compressed with {method}; only gzip and zstd are read: decompress it first")]
     Compression {
         /// The file.
         file: String,
-        /// With what.
+        /// Its name.
         method: &'static str,
     },
-    /// A format that there is none of.
+    /// An unknown format.
     #[error("there is no trace format {name:?}; there are {known}")]
     UnknownFormat {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The known formats.
         known: String,
     },
-    /// No format looks like this.
+    /// The file fits no format.
     #[error(
         "{file} looks like none of the trace formats {known}; if it is one of them, name it with {}",
         words::FORMAT
@@ -71,10 +71,10 @@ pub enum TraceError {
     NotRecognised {
         /// The file.
         file: String,
-        /// What there is.
+        /// The known formats.
         known: String,
     },
-    /// More than one format looks like this.
+    /// The file fits several formats.
     #[error("{file} could be {candidates}: name one with {}", words::FORMAT)]
     Ambiguous {
         /// The file.
@@ -82,17 +82,17 @@ pub enum TraceError {
         /// Which ones.
         candidates: String,
     },
-    /// A format without what a workload needs.
+    /// A format that lacks what a workload needs.
     #[error("{file} is a trace of {format}, which cannot be used: {reason}")]
     Refused {
         /// The file.
         file: String,
         /// Its format.
         format: &'static str,
-        /// What it lacks, and what to take instead.
+        /// What it lacks, and what to use instead.
         reason: &'static str,
     },
-    /// A line or record that is refused.
+    /// A refused line or record.
     #[error(
         "{file}, {place}: {problem}{excerpt}; mend it, skip bad lines with {}, or name the right \
          {}",
@@ -106,10 +106,10 @@ pub enum TraceError {
         place: String,
         /// What is wrong.
         problem: Problem,
-        /// What stands there.
+        /// Its text.
         excerpt: String,
     },
-    /// A whole file that is not as its format demands.
+    /// A file that violates its format as a whole.
     #[error("{file} is no sound {format} file: {reason}")]
     Format {
         /// The file.
@@ -119,14 +119,14 @@ pub enum TraceError {
         /// What is wrong.
         reason: String,
     },
-    /// An option that makes no sense.
+    /// An invalid option.
     #[error("{name} is {value}; allowed: {allowed}")]
     Option {
-        /// Which.
+        /// Its name.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: String,
-        /// What it may be.
+        /// The allowed values.
         allowed: &'static str,
     },
     /// More windows than are kept.
@@ -136,76 +136,76 @@ pub enum TraceError {
         words::WINDOW
     )]
     TooManyWindows {
-        /// How many are kept.
+        /// The number that is kept.
         most: usize,
-        /// How long they are.
+        /// Their length.
         width_ns: u64,
     },
-    /// Trouble writing.
+    /// Writing failed.
     #[error("the trace cannot be written: {0}")]
     Write(#[from] std::io::Error),
-    /// Something that the format cannot hold.
+    /// Something that the format cannot store.
     #[error(
         "request {number}: {format} cannot hold {what}; write another format, or leave such \
          requests out with {}",
         words::DROP
     )]
     CannotHold {
-        /// Which request, from 1.
+        /// Number of the request, from 1.
         number: u64,
         /// The format.
         format: &'static str,
-        /// What it cannot hold.
+        /// What it cannot store.
         what: String,
     },
 }
 
-/// What is wrong with a line or record.
+/// An error in a line or record.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Problem {
-    /// A field that is missing or of another kind.
+    /// A field that is missing or of the wrong kind.
     #[error("the {field} is not {expected}")]
     Field {
-        /// Which.
+        /// Its name.
         field: &'static str,
-        /// What should stand there.
+        /// What was expected.
         expected: &'static str,
     },
-    /// A number that is larger than what it stands for can be.
+    /// A number too large for its quantity.
     #[error(
         "the {field} is larger than 64 bits hold in bytes or ns; check its unit ({}, {})",
         words::TIME_UNIT,
         words::ADDRESS_UNIT
     )]
     TooLarge {
-        /// Which.
+        /// Its name.
         field: &'static str,
     },
-    /// More text where a line should end.
+    /// More text where the line should end.
     #[error("there is more behind the last field")]
     MoreFields,
-    /// A line longer than any trace has.
+    /// A line longer than in any trace.
     #[error("the line is longer than {MOST_LINE_BYTES} bytes")]
     LongLine,
     /// A byte of value 0 in text.
     #[error("the line holds a byte of value 0; the file is damaged, or binary")]
     Nul,
-    /// A binary record that is none.
+    /// An invalid binary record.
     #[error("{0}")]
     Record(&'static str),
     /// The file ends inside a record.
     #[error("the file ends inside a record, after {bytes} bytes of it")]
     CutRecord {
-        /// How many bytes there are.
+        /// The number of bytes left.
         bytes: usize,
     },
-    /// No data moved by what moves data.
+    /// A read or write without data.
     #[error("a {operation} of 0 bytes")]
     ZeroSize {
         /// Read or write.
         operation: Operation,
     },
-    /// A request that the device has no room for.
+    /// A request beyond the end of the device.
     #[error("the request ends at byte {end_bytes}, and the device has {device_bytes} bytes")]
     BeyondDevice {
         /// Where it ends.
@@ -213,7 +213,7 @@ pub enum Problem {
         /// Where the device ends.
         device_bytes: u64,
     },
-    /// Too early to be sorted in.
+    /// A request too late to be sorted in.
     #[error(
         "the request is {by_ns} ns earlier than one that was given out; at most {window} later \
          ones may precede it: widen {}, or sort the trace first",
@@ -222,24 +222,24 @@ pub enum Problem {
     Late {
         /// By how much.
         by_ns: u64,
-        /// How many requests are held back for sorting.
+        /// The number of requests held back for sorting.
         window: usize,
     },
-    /// Devices without end.
+    /// Too many devices.
     #[error(
         "more than {MOST_DEVICES} devices; this is another format, or its columns are mapped wrongly"
     )]
     TooManyDevices,
-    /// Objects without end.
+    /// Too many objects.
     #[error("more than {most} objects, each of which needs a place on the device")]
     TooManyObjects {
-        /// How many may be.
+        /// The largest number.
         most: usize,
     },
 }
 
 impl Problem {
-    /// Whether nothing that follows can be read.
+    /// Whether nothing after it can be read.
     pub(crate) const fn is_fatal(&self) -> bool {
         matches!(self, Self::TooManyDevices | Self::TooManyObjects { .. })
     }

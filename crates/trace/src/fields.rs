@@ -1,9 +1,9 @@
-//! Fields of a line of text, read from left to right without looking at any byte twice.
+//! Fields of a line of text, read from left to right, each byte once.
 
 use crate::error::Problem;
 use crate::record::Operation;
 
-/// What is left of a line.
+/// The rest of a line.
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
 }
@@ -24,7 +24,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Passes a comma and the blanks around it.
+    /// Skips a comma and the blanks around it.
     #[inline]
     pub fn comma(&mut self, next: &'static str) -> Result<(), Problem> {
         self.blanks();
@@ -36,12 +36,12 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// Passes a comma and the blanks around it, if there is one.
+    /// Skips a comma and the blanks around it, if there is one.
     pub fn optional_comma(&mut self) -> bool {
         self.comma("").is_ok()
     }
 
-    /// Passes at least one blank.
+    /// Skips at least one blank.
     #[inline]
     pub fn blank(&mut self, next: &'static str) -> Result<(), Problem> {
         let before = self.rest.len();
@@ -52,7 +52,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// Passes this byte.
+    /// Skips this byte.
     pub fn byte(&mut self, byte: u8, field: &'static str) -> Result<(), Problem> {
         match self.rest {
             [first, rest @ ..] if *first == byte => {
@@ -91,7 +91,7 @@ impl<'a> Fields<'a> {
         Ok(value)
     }
 
-    /// A whole number of things that have `unit` each.
+    /// A whole number in units of `unit`.
     #[inline]
     pub fn scaled(&mut self, field: &'static str, unit: u64) -> Result<u64, Problem> {
         let number = self.number(field)?;
@@ -104,8 +104,8 @@ impl<'a> Fields<'a> {
         u32::try_from(self.number(field)?).map_err(|_| Problem::TooLarge { field })
     }
 
-    /// A time in ns, written in units of `unit_ns` with digits behind a point or none; what is
-    /// less than a ns is dropped.
+    /// A time in ns, written in units of `unit_ns`, with or without decimals. Fractions of a ns are
+    /// dropped.
     #[inline]
     pub fn time(&mut self, field: &'static str, unit_ns: u64) -> Result<u64, Problem> {
         let whole = self.number(field).map_err(|problem| match problem {
@@ -138,7 +138,7 @@ impl<'a> Fields<'a> {
         whole_ns.checked_add(part_ns).ok_or(too_large)
     }
 
-    /// A time that may be missing or less than 0; nothing then.
+    /// A time that may be missing or negative; `None` in these cases.
     pub fn optional_time(&mut self, unit_ns: u64) -> Result<Option<u64>, Problem> {
         match self.rest {
             [] | [b',' | b' ', ..] => Ok(None),
@@ -151,7 +151,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// What stands before the next comma, blank or end.
+    /// The text before the next comma, blank or end.
     #[inline]
     pub fn word(&mut self) -> &'a [u8] {
         let ends = |byte: &u8| matches!(byte, b',' | b' ' | b'\t');
@@ -161,7 +161,7 @@ impl<'a> Fields<'a> {
         word
     }
 
-    /// A read or a write by its word or first letter, in either case.
+    /// A read or a write, given by its word or first letter in either case.
     #[inline]
     pub fn read_or_write(&mut self) -> Result<Operation, Problem> {
         let word = self.word();

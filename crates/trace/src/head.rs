@@ -1,25 +1,25 @@
-//! How a trace begins, by which its format is told.
+//! The beginning of a trace, from which its format is recognised.
 
 use crate::input::Input;
 
-/// So many lines decide.
+/// The number of lines examined.
 const LINES: usize = 64;
 
 /// The first bytes of a trace, after decompression.
 pub(crate) struct Head<'a> {
-    /// As many as are at hand.
+    /// As many bytes as are available.
     pub bytes: &'a [u8],
     lines: Vec<&'a [u8]>,
 }
 
-/// What a cell of a line may be.
+/// A test for a cell of a line.
 #[derive(Clone, Copy)]
 pub(crate) enum Cell {
     /// Digits.
     Whole,
-    /// Digits with a point among them, or without.
+    /// Digits, with or without a decimal point.
     Number,
-    /// A number, or nothing, or one less than 0.
+    /// A number that may be negative, or nothing.
     Optional,
     /// 0 or 1.
     Bit,
@@ -27,7 +27,7 @@ pub(crate) enum Cell {
     Letter,
     /// Read or Write, in either case.
     Word,
-    /// Two hexadecimal digits or one.
+    /// One or two hexadecimal digits.
     Hex,
     /// Anything.
     Any,
@@ -37,7 +37,7 @@ impl<'a> Head<'a> {
     pub fn of(input: &'a Input) -> Self {
         let bytes = input.bytes();
         let mut lines: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').take(LINES + 1).collect();
-        // The last one has no end yet, or there is nothing behind it.
+        // The last line is incomplete, or there is nothing behind it.
         if lines.len() > 1 {
             lines.pop();
         }
@@ -49,12 +49,12 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// The first line that is none of blanks or a comment.
+    /// The first line that is neither blank nor a comment.
     pub fn first_line(&self) -> &'a [u8] {
         self.lines.first().copied().unwrap_or_default()
     }
 
-    /// Whether more than half of the lines fit; the first may name columns instead.
+    /// Whether more than half of the lines match. The first may name columns instead.
     pub fn most(&self, fits: impl Fn(&[u8]) -> bool) -> bool {
         let lines = match self.lines.as_slice() {
             [first, rest @ ..] if !rest.is_empty() && crate::lines::is_header(first) => rest,
@@ -64,7 +64,7 @@ impl<'a> Head<'a> {
         fitting > 0 && 2 * fitting > lines.len()
     }
 
-    /// Whether any line holds a byte.
+    /// Whether any line contains a byte.
     pub fn any_holds(&self, byte: u8) -> bool {
         self.lines.iter().any(|line| line.contains(&byte))
     }
@@ -77,7 +77,7 @@ pub(crate) enum More {
     Refused,
 }
 
-/// Whether a line has such cells between commas.
+/// Whether a line has these cells between commas.
 pub(crate) fn comma_line(line: &[u8], cells: &[Cell], more: More) -> bool {
     fit(
         line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii),
@@ -86,7 +86,7 @@ pub(crate) fn comma_line(line: &[u8], cells: &[Cell], more: More) -> bool {
     )
 }
 
-/// Whether a line has such cells between blanks.
+/// Whether a line has these cells between blanks.
 pub(crate) fn blank_line(line: &[u8], cells: &[Cell], more: More) -> bool {
     let words = line.split(u8::is_ascii_whitespace);
     fit(words.filter(|word| !word.is_empty()), cells, more)

@@ -1,8 +1,8 @@
-//! One file of a trace as blocks of bytes, decompressed as it is read.
+//! One file of a trace as blocks of bytes, decompressed while it is read.
 //!
-//! Nothing grows with the file: one buffer holds what is looked at, and a decompressor gives no
-//! more than the buffer has room for, so that a small file that swells to terabytes is read like
-//! any other.
+//! Nothing grows with the file. One buffer holds what is being examined, and a decompressor
+//! produces no more than fits into it. So a small file that expands to terabytes is read like any
+//! other.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -15,22 +15,22 @@ use crate::error::TraceError;
 /// The longest line of text that is read, far beyond what any format writes.
 pub const MOST_LINE_BYTES: usize = 1 << 16;
 
-/// So much is looked at to tell the format; lines of the longest kind fit twice.
+/// Bytes examined to recognise the format. Two lines of the largest size fit.
 const HEAD_BYTES: usize = 2 * MOST_LINE_BYTES;
 
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Where a trace's bytes come from.
+/// The source of a trace's bytes.
 #[derive(Clone, Debug)]
 pub enum Given {
     /// A file.
     Path(PathBuf),
-    /// Bytes in memory, and what they are called in messages.
+    /// Bytes in memory, and their name in messages.
     Memory(String, bytes::Bytes),
 }
 
 impl Given {
-    /// What it is called in messages.
+    /// Its name in messages.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -68,7 +68,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens a file, and reads enough of it to tell its format.
+    /// Opens a file, and reads enough to recognise its format.
     pub fn open(given: &Given) -> Result<Self, TraceError> {
         let name = given.name();
         let mut input = Self {
@@ -140,34 +140,35 @@ impl Input {
         }
     }
 
-    /// What is at hand.
+    /// The bytes in the buffer.
     pub fn bytes(&self) -> &[u8] {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// How many bytes lie before those at hand.
+    /// Number of bytes before those in the buffer.
     pub const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Whether nothing follows what is at hand.
+    /// Whether nothing follows the buffer.
     pub const fn is_at_end(&self) -> bool {
         self.ended
     }
 
-    /// Whether what is read was compressed.
+    /// Whether the file is compressed.
     pub const fn is_compressed(&self) -> bool {
         self.is_compressed
     }
 
-    /// Leaves the first `count` bytes behind.
+    /// Discards the first `count` bytes.
     pub fn consume(&mut self, count: usize) {
         let count = count.min(self.end - self.start);
         self.start += count;
         self.offset += count as u64;
     }
 
-    /// Reads more behind what is at hand; nothing changes at the end or without room.
+    /// Reads more bytes behind those in the buffer. Nothing changes at the end of the file or
+    /// without room.
     pub fn fill(&mut self) -> Result<(), TraceError> {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -189,7 +190,7 @@ impl Input {
         Ok(())
     }
 
-    /// Reads until `least` bytes are at hand, or the file ends.
+    /// Reads until the buffer has `least` bytes, or the file ends.
     pub fn fill_to(&mut self, least: usize) -> Result<(), TraceError> {
         while !self.ended && self.end - self.start < least {
             self.fill()?;

@@ -6,10 +6,10 @@
 //!                       └─> checks, devices, cautions: what is known of the trace so far
 //! ```
 //!
-//! A format is one file in `formats/` and one line in [`FORMATS`]; it is told by the content of a
-//! trace, which may be plain, gzip or zstd. Every format's records become [`Record`]s, with times
-//! in ns and places in bytes. Units and order are checked, not believed: [`Checks`] counts what
-//! was found, with the first places of each.
+//! A format is one file in `formats/` and one line in [`FORMATS`]. It is recognised by the content
+//! of a trace, which may be plain, gzip or zstd. The records of every format become [`Record`]s,
+//! with times in ns and places in bytes. Units and order are checked, not trusted: [`Checks`]
+//! counts the findings, with the first places of each.
 //!
 //! [`Characterizer`] says what a trace asks of a drive, as a whole and by window. Left out: sending
 //! its requests to a drive.

@@ -1,4 +1,4 @@
-//! Text formats: lines out of blocks, one after the other.
+//! Text formats: splits blocks into lines.
 
 use memchr::memchr;
 
@@ -7,12 +7,12 @@ use crate::error::{Problem, TraceError};
 use crate::input::{Input, MOST_LINE_BYTES};
 use crate::sink::{Sink, Source};
 
-/// How a line of a format is read.
+/// Reads the lines of a format.
 pub(crate) trait LineFormat: Send {
-    /// Lays what a line holds into the sink.
+    /// Puts the content of a line into the sink.
     fn read(&mut self, line: &[u8], sink: &mut Sink) -> Result<(), Problem>;
 
-    /// Lays what was held back into the sink, when no line follows.
+    /// Puts what was held back into the sink after the last line.
     fn finish(&mut self, _sink: &mut Sink) {}
 }
 
@@ -21,9 +21,9 @@ pub(crate) struct Lines<F> {
     input: Input,
     format: F,
     line: u64,
-    /// Whether a line that names columns may still come.
+    /// Whether a line with column names may still come.
     may_be_header: bool,
-    /// In a line that was too long, up to its end.
+    /// Inside a line that was too long, up to its end.
     is_passing: bool,
 }
 
@@ -38,7 +38,7 @@ impl<F: LineFormat> Lines<F> {
         }
     }
 
-    /// Reads the lines at hand that have an end; how many bytes they take.
+    /// Reads the complete lines in the buffer. Returns the bytes they take.
     fn whole_lines(&mut self, sink: &mut Sink) -> Result<usize, TraceError> {
         let bytes = self.input.bytes();
         let mut at = 0;
@@ -60,7 +60,7 @@ impl<F: LineFormat> Lines<F> {
         Ok(at)
     }
 
-    /// A line of which the buffer holds no end.
+    /// Handles a line whose end is not in the buffer.
     fn without_end(&mut self, sink: &mut Sink) -> Result<(), TraceError> {
         let length = self.input.bytes().len();
         sink.position = self.line + 1;
@@ -123,7 +123,7 @@ fn one_line<F: LineFormat>(
     }
 }
 
-/// Whether a line names columns: no cell of it begins like a number.
+/// Whether a line names columns: none of its cells begins like a number.
 pub(crate) fn is_header(line: &[u8]) -> bool {
     let cells = line.split(|&byte| byte == b',');
     let mut names = cells.map(|cell| cell.trim_ascii_start().first().copied());

@@ -3,7 +3,7 @@
 use crate::error::TraceError;
 use crate::words;
 
-/// What becomes of lines and records that are not as they should be.
+/// How invalid lines and records are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BadLines {
     /// The first one is an error.
@@ -13,18 +13,18 @@ pub enum BadLines {
     Skip,
 }
 
-/// Which columns of a table hold what; only Parquet files need it.
+/// Which columns of a table hold what. Only Parquet files need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
-    /// When a request arrives, in the time unit.
+    /// Arrival of a request, in the time unit.
     pub arrival: String,
-    /// Where its first byte lies, in sectors.
+    /// Offset of its first byte, in sectors.
     pub offset: String,
-    /// How many bytes it names.
+    /// Number of bytes.
     pub size: String,
     /// `read`, `write`, ..., their first letters, or 0 for a read and 1 for a write.
     pub operation: String,
-    /// Which device; without one there is one device.
+    /// The device. Without this column there is one device.
     pub device: Option<String>,
     /// From arrival to completion, in the time unit.
     pub response: Option<String>,
@@ -37,7 +37,7 @@ pub struct Columns {
 }
 
 impl Default for Columns {
-    /// The names that [`crate::TraceWriter`] gives them.
+    /// The names that [`crate::TraceWriter`] uses.
     fn default() -> Self {
         Self {
             arrival: "arrival_ns".to_owned(),
@@ -54,7 +54,7 @@ impl Default for Columns {
 }
 
 impl Columns {
-    /// The names in the log of a simulated run (`drivelab simulate --log`), whose requests are a
+    /// The names in the log of a simulated run (`drivelab simulate --log`), whose requests form a
     /// trace too.
     #[must_use]
     pub fn of_simulation() -> Self {
@@ -69,13 +69,13 @@ impl Columns {
         }
     }
 
-    /// Columns by what they hold: `arrival`, `offset`, `size`, `operation`, and of what a table
-    /// need not have `device`, `response`, `queue`, `device_time` and `process`. The first four
-    /// have their default names where they are not given.
+    /// Columns by their content: `arrival`, `offset`, `size` and `operation`, and the optional
+    /// `device`, `response`, `queue`, `device_time` and `process`. The first four have default
+    /// names.
     ///
     /// # Errors
     ///
-    /// [`TraceError::Option`] for something else.
+    /// [`TraceError::Option`] for any other content.
     pub fn mapped(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, TraceError> {
         let mut columns = Self {
             device: None,
@@ -110,32 +110,32 @@ impl Columns {
     }
 }
 
-/// So many requests are held back for sorting unless another number is given.
+/// Requests held back for sorting by default.
 pub const SORT_WINDOW: usize = 4096;
 
-/// At most so many requests are held back for sorting: 144 MB.
+/// The most requests held back for sorting: 144 MB.
 pub const MOST_SORT_WINDOW: usize = 1 << 20;
 
 /// How a trace is to be read.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The name of the format; without one it is told by the content.
+    /// The name of the format. `None` recognises it from the content.
     pub format: Option<String>,
-    /// What becomes of lines that are not as they should be.
+    /// How invalid lines are handled.
     pub bad_lines: BadLines,
     /// Only requests to these devices, by name.
     pub devices: Option<Vec<String>>,
-    /// Requests that end beyond so many bytes are bad.
+    /// Requests that end beyond this many bytes are invalid.
     pub device_bytes: Option<u64>,
-    /// How many ns the trace's unit of time has, where it is not the format's.
+    /// The trace's unit of time in ns, if it is not the format's.
     pub time_unit_ns: Option<u64>,
-    /// How many bytes the trace's unit of addresses has, where it is not the format's.
+    /// The trace's unit of addresses in bytes, if it is not the format's.
     pub sector_bytes: Option<u64>,
-    /// A request may come behind so many later ones; 0 for none.
+    /// A request may come behind this many later ones; 0 for none.
     pub sort_window: usize,
     /// Which columns of a Parquet file hold what.
     pub columns: Columns,
-    /// Whether `columns` were given, so that all of them must be there.
+    /// Whether `columns` were given, so that all of them must exist.
     pub columns_given: bool,
 }
 

@@ -1,13 +1,13 @@
-//! A trace, read batch after batch in the order of arrival.
+//! A trace, read in batches in order of arrival.
 //!
 //! ```text
 //!  file ─> decompress ─> lines or records ─┐
 //!  file ─> decompress ─> lines or records ─┴─> merge by time ─> sort window ─> batches
 //! ```
 //!
-//! Memory does not grow with the trace: a buffer and a chunk a file, and two chunks in which
-//! requests are sorted. A request that more than `sort_window` later ones precede cannot be
-//! sorted in, and is bad.
+//! Memory does not grow with the trace. It holds a buffer and a chunk for each file, and two chunks
+//! in which requests are sorted. A request that comes behind more than `sort_window` later ones
+//! cannot be sorted in, and is invalid.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,13 +22,13 @@ use crate::options::Options;
 use crate::record::{Record, UNKNOWN};
 use crate::sink::{Sink, Source};
 
-/// At most so many files are merged.
+/// The most files that are merged.
 pub const MOST_FILES: usize = 256;
 
 /// The size of a chunk without a sort window.
 const CHUNK: usize = 4096;
 
-/// One file that is merged with others.
+/// One of several files being merged.
 struct Member {
     source: Box<dyn Source>,
     records: Vec<Record>,
@@ -37,20 +37,20 @@ struct Member {
     ended: bool,
 }
 
-/// A trace that is being read.
+/// A trace being read.
 pub struct Trace {
     format: &'static Format,
     members: Vec<Member>,
-    /// The next request of each member, when there are several: its time and the member.
+    /// If there are several members: the time of each one's next request, and the member.
     heads: BinaryHeap<Reverse<(u64, usize)>>,
     sink: Sink,
     window: usize,
-    /// In order, not given out yet.
+    /// Sorted requests not given out yet.
     held: Vec<Record>,
     ended: bool,
-    /// The time of the first request given out, by the trace's clock.
+    /// The time of the first request given out, on the trace's clock.
     origin_ns: Option<u64>,
-    /// The time of the last request given out, by the trace's clock.
+    /// The time of the last request given out, on the trace's clock.
     floor_ns: u64,
 }
 
@@ -65,12 +65,12 @@ impl std::fmt::Debug for Trace {
 }
 
 impl Trace {
-    /// Opens a trace of one file or of several, which are merged by their times.
+    /// Opens a trace of one file, or of several files, which are merged by time.
     ///
     /// # Errors
     ///
-    /// [`TraceError`] when a file cannot be read, is empty or of a format that cannot be used,
-    /// or an option makes no sense.
+    /// [`TraceError`] if a file cannot be read, is empty or has an unusable format, or if an option
+    /// is invalid.
     pub fn open(files: &[Given], options: &Options) -> Result<Self, TraceError> {
         options.check()?;
         if files.len() > MOST_FILES {
@@ -128,23 +128,23 @@ impl Trace {
         &self.sink.devices
     }
 
-    /// What was found so far; of the whole trace once a batch was empty.
+    /// The findings so far. They cover the whole trace once a batch was empty.
     #[must_use]
     pub const fn checks(&self) -> &Checks {
         &self.sink.checks
     }
 
-    /// When the first request arrived by the trace's own clock, ns; nothing before a batch.
+    /// When the first request arrived on the trace's own clock, ns; `None` before the first batch.
     #[must_use]
     pub const fn origin_ns(&self) -> Option<u64> {
         self.origin_ns
     }
 
-    /// Replaces `batch` by the next requests, in the order of arrival; empty at the end.
+    /// Replaces `batch` with the next requests, in order of arrival; empty at the end.
     ///
     /// # Errors
     ///
-    /// [`TraceError`] when a file cannot be read on, or bad lines are refused and there is one.
+    /// [`TraceError`] if reading a file fails, or if bad lines are refused and there is one.
     pub fn next_batch(&mut self, batch: &mut Vec<Record>) -> Result<(), TraceError> {
         batch.clear();
         while batch.is_empty() {
@@ -157,7 +157,7 @@ impl Trace {
             let limit = if self.window == 0 { CHUNK } else { self.window };
             while !self.ended && chunk.len() < limit {
                 self.ended = self.next_chunk(limit, &mut chunk)?;
-                // What is taken out is no longer held back, so that more is read.
+                // Removed requests are no longer held back, so more are read.
                 self.drop_late(&mut chunk)?;
             }
             self.order(&mut chunk, batch);
@@ -166,12 +166,13 @@ impl Trace {
         Ok(())
     }
 
-    /// Fills a chunk up to a limit with the next requests as the files have them; true at the end.
+    /// Fills a chunk up to a limit with the next requests in the order of the files. Returns true
+    /// at the end.
     fn next_chunk(&mut self, limit: usize, chunk: &mut Vec<Record>) -> Result<bool, TraceError> {
         if let [only] = self.members.as_mut_slice() {
             return only.fill(0, limit, chunk, &mut self.sink);
         }
-        // Smaller chunks of more files.
+        // With more files, chunks are smaller.
         let share = (65_536 / self.members.len().max(1)).clamp(256, CHUNK);
         if self.heads.is_empty() {
             for index in 0..self.members.len() {
@@ -191,7 +192,7 @@ impl Trace {
         Ok(self.heads.is_empty())
     }
 
-    /// Lays the next request of a member among the heads, if there is one.
+    /// Puts the next request of a member among the heads, if there is one.
     fn offer(&mut self, index: usize, share: usize) -> Result<(), TraceError> {
         let Some(member) = self.members.get_mut(index) else {
             return Ok(());
@@ -203,7 +204,7 @@ impl Trace {
             let mut records = mem::take(&mut member.records);
             records.clear();
             member.at = 0;
-            // At most as many as files.
+            // There are at most as many as files.
             member.ended = member.fill(index as u16, share, &mut records, &mut self.sink)?;
             member.records = records;
         }
@@ -213,7 +214,7 @@ impl Trace {
         Ok(())
     }
 
-    /// Sorts a chunk in, and gives what nothing can precede any more.
+    /// Sorts a chunk in, and gives out what nothing later can precede.
     fn order(&mut self, chunk: &mut Vec<Record>, batch: &mut Vec<Record>) {
         if self.window == 0 {
             mem::swap(chunk, batch);
@@ -239,7 +240,7 @@ impl Trace {
         }
     }
 
-    /// Takes out what is earlier than what was given out.
+    /// Removes requests earlier than one already given out.
     fn drop_late(&mut self, chunk: &mut Vec<Record>) -> Result<(), TraceError> {
         let mut floor_ns = self.floor_ns;
         let is_strict = self.window == 0;
@@ -283,7 +284,7 @@ impl Trace {
         Ok(())
     }
 
-    /// Counts what is given out, and makes its times those after the first.
+    /// Counts the requests given out, and makes their times relative to the first.
     fn give(&mut self, batch: &mut [Record]) {
         let Some(first) = batch.first() else {
             return;
@@ -306,7 +307,7 @@ impl Trace {
             checks.by_operation[place] += 1;
             let bytes = &mut checks.bytes_by_operation[place];
             *bytes = bytes.saturating_add(record.size_bytes);
-            // Neither overflows: it was looked at when the request was laid into the sink.
+            // Neither overflows: this was checked when the request entered the sink.
             let end_bytes = record.offset_bytes + record.size_bytes;
             checks.most_end_bytes = checks.most_end_bytes.max(end_bytes);
             if record.operation.moves_data() {

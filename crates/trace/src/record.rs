@@ -4,13 +4,13 @@ use std::fmt;
 
 use drivelab_request::CommandKind;
 
-/// A time or a number that the trace does not tell.
+/// A time or number that the trace does not contain.
 pub const UNKNOWN: u64 = u64::MAX;
 
-/// A process that the trace does not tell.
+/// A process that the trace does not contain.
 pub const UNKNOWN_PROCESS: u32 = u32::MAX;
 
-/// What a request asks for.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Operation {
@@ -20,7 +20,7 @@ pub enum Operation {
     Write = 1,
     /// The range is not needed any more (TRIM, UNMAP, discard, secure erase).
     Trim = 2,
-    /// Whatever was completed before is to survive a loss of power.
+    /// Everything completed before must survive a power loss.
     Flush = 3,
     /// Anything else, such as an inquiry.
     Other = 4,
@@ -36,7 +36,7 @@ impl Operation {
         Self::Other,
     ];
 
-    /// The place in arrays of one entry an operation.
+    /// The index in arrays with one entry for each operation.
     #[inline]
     #[must_use]
     pub const fn index(self) -> usize {
@@ -58,14 +58,14 @@ impl Operation {
         Self::ALL.into_iter().find(|each| each.name() == name)
     }
 
-    /// Whether it moves data, so that a size of 0 makes no sense.
+    /// Whether it moves data, so that a size of 0 is invalid.
     #[inline]
     #[must_use]
     pub const fn moves_data(self) -> bool {
         matches!(self, Self::Read | Self::Write)
     }
 
-    /// The command by which a drive can be asked for it; nothing for [`Operation::Other`].
+    /// The command to send to a drive for it; `None` for [`Operation::Other`].
     #[must_use]
     pub const fn command(self) -> Option<CommandKind> {
         match self {
@@ -84,14 +84,14 @@ impl fmt::Display for Operation {
     }
 }
 
-/// One request of a trace. Which fields a format fills, [`crate::Format`] says.
+/// One request of a trace. [`crate::Format`] says which fields a format fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// When it arrived, ns after the trace's first request.
     pub arrival_ns: u64,
-    /// Where on the device its first byte lies.
+    /// Offset of its first byte on the device.
     pub offset_bytes: u64,
-    /// How many bytes it names; 0 where an operation names none.
+    /// Number of bytes; 0 for an operation without bytes.
     pub size_bytes: u64,
     /// From arrival to completion, ns; or [`UNKNOWN`].
     pub response_ns: u64,
@@ -99,20 +99,20 @@ pub struct Record {
     pub queue_ns: u64,
     /// From dispatch to completion (D2C of blktrace), ns; or [`UNKNOWN`].
     pub device_ns: u64,
-    /// Where it was read: a line from 1, or the byte at which a binary record begins.
+    /// Where it was read: a line from 1, or the byte offset at which a binary record begins.
     pub position: u64,
-    /// Which of the trace's devices, in the order in which they first appear.
+    /// Index of its device, in order of appearance.
     pub device: u32,
-    /// The process that asked for it, or [`UNKNOWN_PROCESS`].
+    /// The process that sent it, or [`UNKNOWN_PROCESS`].
     pub process: u32,
-    /// Which of the trace's files it was read from, from 0.
+    /// Index of its file in the trace, from 0.
     pub file: u16,
-    /// What it asks for.
+    /// Its operation.
     pub operation: Operation,
 }
 
 impl Record {
-    /// A request of which no more is known than every trace tells.
+    /// A request with only the fields that every trace has.
     #[inline]
     #[must_use]
     pub const fn new(

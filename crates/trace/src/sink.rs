@@ -1,4 +1,4 @@
-//! Where readers lay requests: checked one by one, what is wrong refused or counted.
+//! Collects the requests of readers. Each is checked; invalid ones are refused or counted.
 
 use crate::checks::{Check, Checks, Place};
 use crate::devices::Devices;
@@ -6,13 +6,13 @@ use crate::error::{Problem, TraceError};
 use crate::options::{BadLines, Options};
 use crate::record::Record;
 
-/// So much of a bad line is shown.
+/// Length of the excerpt of a bad line.
 const EXCERPT_BYTES: usize = 60;
 
-/// Requests of one file, and what all files share.
+/// Requests of one file, and data shared by all files.
 pub(crate) struct Sink {
     pub records: Vec<Record>,
-    /// A reader stops when there are so many records.
+    /// A reader stops at this many records.
     pub limit: usize,
     pub file: u16,
     /// A line from 1, or the byte of a binary record.
@@ -49,7 +49,7 @@ impl Sink {
         self.records.len() >= self.limit
     }
 
-    /// Takes a request whose `arrival_ns` is by the trace's own clock.
+    /// Takes a request whose `arrival_ns` is on the trace's own clock.
     #[inline]
     pub fn push(&mut self, record: Record) -> Result<(), Problem> {
         self.check(&record)?;
@@ -61,7 +61,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Looks at a request alone.
+    /// Checks a single request.
     #[inline]
     pub fn check(&self, record: &Record) -> Result<(), Problem> {
         if record.size_bytes == 0 && record.operation.moves_data() {
@@ -80,7 +80,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Takes a request that was looked at and knows where it was read.
+    /// Takes a request that was checked and carries its position.
     #[inline]
     pub fn lay(&mut self, record: Record) {
         if !self.devices.count(record.device) {
@@ -95,14 +95,14 @@ impl Sink {
         self.records.push(record);
     }
 
-    /// Counts something that is neither refused nor skipped.
+    /// Counts a finding that is neither refused nor skipped.
     #[cold]
     pub fn note(&mut self, check: Check, position: u64) {
         let file = self.file;
         self.checks.add(check, Place { file, position });
     }
 
-    /// Refuses what is wrong at a position of a file, or counts it.
+    /// Refuses an error at a position of a file, or counts it.
     #[cold]
     pub fn bad(&mut self, place: Place, problem: Problem, bytes: &[u8]) -> Result<(), TraceError> {
         if self.bad_lines == BadLines::Skip && !problem.is_fatal() {
@@ -127,7 +127,7 @@ impl Sink {
         })
     }
 
-    /// As [`Sink::bad`], where the reader is.
+    /// As [`Sink::bad`], at the reader's position.
     #[cold]
     pub fn bad_here(&mut self, problem: Problem, bytes: &[u8]) -> Result<(), TraceError> {
         let place = Place {
@@ -138,8 +138,8 @@ impl Sink {
     }
 }
 
-/// One file of a format, read on until the sink is full.
+/// One file of a format, which reads until the sink is full.
 pub(crate) trait Source: Send {
-    /// Fills the sink; true when nothing is left.
+    /// Fills the sink. Returns true when nothing is left.
     fn fill(&mut self, sink: &mut Sink) -> Result<bool, TraceError>;
 }

@@ -1,4 +1,4 @@
-//! How people call what may be set for a trace: errors say what to write.
+//! Names of the settings of a trace, so that errors can say what to write.
 
 pub(crate) const ADDRESS_UNIT: &str = "--address-unit";
 pub(crate) const COLUMN: &str = "--column MEANING=COLUMN";

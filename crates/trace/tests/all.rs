@@ -1,4 +1,4 @@
-//! Tests of the crate, one topic a file.
+//! All tests of the crate, with one file for each topic.
 
 mod bad_lines;
 mod block_layer;

@@ -1,11 +1,11 @@
-//! What is not as it should be: refused with the place and the remedy, or skipped and counted.
+//! Invalid lines are refused with their place and the remedy, or skipped and counted.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_trace::{Check, EXAMPLES, Given, MOST_LINE_BYTES, Options, TraceError};
 
 use crate::made::*;
 
-/// A line between two good ones of SPC: what the refusal says, and as what it counts.
+/// A line between two valid ones of SPC: the text of the refusal, and the check that counts it.
 fn between(line: &str, says: &str, check: Check) {
     let text = format!("0,1,512,r,0.1\n{line}\n0,1,512,r,0.2\n");
     let options = of_format("spc");
@@ -86,7 +86,7 @@ fn each_kind_is_named() {
     );
 }
 
-/// The longest line is read, one byte more is not.
+/// The longest line is read; one more byte makes it invalid.
 #[test]
 fn lines_have_a_limit() {
     let padded = |length: usize| {
@@ -107,7 +107,7 @@ fn lines_have_a_limit() {
         assert_eq!(read.records.len(), 2);
         let finding = read.checks.finding(Check::LongLine);
         assert_eq!((finding.count, finding.places[0].position), (1, 2));
-        // Lines behind it keep their numbers.
+        // Lines after it keep their numbers.
         assert_eq!(read.records[1].position, 3);
     }
 }
@@ -153,7 +153,7 @@ fn nothing_is_refused_clearly() {
         read_files(&[], &Options::default()).unwrap_err(),
         TraceError::NoFiles
     ));
-    // A header alone is a trace without requests.
+    // A file with only a header is a trace without requests.
     let read = read_with(
         "Timestamp,Response,IOType,LUN,Offset,Size\n",
         &of_format("systor"),
@@ -201,7 +201,7 @@ fn binary_records_name_their_byte() {
     assert_eq!((read.records.len(), read.checks.lines), (99, 100));
 }
 
-/// Devices without end are no device: reading stops, whatever is skipped.
+/// With too many devices reading stops, whatever is skipped.
 #[test]
 fn too_many_devices_are_fatal() {
     let lines = |count: usize| -> String {

@@ -1,4 +1,4 @@
-//! Requests out of events: dispatches and completions, merged and split ones, several files.
+//! Requests from events: dispatches and completions, merged and split requests, several files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_trace::{Check, Operation, Options, Record, UNKNOWN};
@@ -114,7 +114,7 @@ fn requests_to_one_place_take_turns() {
     );
 }
 
-/// Of a trace that lacks arrivals, requests arrive when they are dispatched.
+/// In a trace without arrivals, requests arrive when they are dispatched.
 #[test]
 fn dispatches_alone_are_requests() {
     let events = [
@@ -141,7 +141,7 @@ fn flushes_and_discards_are_named() {
     assert_eq!(read.checks.skipped(), 0);
 }
 
-/// One file a processor: a request may be queued in one and complete in another.
+/// One file for each processor: a request may be queued in one and complete in another.
 #[test]
 fn files_of_processors_are_merged() {
     let first = [
@@ -168,7 +168,7 @@ fn files_of_processors_are_merged() {
     assert_eq!(read.checks.finding(Check::StepBack).count, 0);
 }
 
-/// Completions are waited for, but not for ever.
+/// Requests wait for their completions, but not for ever.
 #[test]
 fn what_never_completes_is_given_out() {
     let mut events = vec![event(0, QUEUE, 1 << 30, 8)];
@@ -186,7 +186,7 @@ fn what_never_completes_is_given_out() {
             .all(|record| record.response_ns == 2)
     );
     assert_eq!(read.checks.finding(Check::LoneCompletion).count, 0);
-    // A completion that comes after as many requests is still found.
+    // A completion after that many requests is still found.
     events.push(event(900_000, COMPLETE, 1 << 30, 8));
     let read = crate::made::read(events.concat()).unwrap();
     assert_eq!(read.records[0].response_ns, 900_000);
@@ -205,7 +205,7 @@ fn the_other_byte_order_is_refused() {
     assert!(error.contains("highest byte first"), "{error}");
 }
 
-/// After a damaged record reading goes on at the next one.
+/// After a damaged record, reading continues at the next one.
 #[test]
 fn damage_is_passed() {
     let mut bytes = [

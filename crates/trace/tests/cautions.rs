@@ -1,4 +1,4 @@
-//! Units and clocks that cannot be right are noticed, on both sides of the limits.
+//! Impossible units and clocks are noticed; tests on both sides of the limits.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_trace::{Options, cautions};

@@ -1,4 +1,4 @@
-//! What a trace asks of a drive, against plain second ways to compute it.
+//! Characteristics of a trace compared with a second, simple way to compute them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub fn read(at_ns: u64, offset: u64, size: u64) -> Record {
     Record::new(at_ns, 0, Operation::Read, offset, size)
 }
 
-/// A request, its time after the one before in it.
+/// A request; its arrival is the time after the previous one.
 fn request() -> impl Strategy<Value = Record> {
     let gap_ns = prop_oneof![
         Just(0),
@@ -31,7 +31,7 @@ fn request() -> impl Strategy<Value = Record> {
         1_u64..300_000_000,
         1_u64..20_000_000_000
     ];
-    // Few places, so that requests meet; now and then one that is far away.
+    // Few places, so that requests meet; sometimes one far away.
     let offset = prop_oneof![
         8 => (0_u64..64).prop_map(|slot| slot * 2048),
         1 => (0_u64..1 << 50).prop_map(|slot| slot * 512)
@@ -75,14 +75,14 @@ fn moves(record: &&Record) -> bool {
     matches!(record.operation, Operation::Read | Operation::Write)
 }
 
-/// When it was used last, where it ends, and the distance that is expected.
+/// When it was last used, where it ends, and the expected distance.
 type PlainStream = (usize, i128, Option<i128>);
 
-/// Plainly: streams with the time at which each was used last, looked through from the latest.
+/// The simple way: streams with the time of their last use, searched from the most recent.
 fn plain_orders(records: &[Record]) -> [Orders; 2] {
     let mut orders = [Orders::default(); 2];
     let mut streams: BTreeMap<(u32, usize), Vec<PlainStream>> = BTreeMap::new();
-    // Distances forward and when each was used last.
+    // Forward distances, and when each was last used.
     let mut distances: BTreeMap<(u32, usize), BTreeMap<i128, usize>> = BTreeMap::new();
     for (now, record) in records
         .iter()
@@ -138,7 +138,7 @@ fn plain_orders(records: &[Record]) -> [Orders; 2] {
     orders
 }
 
-/// Depth times time and time with something outstanding, from `begin` to `end`.
+/// Depth times time, and time with something outstanding, from `begin` to `end`.
 fn plain_busy(records: &[Record], begin: u64, end: u64) -> (u128, u64) {
     let spans: Vec<(u64, u64)> = records
         .iter()
@@ -201,7 +201,7 @@ fn near(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * other.abs().max(1.0)
 }
 
-/// Holds a window against the requests that lie in it; `before` are all up to its end.
+/// Compares a window with the requests in it. `before` are all requests up to its end.
 fn check_window(window: &Window, inside: &[Record], before: &[Record], end_ns: u64) {
     let count = |operation| {
         let found = inside.iter().filter(|record| record.operation == operation);

@@ -1,4 +1,4 @@
-//! What a trace asks of a drive, where the answer is known beforehand.
+//! Characteristics of traces whose results are known in advance.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_trace::{
@@ -24,7 +24,7 @@ fn interleaved_streams_are_told_apart() {
         let orders = found.tally.orders[0];
         assert_eq!((orders.random, orders.sequential), (streams, 39 * streams));
         assert_eq!(orders.adjacent, if streams == 1 { 39 } else { 0 });
-        // All others came in between, each time.
+        // All other streams came in between each time.
         assert_eq!(found.runs[0].ranks[streams as usize - 1], 39 * streams);
         // Each moved 40 x 64 KiB, between 2^21 and 2^22 bytes.
         assert_eq!(found.runs[0].streams[21], streams);
@@ -44,7 +44,7 @@ fn the_third_request_of_a_stride_is_known() {
     assert_eq!((orders.random, orders.strided), (2, 98));
     assert_eq!(orders.mean_stride_bytes(), Some(61_440.0));
     assert_eq!(orders.random_ratio(), Some(0.02));
-    // A distance that was seen twice is known from each random place on.
+    // A distance seen twice is recognised from each random place on.
     let records: Vec<Record> = (0..300)
         .map(|index| {
             let (place, step) = (scattered(index / 2) >> 20 << 12, index % 2);
@@ -68,7 +68,7 @@ fn the_third_request_of_a_stride_is_known() {
     assert_eq!(characterized(&far, None).tally.orders[0].random, 100);
 }
 
-/// Numbers that look drawn, the same every time.
+/// Numbers that look random and are always the same.
 fn scattered(index: u64) -> u64 {
     let bits = index.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let bits = (bits ^ (bits >> 31)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
@@ -84,13 +84,13 @@ fn a_sample_stands_for_blocks_that_are_many() {
         .collect();
     let found = characterized(&records, None);
     assert!(found.reuse.rate() < 0.14);
-    // All but e^-7.6 of them were asked for; three standard errors of 0.39 %.
+    // All but e^-7.6 of the blocks were requested. Tolerance: three standard errors of 0.39 %.
     let footprint = found.reuse.footprint();
     assert!((footprint.blocks / blocks as f64 - 1.0).abs() < 0.012);
     assert_eq!(footprint.written, 0.0);
     let (curve, all) = found.reuse.held(0);
-    // The weights of accesses as they were sampled add up to all of them: the sample of blocks
-    // has the same standard error.
+    // The weights of the sampled accesses add up to all accesses, with the standard error of the
+    // sample of blocks.
     assert!((all / 4e6 - 1.0).abs() < 0.02);
     for share in [0.125, 0.25, 0.5] {
         let cache = (share * blocks as f64) as u64;
@@ -99,7 +99,7 @@ fn a_sample_stands_for_blocks_that_are_many() {
             .rev()
             .find(|&&(size, _)| size <= cache)
             .unwrap();
-        // Until the cache is full, it holds fewer.
+        // While the cache fills, it holds fewer.
         let filling = share + (1.0 - share) * f64::ln(1.0 - share);
         let expected = share - filling * blocks as f64 / 4e6;
         assert!(
@@ -194,7 +194,7 @@ fn more_devices_than_tables_are_counted_each() {
     assert_eq!(busiest, [0, 1, 2, 3, 4]);
     assert_eq!(others.requests[1], 4 * u64::from(devices - 5));
     assert_eq!(others.orders[1].random, 4 * u64::from(devices - 5));
-    // Every table has two owners or three, which take it from each other.
+    // Every table has two or three owners, which take it from one another.
     assert_eq!((0..devices as usize).map(sequential).sum::<u64>(), 0);
     assert_eq!(found.reuse.footprint().written, 4.0 * f64::from(devices));
 }

@@ -1,4 +1,4 @@
-//! Plain, gzip and zstd, whole and cut.
+//! Plain, gzip and zstd files, complete and cut.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::io::Write;
@@ -41,7 +41,7 @@ fn every_format_is_read_compressed() {
     }
 }
 
-/// Parts that were compressed by themselves and joined are one trace.
+/// Separately compressed parts that were joined are one trace.
 #[test]
 fn joined_files_are_one() {
     let whole = lines(2000);
@@ -69,7 +69,7 @@ fn a_cut_file_is_an_error() {
     }
 }
 
-/// Gigabytes of nothing in a megabyte: one line without an end, and no memory for it.
+/// A megabyte that expands to gigabytes of nothing: one line without an end, and no memory for it.
 #[test]
 fn a_small_file_that_swells_is_one_bad_line() {
     let mut bomb = SPC.as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! Formats are told by the content.
+//! Formats are recognised by content.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_trace::{
@@ -8,7 +8,7 @@ use drivelab_trace::{
 use crate::made::*;
 use crate::written::write_as;
 
-/// Each sample is of its own format and of no other: two that fit would be an error.
+/// Each sample matches its own format and no other; two matches would be an error.
 #[test]
 fn formats_are_told_from_each_other() {
     let mut samples = samples();
@@ -28,7 +28,8 @@ fn formats_are_told_from_each_other() {
     assert_eq!(missing, ["oracle-general"]);
 }
 
-/// One line is enough, without an end too, and so is a header before it or a bad line among more.
+/// One line is enough, even without a line feed, with a header before it, or with a bad line among
+/// others.
 #[test]
 fn little_is_enough() {
     for (name, bytes) in samples() {
@@ -88,7 +89,7 @@ fn what_is_none_is_refused_with_what_there_is() {
 
 #[test]
 fn a_format_can_be_given() {
-    // Whole times: MQSim's unless DiskSim is asked for.
+    // Whole times mean MQSim, unless DiskSim is requested.
     let text = "10 0 8 8 1\n20 0 8 8 0\n";
     assert_eq!(read(text).unwrap().records[1].arrival_ns, 10);
     let read = read_with(text, &of_format("disksim")).unwrap();

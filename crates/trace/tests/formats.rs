@@ -1,4 +1,4 @@
-//! What each format's records become.
+//! How the records of each format are read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_trace::{FORMATS, Operation, Options, Record, UNKNOWN, UNKNOWN_PROCESS};
@@ -23,7 +23,7 @@ fn plain(records: &[Record]) -> Vec<Plain> {
     records.iter().map(plain).collect()
 }
 
-/// Reads a text, and looks at its requests, its devices, and where they were read.
+/// Reads a text, and checks its requests, its devices, and where they were read.
 fn reads(bytes: impl Into<Vec<u8>>, expected: &[Plain], devices: &[&str]) -> Vec<Record> {
     let read = read(bytes).unwrap();
     assert_eq!(plain(&read.records), expected, "{}", read.format);
@@ -91,7 +91,7 @@ fn systor() {
     let expected = [(0, 0, R, 89_012_224, 4096), (10_000, 1, W, 512, 1024)];
     let records = reads(SYSTOR, &expected, &["3", "4"]);
     assert_eq!(responses(&records), [314_000, UNKNOWN]);
-    // Some response times are less than 0: they are not known.
+    // Some response times are negative, which means unknown.
     let negative = "1455592200.1,-0.000314,R,3,89012224,4096\n";
     assert_eq!(responses(&read(negative).unwrap().records), [UNKNOWN]);
 }
@@ -132,7 +132,7 @@ fn disksim_and_mqsim() {
         (315_000, 1, R, 197_570_570 * 512, 8192),
     ];
     reads(MQSIM, &expected, &["4", "3"]);
-    // Other flags of DiskSim do not matter.
+    // Other flags of DiskSim are ignored.
     let flags = "1.5 0 8 8 4\n2.5 0 8 8 5\n";
     let read = read(flags).unwrap();
     assert_eq!(
@@ -189,7 +189,7 @@ fn flashnet() {
     assert_eq!(responses(&records), [84_000, 71_000]);
 }
 
-/// Objects get the next free place of their tier, and keep it.
+/// Objects get the next free place of their tier and keep it.
 #[test]
 fn kv_cache() {
     let expected = [
@@ -254,7 +254,7 @@ fn a_thousand_devices_keep_their_numbers() {
     );
 }
 
-/// What a format says that it holds is what its sample shows.
+/// A format's sample shows exactly what the format says that its records contain.
 #[test]
 fn formats_say_what_they_hold() {
     for (name, bytes) in samples() {
@@ -262,7 +262,7 @@ fn formats_say_what_they_hold() {
         let records = read(bytes).unwrap().records;
         let any = |tells: fn(&Record) -> bool| records.iter().any(tells);
         let holds = format.holds;
-        // Version 1 of vscsi has none, version 2 has.
+        // Version 1 of vscsi has no response times, version 2 has.
         if any(|record| record.response_ns != UNKNOWN) {
             assert!(holds.response, "{name}");
         } else {
@@ -282,7 +282,7 @@ fn formats_say_what_they_hold() {
     }
 }
 
-/// docs/traces.md has a row for each format, and its row says what the format says.
+/// docs/traces.md has a row for each format, and the row agrees with the format.
 #[test]
 fn documents_say_what_formats_hold() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/traces.md");

@@ -1,4 +1,4 @@
-//! Small traces of every format, and short ways to read them.
+//! Small traces of every format, and short functions to read them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_trace::{BadLines, Checks, Given, Options, Record, Trace, TraceError};
@@ -8,7 +8,7 @@ pub fn given(name: &str, bytes: impl Into<Vec<u8>>) -> Given {
     Given::Memory(name.to_owned(), bytes::Bytes::from(bytes.into()))
 }
 
-/// Everything of a trace, with the names of its devices.
+/// The content of a trace, with the names of its devices.
 #[derive(Debug)]
 pub struct Read {
     pub format: &'static str,
@@ -46,12 +46,12 @@ pub fn read_with(bytes: impl Into<Vec<u8>>, options: &Options) -> Result<Read, T
     read_files(&[given("trace", bytes)], options)
 }
 
-/// Reads one file as it is.
+/// Reads one file with default options.
 pub fn read(bytes: impl Into<Vec<u8>>) -> Result<Read, TraceError> {
     read_with(bytes, &Options::default())
 }
 
-/// Options that skip what is bad.
+/// Options that skip invalid lines.
 pub fn skipping() -> Options {
     Options {
         bad_lines: BadLines::Skip,
@@ -101,7 +101,7 @@ pub const COMPLETE: u32 = 8;
 pub const READ: u32 = 1 << 16;
 pub const WRITE: u32 = 1 << 17;
 
-/// A record of blktrace, with bytes behind it that do not matter.
+/// A record of blktrace, followed by irrelevant bytes.
 pub fn blktrace(time_ns: u64, action: u32, sector: u64, size: u32, behind: u16) -> Vec<u8> {
     let mut bytes = Vec::new();
     bytes.extend(0x6561_7407_u32.to_le_bytes());

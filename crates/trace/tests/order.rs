@@ -31,7 +31,7 @@ fn arrivals(read: &Read) -> Vec<u64> {
 fn times_that_step_back_are_sorted_in_and_counted() {
     let read = read(trace(&[50, 20, 20, 70, 60])).unwrap();
     assert_eq!(arrivals(&read), [0, 0, 30, 40, 50]);
-    // Requests of the same time stay in their order.
+    // Requests with equal times keep their order.
     let positions: Vec<u64> = read.records.iter().map(|record| record.position).collect();
     assert_eq!(positions, [2, 3, 1, 5, 4]);
     let steps = read.checks.finding(Check::StepBack);
@@ -40,11 +40,11 @@ fn times_that_step_back_are_sorted_in_and_counted() {
     assert_eq!(read.checks.span_ns, 50);
 }
 
-/// A request may stand behind as many later ones as the window holds.
+/// A request may come behind as many later ones as the window holds, but not one more.
 #[test]
 fn the_window_is_wide_enough_on_one_side_only() {
     for window in [1_usize, 2, 7, 64] {
-        // The request of time 5 stands behind `later` ones, in the middle of ordered ones.
+        // The request of time 5 comes behind `later` others, in the middle of sorted ones.
         let moved = |later: u64| {
             let mut times: Vec<u64> = (1000..1000 + 3 * window as u64).collect();
             times.extend((0..later).map(|index| 5000 + index));
@@ -112,8 +112,8 @@ fn files_are_merged_by_time() {
 }
 
 proptest! {
-    /// However a trace is shuffled: what is given out is in order, and nothing is lost but what
-    /// is counted as late; and nothing is late that no more requests than the window precede.
+    /// For any shuffled trace, requests are given out in order, and none is lost except those
+    /// counted as late. A request behind no more later ones than the window holds is never late.
     #[test]
     fn order_comes_out(
         times in prop::collection::vec(0_u64..200, 1..300), window in 0_usize..40,

@@ -1,4 +1,4 @@
-//! Parquet files of others: columns by other names and of other types.
+//! Parquet files from other programs: columns with other names and types.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -137,7 +137,7 @@ fn a_device_of_texts_must_be_there_in_each_row() {
     let mut options = mapped();
     options.columns.device = Some("volume".to_owned());
     let read = read_with(table(Packed::UNCOMPRESSED), &options).unwrap();
-    // Of each group the first row has all of it.
+    // In each group, only the first row is complete.
     assert_eq!(read.records.len(), 2);
     assert_eq!(read.devices[0], "a");
 }
@@ -163,7 +163,7 @@ fn several_groups_are_one_trace() {
         .map(|index| Record::new(index * 10, 0, Operation::Read, index * 512, 512))
         .collect();
     let (bytes, _) = write_as("parquet", Compression::None, &records, &["0"], false).unwrap();
-    // A few bytes a request.
+    // A few bytes for each request.
     assert!(bytes.len() < 10 * records.len(), "{}", bytes.len());
     let read = read(bytes).unwrap();
     assert!(read.records.iter().zip(&records).all(|(one, other)| {
@@ -172,7 +172,7 @@ fn several_groups_are_one_trace() {
     assert_eq!(read.records.len(), records.len());
 }
 
-/// Cut or damaged anywhere: one error or an answer, never a panic.
+/// Cut or damaged anywhere, a file gives an error or a result, but never a panic.
 #[test]
 fn damage_is_an_error() {
     let whole = table(Packed::SNAPPY);

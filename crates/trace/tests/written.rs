@@ -1,4 +1,4 @@
-//! What is written is read back, but for what a format cannot hold.
+//! What is written is read back, except what a format cannot store.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use crate::made::*;
 
-/// Memory that can be looked at once the writer is gone.
+/// Memory that can be examined after the writer is gone.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 
@@ -45,7 +45,7 @@ pub fn write_as(
     Ok((bytes, written))
 }
 
-/// Without where it was read.
+/// Records without the place where they were read.
 fn placeless(records: &[Record]) -> Vec<Record> {
     let placeless = |record: &Record| Record {
         position: 0,
@@ -55,10 +55,10 @@ fn placeless(records: &[Record]) -> Vec<Record> {
     records.iter().map(placeless).collect()
 }
 
-/// Step of time, device, operation, place, and what else is known.
+/// Time step, device, operation, place, and other known values.
 type Drawn = (u64, u32, usize, (u64, u64), (u64, u64, u64, u32));
 
-/// Requests in order from time 0 on, and as many devices as they name in their order.
+/// Requests in order from time 0 on, with devices in order of appearance.
 fn requests(most: u64) -> impl Strategy<Value = Vec<Record>> {
     let known = prop_oneof![Just(UNKNOWN), 0..most];
     let process = prop_oneof![Just(UNKNOWN_PROCESS), 0..UNKNOWN_PROCESS];
@@ -89,7 +89,7 @@ fn requests(most: u64) -> impl Strategy<Value = Vec<Record>> {
     })
 }
 
-/// As much of a request as SPC, MQSim and iologs hold.
+/// The part of a request that SPC, MQSim and iologs store.
 fn only_place(record: &Record) -> Record {
     let place = (record.offset_bytes, record.size_bytes);
     Record::new(
@@ -144,7 +144,7 @@ proptest! {
             prop_assert_eq!(placeless(&read.records), records.clone());
             prop_assert_eq!(&read.devices, &devices);
         }
-        // Sizes of SPC are bytes.
+        // Sizes in SPC are bytes.
         let odd: Vec<Record> =
             records.iter().map(|r| Record { size_bytes: r.size_bytes - 1, ..*r }).collect();
         let (bytes, _) = write_as("spc", Compression::None, &odd, &devices, false).unwrap();

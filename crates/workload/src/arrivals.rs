@@ -7,13 +7,13 @@ use rand_xoshiro::rand_core::Rng;
 use crate::Key;
 use crate::random::keyed_rng;
 
-/// The stream number of arrivals under a measurement's key.
+/// Separates the random numbers of arrivals from others under a measurement's key.
 const STREAM: u64 = 0x6172_7269;
 
-/// Drawn arrivals are kept in units of 2^-10 ns; 2^53 ns still fit.
+/// Drawn arrivals are in units of 2^-10 ns, so 2^53 ns still fit.
 const FRACTION_BITS: u32 = 10;
 
-/// Times of arrival for ever, never falling.
+/// An endless sequence of arrival times that never decrease.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     /// Requests a second.
@@ -23,18 +23,19 @@ pub struct Arrivals {
 
 #[derive(Clone, Debug)]
 enum Process {
-    /// Equal gaps, so many so far: computed from their number, they do not drift.
+    /// Equal gaps; the number of arrivals so far. Each time is computed from it, so times do not
+    /// drift.
     Fixed(u64),
     /// Exponential gaps; the last arrival in units of 2^-10 ns.
     Poisson(Box<Xoshiro256PlusPlus>, u64),
 }
 
 impl Arrivals {
-    /// The `rate`s, in requests a second, that an open loop may have.
+    /// The allowed `rate`s of an open loop, in requests a second.
     pub const RATES: std::ops::RangeInclusive<f64> = 1e-3..=1e9;
 
-    /// Equal gaps; the first request arrives after one. `None` when `rate`, in
-    /// requests a second, is outside [`Arrivals::RATES`].
+    /// Equal gaps; the first request arrives after one gap. `None` if `rate`, in requests a second,
+    /// is outside [`Arrivals::RATES`].
     #[must_use]
     pub fn fixed(rate: f64) -> Option<Self> {
         Self::RATES.contains(&rate).then_some(Self {
@@ -43,8 +44,8 @@ impl Arrivals {
         })
     }
 
-    /// A Poisson process of `rate` requests a second, keyed by `seed` and the
-    /// measurement's `index`. `None` when `rate` is outside [`Arrivals::RATES`].
+    /// A Poisson process of `rate` requests a second. `seed` and the measurement's `index` are its
+    /// key. `None` if `rate` is outside [`Arrivals::RATES`].
     #[must_use]
     pub fn poisson(rate: f64, seed: u64, index: u64) -> Option<Self> {
         let rng = Box::new(keyed_rng(seed, index, STREAM));
@@ -54,8 +55,8 @@ impl Arrivals {
         })
     }
 
-    /// Those of a stream's loop: at random or in equal gaps, by the stream's key and the loop's
-    /// place in it. `None` when `rate` is outside [`Arrivals::RATES`].
+    /// The arrivals of a stream's loop, random or in equal gaps. Their key is the stream's key and
+    /// the index of the loop in it. `None` if `rate` is outside [`Arrivals::RATES`].
     #[must_use]
     pub fn of_loop(rate: f64, is_poisson: bool, key: Key, place: usize) -> Option<Self> {
         if is_poisson {
@@ -74,8 +75,8 @@ impl Arrivals {
                 Nanos((*number as f64 * 1e9 / self.rate) as u64)
             }
             Process::Poisson(rng, last) => {
-                // Uniform in (0, 1], so that the logarithm is finite; the pure-Rust
-                // `libm` computes it, the same on every machine.
+                // Uniform in (0, 1], so that the logarithm is finite. The pure-Rust `libm` computes
+                // the same value on every machine.
                 let uniform = ((rng.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
                 let gap_ns = -libm::log(uniform) * 1e9 / self.rate;
                 let gap = (gap_ns * f64::from(1_u32 << FRACTION_BITS)).round() as u64;
@@ -94,7 +95,7 @@ mod tests {
 
     #[test]
     fn fixed_arrivals_keep_their_rate_over_any_time() {
-        // 3 a second: 333,333,333.33 ns each, and no drift.
+        // 3 a second: 333,333,333.33 ns each, without drift.
         let mut arrivals = Arrivals::fixed(3.0).unwrap();
         let times: Vec<u64> = (0..3000).map(|_| arrivals.next_arrival().0).collect();
         assert_eq!(times[..3], [333_333_333, 666_666_666, 1_000_000_000]);

@@ -1,17 +1,17 @@
-//! The workload vector and what it may hold.
+//! The workload vector and its allowed values.
 
 use drivelab_request::{Direction, SECTOR_BYTES};
 use thiserror::Error;
 
-/// The deepest queue: that of NVMe.
+/// The deepest queue, that of NVMe.
 pub const MAX_QUEUE_DEPTH: u32 = 65_536;
-/// The largest request: hosts split larger ones long before the drive sees them.
+/// The largest request. Hosts split larger ones long before the drive sees them.
 pub const MAX_REQUEST_BYTES: u32 = 64 << 20;
 
 /// A workload as a vector of characteristics (Huang et al. 2011, equation 4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Characteristics {
-    /// Share of the requests that write, 0 to 1.
+    /// Fraction of the requests that write, 0 to 1.
     pub write_ratio: f64,
     /// Requests outstanding at any time.
     pub queue_depth: u32,
@@ -19,14 +19,14 @@ pub struct Characteristics {
     pub read_size: u32,
     /// Bytes of a write.
     pub write_size: u32,
-    /// Share of the reads that go to a random offset, 0 to 1.
+    /// Fraction of the reads that go to a random offset, 0 to 1.
     pub read_random: f64,
-    /// Share of the writes that go to a random offset, 0 to 1.
+    /// Fraction of the writes that go to a random offset, 0 to 1.
     pub write_random: f64,
-    /// Bytes from the end of a read to the start of the next when that is not
-    /// random; 0 is sequential.
+    /// Bytes from the end of a read to the start of the next one, if that is not random; 0 is
+    /// sequential.
     pub read_stride: u64,
-    /// The same between writes.
+    /// The same for writes.
     pub write_stride: u64,
 }
 
@@ -46,7 +46,7 @@ impl Default for Characteristics {
     }
 }
 
-/// A characteristic that no drive, or not this one, can be asked for.
+/// A characteristic that no drive, or not this drive, can serve.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum CharacteristicsError {
     /// A ratio outside 0 to 1.
@@ -54,16 +54,16 @@ pub enum CharacteristicsError {
     Ratio {
         /// The characteristic.
         field: &'static str,
-        /// What it was.
+        /// Its value.
         value: f64,
     },
     /// An impossible queue depth.
     #[error("queue_depth is {value}; allowed: 1 to {MAX_QUEUE_DEPTH}")]
     QueueDepth {
-        /// What it was.
+        /// Its value.
         value: u32,
     },
-    /// A request size that is no multiple of the sector, zero or beyond the limit.
+    /// A request size that is not a multiple of the sector, or is zero or beyond the limit.
     #[error(
         "{field} is {value} bytes; allowed: a multiple of {SECTOR_BYTES} from {SECTOR_BYTES} to \
          {MAX_REQUEST_BYTES}"
@@ -71,46 +71,46 @@ pub enum CharacteristicsError {
     Size {
         /// The characteristic.
         field: &'static str,
-        /// What it was.
+        /// Its value.
         value: u32,
     },
-    /// A stride that is no multiple of the sector, or absurdly long.
+    /// A stride that is not a multiple of the sector, or is far too long.
     #[error(
         "{field} is {value} bytes; allowed: 0 (sequential) or a multiple of {SECTOR_BYTES} below 2^63"
     )]
     Stride {
         /// The characteristic.
         field: &'static str,
-        /// What it was.
+        /// Its value.
         value: u64,
     },
-    /// A request or a stride that does not fit into the range it is meant for.
+    /// A request or stride that does not fit into its range.
     #[error("{field} is {value} bytes; allowed here: at most {limit}, the range has {range_bytes}")]
     DoesNotFit {
         /// The characteristic.
         field: &'static str,
-        /// What it was.
+        /// Its value.
         value: u64,
         /// The largest value that fits.
         limit: u64,
         /// Bytes of the range.
         range_bytes: u64,
     },
-    /// Requests of which each place comes once, that are neither random nor in order.
+    /// Requests that visit each place once, but are neither all random nor all in order.
     #[error(
         "of the {name}s {random} are random; allowed where each place comes once: 0 or 1",
         name = .direction.name()
     )]
     RandomInPart {
-        /// Which of them.
+        /// Reads or writes.
         direction: Direction,
-        /// The share that is random.
+        /// The fraction that is random.
         random: f64,
     },
-    /// Requests that go where the zones of a drive are.
+    /// Requests whose places depend on the zones of a drive.
     #[error("it writes zone by zone; allowed on a simulated drive alone, whose zones are known")]
     Zoned,
-    /// A range that does not consist of whole sectors, or ends beyond 2^63.
+    /// A range that is not a whole number of sectors, or ends beyond 2^63.
     #[error(
         "the range starts at {start} and has {bytes} bytes; allowed: multiples of {SECTOR_BYTES} \
          that end below 2^63"
@@ -133,7 +133,7 @@ impl Characteristics {
         }
     }
 
-    /// Share of random accesses in `direction`.
+    /// Fraction of random accesses in `direction`.
     #[must_use]
     pub const fn random(&self, direction: Direction) -> f64 {
         match direction {
@@ -142,7 +142,7 @@ impl Characteristics {
         }
     }
 
-    /// Bytes between two accesses in `direction` that are not random.
+    /// Bytes between two non-random accesses in `direction`.
     #[must_use]
     pub const fn stride(&self, direction: Direction) -> u64 {
         match direction {
@@ -151,13 +151,13 @@ impl Characteristics {
         }
     }
 
-    /// Whether a drive or range of `capacity_bytes` can be asked for this.
+    /// Checks that a drive or range of `capacity_bytes` can serve this workload.
     ///
     /// # Errors
     ///
-    /// [`CharacteristicsError`] names the first characteristic that it cannot
-    /// have, its value and what is allowed. Characteristics without effect (the
-    /// write size of a workload that only reads) are checked all the same.
+    /// [`CharacteristicsError`] names the first impossible characteristic, its value and the
+    /// allowed values. Characteristics without effect are checked too, such as the write size of a
+    /// workload that only reads.
     pub fn validate(&self, capacity_bytes: u64) -> Result<(), CharacteristicsError> {
         ratio("write_ratio", self.write_ratio)?;
         if !(1..=MAX_QUEUE_DEPTH).contains(&self.queue_depth) {

@@ -7,18 +7,18 @@
 //!                          └ one cursor each                of this direction + stride
 //! ```
 //!
-//! The share of writes holds in every stretch of 64 requests ([`Share`]), that of
-//! random accesses on average ([`Chance`]).
+//! The fraction of writes holds in every stretch of 64 requests ([`Share`]), that of random
+//! accesses on average ([`Chance`]).
 //!
-//! A cursor that would pass the end of the range goes back to its start. The
-//! first access of each direction is at a random aligned offset. Aligned means
-//! a multiple of the direction's request size from the start of the range.
+//! A cursor that would pass the end of the range goes back to its start. The first access of each
+//! direction is at a random aligned offset. Aligned means a multiple of the direction's request
+//! size from the start of the range.
 //!
-//! A mixture of sizes and places ([`Stimulus`]) is a cursor that is told where to go each time.
+//! A mixture of sizes and places ([`Stimulus`]) is a cursor that receives its place each time.
 //!
-//! A pass over a file ([`WholePass`]) is a cursor too, that begins at the file's start; a random
-//! one goes to its next place by a [`Permutation`] each time that it would go on. When a pass is
-//! over, the next one begins, in the same order.
+//! A pass over a file ([`WholePass`]) is a cursor too. It begins at the start of the file. In a
+//! random pass a [`Permutation`] gives each next place. When a pass is over, the next one begins in
+//! the same order.
 
 use drivelab_request::{Direction, Nanos, Request, SECTOR_BYTES};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -28,13 +28,13 @@ use crate::permutation::Permutation;
 use crate::random::{Chance, Share, keyed_rng, uniform_below};
 use crate::{Characteristics, CharacteristicsError, Stimulus, WholePass};
 
-/// The stream number of request generation under a measurement's key.
+/// Separates the random numbers of request generation from others under a measurement's key.
 const STREAM: u64 = 0;
 
-/// By this bit the key of the writes' order differs from that of the reads'.
+/// The bit in which the key of the writes' order differs from that of the reads'.
 const WRITES_APART: u32 = 63;
 
-/// Makes requests for ever; allocates nothing.
+/// Makes requests endlessly, without allocating.
 #[derive(Clone, Debug)]
 pub struct Generator {
     rng: Xoshiro256PlusPlus,
@@ -45,33 +45,33 @@ pub struct Generator {
     cursors: [Cursor; 2],
 }
 
-/// Where one direction goes next.
+/// Where the next access in one direction goes.
 #[derive(Clone, Debug)]
 struct Cursor {
     random: Chance,
     size: u32,
-    /// Offset from the start of the range of the next access that is not random.
+    /// Offset of the next non-random access from the start of the range.
     next: u64,
-    /// From the start of one access that is not random to that of the next.
+    /// Distance from the start of one non-random access to that of the next.
     step: u64,
     /// The last offset at which a request still fits.
     last: u64,
     /// Aligned offsets in the range.
     slots: u64,
-    /// Where it goes instead, each time that it would go on.
+    /// If set, decides each next place instead.
     elsewhere: Option<Box<Elsewhere>>,
 }
 
-/// What takes a cursor from one place to the next.
+/// What moves a cursor from one place to the next.
 #[derive(Clone, Debug)]
 enum Elsewhere {
-    /// A random order in which each place comes once.
+    /// A random order that visits each place once.
     Order(Order),
-    /// Sizes and places by shares.
+    /// Sizes and places with given probabilities.
     Mixture(Mixture),
 }
 
-/// A permutation and how far a pass has come in it.
+/// A permutation, and how far a pass has come in it.
 #[derive(Clone, Debug)]
 struct Order {
     permutation: Permutation,
@@ -98,7 +98,7 @@ impl Cursor {
         }
     }
 
-    /// The cursor of a pass that was validated.
+    /// The cursor of a validated pass.
     fn of_pass(pass: &WholePass, seed: u64, index: u64) -> Self {
         let (size, slots) = (u64::from(pass.request_bytes), pass.requests());
         let elsewhere = pass.is_random.then(|| {
@@ -112,7 +112,7 @@ impl Cursor {
             size: pass.request_bytes,
             next: 0,
             step: size,
-            // In a random order nothing is ever next to what came before.
+            // In a random order no place directly follows the one before.
             last: if pass.is_random {
                 0
             } else {
@@ -125,8 +125,8 @@ impl Cursor {
         cursor
     }
 
-    /// From here on its places come each once, in a random order. Reads and writes have orders of
-    /// their own.
+    /// From here on it visits each place once, in a random order. Reads and writes have separate
+    /// orders.
     fn go_once_each(&mut self, seed: u64, index: u64, direction: Direction) {
         let apart = (direction.index() as u64) << WRITES_APART;
         self.random = Chance::new(0.0);
@@ -144,7 +144,7 @@ impl Cursor {
             size: 0,
             next: 0,
             step: 1,
-            // No place is next to what came before.
+            // No place directly follows the one before.
             last: 0,
             slots: 1,
             elsewhere: Some(Box::new(Elsewhere::Mixture(mixture))),
@@ -153,7 +153,7 @@ impl Cursor {
         cursor
     }
 
-    /// Where it goes when it cannot go on.
+    /// Where it goes when it cannot go further.
     #[inline(never)]
     fn wrapped(&mut self) -> u64 {
         let order = match self.elsewhere.as_deref_mut() {
@@ -180,8 +180,8 @@ impl Cursor {
         } else {
             self.next
         };
-        // No overflow: both terms are at most the length of the range, which
-        // `Characteristics::validate` holds the step to.
+        // No overflow: both terms are at most the length of the range. `Characteristics::validate`
+        // limits the step to it.
         let next = offset + self.step;
         self.next = if next <= self.last {
             next
@@ -193,13 +193,13 @@ impl Cursor {
 }
 
 impl Generator {
-    /// A stream over the `range_bytes` from `range_start_bytes` on, keyed by
-    /// `seed` and the measurement's `index`.
+    /// A stream over the `range_bytes` from `range_start_bytes` on. `seed` and the measurement's
+    /// `index` are its key.
     ///
     /// # Errors
     ///
-    /// [`CharacteristicsError`] when the range is not made of whole sectors or
-    /// the characteristics are impossible in it.
+    /// [`CharacteristicsError`] if the range is not a whole number of sectors, or the
+    /// characteristics are impossible in it.
     pub fn new(
         characteristics: &Characteristics,
         range_start_bytes: u64,
@@ -233,12 +233,12 @@ impl Generator {
         })
     }
 
-    /// The same, but random requests go to each place of the range once before any comes again,
-    /// in an order keyed by `seed` and `index`. Behind the last place the first comes again.
+    /// The same, but random requests visit each place of the range once before any comes again.
+    /// `seed` and `index` are the key of the order. After the last place the order repeats.
     ///
     /// # Errors
     ///
-    /// As [`Generator::new`]; also where a direction that has requests is random in part.
+    /// As [`Generator::new`]. Also if a direction that has requests is only partly random.
     pub fn each_once(
         characteristics: &Characteristics,
         range_start_bytes: u64,
@@ -264,9 +264,8 @@ impl Generator {
         Ok(generator)
     }
 
-    /// Passes over a file, one after the other in the same order: the first
-    /// [`WholePass::requests`] of them are one. A random order is keyed by `seed` and the
-    /// measurement's `index`.
+    /// Passes over a file, one after another in the same order. The first [`WholePass::requests`]
+    /// requests are one pass. `seed` and the measurement's `index` are the key of a random order.
     ///
     /// # Errors
     ///
@@ -288,7 +287,7 @@ impl Generator {
         })
     }
 
-    /// Of a stimulus that was validated, in the `range_bytes` from `range_start` on.
+    /// The requests of a validated stimulus, in the `range_bytes` from `range_start` on.
     pub(crate) fn of_mixture(
         stimulus: &Stimulus,
         range_start: u64,
@@ -309,7 +308,7 @@ impl Generator {
         }
     }
 
-    /// The bytes in which its requests lie: the first, and that behind the last.
+    /// The byte range of its requests: the first byte and one past the last.
     #[must_use]
     pub const fn range(&self) -> (u64, u64) {
         (self.range_start, self.range_end)
@@ -324,10 +323,10 @@ impl Generator {
         request
     }
 
-    /// The next requests, one for each of `places`.
+    /// Fills `places` with the next requests.
     #[inline(never)]
     pub fn fill(&mut self, places: &mut [Request]) {
-        // The random numbers stay in registers.
+        // Keeps the random numbers in registers.
         let mut rng = self.rng.clone();
         for place in places {
             *place = self.draw(&mut rng);
@@ -343,7 +342,7 @@ impl Generator {
             Direction::Read
         };
         let cursor = &mut self.cursors[direction.index()];
-        // Going on may change it for the request after this one.
+        // `advance` may change the size for the request after this one.
         let size = cursor.size;
         let offset = cursor.advance(rng);
         Request {

@@ -7,21 +7,21 @@
 //! /proc/self/fd/5 read 8192 4096        file, direction, offset and length in bytes
 //! ```
 //!
-//! Version 2 has no times, unlike version 3: fio sends each request as soon as
-//! its queue has room, which is the closed loop that a stream means. Every fio
-//! since 2.0 reads it.
+//! Unlike version 3, version 2 has no times. fio sends each request as soon as its queue has room,
+//! which is the closed loop that a stream describes. Every fio since 2.0 reads it.
 //!
-//! Requests that have times come behind a line `wait`, whose number fio takes for the ms since it
-//! started its jobs. That is a clock: who was late sends the next in time. In version 3 each time
-//! counts from when the request before was sent, so that every delay adds to all later ones.
+//! A request with a time follows a line `wait`. fio takes the number in that line as ms since it
+//! started its jobs. This works like a clock: after a late request the next one is in time again.
+//! In version 3 each time counts from when the previous request was sent, so every delay adds to
+//! all later ones.
 
 use drivelab_request::{Direction, Request};
 use thiserror::Error;
 
-/// fio reads names of at most so many bytes.
+/// The longest file name that fio reads, in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
-/// A file name that fio would not read back as it was written.
+/// A file name that fio would not read back unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{name:?} cannot stand in an iolog; allowed: 1 to {MAX_NAME_BYTES} printable ASCII characters \
@@ -32,7 +32,7 @@ pub struct IologNameError {
     pub name: String,
 }
 
-/// An iolog of one file that is being written.
+/// An iolog of one file, being written.
 #[derive(Debug)]
 pub struct Iolog {
     name: String,
@@ -40,11 +40,11 @@ pub struct Iolog {
 }
 
 impl Iolog {
-    /// Begins one for the file called `name`.
+    /// Begins an iolog for the file called `name`.
     ///
     /// # Errors
     ///
-    /// [`IologNameError`] when fio would read another name.
+    /// [`IologNameError`] if fio would read a different name.
     pub fn new(name: &str) -> Result<Self, IologNameError> {
         let readable = (1..=MAX_NAME_BYTES).contains(&name.len())
             && name.bytes().all(|byte| byte.is_ascii_graphic());
@@ -70,12 +70,12 @@ impl Iolog {
         self.line(b" sync ", 0, 0);
     }
 
-    /// What follows is not sent before so many ms have passed since fio started its jobs.
+    /// Later requests are not sent until this many ms have passed since fio started its jobs.
     pub fn wait(&mut self, until_ms: u64) {
         self.line(b" wait ", until_ms, 0);
     }
 
-    /// All of it.
+    /// The complete iolog.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.text
@@ -96,7 +96,7 @@ impl Iolog {
 ///
 /// # Errors
 ///
-/// [`IologNameError`] when fio would read another name.
+/// [`IologNameError`] if fio would read a different name.
 pub fn iolog(
     name: &str,
     requests: impl IntoIterator<Item = Request>,

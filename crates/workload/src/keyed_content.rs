@@ -1,7 +1,7 @@
-//! Content by which a file shows that Drivelab wrote it.
+//! Content that shows that Drivelab wrote a file.
 //!
-//! A file that Drivelab makes has a key. Every sector of it that Drivelab writes carries that key,
-//! or can be derived from it:
+//! Each file that Drivelab makes has a key. Every sector that Drivelab writes in it carries the
+//! key, or can be derived from it:
 //!
 //! ```text
 //! fill                    random words drawn of (key, number), the number among them:
@@ -11,16 +11,16 @@
 //!                         fio fills alike whenever it is asked again: `learn`
 //! ```
 //!
-//! A kept buffer is stamped at each write (`scramble_buffers`): the offset in the first word of one
-//! of the sector's eight lines of 64 bytes, the time in the last two words of the first line. What a
-//! mixed workload read is written again with such a stamp, at another place, so these ten words say
-//! nothing about who wrote a sector; the other 54 do.
+//! fio stamps a kept buffer at each write (`scramble_buffers`). It puts the offset into the first
+//! word of one of the sector's eight lines of 64 bytes, and the time into the last two words of the
+//! first line. A mixed workload writes what it has read to another place, with such a stamp. So
+//! these ten words do not show who wrote a sector; the other 54 do.
 
 use rand_xoshiro::rand_core::Rng;
 
 use crate::random::keyed_rng;
 
-/// Bytes of a sector, the unit in which content is known.
+/// Bytes of a sector, the unit in which content is recognised.
 pub const SECTOR_BYTES: usize = 512;
 /// Bytes of a key.
 pub const KEY_BYTES: usize = 32;
@@ -32,22 +32,23 @@ const WORDS: usize = SECTOR_BYTES / WORD_BYTES;
 const WORDS_A_LINE: usize = 8;
 /// Where a fill sector keeps its number.
 const NUMBER_WORD: usize = 1;
-/// Any odd number that mixes: consecutive numbers share no bytes that a drive could save.
+/// An odd number that mixes well, so that consecutive numbers share no bytes that a drive could
+/// save.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 type Sector = [u64; WORDS];
 
-/// What is wrong with content that was to be looked at.
+/// An error in content to be examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyedContentError {
     /// A key of another length.
     Key {
-        /// Bytes that were given.
+        /// The given number of bytes.
         bytes: usize,
     },
-    /// No whole number of sectors, or not at the start of one.
+    /// Not a whole number of sectors, or not at the start of one.
     Sectors {
-        /// The number that is none of sectors.
+        /// The number that is not a multiple of the sector.
         bytes: u64,
     },
 }
@@ -74,7 +75,7 @@ impl std::error::Error for KeyedContentError {}
 pub struct Tally {
     /// Sectors that carry it.
     pub keyed: u64,
-    /// Sectors of zeroes, which nobody can be known by.
+    /// Sectors of zeroes, which show no owner.
     pub zero: u64,
     /// All others.
     pub foreign: u64,
@@ -85,7 +86,7 @@ pub struct Tally {
 pub struct KeyedContent {
     seed: u64,
     index: u64,
-    /// Turns a sector's number into the word that it keeps.
+    /// Turns a sector's number into the word stored in it.
     mask: u64,
     tag: [u64; TAG_BYTES / WORD_BYTES],
     randseed: u64,
@@ -98,7 +99,7 @@ impl KeyedContent {
     ///
     /// # Errors
     ///
-    /// When the key has another length than [`KEY_BYTES`].
+    /// If the length of the key is not [`KEY_BYTES`].
     pub fn new(key: &[u8]) -> Result<Self, KeyedContentError> {
         let wrong = KeyedContentError::Key { bytes: key.len() };
         let (words, []) = key.as_chunks::<WORD_BYTES>() else {
@@ -145,7 +146,7 @@ impl KeyedContent {
     ///
     /// # Errors
     ///
-    /// When it does not begin or end with a sector; then nothing is filled.
+    /// If it does not begin and end at a sector boundary; nothing is filled then.
     pub fn fill(&self, start: u64, content: &mut [u8]) -> Result<(), KeyedContentError> {
         let first = sectors(start)?;
         sectors(content.len() as u64)?;
@@ -162,7 +163,7 @@ impl KeyedContent {
     ///
     /// # Errors
     ///
-    /// When `buffers` is no whole number of sectors.
+    /// If `buffers` is not a whole number of sectors.
     pub fn learn(&mut self, buffers: &[u8]) -> Result<(), KeyedContentError> {
         sectors(buffers.len() as u64)?;
         self.learned
@@ -176,7 +177,7 @@ impl KeyedContent {
     ///
     /// # Errors
     ///
-    /// When it is no whole number of sectors.
+    /// If it is not a whole number of sectors.
     pub fn tally(&self, content: &[u8]) -> Result<Tally, KeyedContentError> {
         sectors(content.len() as u64)?;
         let mut tally = Tally::default();
@@ -205,13 +206,14 @@ impl KeyedContent {
         words
     }
 
-    /// The number that a fill sector keeps as this word.
+    /// The number that a fill sector stores as this word.
     const fn number(&self, word: u64) -> u64 {
         (word ^ self.mask).wrapping_mul(inverse(SPREAD))
     }
 }
 
-/// The number by which an odd `value` gives 1 (Newton's iteration doubles the bits that are right).
+/// The multiplicative inverse of an odd `value` (each Newton iteration doubles the number of
+/// correct bits).
 const fn inverse(value: u64) -> u64 {
     let mut found = value;
     let mut bits = 3;
@@ -238,7 +240,7 @@ fn words_of(content: &[u8]) -> impl Iterator<Item = Sector> {
     })
 }
 
-/// Whether fio stamps the word at this place of a sector.
+/// Whether fio stamps the word at this place in a sector.
 const fn is_stamped(at: usize) -> bool {
     at.is_multiple_of(WORDS_A_LINE) || at == WORDS_A_LINE - 2 || at == WORDS_A_LINE - 1
 }

@@ -1,4 +1,4 @@
-//! What fio says of every request: its latency log, one line a completion.
+//! fio's record of every request: its latency log, one line for each completion.
 //!
 //! ```text
 //! 12, 83884, 0, 4096, 72134656, 0
@@ -9,9 +9,9 @@
 //! └ whole ms from the job's start to the completion
 //! ```
 //!
-//! Of `n` completions in one millisecond the `k`-th is taken to have happened
-//! at `(k - 1/2) / n` of it. That is exact to a fraction of a millisecond where
-//! many complete, and to half of one where one does.
+//! If `n` requests complete in one millisecond, the `k`-th is assumed to complete at `(k - 1/2) /
+//! n` of it. That is exact to a fraction of a millisecond if many complete, and to half a
+//! millisecond if one does.
 
 use drivelab_request::Direction;
 use thiserror::Error;
@@ -33,18 +33,18 @@ pub struct Completion {
     pub direction: Direction,
 }
 
-/// A latency log that fio does not write.
+/// A log that fio would not write.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LatencyLogError {
-    /// A line that is none.
+    /// An invalid line.
     #[error("line {line} of fio's latency log is {text:?}")]
     Line {
         /// Its number, from 1.
         line: usize,
-        /// How it begins.
+        /// The beginning of its text.
         text: String,
     },
-    /// Completions that are not in the order of their times.
+    /// Completions whose times are not in order.
     #[error("line {line} of fio's latency log is earlier than the one before")]
     Order {
         /// Its number, from 1.
@@ -52,14 +52,14 @@ pub enum LatencyLogError {
     },
 }
 
-/// Reads a whole log, in its order: that of completion.
+/// Reads a whole log, in its order, which is that of completion.
 ///
 /// # Errors
 ///
-/// [`LatencyLogError`] when this is none.
+/// [`LatencyLogError`] if this is not such a log.
 pub fn completions(log: &[u8]) -> Result<Vec<Completion>, LatencyLogError> {
     let mut found: Vec<Completion> = Vec::new();
-    // Where the completions of the current millisecond begin.
+    // Index of the first completion in the current millisecond.
     let mut first = 0;
     let mut current = 0;
     for (index, line) in log.split_inclusive(|&byte| byte == b'\n').enumerate() {
@@ -82,7 +82,7 @@ pub fn completions(log: &[u8]) -> Result<Vec<Completion>, LatencyLogError> {
     Ok(found)
 }
 
-/// Gives the completions of one millisecond their times.
+/// Assigns times to the completions of one millisecond.
 fn spread(completions: &mut [Completion], millisecond: u64) {
     let halves = 2 * completions.len() as u64;
     for (k, completion) in completions.iter_mut().enumerate() {
@@ -93,7 +93,7 @@ fn spread(completions: &mut [Completion], millisecond: u64) {
 
 /// The millisecond of a line, and its completion without a time.
 fn parse(line: &[u8]) -> Option<(u64, Completion)> {
-    // A line that was cut off has no end.
+    // A truncated line has no line feed.
     let line = line.strip_suffix(b"\n")?;
     let mut fields = line.split(|&byte| byte == b',');
     let mut next = || number(fields.next()?.trim_ascii());
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(completions(b"").unwrap(), []);
     }
 
-    /// Older fios write no priority, later ones may write more.
+    /// Older versions of fio write no priority; later ones may write more columns.
     #[test]
     fn columns_after_the_offset_are_not_looked_at() {
         let found = completions(b"0, 1, 0, 512, 1024\n0, 1, 0, 512, 1024, 0x4, 7\n").unwrap();

@@ -1,16 +1,16 @@
 //! Request streams.
 //!
-//! A workload is the [`Stream`]s that it consists of: plain values, which a drive takes as they are.
+//! A workload consists of [`Stream`]s: plain values that a drive takes as they are.
 //!
-//! [`Characteristics`] is the workload vector of Huang et al. 2011, equation 4;
-//! [`Generator`] turns it into an endless stream of requests, and so a [`WholePass`] over a
-//! file, which is what Boito et al. 2015 measure, or a [`Stimulus`] of the performance test
-//! specification. Nothing here knows
-//! time: in a closed loop the drive decides when the next request is drawn.
-//! [`RequestStream`] gives a stream to fio in pieces and holds what fio says of
-//! its requests ([`completions`]) against it; a [`RequestList`] gives streams to what takes
-//! requests and knows no time, and [`RequestCount`] says what it holds; [`KeyedContent`] is the data by which a file shows
-//! that Drivelab wrote it.
+//! [`Characteristics`] is the workload vector of Huang et al. 2011, equation 4. [`Generator`] turns
+//! it into an endless stream of requests. It does the same for a [`WholePass`] over a file, which
+//! is what Boito et al. 2015 measure, and for a [`Stimulus`] of the performance test specification.
+//! Nothing here knows time: in a closed loop the drive decides when the next request is drawn.
+//!
+//! [`RequestStream`] gives a stream to fio in pieces and checks fio's reports ([`completions`])
+//! against it. [`RequestList`] gives streams to consumers that take requests without times, and
+//! [`RequestCount`] counts what it holds. [`KeyedContent`] is the data that shows that Drivelab
+//! wrote a file.
 
 mod arrivals;
 mod characteristics;

@@ -1,4 +1,4 @@
-//! Where the next request of a mixture of sizes goes, and how large it is.
+//! Place and size of the next request in a mixture of sizes.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
@@ -6,29 +6,29 @@ use rand_xoshiro::rand_core::Rng;
 use crate::random::{keyed_rng, uniform_below};
 use crate::stimulus::Stimulus;
 
-/// Streams of the key, apart from that of request generation; one a direction.
+/// Separates these random numbers from those of request generation; one number for each direction.
 const FIRST_STREAM: u64 = 16;
 
-/// Draws sizes and offsets for one direction, for ever.
+/// Draws sizes and offsets for one direction, endlessly.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixture {
     rng: Xoshiro256PlusPlus,
     is_random: bool,
     sizes: Table<u32>,
-    /// Where zones begin and end in the range.
+    /// The beginnings and ends of the zones in the range.
     zones: Table<(u64, u64)>,
     /// Where the next access in order goes.
     next: u64,
     range_bytes: u64,
 }
 
-/// Things by their shares: each with the end of its part of all draws, in units of 2^-53.
+/// Items with probabilities. Each has the end of its part of all draws, in units of 2^-53.
 #[derive(Clone, Debug)]
 struct Table<T> {
     entries: Vec<(u64, T)>,
 }
 
-/// A draw is 53 bits.
+/// A draw has 53 bits.
 const ONE: f64 = (1_u64 << 53) as f64;
 
 impl<T: Copy> Table<T> {
@@ -56,7 +56,7 @@ impl<T: Copy> Table<T> {
 }
 
 impl Mixture {
-    /// Of a stimulus that was validated; `direction` is the place of its cursor.
+    /// The mixture of a validated stimulus. `direction` selects its cursor.
     pub fn new(
         stimulus: &Stimulus,
         range_bytes: u64,
@@ -75,13 +75,13 @@ impl Mixture {
         }
     }
 
-    /// Offset in the range and size of the next request.
+    /// Offset in the range, and size, of the next request.
     pub fn draw(&mut self) -> (u64, u32) {
         let size = self.sizes.draw(&mut self.rng).unwrap_or_default();
         let bytes = u64::from(size);
         if self.is_random {
             let (start, end) = self.zones.draw(&mut self.rng).unwrap_or_default();
-            // The first multiple of the size that lies in the zone, and how many there are.
+            // The first multiple of the size in the zone, and the number of such multiples.
             let first = start.div_ceil(bytes);
             let slots = (end / bytes).saturating_sub(first);
             let slot = first + uniform_below(&mut self.rng, slots.max(1));

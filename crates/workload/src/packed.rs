@@ -1,4 +1,4 @@
-//! Requests packed as programs read them, and what a list of them holds.
+//! Requests packed for programs, and statistics of a list of them.
 //!
 //! ```text
 //!   a request, 16 bytes, little endian
@@ -12,11 +12,11 @@ use crate::Touched;
 /// Bytes of a packed request.
 pub const PACKED_BYTES: usize = 16;
 
-/// Kinds of requests that have a place, in the order of their numbers.
+/// The kinds of requests that have an offset, in numerical order.
 pub const PACKED_KINDS: [CommandKind; 3] =
     [CommandKind::Read, CommandKind::Write, CommandKind::Trim];
 
-/// Packs a command behind others; a flush has no place and is left out.
+/// Appends a packed command. A flush has no offset and is left out.
 pub fn pack(command: &Command, packed: &mut Vec<u8>) {
     let Some(kind) = (0_u32..)
         .zip(PACKED_KINDS)
@@ -30,18 +30,18 @@ pub fn pack(command: &Command, packed: &mut Vec<u8>) {
     packed.extend_from_slice(&kind.0.to_le_bytes());
 }
 
-/// How many requests of a kind there are, and what they ask for.
+/// Number and extent of the requests of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct KindCount {
-    /// How many.
+    /// The number of requests.
     pub requests: u64,
-    /// Bytes of all.
+    /// The bytes of all requests.
     pub bytes: u64,
-    /// Where.
+    /// The sectors that they touch.
     pub touched: Touched,
 }
 
-/// Requests of a list by kind, as [`PACKED_KINDS`].
+/// Requests of a list by kind, in the order of [`PACKED_KINDS`].
 #[derive(Clone, Debug)]
 pub struct RequestCount {
     sectors: u64,
@@ -49,7 +49,7 @@ pub struct RequestCount {
 }
 
 impl RequestCount {
-    /// None yet, of requests to a drive of so many bytes.
+    /// An empty count, for requests to a drive of `capacity_bytes`.
     #[must_use]
     pub fn new(capacity_bytes: u64) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl RequestCount {
     /// Counts packed requests.
     ///
     /// # Errors
-    /// Names what is no request, and what is allowed; those before it are counted.
+    /// Names the invalid request and the allowed values. The requests before it are counted.
     pub fn add(&mut self, packed: &[u8]) -> Result<(), String> {
         let (requests, rest) = packed.as_chunks::<PACKED_BYTES>();
         if !rest.is_empty() {

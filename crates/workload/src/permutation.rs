@@ -6,38 +6,38 @@
 //!                 └─────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! Each step of a round is a bijection of the numbers of b bits, and b is the least with
-//! n <= 2^b; following the cycle from a position below n until a number below n comes (cycle
-//! walking, Black and Rogaway 2002) makes it a bijection of the positions, in fewer than two
-//! rounds of rounds on average. Memory does not grow with n, and any element is known without
-//! those before it.
+//! Each step of a round is a bijection of the numbers of b bits, where b is the least with n <=
+//! 2^b. From a position below n, the steps are repeated until the result is below n (cycle walking,
+//! Black and Rogaway 2002). That makes it a bijection of the positions, and on average takes less
+//! than two repetitions. Memory does not grow with n, and any element can be computed without those
+//! before it.
 
 use rand_xoshiro::rand_core::Rng;
 
 use crate::random::keyed_rng;
 
-/// The stream number of permutations under a measurement's key.
+/// Separates the random numbers of permutations from others under a measurement's key.
 const STREAM: u64 = 0x7065_726d;
 
-/// Short orders take more rounds: few bits mix slowly, and nobody draws many of them.
+/// Orders shorter than this use more rounds, because few bits mix slowly. They are drawn rarely.
 const SHORT: u64 = 1024;
 const ROUNDS_OF_SHORT: usize = 12;
 const ROUNDS: usize = 4;
 
-/// Every number below its length once, in a random order.
+/// Every number below its length, once, in a random order.
 #[derive(Clone, Debug)]
 pub struct Permutation {
     length: u64,
     mask: u64,
     shift: u32,
-    /// By round: what is added, and the odd number that multiplies.
+    /// For each round, the number that is added and the odd factor.
     keys: [(u64, u64); ROUNDS_OF_SHORT],
     rounds: usize,
 }
 
 impl Permutation {
-    /// An order of the numbers below `length`, at least 1, keyed by `seed` and the
-    /// measurement's `index`.
+    /// A permutation of the numbers below `length`, which is at least 1. `seed` and the
+    /// measurement's `index` are its key.
     #[must_use]
     pub fn new(length: u64, seed: u64, index: u64) -> Self {
         let mut rng = keyed_rng(seed, index, STREAM);
@@ -98,8 +98,8 @@ mod tests {
         }
     }
 
-    /// Over many keys each element is as often at each position, and each pair of elements as
-    /// often one behind the other, within six standard deviations.
+    /// Over many keys, each element is equally often at each position, and each pair of elements
+    /// equally often adjacent, within six standard deviations.
     #[test]
     fn positions_and_neighbours_are_equally_likely() {
         const LENGTH: u64 = 10;
@@ -134,8 +134,8 @@ mod tests {
         }
     }
 
-    /// Two elements at neighbouring positions are a third of the length apart on average, as
-    /// two drawn at random are, and rise and fall equally often.
+    /// Elements at neighbouring positions are on average a third of the length apart, like two
+    /// random ones, and rise and fall equally often.
     #[test]
     fn a_long_order_has_no_trend() {
         for length in [1_000, 4_096, 153_600] {
@@ -149,7 +149,8 @@ mod tests {
             }
             let count = length as f64;
             let mean = distance / count / count;
-            // Five standard errors: the distance has variance 1/18 of the length's square.
+            // Five standard errors: the variance of the distance is 1/18 of the square of the
+            // length.
             assert!(
                 (mean - 1.0 / 3.0).abs() < 5.0 * (1.0 / 18.0 / count).sqrt(),
                 "{mean}"

@@ -1,17 +1,16 @@
-//! Random numbers that depend on nothing but their key.
+//! Random numbers that depend only on their key.
 //!
-//! The key is (seed, measurement index, stream): results do not depend on the
-//! thread that computes them or on their order. Probabilities and uniform
-//! integers are drawn here with integer arithmetic, so that a stream's bytes
-//! never change with a library's idea of sampling.
+//! The key is (seed, measurement index, stream). So results do not depend on the thread that
+//! computes them or on the order. Probabilities and uniform integers are drawn here with integer
+//! arithmetic, so a stream's bytes never change with a library's method of sampling.
 
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
 /// The generator of one stream of one measurement.
 ///
-/// Each part of the key passes through SplitMix64, a bijection, before the next
-/// is mixed in; for one seed and index, streams never share a state.
+/// Each part of the key passes through SplitMix64, a bijection, before the next is mixed in. For
+/// one seed and index, streams never share a state.
 #[must_use]
 pub fn keyed_rng(seed: u64, index: u64, stream: u64) -> Xoshiro256PlusPlus {
     let mixed = mix(mix(mix(seed) ^ index) ^ stream);
@@ -26,7 +25,7 @@ fn mix(state: u64) -> u64 {
 /// An event of fixed probability, drawn by comparing integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chance {
-    /// The probability in units of 2^-53: 0 never happens, 2^53 always does.
+    /// The probability in units of 2^-53: at 0 it never happens, at 2^53 always.
     threshold: u64,
 }
 
@@ -35,8 +34,8 @@ impl Chance {
 
     /// An event of `probability`, rounded to a multiple of 2^-53.
     ///
-    /// Values outside 0 to 1 and NaN count as the nearest of both (NaN as 0);
-    /// callers that take them from outside check first.
+    /// Values outside 0 to 1 count as the nearer bound, and NaN as 0. Callers must check values
+    /// from outside.
     #[must_use]
     pub fn new(probability: f64) -> Self {
         Self {
@@ -53,33 +52,31 @@ impl Chance {
 
 /// An event with a fixed share of every stretch of draws, not only on average.
 ///
-/// Draws come in rounds of [`ROUND`]. A round holds the whole part of its share,
-/// and the fraction is carried to the next; the first carry is random, so each
-/// draw by itself has exactly the probability. Where the events of a round fall
-/// is random, every arrangement alike (selection sampling, Knuth, volume 2,
-/// algorithm 3.4.2 S).
+/// Draws come in rounds of [`ROUND`]. A round contains the whole part of its share, and the
+/// fraction is carried to the next round. The first carry is random, so each single draw has
+/// exactly the probability. The places of the events in a round are random, and all arrangements
+/// are equally likely (selection sampling, Knuth, volume 2, algorithm 3.4.2 S).
 ///
-/// With a [`Chance`] instead, the share of a run of n draws scatters by
-/// `sqrt(p (1 - p) / n)`: where the event costs much more than its absence, as
-/// a write does, that alone makes a mean latency uncertain by a percent after
-/// tens of thousands of requests, whatever the drive does.
+/// With a [`Chance`], the share in a run of n draws would scatter by `sqrt(p (1 - p) / n)`. If the
+/// event costs much more than its absence, as a write does, this alone makes a mean latency
+/// uncertain by a per cent after tens of thousands of requests, whatever the drive does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// The probability in units of 2^-53.
     threshold: u64,
-    /// Of an event, in units of 2^-53: what earlier rounds left over.
+    /// The fraction of an event that earlier rounds left over, in units of 2^-53.
     carried: u64,
     /// Draws and events left in this round.
     draws: u64,
     events: u64,
 }
 
-/// Draws of a round: as many as requests are usually outstanding at most, so that
-/// within a queue events fall as they would by chance.
+/// Draws in a round: about the largest usual number of outstanding requests, so events within a
+/// queue fall as they would by chance.
 const ROUND: u64 = 64;
 
 impl Share {
-    /// An event of `probability`, as [`Chance::new`] takes it.
+    /// An event of `probability`, treated as in [`Chance::new`].
     #[must_use]
     pub fn new(probability: f64, rng: &mut Xoshiro256PlusPlus) -> Self {
         Self {
@@ -106,13 +103,13 @@ impl Share {
     }
 }
 
-/// A uniform integer from 0 to `bound - 1`, exactly uniform (Lemire 2019,
-/// multiplication with rejection); 0 when `bound` is 0.
+/// A uniform integer from 0 to `bound - 1`, exactly uniform (Lemire 2019, multiplication with
+/// rejection). 0 if `bound` is 0.
 #[inline]
 pub fn uniform_below(rng: &mut Xoshiro256PlusPlus, bound: u64) -> u64 {
     let mut product = u128::from(rng.next_u64()) * u128::from(bound);
     if (product as u64) < bound {
-        // 2^64 modulo bound: so many low products would be drawn once too often.
+        // 2^64 modulo bound: this many low products would be drawn once too often.
         let surplus = bound.wrapping_neg() % bound;
         while (product as u64) < surplus {
             product = u128::from(rng.next_u64()) * u128::from(bound);
@@ -143,8 +140,8 @@ mod tests {
         }
     }
 
-    /// Computed apart from this code, from the definitions of SplitMix64 and
-    /// xoshiro256++. A change here changes every simulated result.
+    /// Computed separately from this code, from the definitions of SplitMix64 and xoshiro256++. A
+    /// change here changes every simulated result.
     #[test]
     fn golden_numbers() {
         let mut rng = keyed_rng(0, 0, 0);
@@ -190,8 +187,8 @@ mod tests {
         }
     }
 
-    /// Over many keys each draw of a stream has the probability, within five
-    /// standard deviations, and so has each pair of two events in one round.
+    /// Over many keys each draw of a stream has the probability, within five standard deviations,
+    /// and so does each pair of events in one round.
     #[test]
     fn no_place_in_a_round_is_preferred() {
         let (keys, probability) = (20_000, 0.3);
@@ -219,14 +216,15 @@ mod tests {
         for count in single {
             near(count, probability);
         }
-        // 19 or 20 of 64, as the carry falls: a fifth of the rounds has 20.
+        // 19 or 20 of 64, depending on the carry: a fifth of the rounds has 20.
         let together = |events: f64| events * (events - 1.0) / (64.0 * 63.0);
         for count in pairs {
             near(count, 0.8 * together(19.0) + 0.2 * together(20.0));
         }
     }
 
-    /// Within five standard deviations of the binomial: one seed, so it cannot flake.
+    /// Within five standard deviations of the binomial. The seed is fixed, so the test cannot
+    /// flake.
     #[test]
     fn events_happen_as_often_as_they_should() {
         let draws = 200_000_u32;

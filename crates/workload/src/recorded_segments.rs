@@ -1,4 +1,4 @@
-//! Recorded commands in pieces for fio: written, read back, and held against each other.
+//! Recorded commands in pieces for fio: written, read back and compared.
 //!
 //! ```text
 //!   at their times   commands 0 1 2 3 4 5 6 ...      job j of n sends j, j + n, j + 2n, ..., one
@@ -8,10 +8,10 @@
 //!   answered
 //! ```
 //!
-//! fio's log tells the millisecond in which a request completed, and its latency to the ns. A job
-//! never sends before the time that its iolog says, so its log and its iolog together bound when
-//! the job's clock began, and every lateness from below: nothing is told late that was not, and
-//! what was late is told at most a millisecond shorter (two where a job sent hardly anything).
+//! fio's log gives the millisecond in which a request completed, and its latency to the ns. A job
+//! never sends before the time in its iolog. So log and iolog together bound the start of the job's
+//! clock, and every lateness from below. Nothing is reported late that was not. A lateness is
+//! reported at most one millisecond too short, or two if the job sent hardly anything.
 
 use std::ops::Range;
 
@@ -24,38 +24,38 @@ use crate::replay::{ReplayError, check_closed, foreign};
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// Recorded commands with a cursor, and what fio did of those before it.
+/// Recorded commands with a cursor, and what fio did with those before it.
 pub struct RecordedSegments {
     reader: Box<dyn PacedReader>,
     is_timed: bool,
     batch: Vec<Paced>,
-    /// Read and not given out.
+    /// Commands that were read but not yet given out.
     ahead: Vec<Paced>,
     all_read: bool,
-    /// The recording's time, at the replay's speed, when the last segment had completed.
+    /// The recording's time, at the speed of the replay, when the last segment had completed.
     clock_ns: u64,
     counted: [Counted; 2],
     lateness: Histogram,
 }
 
-/// The next commands, to be sent by one fio.
+/// The next commands, to be sent by one run of fio.
 #[derive(Clone, Debug)]
 pub struct RecordedSegment {
     commands: Vec<Paced>,
     start_ns: u64,
 }
 
-/// Where a segment ends at the latest.
+/// Limits on the length of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentEnd {
-    /// After so many commands.
+    /// The most commands.
     pub commands: usize,
-    /// When so much time has passed since its first command.
+    /// The longest time since its first command.
     pub span_ns: u64,
 }
 
 impl RecordedSegments {
-    /// Those of `reader`, at their times or in a closed loop.
+    /// The commands of `reader`, at their times or in a closed loop.
     #[must_use]
     pub fn new(reader: Box<dyn PacedReader>, is_timed: bool) -> Self {
         Self {
@@ -70,12 +70,12 @@ impl RecordedSegments {
         }
     }
 
-    /// The next commands; none at the end. Where there are more than one segment takes, it ends
-    /// before the longest pause among the last quarter of what it may take.
+    /// The next commands; `None` at the end. If more commands are left than a segment takes, it
+    /// ends before the longest pause in the last quarter of what it may take.
     ///
     /// # Errors
     ///
-    /// Why they cannot be read on.
+    /// Why reading failed.
     pub fn next(&mut self, end: SegmentEnd) -> Result<Option<RecordedSegment>, String> {
         let most = end.commands.max(1);
         while !self.all_read && !self.is_beyond(most, end.span_ns) {
@@ -97,7 +97,7 @@ impl RecordedSegments {
         self.ahead.len() > most || self.fitting(span_ns) < self.ahead.len()
     }
 
-    /// How many arrive within so much time after the first.
+    /// How many commands arrive within `span_ns` after the first.
     fn fitting(&self, span_ns: u64) -> usize {
         let first = self.ahead.first().map_or(0, due_ns);
         let until = first.saturating_add(span_ns);
@@ -119,12 +119,11 @@ impl RecordedSegments {
         (first..=fits).max_by_key(pause).unwrap_or(fits)
     }
 
-    /// Takes what fio's jobs say of a segment: each its completions, in order.
+    /// Takes the reports of fio's jobs on a segment: for each job its completions, in order.
     ///
     /// # Errors
     ///
-    /// [`ReplayError`] when these are not the segment's requests, every one of them and no other;
-    /// nothing is taken then.
+    /// [`ReplayError`] unless these are exactly the segment's requests; nothing is taken then.
     pub fn complete(
         &mut self,
         segment: &RecordedSegment,
@@ -138,19 +137,19 @@ impl RecordedSegments {
             end_ns = end_ns.max(segment.check_job(sent, lead_ms, done, &mut lateness)?);
         }
         self.lateness.merge(&lateness);
-        // What is last may be a flush, which no log tells.
+        // The last command may be a flush, which no log shows.
         let last = segment.commands.last().map_or(0, due_ns);
         self.clock_ns = last.max(self.clock_ns.saturating_add(end_ns));
         self.count(jobs);
         Ok(())
     }
 
-    /// Takes what fio says of a segment that it sent in a closed loop; what it did not send comes
-    /// again in the next one.
+    /// Takes fio's report on a segment that it sent in a closed loop. What it did not send comes
+    /// again in the next segment.
     ///
     /// # Errors
     ///
-    /// [`ReplayError`] when these are not the segment's first requests; nothing is taken then.
+    /// [`ReplayError`] unless these are the segment's first requests; nothing is taken then.
     pub fn complete_closed(
         &mut self,
         segment: &RecordedSegment,
@@ -161,7 +160,7 @@ impl RecordedSegments {
         check_closed(requests, queue_depth, done)?;
         let reads_and_writes = segment.commands.iter().enumerate();
         let mut behind = reads_and_writes.filter(|(_, each)| request_of(each).is_some());
-        // What time cut off comes next.
+        // What the time limit cut off comes next.
         if let Some((first, _)) = behind.nth(done.len()) {
             let rest = segment.commands.get(first..).unwrap_or_default();
             self.ahead.splice(..0, rest.iter().copied());
@@ -182,13 +181,13 @@ impl RecordedSegments {
         }
     }
 
-    /// How long what was sent took, without the pauses between segments, ns.
+    /// Total time of what was sent, without the pauses between segments, ns.
     #[must_use]
     pub const fn clock_ns(&self) -> u64 {
         self.clock_ns
     }
 
-    /// What requests of a direction did.
+    /// Statistics of the requests in a direction.
     #[must_use]
     pub const fn counted(&self, direction: Direction) -> &Counted {
         let [read, write] = &self.counted;
@@ -198,7 +197,7 @@ impl RecordedSegments {
         }
     }
 
-    /// By how much reads and writes were sent late, at least.
+    /// How late reads and writes were sent, at least.
     #[must_use]
     pub const fn lateness(&self) -> &Histogram {
         &self.lateness
@@ -206,26 +205,26 @@ impl RecordedSegments {
 }
 
 impl RecordedSegment {
-    /// Commands in it.
+    /// The number of commands.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.commands.len()
     }
 
-    /// Whether it is empty, which none is.
+    /// Whether it is empty, which is never the case.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.commands.is_empty()
     }
 
-    /// Flushes in it.
+    /// The number of flushes.
     #[must_use]
     pub fn flushes(&self) -> u64 {
         let is_flush = |each: &&Paced| each.command.kind == CommandKind::Flush;
         self.commands.iter().filter(is_flush).count() as u64
     }
 
-    /// How long after its beginning the last command is due, ns.
+    /// How long after the beginning the last command is due, ns.
     #[must_use]
     pub fn span_ns(&self) -> u64 {
         self.commands
@@ -233,12 +232,12 @@ impl RecordedSegment {
             .map_or(0, |last| self.since_start(last))
     }
 
-    /// The iologs of so many jobs that send commands at their times, `lead_ms` after fio started
-    /// its jobs or later.
+    /// The iologs of `jobs` jobs that send commands at their times. The first time is `lead_ms`
+    /// after fio starts its jobs.
     ///
     /// # Errors
     ///
-    /// [`IologNameError`] when fio would read another name than `file_name`.
+    /// [`IologNameError`] if fio would read a different name than `file_name`.
     pub fn timed_iologs(
         &self,
         file_name: &str,
@@ -257,11 +256,11 @@ impl RecordedSegment {
             .collect()
     }
 
-    /// The iolog of a job that sends everything as it is answered.
+    /// The iolog of a job in a closed loop.
     ///
     /// # Errors
     ///
-    /// [`IologNameError`] when fio would read another name than `file_name`.
+    /// [`IologNameError`] if fio would read a different name than `file_name`.
     pub fn closed_iolog(&self, file_name: &str) -> Result<Vec<u8>, IologNameError> {
         let mut iolog = Iolog::new(file_name)?;
         for each in &self.commands {
@@ -278,13 +277,13 @@ impl RecordedSegment {
         due_ns(each).saturating_sub(self.start_ns)
     }
 
-    /// Before when its job does not send it, ms since fio started its jobs.
+    /// The earliest time at which its job sends it, ms since fio started its jobs.
     fn wait_ms(&self, each: &Paced, lead_ms: u64) -> u64 {
         lead_ms + self.since_start(each) / MILLISECOND
     }
 
-    /// Holds a job's completions against what it was given; adds by how much they were late, and
-    /// says when the last completed after the segment's beginning, ns.
+    /// Compares a job's completions with its commands. Records how late they were, and returns when
+    /// the last one completed, in ns after the beginning of the segment.
     fn check_job<'a>(
         &self,
         sent: impl Iterator<Item = &'a Paced>,
@@ -302,8 +301,8 @@ impl RecordedSegment {
         if let Some((_, lost)) = sent.get(done.len()) {
             return Err(lost_request(*lost));
         }
-        // When the job's clock began, at the earliest: every request was sent after its wait, and
-        // before the end of its millisecond less its latency.
+        // The earliest start of the job's clock: every request was sent after its wait, and before
+        // the end of its millisecond less its latency.
         let began = |((each, _), done): (&(&Paced, Request), &Completion)| {
             let waited = signed(self.wait_ms(each, lead_ms) * MILLISECOND);
             waited - signed(millisecond(done).end) + signed(done.latency_ns)
@@ -325,7 +324,7 @@ impl RecordedSegment {
 fn add(iolog: &mut Iolog, each: &Paced) {
     match request_of(each) {
         Some(request) => iolog.request(request),
-        // fio 3.33 reads no trims: whoever asks refuses them.
+        // fio 3.33 reads no trims; the caller refuses them.
         None => iolog.flush(),
     }
 }
@@ -392,7 +391,7 @@ mod tests {
         }
     }
 
-    /// A read of 512 bytes, at so many us, of sector `place`.
+    /// A read of 512 bytes at `at_us` us, of sector `place`.
     fn read(at_us: u64, place: u64) -> Paced {
         let command = Command {
             arrival: Nanos(at_us * 1000),
@@ -440,7 +439,7 @@ mod tests {
     #[test]
     fn a_segment_ends_before_the_longest_pause_of_its_last_quarter() {
         let mut times: Vec<u64> = (0..8).map(|k| k * 10).collect();
-        // A longer one lies too early.
+        // The longer pause comes too early.
         times.extend([1000, 1010, 1500, 1510, 1511, 1512]);
         let lengths = |commands, span_ns| {
             let mut segments = segments(&times);
@@ -456,7 +455,7 @@ mod tests {
         assert_eq!(lengths(100, 1_010_000), [8, 6]);
     }
 
-    /// Both sides of a ms: what is sent in its ms is never late, and 2 ms later it is by 1 ms.
+    /// Both sides of a ms: what is sent in its ms is never late; 2 ms later it is late by 1 ms.
     #[test]
     fn lateness_is_what_the_log_proves() {
         let late = |log: &str| {
@@ -474,7 +473,7 @@ mod tests {
         assert_eq!(one, 0);
         let (two, end) = late(&format!("{on_time}21, 1000, 0, 512, 1024, 0\n"));
         assert_eq!((two, end), (1_000_000, 10_001_000));
-        // A long latency is no lateness.
+        // A long latency does not count as lateness.
         let (slow, _) = late(&format!("{on_time}59, 40000000, 0, 512, 1024, 0\n"));
         assert_eq!(slow, 0);
     }

@@ -1,4 +1,4 @@
-//! One stream in pieces: written for fio, read back, and held against each other.
+//! One stream in pieces for fio: written, read back and compared.
 
 use drivelab_request::{CompletionWindow, Direction, Request};
 use rustc_hash::FxHashMap;
@@ -8,10 +8,10 @@ use crate::iolog::{IologNameError, iolog};
 use crate::latency_log::Completion;
 use crate::{Characteristics, CharacteristicsError, Generator, WholePass};
 
-/// Completions that are not those of the stream.
+/// Completions that differ from the stream.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ReplayError {
-    /// Nothing of the stream was in flight that this could be.
+    /// The completion matches no request in flight.
     #[error(
         "completion {number} is a {name} of {size_bytes} bytes at {offset_bytes}, which the stream \
          does not hold there", name = .direction.name()
@@ -26,7 +26,7 @@ pub enum ReplayError {
         /// Length.
         size_bytes: u32,
     },
-    /// A request was sent, because later ones completed, and never completed.
+    /// A request was sent, because later ones completed, but never completed itself.
     #[error("the {name} at {offset_bytes} was sent and never completed", name = .direction.name())]
     Lost {
         /// Read or write.
@@ -36,7 +36,7 @@ pub enum ReplayError {
     },
 }
 
-/// A request stream with a cursor: what lies before it has completed.
+/// A request stream with a cursor. Everything before the cursor has completed.
 #[derive(Clone, Debug)]
 pub struct RequestStream {
     generator: Generator,
@@ -89,25 +89,25 @@ impl RequestStream {
         self.position
     }
 
-    /// The next `count` requests as an iolog; the cursor stays.
+    /// The next `count` requests as an iolog. The cursor does not move.
     ///
     /// # Errors
     ///
-    /// [`IologNameError`] when fio would read another name than `file_name`.
+    /// [`IologNameError`] if fio would read a different name than `file_name`.
     pub fn iolog(&self, file_name: &str, count: usize) -> Result<Vec<u8>, IologNameError> {
         iolog(file_name, self.generator.clone().take(count))
     }
 
     /// Moves the cursor past requests that have completed, in this order.
     ///
-    /// Replays the closed loop: a completion must be among the requests in
-    /// flight, and the next request is sent only while fewer than the queue
-    /// depth are. At queue depth 1 that is the very order of the stream.
+    /// Replays the closed loop: a completion must be among the requests in flight, and the next
+    /// request is sent only while fewer than the queue depth are in flight. At queue depth 1 this
+    /// is exactly the order of the stream.
     ///
     /// # Errors
     ///
-    /// [`ReplayError`] when these are not the next requests of the stream, every
-    /// one of them and no other; the cursor then stays.
+    /// [`ReplayError`] unless these are exactly the next requests of the stream; the cursor then
+    /// does not move.
     pub fn complete(&mut self, completions: &[Completion]) -> Result<(), ReplayError> {
         let mut generator = self.generator.clone();
         let requests = std::iter::from_fn(|| Some(generator.next_request()));
@@ -118,12 +118,12 @@ impl RequestStream {
     }
 }
 
-/// Holds completions, in their order, against the requests of a closed loop.
+/// Compares completions, in their order, with the requests of a closed loop.
 ///
 /// # Errors
 ///
-/// [`ReplayError`] when these are not the first of `requests`, every one of them and no other, in
-/// an order that so deep a queue allows.
+/// [`ReplayError`] unless these are exactly the first of `requests`, in an order that this queue
+/// depth allows.
 pub(crate) fn check_closed(
     mut requests: impl Iterator<Item = Request>,
     queue_depth: usize,
@@ -147,7 +147,7 @@ pub(crate) fn check_closed(
         }
         depth -= 1;
     }
-    // The smallest, so that the message does not depend on the map's order.
+    // The smallest, so that the message does not depend on the order of the map.
     if let Some(&(direction, offset_bytes, _)) = in_flight.keys().min() {
         return Err(ReplayError::Lost {
             direction,
@@ -157,7 +157,7 @@ pub(crate) fn check_closed(
     Ok(())
 }
 
-/// The completion at `index`, which the stream does not hold there.
+/// The error for the completion at `index`, which the stream does not have there.
 pub(crate) const fn foreign(index: usize, done: &Completion) -> ReplayError {
     ReplayError::Foreign {
         number: index + 1,
@@ -167,20 +167,20 @@ pub(crate) const fn foreign(index: usize, done: &Completion) -> ReplayError {
     }
 }
 
-/// Where a job's queue was not full.
+/// The parts of a job in which its queue was not full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueEnds {
-    /// Completions while it filled: those of the requests that were sent at once.
+    /// Completions while the queue filled: those of the requests sent at once.
     pub filling: usize,
     /// Completions after the last request was sent.
     pub draining: usize,
-    /// When sending stopped, ns from the job's start, if that was a matter of time.
+    /// If a time limit ended sending: when, in ns from the job's start.
     pub stopped_ns: Option<u64>,
 }
 
-/// Tells `window` of a job's completions; the job started when the window's time was now.
+/// Reports a job's completions to `window`. The job started at the window's current time.
 ///
-/// Nothing counts while the queue fills or drains, and the window is left in that pause.
+/// Nothing counts while the queue fills or drains, and the window is left paused.
 pub fn count(window: &mut CompletionWindow, completions: &[Completion], ends: QueueEnds) {
     let start = window.now().0;
     let (full, drained) = completions.split_at(completions.len().saturating_sub(ends.draining));

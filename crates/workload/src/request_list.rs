@@ -1,14 +1,14 @@
-//! The commands of several streams as one list, for what takes requests and knows no time.
+//! The commands of several streams as one list, for consumers that take requests without times.
 //!
 //! ```text
-//!   closed, with shares   the one that has come least far is next, by whole bursts
+//!   closed, with shares   the one that is furthest behind is next, by whole bursts
 //!   with times            the one whose next command arrives first is next
 //!   one stream alone      its commands, in order
 //! ```
 //!
-//! Where a drive decides which of several streams comes next (closed loops without shares), there
-//! is no such list, and none is made. Flushes are left out and counted: a list holds what has a
-//! place.
+//! If the drive decides which of several streams comes next (closed loops without shares), such a
+//! list does not exist and none is made. A list holds only commands with an offset; flushes are
+//! left out and counted.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::{
 
 use thiserror::Error;
 
-/// Why streams are no list.
+/// Reasons why streams cannot form a list.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RequestListError {
     /// No streams.
@@ -33,7 +33,7 @@ pub enum RequestListError {
     Stream {
         /// Its name.
         name: String,
-        /// Why not, and what to do.
+        /// The reason, and what to do.
         reason: String,
     },
 }
@@ -46,24 +46,24 @@ pub struct RequestList {
     left_out: u64,
 }
 
-/// Which of several streams is next.
+/// The rule that decides which of several streams is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     Shares,
     Times,
 }
 
-/// A stream on its way.
+/// A stream in progress.
 struct Head {
     name: String,
     feed: Feed,
     writes: WriteMode,
-    /// First byte and the one behind the last in which its commands must lie.
+    /// The byte range in which its commands must lie: the first byte and one past the last.
     range: (u64, u64),
     share: f64,
     burst: u64,
     sent: u64,
-    /// Of one with times: the next command; none at its end.
+    /// For a stream with times: the next command; `None` at its end.
     waiting: Option<Command>,
 }
 
@@ -75,11 +75,11 @@ enum Feed {
 }
 
 impl RequestList {
-    /// Those of `streams` on a drive of so many bytes, keyed by `seed`.
+    /// The commands of `streams` on a drive of `capacity_bytes`. `seed` is their key.
     ///
     /// # Errors
-    /// [`RequestListError`] names the stream, why its place in the order is not known or it does
-    /// not lie on the drive, and what to do.
+    /// [`RequestListError`] names the stream, the reason and what to do. Either its place in the
+    /// order is unknown, or it does not lie on the drive.
     pub fn new(
         streams: &[Stream],
         capacity_bytes: u64,
@@ -112,16 +112,16 @@ impl RequestList {
         Ok(list)
     }
 
-    /// Flushes left out so far.
+    /// The number of flushes left out so far.
     #[must_use]
     pub const fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// The next command that has a place; none when every stream is at its end.
+    /// The next command with an offset; `None` when every stream is at its end.
     ///
     /// # Errors
-    /// [`RequestListError`] where a stream cannot be read on, or goes beyond where it may.
+    /// [`RequestListError`] if reading a stream fails, or a stream leaves its range.
     pub fn next_command(&mut self) -> Result<Option<Command>, RequestListError> {
         loop {
             let Some(command) = self.any_command()? else {
@@ -156,7 +156,7 @@ impl RequestList {
         Ok(command)
     }
 
-    /// Of several that have come as far, the first.
+    /// The stream that is furthest behind; on a tie, the first.
     fn least_far(&self) -> Option<usize> {
         let mut least: Option<(usize, f64)> = None;
         for (place, head) in self.heads.iter().enumerate() {
@@ -175,7 +175,7 @@ impl RequestList {
     }
 }
 
-/// Which rule says what comes next.
+/// The rule that decides what comes next.
 fn order_of(streams: &[Stream]) -> Result<Order, RequestListError> {
     let is_closed = |stream: &&Stream| matches!(stream.source, Source::Closed(_));
     let Some(first) = streams.iter().find(is_closed) else {
@@ -266,7 +266,7 @@ fn heads_of(stream: &Stream, key: Key, capacity_bytes: u64) -> Result<Vec<Head>,
 }
 
 impl Head {
-    /// Its next command, as it is sent.
+    /// Its next command, in the form in which it is sent.
     fn draw(&mut self) -> Result<Option<Command>, RequestListError> {
         let mut command = match &mut self.feed {
             Feed::Drawn(generator, arrivals) => {
@@ -303,7 +303,7 @@ impl Head {
         Ok(Some(command))
     }
 
-    /// Whether a command lies where this stream may go, and on the drive.
+    /// Checks that a command lies in this stream's range and on the drive.
     fn check(&self, command: &Command, capacity_bytes: u64) -> Result<(), RequestListError> {
         let (start, end) = (self.range.0, self.range.1.min(capacity_bytes));
         let last = command

@@ -1,4 +1,4 @@
-//! What a host keeps sending under the performance test specification: sizes and places by
+//! What a host keeps sending under the performance test specification: sizes and places with given
 //! shares.
 //!
 //! ```text
@@ -8,7 +8,8 @@
 //!   size    drawn by its share; offset a multiple of it, uniform in the zone drawn
 //! ```
 //!
-//! Without randomness the accesses of a thread follow each other round its part of the range, reads and writes each with a cursor of their own.
+//! If accesses are not random, those of a thread follow one another round its part of the range.
+//! Reads and writes each have their own cursor.
 
 use drivelab_request::SECTOR_BYTES;
 
@@ -18,24 +19,25 @@ use crate::{Characteristics, CharacteristicsError, MAX_QUEUE_DEPTH, MAX_REQUEST_
 /// One access pattern of a closed loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stimulus {
-    /// Share of the requests that read, 0 to 1.
+    /// Fraction of the requests that read, 0 to 1.
     pub read_ratio: f64,
     /// Whether offsets are random.
     pub is_random: bool,
-    /// Bytes of a request and the share of requests of that size.
+    /// Request sizes in bytes, each with its share of the requests.
     pub sizes: Vec<(u32, f64)>,
-    /// Share of the accesses and share of the range, from its beginning on; of random ones.
+    /// For random accesses: zones from the start of the range, each with its share of the accesses
+    /// and its share of the range.
     pub zones: Vec<(f64, f64)>,
-    /// Programs that send.
+    /// Number of threads that send.
     pub threads: u32,
-    /// Requests outstanding of each.
+    /// Outstanding requests of each thread.
     pub queue_depth: u32,
     /// Where the range begins.
     pub range_start: u64,
     /// Bytes of it.
     pub range_bytes: u64,
-    /// Where in its part of the range each thread begins, of accesses in order; behind its end
-    /// it goes round.
+    /// For accesses in order: where each thread begins in its part of the range. After the end of
+    /// its part it starts over.
     pub begin_bytes: u64,
 }
 
@@ -44,21 +46,22 @@ pub struct Stimulus {
 pub struct Loop {
     /// Its requests.
     pub generator: Generator,
-    /// Of them so many are outstanding.
+    /// Its number of outstanding requests.
     pub queue_depth: u32,
 }
 
-/// The most threads: each has a key of its own for every step.
+/// The most threads. Each thread has its own key in every step.
 pub const MAX_THREADS: u32 = 1024;
 
 impl Stimulus {
-    /// Its closed loops: one for random accesses, whose threads do not differ, otherwise one a
-    /// thread, each in its part of the range. Keyed by `seed`, `step` and the number of each
-    /// thread, counted from `first_thread`: how many others send at the same time.
+    /// Its closed loops. Random accesses need one loop, because their threads do not differ.
+    /// Otherwise each thread has a loop in its part of the range. The key is `seed`, `step` and the
+    /// number of each thread, counted from `first_thread`, the number of threads that others use at
+    /// the same time.
     ///
     /// # Errors
     ///
-    /// [`CharacteristicsError`] where there is no such stimulus.
+    /// [`CharacteristicsError`] if such a stimulus is impossible.
     pub fn loops(
         &self,
         seed: u64,
@@ -88,7 +91,7 @@ impl Stimulus {
         Ok((0..self.threads).map(of_thread).collect())
     }
 
-    /// Bytes of a request, mean over the shares.
+    /// Mean bytes of a request, weighted by the shares.
     #[must_use]
     pub fn mean_bytes(&self) -> f64 {
         let weighted = |&(size, share): &(u32, f64)| f64::from(size) * share;
@@ -141,7 +144,7 @@ impl Stimulus {
         self.validate_range()
     }
 
-    /// Whether the largest request fits into every zone, or every thread's part.
+    /// Checks that the largest request fits into every zone, or into every thread's part.
     fn validate_range(&self) -> Result<(), CharacteristicsError> {
         let (start, bytes) = (self.range_start, self.range_bytes);
         let sector = u64::from(SECTOR_BYTES);
@@ -175,8 +178,8 @@ impl Stimulus {
         largest.unwrap_or(SECTOR_BYTES).into()
     }
 
-    /// Bytes of a thread's part of the range: whole requests, so that each part begins where
-    /// pages do if the range does.
+    /// Bytes of a thread's part of the range: a whole number of requests, so that each part begins
+    /// at a page boundary if the range does.
     fn part_bytes(&self) -> u64 {
         let largest = self.largest();
         self.range_bytes / u64::from(self.threads) / largest * largest
@@ -186,7 +189,7 @@ impl Stimulus {
         self.threads.saturating_mul(self.queue_depth)
     }
 
-    /// Where the zones of a range of so many bytes begin and end: whole sectors.
+    /// Where the zones of a range of `range_bytes` begin and end, in whole sectors.
     pub(crate) fn zone_bounds(&self, range_bytes: u64) -> Vec<u64> {
         let sector = u64::from(SECTOR_BYTES);
         let sectors = (range_bytes / sector) as f64;

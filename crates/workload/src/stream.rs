@@ -1,4 +1,4 @@
-//! What a host wants of a drive, as plain values: streams side by side.
+//! What a host wants of a drive, as plain values: streams at the same time.
 //!
 //! ```text
 //!   Stream ─┬─ source ─┬─ Closed: drawn requests, each completion sends the next
@@ -9,8 +9,8 @@
 //!           └─ where, what the data looks like, how writes are sent, who goes first
 //! ```
 //!
-//! A simulated drive takes streams and nothing else: a workload is the streams that it consists
-//! of. A stream holds no random numbers; they are keyed when it is run ([`Key`]).
+//! A simulated drive takes only streams, and a workload consists of streams. A stream contains no
+//! random numbers; they get their key when it is run ([`Key`]).
 
 use std::sync::Arc;
 
@@ -21,19 +21,19 @@ use crate::{
     Windows, Zoned,
 };
 
-/// Requests that belong together: one program of the host.
+/// Requests that belong together, such as those of one program on the host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
     /// Its name in results and messages.
     pub name: String,
     /// Where its requests come from, and when each is sent.
     pub source: Source,
-    /// The bytes of the drive in which they must lie: offset and length; the whole drive if not
-    /// given. Characteristics are drawn there.
+    /// The byte range of the drive for its requests, as offset and length; `None` means the whole
+    /// drive. Characteristics are drawn there.
     pub range: Option<(u64, u64)>,
-    /// As what generated writes are sent.
+    /// The commands as which generated writes are sent.
     pub writes: WriteMode,
-    /// A flush follows every so many generated writes; 0 for none.
+    /// A flush follows after this many generated writes; 0 means none.
     pub writes_per_flush: u32,
     /// Its priority class; 0 goes first.
     pub priority: u8,
@@ -41,24 +41,23 @@ pub struct Stream {
     pub queue_pair: u16,
     /// What the data of its writes looks like.
     pub content: Content,
-    /// Where it is to go, of a drive that can be told.
+    /// Where that data should be placed, on drives with placement handles.
     pub placement: PlacementId,
-    /// Of a closed loop: its part of the commands of all streams that have one, in proportion. It
-    /// waits while another of them has submitted less for its part. Without one a loop is as
-    /// fast as it can be.
+    /// For a closed loop: its share of the commands of all streams that have one, in proportion. It
+    /// waits while another of them is behind it. Without a share, a loop is as fast as it can be.
     pub share: Option<f64>,
-    /// Of a closed loop with a share: how many commands it submits at each of its turns, while
-    /// the others with a share wait; at least 1.
+    /// For a closed loop with a share: how many commands it submits in each turn, while the other
+    /// streams with shares wait; at least 1.
     pub burst: u32,
 }
 
-/// As what the writes of a generator are sent.
+/// The commands as which generated writes are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteMode {
     /// As writes.
     #[default]
     Plain,
-    /// As writes that are complete only when they are in the flash.
+    /// As writes that complete only when they are in the flash.
     Forced,
     /// As trims of the same ranges.
     Trim,
@@ -67,56 +66,56 @@ pub enum WriteMode {
 /// Where the requests of a stream come from, and when each is sent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// As many are outstanding as the requests say: each completion sends the next.
+    /// The requests say how many are outstanding. Each completion sends the next.
     Closed(Requests),
-    /// They arrive whether others have completed or not, until the run ends.
+    /// They arrive until the run ends, whether or not others have completed.
     Open {
-        /// What arrives.
+        /// The requests.
         requests: Requests,
-        /// How many a second.
+        /// Requests a second.
         rate_iops: f64,
-        /// At random (a Poisson process), or in equal gaps.
+        /// At random times (a Poisson process), or in equal gaps.
         is_poisson: bool,
     },
     /// Commands arrive at their own times, in order of arrival.
     Timed(Arc<[Command]>),
-    /// Commands are read from elsewhere while they are sent: at their times, and no more at once
-    /// than each of them says.
+    /// Commands are read from elsewhere while they are sent: at their times, and with the
+    /// outstanding limit that each of them gives.
     Paced(SharedSource),
     /// They arrive window by window, until the run ends.
     Windows(Arc<Windows>),
 }
 
-/// Requests that are drawn.
+/// Generated requests.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Requests {
-    /// By their characteristics, as many outstanding as these say.
+    /// By their characteristics, which include how many are outstanding.
     Characteristics(Characteristics),
-    /// The same, but of random requests each place comes once before any comes again.
+    /// The same, but random requests visit each place once before any comes again.
     EachOnce(Characteristics),
-    /// Those of a file, one after the other, as often as the run lasts.
+    /// Passes over a file, one after another, for as long as the run lasts.
     Pass(WholePass),
-    /// Of an access pattern, as many outstanding of each thread as it says.
+    /// By an access pattern, which says how many requests of each thread are outstanding.
     Stimulus(Stimulus),
-    /// Zone by zone, as many outstanding as they say. Where they go depends on the drive's zones.
+    /// Zone by zone; it says how many are outstanding. The places depend on the drive's zones.
     Zoned(Zoned),
 }
 
-/// What random numbers of the streams of a measurement are keyed by.
+/// The key of the random numbers of a measurement's streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Of everything.
+    /// The seed of everything.
     pub seed: u64,
-    /// Of the measurement, or of the step.
+    /// The index of the measurement or step.
     pub index: u64,
-    /// The stream's place among the others.
+    /// The index of the stream.
     pub place: u64,
-    /// Threads of the stimuli before it.
+    /// The number of threads in the stimuli before it.
     pub threads: u32,
 }
 
 impl Key {
-    /// Of the first stream of a measurement.
+    /// The key of the first stream of a measurement.
     #[must_use]
     pub const fn first(seed: u64, index: u64) -> Self {
         Self {
@@ -127,8 +126,8 @@ impl Key {
         }
     }
 
-    /// That of a stream: the index where there is one stream, and the place in measurement 0.
-    /// Elsewhere it is far from those.
+    /// The key of a stream. With one stream it is the index, and in measurement 0 the stream's
+    /// place. Otherwise it is far from both.
     #[must_use]
     pub const fn of_stream(&self) -> u64 {
         match (self.index, self.place) {
@@ -139,7 +138,7 @@ impl Key {
 }
 
 impl Stream {
-    /// Over the whole drive, of class 0, through queue pair 0.
+    /// Over the whole drive, class 0, queue pair 0.
     #[must_use]
     pub fn new(name: impl Into<String>, source: Source) -> Self {
         Self {
@@ -173,7 +172,7 @@ impl Stream {
         Self::new(name, Source::Timed(commands.collect()))
     }
 
-    /// How many commands it has, where it ends by itself.
+    /// The number of commands, if it ends by itself.
     #[must_use]
     pub fn commands(&self) -> Option<u64> {
         match &self.source {
@@ -186,7 +185,7 @@ impl Stream {
         }
     }
 
-    /// Bytes of a request, on average.
+    /// Mean bytes of a request.
     #[must_use]
     pub fn mean_bytes(&self) -> f64 {
         match &self.source {
@@ -203,7 +202,7 @@ impl Stream {
         }
     }
 
-    /// Whether it lies on a drive of so many bytes, as far as it says where it goes.
+    /// Checks that it lies on a drive of `capacity_bytes`, as far as it says where it goes.
     ///
     /// # Errors
     /// Why not, and what is allowed.
@@ -240,7 +239,7 @@ impl Stream {
         }
     }
 
-    /// Threads of stimuli in it: so many keys of random numbers it takes.
+    /// The number of threads in its stimuli. It takes this many keys of random numbers.
     #[must_use]
     pub const fn threads(&self) -> u32 {
         match &self.source {
@@ -255,12 +254,12 @@ impl Stream {
 }
 
 impl Requests {
-    /// The closed loops that send them: one, or one for each thread of a stimulus in order.
+    /// The closed loops that send the requests: one, or one for each thread of a stimulus in order.
     /// Characteristics are drawn from the `length` bytes from `start` on.
     ///
     /// # Errors
     ///
-    /// [`CharacteristicsError`] where there are no such requests.
+    /// [`CharacteristicsError`] if such requests are impossible.
     pub fn loops(
         &self,
         (start, length): (u64, u64),
@@ -288,8 +287,8 @@ impl Requests {
         }
     }
 
-    /// The last byte that they may address, from the drive's first on; none of characteristics,
-    /// which go where the stream does.
+    /// One past the last byte that they may address, from the start of the drive. `None` for
+    /// characteristics, which use the range of the stream.
     #[must_use]
     pub fn end_bytes(&self) -> Option<u64> {
         match self {

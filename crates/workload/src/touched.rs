@@ -1,19 +1,19 @@
-//! Which sectors of a drive were touched: how many different bytes requests ask for.
+//! Which sectors of a drive were touched, to count the distinct bytes that requests address.
 //!
 //! ```text
 //!   parts:  [ bits of 2^15 sectors (16 MiB) | none | bits | ... ]     made when first touched
 //! ```
 //!
-//! Exact, whatever the requests. Memory is a bit a sector of the parts that were touched: 152.6 GiB
-//! take 38 MiB.
+//! The count is exact for any requests. Memory is one bit for each sector of the touched parts:
+//! 152.6 GiB take 38 MiB.
 
 use drivelab_request::SECTOR_BYTES;
 
-/// Sectors of a part: 2^15.
+/// Sectors in a part: 2^15.
 const PART_SHIFT: u32 = 15;
 const WORDS: usize = 1 << (PART_SHIFT - 6);
 
-/// Different sectors so far.
+/// The distinct sectors so far.
 #[derive(Clone, Debug, Default)]
 pub struct Touched {
     parts: Vec<Option<Box<[u64; WORDS]>>>,
@@ -22,7 +22,7 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// None so far.
+    /// No sectors.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -49,13 +49,13 @@ impl Touched {
         }
     }
 
-    /// Different bytes that were touched.
+    /// The number of distinct bytes touched.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.sectors * u64::from(SECTOR_BYTES)
     }
 
-    /// From the first byte of the drive to the last that was touched.
+    /// From the first byte of the drive to the end of the last sector touched.
     #[must_use]
     pub fn end_bytes(&self) -> u64 {
         self.end * u64::from(SECTOR_BYTES)

@@ -1,5 +1,5 @@
-//! A file transferred once, whole, at one request size: a measurement of SeRRa (Boito et al. 2015,
-//! section 3).
+//! A file transferred once, completely, at one request size: a measurement of SeRRa (Boito et al.
+//! 2015, section 3).
 //!
 //! ```text
 //!   file      | 0 | 1 | 2 | 3 | 4 | left over |        floor(file / size) requests
@@ -7,11 +7,11 @@
 //!   random      3   0   4   2   1                      a permutation: each once
 //! ```
 //!
-//! A partial pass stops after the first so many requests of its order; a random order is then
-//! still one of the whole file.
+//! A partial pass stops after a given number of requests of its order. Its random order is still
+//! one of the whole file.
 //!
-//! One request is outstanding at a time, as IOzone and IOR send them. What is left over at the
-//! file's end is not transferred.
+//! One request is outstanding at a time, as in IOzone and IOR. The remainder at the end of the file
+//! is not transferred.
 
 use drivelab_request::{Direction, SECTOR_BYTES};
 
@@ -24,24 +24,24 @@ pub struct WholePass {
     pub direction: Direction,
     /// Whether requests come in a random order.
     pub is_random: bool,
-    /// Bytes of a request: whole sectors, at most the file.
+    /// Bytes of a request: whole sectors, at most the size of the file.
     pub request_bytes: u32,
     /// Where the file begins on the drive.
     pub start_bytes: u64,
     /// Its length: whole sectors.
     pub file_bytes: u64,
-    /// Stops after so many requests, at least one; the whole file if not given.
+    /// Stops after this many requests, at least one; `None` means the whole file.
     pub first_requests: Option<u64>,
 }
 
 impl WholePass {
-    /// How many requests the whole file has.
+    /// The number of requests in the whole file.
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.file_bytes / u64::from(self.request_bytes.max(1))
     }
 
-    /// How many of them are sent.
+    /// The number of requests sent.
     #[must_use]
     pub fn sent_requests(&self) -> u64 {
         let all = self.requests();
@@ -49,18 +49,18 @@ impl WholePass {
             .map_or(all, |first| first.clamp(1, all.max(1)))
     }
 
-    /// How many bytes they transfer.
+    /// The number of bytes they transfer.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.requests() * u64::from(self.request_bytes)
     }
 
-    /// Whether there is such a pass.
+    /// Checks that such a pass is possible.
     ///
     /// # Errors
     ///
-    /// [`CharacteristicsError`] when file or request is not made of whole sectors, or the
-    /// request does not fit into the file.
+    /// [`CharacteristicsError`] if file or request is not a whole number of sectors, or the request
+    /// does not fit into the file.
     pub fn validate(&self) -> Result<(), CharacteristicsError> {
         let sector = u64::from(SECTOR_BYTES);
         let end = self.start_bytes.checked_add(self.file_bytes);

@@ -1,5 +1,5 @@
-//! Writes in order into zones, several at once, each reset before it is written again: how a
-//! log-structured file system or database uses a drive.
+//! Writes in order into several zones at once; each zone is reset before it is written again.
+//! Log-structured file systems and databases use a drive in this way.
 //!
 //! ```text
 //!   zone     0      1      2      3      4      5   ..
@@ -7,9 +7,10 @@
 //!                  turn 0                turn 1        each write goes to the zone whose turn it is
 //! ```
 //!
-//! A zone that is full is left for the next one of the range that nobody writes to, and behind the
-//! last the first comes again. Reads go to what was written, to all of it alike. On a drive without
-//! zones the pattern is the same in pieces of the range, and a trim stands for a reset.
+//! When a zone is full, the next zone of the range that nobody writes to takes its place. After the
+//! last zone the first comes again. Reads go to anything that was written, with equal probability.
+//! On a drive without zones the pattern is the same in pieces of the range, with trims in place of
+//! resets.
 
 use std::collections::VecDeque;
 
@@ -21,31 +22,32 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::Characteristics;
 use crate::random::{Chance, Share, keyed_rng, uniform_below};
 
-/// The stream number of these requests under a measurement's key.
+/// Separates the random numbers of these requests from others under a measurement's key.
 const STREAM: u64 = u64::from_be_bytes(*b"zoned___");
 
 /// Requests that write zones in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zoned {
-    /// How many write, of what size, and whether reads are random. Writes are in order.
+    /// How many requests write, their sizes, and whether reads are random. Writes are always in
+    /// order.
     pub requests: Characteristics,
-    /// Zones that are written to in turn.
+    /// The number of zones written to in turn.
     pub zones_at_once: u32,
     /// Whether writes are appends.
     pub appends: bool,
-    /// What is written of a zone: on a drive with zones their capacity, on another the size of
-    /// the pieces that are written and trimmed as they are.
+    /// The bytes written in a zone. On a drive with zones, their capacity. On other drives, the
+    /// size of the pieces that are written and trimmed like zones.
     pub zone_bytes: Option<u64>,
 }
 
-/// The zones of a drive, as its host finds them.
+/// The zones of a drive, as its host sees them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZonesFound {
-    /// From the beginning of a zone to that of the next.
+    /// Distance from the beginning of one zone to the next.
     pub zone_bytes: u64,
-    /// What can be written of it.
+    /// The part of it that can be written.
     pub capacity_bytes: u64,
-    /// By zone, how much was written.
+    /// For each zone, how much was written.
     pub written_bytes: Vec<u64>,
 }
 
@@ -53,15 +55,15 @@ pub struct ZonesFound {
 #[derive(Clone, Debug)]
 struct Zone {
     start: u64,
-    /// Bytes that were sent to it since its reset.
+    /// Bytes sent to it since its reset.
     sent: u64,
-    /// Those of them that can be read.
+    /// The part of them that can be read.
     readable: u64,
-    /// Its place among those that can be read, if it is one of them.
+    /// Its index in the list of readable zones, if it is there.
     listed: Option<usize>,
 }
 
-/// The commands of [`Zoned`], for ever.
+/// The commands of [`Zoned`], endlessly.
 #[derive(Clone, Debug)]
 pub struct ZonedRequests {
     rng: Xoshiro256PlusPlus,
@@ -73,21 +75,22 @@ pub struct ZonedRequests {
     zones: Vec<Zone>,
     zone_bytes: u64,
     capacity: u64,
-    /// The zones that are written to in turn; none before the first write.
+    /// The zones written to in turn; `None` before the first write.
     open: Vec<Option<usize>>,
     turn: usize,
     next_zone: usize,
-    /// Writes that may still be on their way: the zone of each, and what it has then.
+    /// Writes that may still be in progress: the zone of each, and how much the zone has
+    /// afterwards.
     on_their_way: VecDeque<(usize, u64)>,
     most_on_their_way: usize,
-    /// Zones of which a read's size can be read.
+    /// Zones with enough readable data for a read.
     list: Vec<usize>,
-    /// Of reads in order the next: a place in the list, and an offset.
+    /// For reads in order, the next place: an index in the list, and an offset.
     cursor: (usize, u64),
 }
 
 impl Zoned {
-    /// Bytes of a request, on average.
+    /// Mean bytes of a request.
     pub(crate) fn mean_bytes(&self) -> f64 {
         let requests = &self.requests;
         let (read, write) = (
@@ -97,7 +100,7 @@ impl Zoned {
         read + (write - read) * requests.write_ratio
     }
 
-    /// The zones, or pieces, of the `length` bytes from `start` on.
+    /// The zones, or pieces, in the `length` bytes from `start` on.
     fn zones_of(
         &self,
         (start, length): (u64, u64),
@@ -134,7 +137,7 @@ impl Zoned {
         Ok((0..count).map(zone).collect())
     }
 
-    /// From a zone to the next, and what is written of each.
+    /// Distance between zones, and the bytes written in each.
     fn shape(&self, drive: Option<&ZonesFound>) -> Result<(u64, u64), String> {
         match (drive, self.zone_bytes) {
             (Some(drive), None) => Ok((drive.zone_bytes, drive.capacity_bytes)),
@@ -160,11 +163,11 @@ impl Zoned {
 }
 
 impl ZonedRequests {
-    /// Requests in the `length` bytes from `start` on, keyed by a seed and an index. In a closed
-    /// loop as many are outstanding as the pattern says.
+    /// Requests in the `length` bytes from `start` on; a seed and an index are the key. In a closed
+    /// loop the pattern says how many are outstanding.
     ///
     /// # Errors
-    /// Why there are none, and what is allowed.
+    /// Why such requests are impossible, and what is allowed.
     pub fn new(
         pattern: &Zoned,
         range: (u64, u64),
@@ -275,7 +278,7 @@ impl ZonedRequests {
             let mut others = self.open.iter().enumerate();
             others.any(|(place, &open)| place != turn && open == Some(zone))
         };
-        // There are at least as many as are written to at once.
+        // There are at least as many zones as are written to at once.
         let zones = (self.next_zone..count).chain(0..self.next_zone);
         let zone = zones.into_iter().find(|&zone| !is_taken(zone)).unwrap_or(0);
         self.next_zone = (zone + 1) % count;
@@ -299,7 +302,7 @@ impl ZonedRequests {
         }
     }
 
-    /// Whether a read fits into a zone has perhaps changed.
+    /// Checks again whether a read fits into a zone.
     fn relist(&mut self, zone: usize) {
         let fits = self.zones[zone].readable >= self.sizes[Direction::Read.index()];
         match (fits, self.zones[zone].listed) {
@@ -318,7 +321,7 @@ impl ZonedRequests {
         }
     }
 
-    /// Where the next read goes, and its size; some zone can be read.
+    /// Place and size of the next read. Some zone must be readable.
     fn next_read(&mut self) -> (u64, u64) {
         let size = self.sizes[Direction::Read.index()];
         if self.random.happens(&mut self.rng) {
@@ -339,7 +342,7 @@ impl ZonedRequests {
         (self.zones[self.list[place]].start + offset, size)
     }
 
-    /// The bytes in which its requests lie: the first, and that behind the last.
+    /// The byte range of its requests: the first byte and one past the last.
     #[must_use]
     pub fn range(&self) -> (u64, u64) {
         let first = self.zones.first().map_or(0, |zone| zone.start);

@@ -1,4 +1,5 @@
-//! Tests of generators and traces in one program: what they share is compiled, and linked, once.
+//! All tests of generators and traces in one program, so that shared code is compiled and linked
+//! once.
 
 mod allocation;
 mod generator;

@@ -11,10 +11,10 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The system's allocator, counting what each thread asks of it.
+/// The system's allocator, counting the calls of each thread.
 struct Counting;
 
-// SAFETY: every call is passed on unchanged; the counter needs no heap.
+// SAFETY: every call is passed on unchanged, and the counter needs no heap.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);

@@ -1,4 +1,4 @@
-//! What a stream of requests must look like, by its definition.
+//! Properties of a stream of requests that follow from its definition.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Direction, Request};
@@ -52,15 +52,15 @@ fn workloads() -> impl Strategy<Value = (Characteristics, (u64, u64))> {
         })
 }
 
-/// Whether `successes` of `trials` is within six standard deviations (and one
-/// unit) of `probability`: a false alarm in 10^9 draws of this test.
+/// Whether `successes` of `trials` is within six standard deviations (and one unit) of
+/// `probability`: one false alarm in 10^9 draws of this test.
 fn plausible(successes: usize, trials: usize, probability: f64) -> bool {
     let expected = trials as f64 * probability;
     let deviation = (expected * (1.0 - probability)).sqrt();
     (successes as f64 - expected).abs() <= 6.0 * deviation + f64::from(u8::from(deviation > 0.0))
 }
 
-/// Where an access that is not random must go, by the definition.
+/// Where a non-random access must go, by the definition.
 fn successor(previous: &Request, stride: u64, range: (u64, u64)) -> u64 {
     let start = previous.end_bytes() + stride;
     if start + u64::from(previous.size_bytes) <= range.0 + range.1 {
@@ -109,7 +109,7 @@ proptest! {
                     prop_assert_eq!((pair[1].offset_bytes - range.0) % size, 0);
                 }
             }
-            // A random access lands on the successor too, once in so many slots.
+            // A random access may also land on the successor, with probability 1 / slots.
             let slots = (range.1 / size) as f64;
             let random = workload.random(direction);
             let steps = own.len().saturating_sub(1);
@@ -164,7 +164,7 @@ fn sequential_reads_wrap_to_the_start_of_the_range() {
         read_random: 0.0,
         ..random_reads()
     };
-    // Ten slots and a rest that no request fits into.
+    // Ten slots, and a rest that is too small for a request.
     let range = (1 << 20, 10 * 4096 + 512);
     let requests = stream(&workload, range, (5, 0), 25);
     let first = (requests[0].offset_bytes - range.0) / 4096;
@@ -207,7 +207,7 @@ fn random_offsets_reach_the_whole_range_evenly() {
     for request in stream(&random_reads(), range, (2, 0), 16_000) {
         counts[(request.offset_bytes / 4096) as usize] += 1;
     }
-    // 1000 expected, five standard deviations (binomial) are 153.
+    // 1000 expected; five standard deviations (binomial) are 153.
     assert!(
         counts.iter().all(|count| count.abs_diff(1000) < 153),
         "{counts:?}"
@@ -229,8 +229,8 @@ fn impossible_ranges_are_refused() {
     }
 }
 
-/// Computed apart from this code, from the definition of the stream. A change
-/// here changes every simulated result and every replayed stream.
+/// Computed separately from this code, from the definition of the stream. A change here changes
+/// every simulated result and every replayed stream.
 #[test]
 fn golden_prefix() {
     let workload = Characteristics {

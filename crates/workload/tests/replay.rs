@@ -1,4 +1,4 @@
-//! A stream written for fio in pieces, and what comes back held against it.
+//! A stream written for fio in pieces, and comparisons with what comes back.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{ClosedBy, CompletionWindow, Direction, Nanos, WindowPlan};
@@ -108,7 +108,7 @@ fn a_request_that_never_completed_is_noticed() {
     let mut all = in_order(50);
     let lost = all.remove(20);
     let error = stream(8).complete(&all).unwrap_err();
-    // All that follows was sent, so that one was too.
+    // All later requests were sent, so this one was too.
     assert_eq!(
         error,
         ReplayError::Lost {
@@ -227,7 +227,7 @@ fn a_warm_up_in_a_job_of_its_own_opens_the_window_for_the_next() {
 }
 
 proptest! {
-    /// Any order that a queue of this depth can give is the stream; one place more is not.
+    /// Any order that a queue of this depth can produce is accepted; one place more is not.
     #[test]
     fn a_queue_may_reorder_as_far_as_it_is_deep(
         depth in 1_usize..20, picks in prop::collection::vec(any::<prop::sample::Index>(), 200),
@@ -247,7 +247,7 @@ proptest! {
         let mut stream = stream(depth as u32);
         prop_assert!(stream.complete(&done).is_ok());
         prop_assert_eq!(stream.position(), 200);
-        // The request after the last that may be in flight cannot complete first.
+        // The request after the last one that may be in flight cannot complete first.
         let mut ahead = in_order(100);
         let early = ahead.remove(depth);
         let known = ahead[..depth].contains(&early);
@@ -256,7 +256,7 @@ proptest! {
             .unwrap().complete(&ahead).is_err());
     }
 
-    /// Whatever a log holds, it is read or refused, and what is read is what was written.
+    /// Any log is read or refused, and what is read is what was written.
     #[test]
     fn any_log_is_read_or_refused(
         bytes in prop::collection::vec(prop_oneof![

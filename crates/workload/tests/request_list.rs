@@ -1,4 +1,4 @@
-//! Streams as one list: the order that shares and times give, and where there is none.
+//! Streams as one list: the order that shares and times define, and cases without an order.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
@@ -61,7 +61,7 @@ fn turns_go_by_shares_and_whole_bursts() {
     };
     let alike = [shared("r", 0.0, 0.75, 1), shared("w", 1.0, 0.25, 1)];
     assert_eq!(kinds(&alike), "rwrrrwrrrwrrrwrr");
-    // One that is in the middle of its burst goes on until it is whole.
+    // A stream in the middle of its burst continues until the burst is complete.
     let bursts = [shared("r", 0.0, 0.5, 1), shared("w", 1.0, 0.5, 4)];
     assert_eq!(kinds(&bursts), "rwwwwrrrrwwwwrrr");
 }
@@ -147,7 +147,7 @@ fn an_order_that_only_a_drive_knows_is_refused() {
             .starts_with("stream \"t\": its requests have times, and those of \"a\" follow")
     );
     assert_eq!(refusal(&[]), "there are no streams; give one at least");
-    // One alone has an order without a share.
+    // A single stream has an order without a share.
     assert_eq!(first(&[closed("a", 0.0)], 5).len(), 5);
 }
 

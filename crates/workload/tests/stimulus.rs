@@ -1,4 +1,4 @@
-//! Sizes and places of a stimulus come by their shares.
+//! Sizes and places of a stimulus occur with their shares.
 #![allow(clippy::unwrap_used)]
 
 use drivelab_request::{Direction, Request};
@@ -70,7 +70,7 @@ fn the_composite_workload_has_its_shares() {
     near(in_zone(0.0, 0.05), 0.5, count);
     near(in_zone(0.05, 0.20), 0.3, count);
     near(in_zone(0.20, 1.00), 0.2, count);
-    // Inside the last zone nothing is preferred: each quarter of it has a quarter.
+    // Within the last zone all places are equally likely: each quarter of it gets a quarter.
     let last = in_zone(0.2, 1.0);
     near(in_zone(0.2, 0.4), 0.25, last);
     near(in_zone(0.8, 1.0), 0.25, last);
@@ -88,7 +88,7 @@ fn one_size_and_one_zone_are_the_stream_of_characteristics() {
     assert_eq!(stimulus.loops(7, 3, 0).unwrap()[0].queue_depth, 32);
 }
 
-/// Two threads over 64 KiB: each goes round its half, from the middle of it on.
+/// Two threads over 64 KiB: each cycles through its half, starting from the middle of it.
 #[test]
 fn in_order_each_thread_goes_round_its_part() {
     let stimulus = Stimulus {
@@ -114,7 +114,7 @@ fn in_order_each_thread_goes_round_its_part() {
     assert_eq!(offsets[1], [53_248, 61_440, 36_864, 45_056, 53_248, 61_440]);
 }
 
-/// A range that threads do not divide evenly: parts still begin at multiples of the request.
+/// A range that the threads do not divide evenly: parts still begin at multiples of the request.
 #[test]
 fn parts_are_whole_requests() {
     let mut stimulus = composite();

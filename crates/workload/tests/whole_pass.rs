@@ -47,7 +47,7 @@ proptest! {
         let size = u64::from(sectors) * 512;
         let in_order: Vec<u64> = (0..count).map(|place| start * 512 + place * size).collect();
         let mut told = offsets(&pass, key, 2 * count);
-        // The next pass is in the same order.
+        // The next pass has the same order.
         let again = told.split_off(count as usize);
         prop_assert_eq!(&told, &again);
         if is_random {
@@ -66,7 +66,7 @@ fn a_random_order_is_one_and_keyed() {
     assert_ne!(told, offsets(&pass, (1, 3), 153_600));
 }
 
-/// 40 MiB of 3 MiB requests: 13, and 1 MiB is left over.
+/// 40 MiB in requests of 3 MiB: 13, and 1 MiB is left over.
 #[test]
 fn what_is_left_over_at_the_end_is_not_transferred() {
     let pass = pass(false, 3 << 20, 40 << 20);

@@ -1,4 +1,4 @@
-//! Requests that are drawn window by window: counts are kept whatever the seed, the rest is keyed.
+//! Requests drawn window by window: counts hold for any seed, and the rest depends on the key.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ fn kind(direction: Direction, place: Place, group: u32, size: u32) -> Kind {
     }
 }
 
-/// Reads in order in runs, random writes; a busy window, an idle one and a slow one.
+/// Sequential runs of reads, random writes; a busy window, an idle one and a slow one.
 fn windows() -> Windows {
     let mut jump = kind(Direction::Read, Place::Region, 0, 65_536);
     let mut go_on = kind(Direction::Read, Place::Next, 0, 65_536);
@@ -96,13 +96,13 @@ fn first(windows: &Windows, seed: u64, count: usize) -> Vec<Command> {
 #[test]
 fn every_window_has_the_requests_that_it_says_at_times_inside_it() {
     for seed in 0..20 {
-        // Twice round: 128 requests each.
+        // Two rounds of 128 requests each.
         let sent = first(&windows(), seed, 256);
         assert!(sent.is_sorted_by_key(|command| command.arrival));
         let mut counts: BTreeMap<(u64, bool), u32> = BTreeMap::new();
         for command in &sent {
             let half_second = command.arrival.0 / 500_000_000;
-            // Windows of 1 s, 0.5 s and 1 s: by the half seconds of one round.
+            // Windows of 1 s, 0.5 s and 1 s, by the half seconds of one round.
             let (round, within) = (half_second / 5, half_second % 5);
             let window = round * 3 + [0, 0, 1, 2, 2][within as usize];
             *counts
@@ -128,7 +128,7 @@ fn streams_go_on_and_regions_are_hit_as_often_as_is_said() {
         in_order += usize::from(ends.contains(&read.offset_bytes));
         ends.push(read.offset_bytes + u64::from(read.size_bytes));
     }
-    // All but the ten that jump; the very first may find no stream.
+    // All except the ten that jump. The very first may find no stream.
     assert!((88..=91).contains(&in_order), "{in_order}");
     let high = |command: &&Command| command.offset_bytes >= 1 << 28;
     let writes = sent.iter().filter(|c| c.kind == CommandKind::Write);
@@ -148,7 +148,7 @@ fn the_same_key_draws_the_same_and_going_on_is_continuing() {
     assert_eq!(whole, joined);
 }
 
-/// Beyond the range addresses begin again, and nothing crosses its end.
+/// Beyond the range, addresses wrap around to its start, and nothing crosses its end.
 #[test]
 fn a_small_range_holds_all_requests() {
     let range = (1 << 20, 3 * 65_536);
@@ -163,7 +163,7 @@ fn a_small_range_holds_all_requests() {
     assert!(matches!(too_small, Err(WindowsError::DoesNotFit { .. })));
 }
 
-/// A request that comes again has the size and the place of one before.
+/// A repeated request has the size and place of an earlier one.
 #[test]
 fn what_comes_again_was_there_before() {
     let mut again = windows();
@@ -181,7 +181,7 @@ fn what_comes_again_was_there_before() {
     assert!(repeated >= 105, "{repeated}");
 }
 
-/// Twenty trains of six requests: all gaps of a train are short, those between are long.
+/// Twenty trains of six requests: gaps within a train are short, those between trains long.
 #[test]
 fn requests_come_in_the_trains_that_are_counted() {
     let mut in_trains = windows();

@@ -1,8 +1,8 @@
-//! When requests arrive: the times between them, and how they gather.
+//! When requests arrive: the times between them, and how bursty they are.
 
 use drivelab_request::Histogram;
 
-/// Lengths of time over which arrivals are counted, ns: 1 ms to a minute.
+/// Interval lengths over which arrivals are counted, ns: 1 ms to a minute.
 pub const SCALES_NS: [u64; 6] = [
     1_000_000,
     10_000_000,
@@ -15,7 +15,7 @@ pub const SCALES_NS: [u64; 6] = [
 /// Times between arrivals, by Welford's recurrence.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gaps {
-    /// How many there were.
+    /// Number of gaps.
     pub count: u64,
     mean_ns: f64,
     squares: f64,
@@ -35,8 +35,8 @@ impl Gaps {
         (self.count > 0).then_some(self.mean_ns)
     }
 
-    /// Standard deviation over mean: 0 at a steady pace, 1 for random (Poisson) arrivals, more
-    /// in bursts. Unknown where all arrive together.
+    /// Standard deviation divided by mean: 0 at a steady pace, 1 for random (Poisson) arrivals,
+    /// more in bursts. `None` if all arrive together.
     #[must_use]
     pub fn coefficient_of_variation(&self) -> Option<f64> {
         let known = self.count > 1 && self.mean_ns > 0.0;
@@ -44,17 +44,17 @@ impl Gaps {
     }
 }
 
-/// Arrivals counted over one length of time, again and again from the beginning.
+/// Arrivals in consecutive intervals of one length, from the beginning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counted {
-    /// The length.
+    /// The length of the intervals.
     pub width_ns: u64,
     begin_ns: u64,
     index: u64,
     current: u64,
-    /// The most arrivals in one.
+    /// The most arrivals in one interval.
     pub most: u64,
-    /// In which the most were, from 0.
+    /// The index of that interval, from 0.
     pub most_at: u64,
     total: u64,
     squares: f64,
@@ -77,7 +77,7 @@ impl Counted {
     #[inline]
     pub(crate) fn count(&mut self, at_ns: u64) {
         let past_ns = at_ns - self.begin_ns;
-        // Arrivals of one interval follow each other, and a division is dear.
+        // Most arrivals fall into the current interval, and a division is slow.
         if past_ns - self.index * self.width_ns >= self.width_ns {
             self.squares += (self.current as f64).powi(2);
             self.current = 0;
@@ -90,20 +90,20 @@ impl Counted {
         }
     }
 
-    /// How many intervals there are, up to the one of the last arrival.
+    /// The number of intervals up to that of the last arrival.
     #[must_use]
     pub const fn intervals(&self) -> u64 {
         self.index + 1
     }
 
-    /// Mean arrivals in one.
+    /// Mean arrivals in one interval.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.total as f64 / self.intervals() as f64
     }
 
-    /// Variance over mean of the arrivals in one: 0 at a steady pace, 1 for random (Poisson)
-    /// arrivals, more in bursts.
+    /// Variance divided by mean of the arrivals in one interval: 0 at a steady pace, 1 for random
+    /// (Poisson) arrivals, more in bursts.
     #[must_use]
     pub fn dispersion(&self) -> Option<f64> {
         let mean = self.mean();
@@ -137,7 +137,7 @@ impl Default for Arrivals {
 }
 
 impl Arrivals {
-    /// Counts an arrival; the time since the one before.
+    /// Counts an arrival. Returns the time since the one before.
     #[inline]
     pub(crate) fn count(&mut self, at_ns: u64) -> Option<u64> {
         for counted in &mut self.counted {
@@ -152,7 +152,7 @@ impl Arrivals {
         gap_ns
     }
 
-    /// The last arrival, ns after the first; nothing without one.
+    /// The last arrival, ns after the first; `None` without arrivals.
     #[must_use]
     pub const fn last_ns(&self) -> Option<u64> {
         self.last_ns

@@ -1,8 +1,8 @@
-//! How many requests are outstanding, where the trace tells when they were completed.
+//! How many requests are outstanding, if the trace gives their completions.
 //!
-//! Time is gone through by arrivals and completions; the depth in between is summed over the time
-//! that it lasts. The mean is that of the time in which something is outstanding: what a program
-//! that keeps `n` requests outstanding shows is `n`, however long it sleeps.
+//! Time advances by arrivals and completions, and the depth between two of them is weighted with
+//! the time that it lasts. The mean covers the time in which something is outstanding. So a program
+//! that keeps `n` requests outstanding shows a depth of `n`, however long it sleeps.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,15 +11,15 @@ use drivelab_request::Histogram;
 
 use crate::record::UNKNOWN;
 
-/// More requests than any drive has outstanding; what seems to be more is a wrong unit.
+/// More outstanding requests than any drive has. If there seem to be more, a unit is wrong.
 pub const MOST_OUTSTANDING: usize = 1 << 20;
 
-/// Outstanding requests over some time.
+/// Outstanding requests over a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Busy {
     /// The sum of depth times time.
     pub area_ns: u128,
-    /// The time in which something was outstanding.
+    /// The time during which something was outstanding.
     pub busy_ns: u64,
 }
 
@@ -38,7 +38,7 @@ impl Busy {
     }
 }
 
-/// One device's, or the whole trace's.
+/// The outstanding requests of one device, or of the whole trace.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
     depth: u64,
@@ -62,7 +62,7 @@ impl Line {
     }
 }
 
-/// What was outstanding over a whole trace.
+/// The outstanding requests over a whole trace.
 #[derive(Debug, Default)]
 pub struct Depth {
     ends: BinaryHeap<Reverse<(u64, u32)>>,
@@ -74,7 +74,7 @@ pub struct Depth {
 }
 
 impl Depth {
-    /// Completes whatever is completed by a time.
+    /// Handles all completions up to a time.
     pub(crate) fn go_to(&mut self, at_ns: u64) {
         while let Some(&Reverse((end_ns, device))) = self.ends.peek() {
             if end_ns > at_ns {
@@ -89,7 +89,7 @@ impl Depth {
         self.whole.go(at_ns);
     }
 
-    /// Counts a request that arrives and is completed after `response_ns`, if that is known.
+    /// Counts a request that arrives and completes after `response_ns`, if that is known.
     #[inline]
     pub(crate) fn arrive(&mut self, at_ns: u64, device: u32, response_ns: u64) {
         if response_ns == UNKNOWN || self.is_beyond {
@@ -121,26 +121,26 @@ impl Depth {
         }
     }
 
-    /// So far, of all devices together; nothing where more was outstanding than can be.
+    /// The result so far for all devices together; `None` if more was outstanding than is possible.
     #[must_use]
     pub fn whole(&self) -> Option<Busy> {
         (!self.is_beyond && self.known > 0).then_some(self.whole.busy)
     }
 
-    /// So far, of one device.
+    /// The result so far for one device.
     #[must_use]
     pub fn device(&self, device: usize) -> Option<Busy> {
         let line = self.devices.get(device).filter(|_| !self.is_beyond)?;
         (line.busy.busy_ns > 0).then_some(line.busy)
     }
 
-    /// How many are outstanding when one arrives, itself among them: a histogram of numbers.
+    /// A histogram of the number outstanding at each arrival, including the arriving request.
     #[must_use]
     pub const fn at_arrival(&self) -> &Histogram {
         &self.at_arrival
     }
 
-    /// Whether more was outstanding than [`MOST_OUTSTANDING`].
+    /// Whether more than [`MOST_OUTSTANDING`] were outstanding.
     #[must_use]
     pub const fn is_beyond(&self) -> bool {
         self.is_beyond

@@ -1,22 +1,22 @@
 //! Where requests go over time: counts on a grid whose cells grow with the trace.
 //!
-//! When a request lies beyond the grid, neighbours are put together two by two and cells are twice
-//! as long or as high from then on. So one pass is enough, and at the end the trace fills more
-//! than half of the grid each way.
+//! When a request lies beyond the grid, neighbouring cells are merged in pairs and become twice as
+//! long or as high. So one pass is enough, and at the end the trace fills more than half of the
+//! grid in each direction.
 
 /// Columns: time.
 pub const COLUMNS: usize = 256;
 /// Rows: addresses.
 pub const ROWS: usize = 128;
 
-/// Where reads and writes of a device begin, or of all devices laid over each other.
+/// Where the reads and writes of a device begin, or those of all devices together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeatMap {
-    /// How long a column is.
+    /// The time span of a column.
     pub column_ns: u64,
-    /// How many bytes a row is.
+    /// The byte range of a row.
     pub row_bytes: u64,
-    /// Reads, then writes; of each the columns, of each column the rows.
+    /// Reads, then writes; within each, column by column, with the rows of a column together.
     cells: Vec<u32>,
 }
 
@@ -41,14 +41,14 @@ impl HeatMap {
             self.fold(1, ROWS);
             self.row_bytes *= 2;
         }
-        // Both are below the grid's ends by now.
+        // Both are within the grid by now.
         let column = (at_ns / self.column_ns) as usize;
         let row = (offset_bytes / self.row_bytes) as usize;
         let cell = &mut self.cells[(direction * COLUMNS + column) * ROWS + row];
         *cell = cell.saturating_add(1);
     }
 
-    /// Puts neighbours together along one way, whose cells lie `step` apart and are `count`.
+    /// Merges neighbours in one direction. They lie `step` apart, and there are `count` of them.
     fn fold(&mut self, step: usize, count: usize) {
         for line in self.cells.chunks_exact_mut(step * count) {
             for place in 0..step {
@@ -64,7 +64,7 @@ impl HeatMap {
         }
     }
 
-    /// How many reads (0) or writes (1) begin in each cell: column by column, rows rising.
+    /// How many reads (0) or writes (1) begin in each cell: column by column, with rows ascending.
     #[must_use]
     pub fn cells(&self, direction: usize) -> &[u32] {
         let mut directions = self.cells.chunks_exact(COLUMNS * ROWS);

@@ -13,12 +13,11 @@
 //!            Characterizer::finish ─> Characterized
 //! ```
 //!
-//! The eight characteristics are those of Huang et al. 2011, equation 4. Exact are counts, bytes,
-//! times and what is made of them; sequentiality is that of a bounded table ([`streams`]),
-//! footprint and reuse that of a sample once a trace is large ([`reuse`]).
+//! The eight characteristics are those of Huang et al. 2011, equation 4. Counts, bytes, times and
+//! values computed from them are exact. Sequentiality is judged with a bounded table ([`streams`]).
+//! For a large trace, footprint and reuse are those of a sample ([`reuse`]).
 //!
-//! [`streams`]: self::MOST_STREAMS
-//! [`reuse`]: self::MOST_BLOCKS
+//! [`streams`]: self::MOST_STREAMS [`reuse`]: self::MOST_BLOCKS
 
 mod arrivals;
 mod depth;
@@ -48,29 +47,29 @@ use sample::hash_of;
 use streams::Streams;
 use windows::Windows;
 
-/// So many devices have a heat map of their own: those that appear first.
+/// This many devices have heat maps of their own: the first that appear.
 pub const MOST_HEAT_MAPS: usize = 32;
-/// Of a larger request so many bytes count for footprint and reuse.
+/// Only this many bytes of a larger request count for footprint and reuse.
 pub const MOST_COUNTED_BYTES: u64 = 64 << 20;
 
 /// One device of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceTotals {
-    /// What was asked of it.
+    /// Its requests.
     pub tally: Tally,
-    /// Response times of its reads and writes that are known, and their sum, ns.
+    /// The number of known response times of its reads and writes, and their sum, ns.
     pub responses: u64,
     /// See `responses`.
     pub response_ns: u128,
-    /// Its last byte that was asked for.
+    /// The end of the last requested byte.
     pub end_bytes: u64,
-    /// When it is first and last asked, ns.
+    /// The times of its first and last request, ns.
     pub first_ns: u64,
     /// See `first_ns`.
     pub last_ns: u64,
 }
 
-/// A trace that is being characterized.
+/// A trace being characterized.
 #[derive(Debug)]
 pub struct Characterizer {
     streams: Streams,
@@ -78,18 +77,18 @@ pub struct Characterizer {
     found: Characterized,
 }
 
-/// What a trace asks of a drive. Arrays of two are of reads and of writes.
+/// What a trace asks of a drive. Arrays of two entries are for reads and writes.
 #[derive(Debug, Default)]
 pub struct Characterized {
-    /// Counts, bytes and how requests follow each other.
+    /// Counts, bytes, and how requests follow one another.
     pub tally: Tally,
-    /// When they arrive.
+    /// When requests arrive.
     pub arrivals: Arrivals,
     /// How large they are.
     pub sizes: [Sizes; 2],
     /// How long streams are, and how many are interleaved.
     pub runs: [Runs; 2],
-    /// What is outstanding.
+    /// How many are outstanding.
     pub depth: Depth,
     /// How long they take.
     pub service: [Service; 2],
@@ -97,22 +96,22 @@ pub struct Characterized {
     pub reuse: Reuse,
     /// Requests of which only the first [`MOST_COUNTED_BYTES`] count in `reuse`.
     pub cut_for_reuse: u64,
-    /// Where they go, all devices laid over each other.
+    /// Where requests go, for all devices together.
     pub heat: HeatMap,
-    /// Where they go, of the devices that appear first.
+    /// Where requests go, for the devices that appear first.
     pub device_heat: Vec<HeatMap>,
-    /// Every device, in the order in which they appear.
+    /// Every device, in order of appearance.
     pub devices: Vec<DeviceTotals>,
-    /// Every window that holds a request, where they were asked for.
+    /// Every window with a request, if windows were requested.
     pub windows: Vec<Window>,
 }
 
 impl Characterizer {
-    /// Begins, with windows of `window_ns` (above 0) or without.
+    /// Begins, with windows of `window_ns` (above 0) or without windows.
     ///
     /// # Errors
     ///
-    /// [`TraceError::Option`] for windows of no length.
+    /// [`TraceError::Option`] for windows of length 0.
     pub fn new(window_ns: Option<u64>) -> Result<Self, TraceError> {
         if window_ns == Some(0) {
             return Err(TraceError::Option {
@@ -128,11 +127,11 @@ impl Characterizer {
         })
     }
 
-    /// Counts the next requests of a trace, in the order of arrival.
+    /// Counts the next requests of a trace, in order of arrival.
     ///
     /// # Errors
     ///
-    /// [`TraceError::TooManyWindows`] when more windows hold requests than are kept.
+    /// [`TraceError::TooManyWindows`] if more windows contain requests than are kept.
     pub fn add(&mut self, records: &[Record]) -> Result<(), TraceError> {
         records.iter().try_for_each(|record| self.count(record))
     }
@@ -162,7 +161,7 @@ impl Characterizer {
         Ok(())
     }
 
-    /// Ends the current window if a request arrives beyond it.
+    /// Ends the current window if a request arrives after it.
     fn end_windows(&mut self, at_ns: u64) -> Result<(), TraceError> {
         let Some(windows) = &mut self.windows else {
             return Ok(());
@@ -201,11 +200,11 @@ impl Characterizer {
 }
 
 impl Characterized {
-    /// The places of the devices that are asked most, at most so many, and the sum of all others.
+    /// The indices of the busiest devices, at most `most`, and the sum of all others.
     #[must_use]
     pub fn busiest(&self, most: usize) -> (Vec<usize>, Tally) {
         let mut places: Vec<usize> = (0..self.devices.len()).collect();
-        // Of equal ones the first comes first.
+        // Ties keep the order of appearance.
         places.sort_by_key(|&place| std::cmp::Reverse(self.devices[place].tally.all_requests()));
         let mut others = Tally::default();
         for &place in places.iter().skip(most) {
@@ -238,7 +237,7 @@ impl Characterized {
     fn access(&mut self, record: &Record, direction: usize, mut windows: Option<&mut Windows>) {
         let bytes = record.size_bytes.min(MOST_COUNTED_BYTES);
         self.cut_for_reuse += u64::from(bytes < record.size_bytes);
-        // Reads and writes have a byte at least.
+        // Reads and writes have at least one byte.
         let last = (record.offset_bytes + bytes - 1) / BLOCK_BYTES;
         for block in record.offset_bytes / BLOCK_BYTES..=last {
             let hash = hash_of(record.device, block);
@@ -258,7 +257,7 @@ impl DeviceTotals {
         self.last_ns = record.arrival_ns;
         self.tally.count(record, place);
         if record.operation == Operation::Read || record.operation == Operation::Write {
-            // Looked at when the request was read.
+            // Checked when the request was read.
             self.end_bytes = self.end_bytes.max(record.offset_bytes + record.size_bytes);
             if record.response_ns != crate::record::UNKNOWN {
                 self.responses += 1;

@@ -1,9 +1,9 @@
-//! Which blocks are asked for, how often, and how much else was asked for in between.
+//! Which blocks are requested, how often, and how many others in between.
 //!
-//! The reuse distance of an access is how many different blocks were asked for since the same
-//! block was: a cache that keeps what was used last holds it if it has room for more than that.
-//! Distances are counted among the blocks of a [`Sample`] and scaled by its rate (spatially hashed
-//! sampling, as SHARDS does for such caches).
+//! The reuse distance of an access is the number of distinct blocks requested since the last access
+//! to the same block. A cache with least-recently-used replacement holds the block if it has room
+//! for more blocks than that. Distances are counted among the blocks of a [`Sample`] and scaled by
+//! its rate (spatially hashed sampling, as SHARDS does for such caches).
 //!
 //! ```text
 //!   time slots   1 . . 1 . 1 1 . 1      1: some block was last asked for then
@@ -12,18 +12,19 @@
 
 use crate::characterize::sample::Sample;
 
-/// So many blocks stand for all: exact up to 256 MiB, then within about 0.4 % (one standard error).
+/// The number of sampled blocks. The result is exact up to 256 MiB, then within about 0.4 % (one
+/// standard error).
 pub const MOST_BLOCKS: usize = 65_536;
-/// Slots of time; more than twice the blocks, so that renumbering them is rare.
+/// Slots of time. More than twice the number of blocks, so that renumbering is rare.
 const SLOTS: usize = 4 * MOST_BLOCKS;
-/// Distances are counted in four bins an octave.
+/// Distances are counted in four bins for each octave.
 const BINS: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
 struct Block {
     slot: u32,
     accesses: u64,
-    /// Reads 1, writes 2.
+    /// Bits: reads 1, writes 2.
     by: u8,
 }
 
@@ -34,9 +35,9 @@ pub struct Reuse {
     /// A Fenwick tree over the slots.
     tree: Vec<u32>,
     next: usize,
-    /// Accesses by distance, of reads and of writes, each worth one over the rate.
+    /// Accesses by distance, for reads and writes. Each counts as one divided by the sampling rate.
     distances: [Box<[f64; BINS]>; 2],
-    /// Accesses to blocks that were not asked for before.
+    /// First accesses to blocks.
     first: [f64; 2],
 }
 
@@ -52,7 +53,7 @@ impl Default for Reuse {
     }
 }
 
-/// How many bytes were asked for, each once.
+/// How many distinct blocks were requested.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Footprint {
     /// Blocks that were read or written.
@@ -83,7 +84,7 @@ impl Reuse {
         let by = 1 << direction;
         if let Some(block) = self.sample.get_mut(hash) {
             let old = block.slot as usize;
-            // Fewer slots than fit.
+            // There are fewer slots than fit.
             block.slot = slot as u32;
             block.accesses += 1;
             block.by |= by;
@@ -97,7 +98,7 @@ impl Reuse {
                 by,
             };
             self.first[direction] += weight;
-            // The one that goes may be the new one itself, whose slot is not marked yet.
+            // The block that must go may be the new one itself, whose slot is not marked yet.
             if let Some(gone) = self.sample.insert(hash, block) {
                 if gone.slot as usize == slot {
                     return;
@@ -109,7 +110,7 @@ impl Reuse {
         self.next += 1;
     }
 
-    /// How many blocks were asked for after a slot.
+    /// How many blocks were requested after a slot.
     fn behind(&self, slot: usize) -> f64 {
         let (all, upto) = (self.sum(SLOTS), self.sum(slot + 1));
         f64::from(all - upto)
@@ -141,20 +142,20 @@ impl Reuse {
             block.slot = slot as u32;
         }
         self.next = blocks.len();
-        // A node holds the sum of as many slots as its lowest bit says.
+        // A node holds the sum of as many slots as its lowest set bit says.
         for (place, node) in self.tree.iter_mut().enumerate().skip(1) {
             let first = place & (place - 1);
             *node = (place.min(self.next) - first.min(self.next)) as u32;
         }
     }
 
-    /// Which share of the blocks stands for all: 1 where everything here is exact.
+    /// The fraction of blocks that is sampled; 1 means that everything here is exact.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.sample.rate()
     }
 
-    /// The blocks so far.
+    /// The number of blocks so far.
     #[must_use]
     pub fn blocks(&self) -> f64 {
         self.sample.estimate()
@@ -179,7 +180,8 @@ impl Reuse {
         }
     }
 
-    /// The share of accesses that goes to the hottest of the blocks, of each share of them.
+    /// For each fraction in `shares`: the fraction of accesses that goes to this hottest part of
+    /// the blocks.
     #[must_use]
     pub fn hottest(&self, shares: &[f64]) -> Vec<Option<f64>> {
         let mut accesses: Vec<u64> = self.sample.values().map(|block| block.accesses).collect();
@@ -193,8 +195,8 @@ impl Reuse {
         shares.iter().map(share).collect()
     }
 
-    /// Accesses of reads (0) or writes (1) that a cache of so many blocks would hold when they
-    /// come, and all of them: blocks and accesses, rising, as long as they do.
+    /// Cache hits of reads (0) or writes (1), and the number of all accesses. The hits are pairs of
+    /// cache size in blocks and accesses, ascending as long as the hits grow.
     #[must_use]
     pub fn held(&self, direction: usize) -> (Vec<(u64, f64)>, f64) {
         let (distances, first) = (&self.distances[direction], self.first[direction]);
@@ -213,7 +215,7 @@ impl Reuse {
     }
 }
 
-/// The bin of a distance: 0 to 7 have one each, then four an octave.
+/// The bin of a distance: 0 to 7 have one each, then there are four for each octave.
 fn bin_of(distance: f64) -> usize {
     let distance = distance.round() as u64;
     let shift = u64::BITS - 1 - (distance | 4).leading_zeros() - 2;

@@ -1,9 +1,9 @@
-//! Which blocks stand for all: those whose hashes lie below a limit that sinks as they grow many.
+//! A sample of blocks: those whose hashes lie below a limit, which falls as more blocks appear.
 //!
-//! While there are no more than [`Sample::most`], all of them are in it and what follows is exact.
-//! Beyond, the one with the largest hash goes each time that one comes, and the limit becomes its
-//! hash. A block that is in it has been in it since it was first asked for, so its counts are
-//! whole. Among `n` that stand for all, counts are off by about 1/sqrt(n) (one standard error).
+//! Up to [`Sample::most`] blocks, all of them are in the sample and results are exact. Beyond that,
+//! each new block removes the one with the largest hash, and the limit becomes that hash. A block
+//! in the sample has been there since its first access, so its counts are complete. With `n` blocks
+//! in the sample, counts have an error of about 1/sqrt(n) (one standard error).
 
 use std::collections::BinaryHeap;
 use std::collections::hash_map::Entry;
@@ -16,18 +16,18 @@ pub const BLOCK_BYTES: u64 = 4096;
 /// The hash of a block of a device.
 #[inline]
 pub(crate) const fn hash_of(device: u32, block: u64) -> u64 {
-    // The finalizer of splitmix64; devices are laid far apart.
+    // The finalizer of splitmix64. Devices are placed far apart.
     let mut bits = block.wrapping_add((device as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     bits ^ (bits >> 31)
 }
 
-/// Blocks that stand for all, with what is known of each.
+/// Sampled blocks, with a value for each.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample<T> {
     most: usize,
-    /// Hashes from here on are left out; nothing is while it is none.
+    /// Hashes from here on are left out; `None` means that none are.
     limit: Option<u64>,
     kept: FxHashMap<u64, T>,
     hashes: BinaryHeap<u64>,
@@ -43,13 +43,13 @@ impl<T: Clone> Sample<T> {
         }
     }
 
-    /// Whether a block with this hash stands for others.
+    /// Whether a block with this hash is in the sample.
     #[inline]
     pub fn takes(&self, hash: u64) -> bool {
         self.limit.is_none_or(|limit| hash < limit)
     }
 
-    /// One of how many stand for all: 1 while all are there.
+    /// The sampled fraction; 1 while all blocks are kept.
     pub fn rate(&self) -> f64 {
         // 2^64 hashes.
         self.limit
@@ -60,7 +60,7 @@ impl<T: Clone> Sample<T> {
         self.kept.get_mut(&hash)
     }
 
-    /// Lays a block in that it takes and that is not in it; what had to go.
+    /// Inserts a block that belongs to the sample and is not in it. Returns what had to go.
     pub fn insert(&mut self, hash: u64, value: T) -> Option<T> {
         if let Entry::Vacant(place) = self.kept.entry(hash) {
             place.insert(value);
@@ -74,7 +74,7 @@ impl<T: Clone> Sample<T> {
         self.kept.remove(&largest)
     }
 
-    /// How many blocks there are in all.
+    /// The estimated number of all blocks.
     pub fn estimate(&self) -> f64 {
         self.kept.len() as f64 / self.rate()
     }

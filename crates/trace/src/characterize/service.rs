@@ -1,10 +1,10 @@
-//! How long requests took, where the trace tells it: as a whole, in the queue, in the device.
+//! How long requests took, if the trace says: in all, in the queue, in the device.
 
 use drivelab_request::Histogram;
 
 use crate::record::{Record, UNKNOWN};
 
-/// Times of reads, or of writes, in the layout of every latency here.
+/// Times of reads or writes, in the layout used for all latencies.
 #[derive(Clone, Debug, Default)]
 pub struct Service {
     /// From arrival to completion.

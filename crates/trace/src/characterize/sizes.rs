@@ -1,12 +1,12 @@
-//! How large requests are: exact for as many sizes as traces have, by bins beyond.
+//! How large requests are: exact for as many sizes as usual traces have, by bins beyond.
 
 use drivelab_request::Histogram;
 use rustc_hash::FxHashMap;
 
-/// So many different sizes are counted one by one; those that come later only in the histogram.
+/// The most sizes that are counted individually. Further ones appear only in the histogram.
 pub const MOST_SIZES: usize = 4096;
 
-/// Sizes of reads, or of writes.
+/// Sizes of reads or of writes.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
     counts: FxHashMap<u64, u64>,
@@ -46,7 +46,7 @@ impl Sizes {
         self.lay_down();
     }
 
-    /// Sizes and how often each was asked for, rising.
+    /// Sizes and how often each occurs, ascending.
     #[must_use]
     pub fn exact(&self) -> Vec<(u64, u64)> {
         let mut pairs: Vec<_> = self
@@ -58,13 +58,13 @@ impl Sizes {
         pairs
     }
 
-    /// Requests whose sizes are in the histogram alone.
+    /// Requests whose sizes appear only in the histogram.
     #[must_use]
     pub const fn others(&self) -> u64 {
         self.others
     }
 
-    /// All of them, in the layout of latencies: bytes instead of ns.
+    /// All sizes, in the layout of latencies, with bytes in place of ns.
     #[must_use]
     pub const fn histogram(&self) -> &Histogram {
         &self.histogram

@@ -1,8 +1,8 @@
 //! Sequential and strided requests, where several streams of them are interleaved.
 //!
-//! A program that copies a file reads in order and writes in order, and ten programs at once look
-//! random to whoever compares a request with the one before it. So each device and direction has
-//! a table of the [`MOST_STREAMS`] streams that were used last:
+//! A program that copies a file reads in order and writes in order. Ten programs at once look
+//! random if each request is compared only with the one before it. So each device and direction has
+//! a table of the [`MOST_STREAMS`] most recently used streams:
 //!
 //! ```text
 //!   request at offset o, size s                       streams, the one used last in front
@@ -16,32 +16,32 @@
 //! ```
 //!
 //! The distance of a new stream is that to the nearest end in the table, at most
-//! [`MOST_STRIDE_BYTES`], so the third request of a strided stream is the first that is known. A
-//! distance forward that was seen twice is remembered, with the [`DISTANCES`] used last: then the
-//! second request of the next such stream is known, as where a program goes on at a distance from
-//! each random place. Tables are kept for [`TABLES`] devices at a time.
+//! [`MOST_STRIDE_BYTES`]. So a strided stream is recognised at its third request. The [`DISTANCES`]
+//! most recent forward distances that were seen twice are remembered. Then the next such stream is
+//! recognised at its second request, for example if a program continues at a distance from each
+//! random place. Tables are kept for [`TABLES`] devices at a time.
 
 use crate::record::Record;
 
-/// So many interleaved streams of a device and direction are told apart.
+/// Number of interleaved streams tracked for each device and direction.
 pub const MOST_STREAMS: usize = 32;
-/// Requests further apart than this are no strided stream.
+/// Requests further apart than this do not form a strided stream.
 pub const MOST_STRIDE_BYTES: u64 = 4 << 20;
-/// So many distances forward of a device and direction are remembered.
+/// Number of forward distances remembered for each device and direction.
 pub const DISTANCES: usize = 4;
-/// Devices that have tables of their own at a time.
+/// Number of devices with tables at a time.
 pub const TABLES: usize = 1024;
 /// Run lengths are counted by powers of two of their bytes.
 pub const RUN_BINS: usize = 64;
 
-/// How a read or write follows what came before it.
+/// How a read or write follows earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// It begins where a recent stream ended.
     Sequential,
-    /// It goes on at a recent stream's distance.
+    /// It continues a recent stream at that stream's distance.
     Strided {
-        /// From the end of the one before.
+        /// From the end of the previous request.
         gap_bytes: u64,
     },
     /// The same backward, or at the same place again.
@@ -50,21 +50,21 @@ pub enum Order {
     Random,
 }
 
-/// Where a read or write stands among the streams.
+/// The place of a read or write among the streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// How it follows.
     pub order: Order,
-    /// So many other streams were used since its own was; 0 where it is random.
+    /// The number of other streams used since its own; 0 for a random request.
     pub rank: usize,
-    /// Whether it begins where the request before of its device and direction ended.
+    /// Whether it begins where the previous request of its device and direction ended.
     pub is_adjacent: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Stream {
     end: u64,
-    /// Distance that the next one is expected at.
+    /// The distance at which the next request is expected.
     gap: Option<i64>,
     bytes: u64,
     requests: u64,
@@ -72,27 +72,27 @@ struct Stream {
 
 #[derive(Clone, Debug, Default)]
 struct Table {
-    /// The one used last in front.
+    /// Streams, the most recently used first.
     streams: Vec<Stream>,
-    /// Distances that were seen twice, the one used last in front; none is 0.
+    /// Distances seen twice, the most recently used first; none is 0.
     distances: [i64; DISTANCES],
 }
 
 #[derive(Debug)]
 struct Owned {
     device: u32,
-    /// Of reads and of writes.
+    /// For reads and for writes.
     tables: [Table; 2],
 }
 
 /// How long streams were, and how many were interleaved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runs {
-    /// Streams that have ended, by the power of two that their bytes reach.
+    /// Ended streams, by the power of two of their bytes.
     pub streams: [u64; RUN_BINS],
     /// Their requests.
     pub requests: [u64; RUN_BINS],
-    /// Requests that are not random, by how many other streams were used in between.
+    /// Non-random requests, by how many other streams were used in between.
     pub ranks: [u64; MOST_STREAMS],
 }
 
@@ -118,7 +118,7 @@ impl Runs {
 #[derive(Debug)]
 pub(crate) struct Streams {
     owned: Vec<Option<Box<Owned>>>,
-    /// Of reads and of writes.
+    /// For reads and for writes.
     runs: [Runs; 2],
 }
 
@@ -132,7 +132,7 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// Lays a read (`direction` 0) or a write (1) to the streams of its device.
+    /// Assigns a read (`direction` 0) or a write (1) to the streams of its device.
     #[inline]
     pub fn place(&mut self, record: &Record, direction: usize) -> Place {
         let slot = &mut self.owned[record.device as usize % TABLES];
@@ -155,7 +155,7 @@ impl Streams {
         )
     }
 
-    /// Ends all streams; how long those of reads and of writes were.
+    /// Ends all streams. Returns the run lengths of reads and of writes.
     pub fn finish(mut self) -> [Runs; 2] {
         for owned in self.owned.iter().flatten() {
             end_all(owned, &mut self.runs);
@@ -180,7 +180,8 @@ impl Table {
             .is_some_and(|stream| stream.end == offset);
         let (mut strided, mut as_others, mut nearest) = (None, None, None::<i64>);
         for (rank, stream) in self.streams.iter().enumerate() {
-            // Both lie below 2^64; what is further apart than 2^63 is no stride either way.
+            // Both lie below 2^64. If they are more than 2^63 apart, the difference is not a stride
+            // in either direction.
             let gap = offset.wrapping_sub(stream.end).cast_signed();
             if gap == 0 {
                 return self.go_on(rank, gap, (offset, size), is_adjacent, runs);
@@ -217,7 +218,7 @@ impl Table {
         }
     }
 
-    /// Puts a distance forward in front of the others.
+    /// Puts a forward distance first.
     fn remember(&mut self, gap: i64) {
         if gap > 0 {
             let found = self.distances.iter().position(|&each| each == gap);
@@ -236,7 +237,7 @@ impl Table {
         runs: &mut Runs,
     ) -> Place {
         runs.ranks[rank] += 1;
-        // Whatever was in front of it is one place further back.
+        // All streams that were in front of it move back by one.
         self.streams[..=rank].rotate_right(1);
         let stream = &mut self.streams[0];
         stream.end = offset + size;

@@ -1,22 +1,22 @@
-//! What requests asked for, counted: of a whole trace, of a window or of a device.
+//! Counts of requests, for a whole trace, a window or a device.
 
 use crate::characterize::streams::{Order, Place};
 use crate::record::{Operation, Record};
 
-/// How the reads or the writes of a trace follow each other.
+/// How the reads or the writes of a trace follow one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Orders {
-    /// They begin where a recent stream of the same device and direction ended.
+    /// Requests that begin where a recent stream of the same device and direction ended.
     pub sequential: u64,
-    /// They go on in a recent stream with the distance forward that its last two had.
+    /// Requests that continue a recent stream with the forward distance of its last two requests.
     pub strided: u64,
-    /// The same with a distance backward; the same place again too.
+    /// The same with a backward distance, including the same place again.
     pub backward: u64,
-    /// They continue no recent stream.
+    /// Requests that continue no recent stream.
     pub random: u64,
-    /// They begin where the request before of their device and direction ended.
+    /// Requests that begin where the previous request of their device and direction ended.
     pub adjacent: u64,
-    /// Bytes between those that are strided and the ends of those before.
+    /// Total bytes between strided requests and the ends of those before them.
     pub stride_bytes: u128,
 }
 
@@ -43,19 +43,19 @@ impl Orders {
         self.stride_bytes += other.stride_bytes;
     }
 
-    /// How many requests were counted.
+    /// The number of counted requests.
     #[must_use]
     pub const fn requests(&self) -> u64 {
         self.sequential + self.strided + self.backward + self.random
     }
 
-    /// Share of requests that neither go on in a stream nor at its distance forward.
+    /// Fraction of requests that continue no stream, neither directly nor at its forward distance.
     #[must_use]
     pub fn random_ratio(&self) -> Option<f64> {
         ratio(self.backward + self.random, self.requests())
     }
 
-    /// Mean bytes between a request that is not random and the end of the one before.
+    /// Mean bytes between a non-random request and the end of the one before.
     #[must_use]
     pub fn mean_stride_bytes(&self) -> Option<f64> {
         let forward = self.sequential + self.strided;
@@ -70,12 +70,12 @@ pub struct Tally {
     pub requests: [u64; Operation::ALL.len()],
     /// Their bytes, by [`Operation::index`].
     pub bytes: [u128; Operation::ALL.len()],
-    /// How reads, and how writes follow each other.
+    /// How reads, and how writes, follow one another.
     pub orders: [Orders; 2],
 }
 
 impl Tally {
-    /// Counts a request; `place` is known of reads and writes.
+    /// Counts a request. `place` is known for reads and writes.
     #[inline]
     pub(crate) const fn count(&mut self, record: &Record, place: Option<&Place>) {
         let index = record.operation.index();
@@ -89,7 +89,7 @@ impl Tally {
         }
     }
 
-    /// Adds what another one counted.
+    /// Adds the counts of another tally.
     pub(crate) fn merge(&mut self, other: &Self) {
         for place in 0..Operation::ALL.len() {
             self.requests[place] += other.requests[place];
@@ -112,7 +112,8 @@ impl Tally {
         self.bytes[Operation::Read.index()] + self.bytes[Operation::Write.index()]
     }
 
-    /// Share of writes among reads and writes (Huang et al. 2011, equation 4, as the following).
+    /// Fraction of writes among reads and writes (Huang et al. 2011, equation 4, as are the
+    /// following).
     #[must_use]
     pub fn write_ratio(&self) -> Option<f64> {
         let [reads, writes, ..] = self.requests;

@@ -1,4 +1,4 @@
-//! The same trace window by window: a row for each that holds a request.
+//! The same trace window by window: one row for each window with a request.
 
 use drivelab_request::Histogram;
 
@@ -11,25 +11,25 @@ use crate::characterize::tally::Tally;
 use crate::error::TraceError;
 use crate::record::Record;
 
-/// At most so many windows that hold requests: their rows are kept.
+/// The most windows with requests, because their rows are kept.
 pub const MOST_WINDOWS: usize = 100_000;
-/// Shorter windows do not say how arrivals gather.
+/// Shorter windows do not show how bursty arrivals are.
 pub const LEAST_COUNTED_NS: u64 = 1_000_000_000;
-/// Arrivals of a window are counted over so long.
+/// Arrivals of a window are counted in intervals of this length.
 pub const COUNTED_NS: u64 = 100_000_000;
-/// So many blocks stand for those of a window: off by 1.6 % (one standard error) beyond 16 MiB.
+/// Sampled blocks of a window: an error of 1.6 % (one standard error) beyond 16 MiB.
 const MOST_BLOCKS: usize = 4096;
 
-/// Some times of requests in a few numbers.
+/// A summary of times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
-    /// How many.
+    /// Number of times.
     pub count: u64,
     /// Exact.
     pub mean_ns: f64,
     /// Median.
     pub p50_ns: u64,
-    /// 99 % do not exceed it.
+    /// The 99th percentile.
     pub p99_ns: u64,
     /// Exact.
     pub most_ns: u64,
@@ -47,20 +47,20 @@ impl Times {
     }
 }
 
-/// What a window of a trace holds.
+/// The results of a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
-    /// Where it begins, ns after the first request.
+    /// Where it begins, in ns after the first request.
     pub begin_ns: u64,
-    /// How long it is; the last one ends with the last request.
+    /// Its length. The last window ends with the last request.
     pub duration_ns: u64,
-    /// What was asked for.
+    /// Its requests.
     pub tally: Tally,
-    /// Times between its arrivals and the ones before each.
+    /// Time from each of its arrivals back to the previous arrival.
     pub gaps: Gaps,
-    /// Arrivals in each tenth of a second; nothing of a window shorter than a second.
+    /// Arrivals in each tenth of a second; `None` for a window shorter than a second.
     pub counted: Option<Counted>,
-    /// What was outstanding, where completions are known.
+    /// What was outstanding, if completions are known.
     pub busy: Option<Busy>,
     /// Times from arrival to completion of reads and writes.
     pub response: Option<Times>,
@@ -68,13 +68,13 @@ pub struct Window {
     pub queue: Option<Times>,
     /// Their times from dispatch to completion.
     pub device: Option<Times>,
-    /// Blocks that were asked for in it, each once.
+    /// Distinct blocks requested in it.
     pub blocks: f64,
-    /// Blocks that were asked for up to its end.
+    /// Distinct blocks requested up to its end.
     pub blocks_so_far: f64,
 }
 
-/// The window that requests fall into now, and those that are over.
+/// The current window, and the past ones.
 #[derive(Debug)]
 pub(crate) struct Windows {
     width_ns: u64,
@@ -103,7 +103,7 @@ impl Windows {
         }
     }
 
-    /// Where the current window ends, if a request that arrives then is beyond it.
+    /// Where the current window ends, if a request that arrives at `at_ns` is beyond it.
     #[inline]
     pub const fn end_before(&self, at_ns: u64) -> Option<u64> {
         if at_ns - self.begin_ns < self.width_ns {
@@ -112,7 +112,7 @@ impl Windows {
         Some(self.begin_ns + self.width_ns)
     }
 
-    /// Ends the window; the next one is that of a request at `at_ns`.
+    /// Ends the window. The next window contains a request at `at_ns`.
     pub fn end(
         &mut self,
         end_ns: u64,
@@ -147,7 +147,7 @@ impl Windows {
         Ok(())
     }
 
-    /// What was outstanding until the current window begins.
+    /// Sets what was outstanding until the current window began.
     pub const fn begin_busy(&mut self, busy: Busy) {
         self.busy_before = busy;
     }

@@ -1,4 +1,4 @@
-//! What blkparse prints unless it is told otherwise.
+//! The default output of blkparse.
 //!
 //! ```text
 //!   8,16   5        2     0.000001850 18615  Q   R 1444645666 + 256 [java]
@@ -11,8 +11,9 @@
 //!   └ major and minor number of the device
 //! ```
 //!
-//! Q (queued), D (dispatched) and C (completed) make requests; other events are passed over, and
-//! so is the summary at the end. A trace of a partition's disk has both: choose a device.
+//! Q (queued), D (dispatched) and C (completed) form requests. Other events are ignored, and so is
+//! the summary at the end. A trace that includes a partition shows both the partition and its disk:
+//! choose a device.
 
 use super::{Format, Holds, SECOND_NS, SECTOR_BYTES, lines_of};
 use crate::block_events::{BlockEvents, Stage, operation_of};
@@ -69,7 +70,7 @@ fn fits(line: &[u8]) -> bool {
 struct Blkparse {
     time_unit_ns: u64,
     events: BlockEvents,
-    /// Whether the lines are those of the summary.
+    /// Whether the summary has begun.
     is_summary: bool,
 }
 
@@ -117,7 +118,7 @@ impl LineFormat for Blkparse {
                 size_bytes = fields.scaled("number of sectors", SECTOR_BYTES)?;
             }
         }
-        // A flush before a write that has no data of its own is a flush.
+        // A flush before a write without data of its own is a flush.
         let operation = match operation {
             Operation::Write if size_bytes == 0 => Operation::Flush,
             other => other,

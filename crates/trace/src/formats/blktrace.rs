@@ -1,4 +1,4 @@
-//! What blktrace writes: a file of events for each processor, merged by their times.
+//! The files of blktrace: one file of events for each processor, merged by time.
 //!
 //! ```text
 //! 48 bytes: u32 magic 0x65617400 + version, u32 sequence, u64 time in ns, u64 sector,
@@ -6,9 +6,9 @@
 //!           u16 bytes that follow the record
 //! ```
 //!
-//! Least byte first, sectors of 512 bytes; the low 16 bits of the action say what happened, the
-//! high ones what kind of request it happened to. Q, D and C make requests, as in what blkparse
-//! prints; other events are passed over.
+//! Numbers are little-endian, sectors have 512 bytes. The low 16 bits of the action say what
+//! happened, the high ones to what kind of request. As in the output of blkparse, Q, D and C form
+//! requests, and other events are ignored.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -74,22 +74,22 @@ const fn is_magic(magic: u32) -> bool {
     magic & 0xffff_ff00 == MAGIC
 }
 
-/// Events that matter, the low byte of an action.
+/// The relevant events, in the low byte of an action.
 const QUEUE: u32 = 1;
 const ISSUE: u32 = 7;
 const COMPLETE: u32 = 8;
 
-/// Kinds of requests, bits of the high half of an action.
+/// Kinds of requests, bits in the high half of an action.
 const READ: u32 = 1 << 16;
 const WRITE: u32 = 1 << 17;
 const FLUSH: u32 = 1 << 18;
 const NOTIFY: u32 = 1 << 26;
 const DISCARD: u32 = 1 << 29;
 
-/// Bits of a device's number that are its minor number.
+/// Number of bits of a device number that are its minor number.
 const MINOR_BITS: u32 = 20;
 
-/// An event that matters.
+/// A relevant event.
 #[derive(Clone, Copy)]
 struct Event {
     stage: Stage,
@@ -140,7 +140,7 @@ fn stage_of(action: u32) -> Option<(Stage, Operation)> {
 }
 
 impl Processor {
-    /// The next event that matters; nothing at the end.
+    /// The next relevant event; `None` at the end.
     fn event(&mut self, file: u16, sink: &mut Sink) -> Result<Option<Event>, TraceError> {
         loop {
             let Some(record) = self.input.bytes().first_chunk::<BYTES>() else {
@@ -183,7 +183,7 @@ impl Processor {
     }
 
     fn pass(&mut self, count: usize) -> Result<(), TraceError> {
-        // At most 64 KiB, which the buffer holds.
+        // At most 64 KiB, which fits into the buffer.
         if self.input.bytes().len() < count {
             self.input.fill_to(count)?;
         }
@@ -191,7 +191,7 @@ impl Processor {
         Ok(())
     }
 
-    /// Goes on where a record may begin again.
+    /// Continues where the next record may begin.
     fn seek_magic(&mut self) {
         let bytes = self.input.bytes();
         let magic = MAGIC.to_le_bytes();
@@ -217,7 +217,7 @@ impl Blktrace {
         let Some(processor) = self.processors.get_mut(index) else {
             return Ok(());
         };
-        // At most as many as files.
+        // There are at most as many as files.
         processor.next = processor.event(index as u16, sink)?;
         if let Some(event) = &processor.next {
             self.heads.push(Reverse((event.time_ns, index)));
@@ -238,7 +238,7 @@ impl Blktrace {
             .get_mut(index)
             .and_then(|each| each.next.take());
         self.offer(index, sink)?;
-        // At most as many as files.
+        // There are at most as many as files.
         sink.file = index as u16;
         Ok(event)
     }

@@ -4,8 +4,8 @@
 //! 13.191135 30 576560 5 1     time in ms, device, first sector, sectors of 512 bytes, flags
 //! ```
 //!
-//! Bit 0 of the flags is set for a read. MQSim's columns are the same, so a trace whose times
-//! have no point is taken as MQSim's unless DiskSim's format is asked for.
+//! Bit 0 of the flags is set for a read. MQSim has the same columns. So a trace whose times have no
+//! decimal point is taken as MQSim's, unless DiskSim's format is requested.
 
 use super::five_columns::{FiveColumns, fits};
 use super::{Format, Holds, MILLISECOND_NS, SECTOR_BYTES, lines_of};

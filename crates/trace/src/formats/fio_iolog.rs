@@ -10,7 +10,7 @@
 //! /dev/sdb wait 500 0                     so many us after the last wait
 //! ```
 //!
-//! A device is a file. `add`, `open` and `close` are no requests; `sync` and `datasync` are
+//! Each file is a device. `add`, `open` and `close` are not requests; `sync` and `datasync` are
 //! flushes.
 
 use super::{Format, Holds, MICROSECOND_NS, lines_of};
@@ -60,7 +60,7 @@ fn version(line: &[u8]) -> Option<Version> {
 struct Iolog {
     time_unit_ns: u64,
     version: Option<Version>,
-    /// The waits so far.
+    /// The sum of the waits so far.
     waited_ns: u64,
     /// The file of the last line, and its device.
     last: Option<(Vec<u8>, u32)>,

@@ -1,4 +1,4 @@
-//! FIU: servers and desktops with the hash of every block.
+//! FIU: servers and desktops, with the hash of every block.
 //!
 //! ```text
 //! 0 4892 syslogd 904265560 8 W 6 0 531e779d2b0a1dd4d5a8e5a1e8b7b0d1
@@ -10,7 +10,7 @@
 //! └ time in ns
 //! ```
 //!
-//! Names of processes and hashes are not kept.
+//! Process names and hashes are not kept.
 
 use super::{Format, Holds, SECTOR_BYTES, lines_of};
 use crate::error::Problem;
@@ -77,7 +77,7 @@ impl LineFormat for Fiu {
         let major = fields.small("major number")?;
         fields.blank("minor number")?;
         let minor = fields.small("minor number")?;
-        // The hash, of which some lines have none.
+        // The hash, which is missing in some lines.
         if fields.blank("").is_ok() {
             fields.word();
         }

@@ -1,4 +1,4 @@
-//! Time, device, first sector, sectors and flags: what DiskSim and MQSim share.
+//! Time, device, first sector, sectors and flags: the common part of DiskSim and MQSim.
 
 use crate::error::Problem;
 use crate::fields::Fields;
@@ -22,9 +22,9 @@ pub(super) fn fits(line: &[u8]) -> bool {
 pub(super) struct FiveColumns {
     pub time_unit_ns: u64,
     pub sector_bytes: u64,
-    /// Flags that may stand in the last column.
+    /// The largest value allowed in the last column.
     pub most_flags: u64,
-    /// What they are, for messages.
+    /// Its description, for messages.
     pub flags: &'static str,
 }
 

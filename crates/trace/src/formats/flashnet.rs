@@ -10,7 +10,7 @@
 //! └ when it arrived in the trace that was replayed, ms
 //! ```
 //!
-//! The arrival is that of the trace, not of the replay.
+//! The arrival is that in the original trace, not in the replay.
 
 use super::{Format, Holds, MICROSECOND_NS, MILLISECOND_NS, lines_of};
 use crate::error::Problem;

@@ -1,5 +1,5 @@
-//! Logical traces of MLPerf Storage's KV-cache benchmark: what a server of language models reads
-//! and writes, as objects.
+//! Logical traces of MLPerf Storage's KV-cache benchmark: the objects that a server of language
+//! models reads and writes.
 //!
 //! ```text
 //! Timestamp,Operation,Object_Size_Bytes,Tier,Key,Phase
@@ -9,12 +9,12 @@
 //!  "Tier": "Tier-2", "Key": "layer0/user0", "Phase": "Evict"}            on one line
 //! ```
 //!
-//! The benchmark writes the first; lines of JSON with the same keys, in either case, are read
-//! too. Times are seconds, a device is a tier (`Tier-2` is the drive).
+//! The benchmark writes the first form. Lines of JSON with the same keys, in upper or lower case,
+//! are read too. Times are seconds. Each tier is a device (`Tier-2` is the drive).
 //!
 //! Objects have no offset. An object gets the next free place of its tier, a multiple of 4 KiB,
-//! when it first appears, and another one when it has grown; places of objects that are gone are
-//! not used again. The table of objects is what bounds the memory: a million of them.
+//! when it first appears, and a new one when it has grown. Places of removed objects are not
+//! reused. The table of objects limits the memory: it holds a million of them.
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
@@ -56,9 +56,9 @@ const CELLS: [Cell; 6] = [
     Cell::Any,
 ];
 
-/// At most so many objects have a place.
+/// The most objects with a place.
 const MOST_OBJECTS: usize = 1 << 20;
-/// Objects begin at multiples of it.
+/// Objects begin at multiples of this.
 const ALIGNED_BYTES: u64 = 4096;
 
 /// A device and a key.
@@ -66,13 +66,13 @@ type Object = (u32, Box<[u8]>);
 
 struct KvCache {
     time_unit_ns: u64,
-    /// Place and room of each object of a device.
+    /// Place and reserved size of each object of a device.
     objects: FxHashMap<Object, (u64, u64)>,
     /// Where the next object of each device goes.
     next_bytes: Vec<u64>,
 }
 
-/// What a line of JSON tells: its time as it is written, operation, size, tier, key.
+/// The fields of a line of JSON: time as written, operation, size, tier, key.
 fn json(line: &[u8]) -> Option<(String, String, u64, String, String)> {
     let Value::Object(pairs) = serde_json::from_slice(line).ok()? else {
         return None;
@@ -94,7 +94,7 @@ fn json(line: &[u8]) -> Option<(String, String, u64, String, String)> {
 }
 
 impl KvCache {
-    /// Where an object lies.
+    /// The place of an object.
     fn place(&mut self, device: u32, key: &[u8], size_bytes: u64) -> Result<u64, Problem> {
         let places = device as usize + 1;
         if self.next_bytes.len() < places {
@@ -131,7 +131,7 @@ impl KvCache {
         sink: &mut Sink,
     ) -> Result<(), Problem> {
         let device = sink.devices.named(tier)?;
-        // Looked at first, so that what is refused takes no place.
+        // Checked first, so that a refused request takes no place.
         sink.check(&Record::new(arrival_ns, device, operation, 0, size_bytes))?;
         let offset_bytes = self.place(device, key, size_bytes)?;
         sink.push(Record::new(

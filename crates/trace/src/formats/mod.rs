@@ -1,4 +1,4 @@
-//! Every format, one file each; a new one is a file and a line in [`FORMATS`].
+//! The formats, one file each. A new one is a file and a line in [`FORMATS`].
 
 mod alibaba;
 mod blkparse;
@@ -27,7 +27,7 @@ use crate::lines::{LineFormat, Lines};
 use crate::options::Options;
 use crate::sink::Source;
 
-/// What a format's records can tell beyond time, operation, place and size.
+/// What a format's records can contain beyond time, operation, place and size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holds {
     /// Several devices.
@@ -36,9 +36,9 @@ pub struct Holds {
     pub response: bool,
     /// From arrival to dispatch, and from there to completion.
     pub queue_events: bool,
-    /// Processes.
+    /// Process numbers.
     pub process: bool,
-    /// What is neither a read nor a write.
+    /// Operations other than reads and writes.
     pub other_operations: bool,
 }
 
@@ -61,18 +61,18 @@ type Open = fn(Vec<Input>, &Options) -> Result<Vec<Box<dyn Source>>, TraceError>
 /// A trace format.
 #[derive(Clone, Copy)]
 pub struct Format {
-    /// By which it is asked for.
+    /// The name by which it is selected.
     pub name: &'static str,
-    /// What it is, for people.
+    /// Its title, for people.
     pub title: &'static str,
     /// Its fields and their units.
     pub layout: &'static str,
-    /// What its records tell.
+    /// What its records contain.
     pub holds: Holds,
     /// What its positions count: `line` (from 1), `row` (from 1) or `byte`.
     pub place: &'static str,
-    /// Whether its addresses count something that a trace does not tell, or may tell wrongly, so
-    /// that their unit can be given.
+    /// Whether the unit of its addresses is not given, or may be given wrongly, in a trace. Then it
+    /// can be set.
     pub has_address_unit: bool,
     pub(crate) recognise: fn(&Head<'_>) -> bool,
     pub(crate) open: Open,
@@ -115,7 +115,7 @@ pub(crate) fn known() -> String {
 ///
 /// # Errors
 ///
-/// [`TraceError::UnknownFormat`] with those that there are.
+/// [`TraceError::UnknownFormat`] with the known ones.
 pub fn format_named(name: &str) -> Result<&'static Format, TraceError> {
     let found = FORMATS.iter().find(|format| format.name == name);
     found.ok_or_else(|| TraceError::UnknownFormat {
@@ -124,7 +124,7 @@ pub fn format_named(name: &str) -> Result<&'static Format, TraceError> {
     })
 }
 
-/// The format that a file begins like.
+/// The format that the beginning of a file matches.
 pub(crate) fn recognise(input: &Input) -> Result<&'static Format, TraceError> {
     let head = Head::of(input);
     let fitting = FORMATS.iter().filter(|format| (format.recognise)(&head));

@@ -1,12 +1,12 @@
-//! MSR Cambridge, a week of 36 volumes of servers.
+//! MSR Cambridge: a week of 36 volumes of servers.
 //!
 //! ```text
 //! 128166372003061629,hm,0,Read,383496192,32768,413      as published
 //! 0 128166385295514663,hm,0,Write,9056014336,2048,2833  with a line's number before it
 //! ```
 //!
-//! Time is a Windows file time, in ticks of 100 ns since 1601, and so is the response time;
-//! offset and size are bytes. A device is called `host:disk`.
+//! Time is a Windows file time, in ticks of 100 ns since 1601. The response time is in such ticks
+//! too. Offset and size are bytes. A device is called `host:disk`.
 
 use super::{Format, Holds, lines_of};
 use crate::error::Problem;

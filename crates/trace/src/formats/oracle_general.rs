@@ -1,10 +1,10 @@
-//! libCacheSim's `oracleGeneral`: recognised, and refused.
+//! libCacheSim's `oracleGeneral`, which is recognised and refused.
 //!
 //! ```text
 //! 24 bytes: u32 time in s, u64 object, u32 size, i64 when the object is asked for next (-1: never)
 //! ```
 //!
-//! It has neither operations nor places nor a clock finer than a second.
+//! It has no operations and no places, and its clock has a resolution of one second.
 
 use super::{Format, Holds};
 use crate::blocks::{u32_at, u64_at};
@@ -31,7 +31,7 @@ pub(super) const FORMAT: Format = Format {
     },
 };
 
-/// So many records decide.
+/// The number of records examined.
 const LOOKED_AT: usize = 64;
 
 fn is_oracle(bytes: &[u8]) -> bool {

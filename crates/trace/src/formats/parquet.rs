@@ -1,4 +1,4 @@
-//! Tables of requests as Parquet, their columns named by whoever asks.
+//! Tables of requests in Parquet. The user may name the columns.
 //!
 //! ```text
 //! arrival_ns offset_bytes size_bytes operation [device] [response_ns] [queue_ns] [device_ns]
@@ -7,10 +7,10 @@
 //! submitted_ns offset_bytes size_bytes operation latency_ns    the log of a simulated run
 //! ```
 //!
-//! Times are ns unless a column is a timestamp, which says its unit, or another unit is given;
-//! offsets are bytes unless the size of a sector is given. Operations are names, their first
-//! letters, or 0 for a read and 1 for a write. Columns are of numbers or texts and not nested;
-//! pages are plain or compressed with snappy, gzip or zstd.
+//! Times are ns, unless a column is a timestamp (which carries its unit) or another unit is given.
+//! Offsets are bytes, unless a sector size is given. Operations are names, their first letters, or
+//! 0 for a read and 1 for a write. Columns hold numbers or texts and are not nested. Pages are
+//! plain or compressed with snappy, gzip or zstd.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,12 +52,12 @@ pub(super) const FORMAT: Format = Format {
 };
 
 const MAGIC: &[u8] = b"PAR1";
-/// So many rows are read of each column at once.
+/// The number of rows read from each column at once.
 const ROWS: usize = 4096;
-/// More than a group of rows of any column has, bytes: what claims more is damaged.
+/// More bytes than a group of rows has in any column. A file that claims more is damaged.
 const MOST_CHUNK_BYTES: i64 = 1 << 32;
 
-/// What a column holds, in the order of the fields of [`crate::Columns`].
+/// The meaning of a column, in the order of the fields of [`crate::Columns`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     Arrival,
@@ -71,12 +71,12 @@ enum Meaning {
     Process,
 }
 
-/// A column that is read.
+/// A column to be read.
 struct Mapped {
     meaning: Meaning,
-    /// Which of the file's columns.
+    /// Its index in the file.
     place: usize,
-    /// ns or bytes of its unit.
+    /// Its unit in ns or bytes.
     unit: u64,
     reader: Option<CellReader>,
     cells: Vec<Option<Cell>>,
@@ -86,14 +86,14 @@ struct Table {
     name: String,
     file: Box<dyn FileReader>,
     columns: Vec<Mapped>,
-    /// The group of rows to be read next.
+    /// The next group of rows.
     group: usize,
-    /// Rows of the group that were not read yet.
+    /// Rows of the group that have not been read.
     left: usize,
-    /// Rows at hand, and how many of them were given.
+    /// Number of rows in memory, and how many of them were given out.
     at_hand: usize,
     given: usize,
-    /// Rows given before those at hand.
+    /// Number of rows given out before those in memory.
     row: u64,
 }
 
@@ -134,7 +134,7 @@ fn open(input: &Input, options: &Options) -> Result<Box<dyn Source>, TraceError>
     }))
 }
 
-/// The columns that are to be read.
+/// The columns to be read.
 fn mapped(schema: &SchemaDescriptor, options: &Options) -> Result<Vec<Mapped>, String> {
     let has = |name: &str| {
         schema
@@ -221,7 +221,7 @@ fn mapped(schema: &SchemaDescriptor, options: &Options) -> Result<Vec<Mapped>, S
 }
 
 impl Mapped {
-    /// Lays the cell of a row into a request.
+    /// Puts the cell of a row into a request.
     fn lay(&self, row: usize, record: &mut Record, sink: &mut Sink) -> Result<(), Problem> {
         let cell = self.cells.get(row).and_then(Option::as_ref);
         let number = |field| {
@@ -231,7 +231,7 @@ impl Mapped {
             })?;
             cell.scaled(field, self.unit)
         };
-        // An empty cell is not known.
+        // An empty cell means unknown.
         let optional = |field, into: &mut u64| {
             if let Some(cell) = cell {
                 *into = cell.scaled(field, self.unit)?;
@@ -269,7 +269,7 @@ impl Mapped {
     }
 }
 
-/// Whether a chunk lies where chunks can lie; the library takes it for granted.
+/// Whether a chunk lies inside the file. The library does not check this.
 fn is_sound(chunk: &ColumnChunkMetaData) -> bool {
     let begins = chunk
         .dictionary_page_offset()
@@ -282,7 +282,7 @@ fn is_sound(chunk: &ColumnChunkMetaData) -> bool {
         && begins.checked_add(chunk.compressed_size()).is_some()
 }
 
-/// What a call of the library gives; a panic of it on a damaged file is an error.
+/// The result of a library call. A panic of the library on a damaged file becomes an error.
 fn caught<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     catch_unwind(AssertUnwindSafe(call))
         .unwrap_or_else(|_| Err(ParquetError::General("it is damaged".to_owned())))
@@ -297,7 +297,7 @@ impl Table {
         }
     }
 
-    /// Reads the next rows; false when there are none.
+    /// Reads the next rows. Returns false if there are none.
     fn more_rows(&mut self) -> Result<bool, ParquetError> {
         (self.row, self.at_hand, self.given) = (self.row + self.at_hand as u64, 0, 0);
         while self.left == 0 {

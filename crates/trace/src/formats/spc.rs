@@ -4,8 +4,8 @@
 //! 0,303567,3584,w,0.026214        ASU, LBA, size in bytes, operation, time in s
 //! ```
 //!
-//! The unit of LBAs differs by trace: 512 bytes unless another is given. Blanks may follow
-//! commas, and fields the time.
+//! The unit of LBAs differs between traces: 512 bytes unless another is given. Blanks may follow
+//! commas, and more fields may follow the time.
 
 use super::{Format, Holds, SECOND_NS, SECTOR_BYTES, lines_of};
 use crate::error::Problem;

@@ -4,8 +4,8 @@
 //! 1538323200,12910952,128,0,1063     time, offset, size, 0 = read and 1 = write, volume
 //! ```
 //!
-//! Offset and size are sectors of 512 bytes. Time is in whole seconds, so that what arrives in a
-//! second arrives at once.
+//! Offset and size are sectors of 512 bytes. Time is in whole seconds, so all requests of one
+//! second seem to arrive at once.
 
 use super::{Format, Holds, SECOND_NS, SECTOR_BYTES, lines_of};
 use crate::error::Problem;

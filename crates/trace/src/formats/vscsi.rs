@@ -7,8 +7,8 @@
 //!                      u32 elements, u64 LBN, u64 time in us, u64 response time in us
 //! ```
 //!
-//! Least byte first; the high byte of `version` is 1 or 2; LBNs are sectors of 512 bytes. A
-//! command that is neither a read nor a write is kept as another operation.
+//! Numbers are little-endian. The high byte of `version` is 1 or 2. LBNs are sectors of 512 bytes.
+//! A command that is neither a read nor a write is kept as another operation.
 
 use super::scsi::operation;
 use super::{Format, Holds, MICROSECOND_NS, SECTOR_BYTES};
@@ -40,7 +40,7 @@ pub(super) const FORMAT: Format = Format {
     },
 };
 
-/// So many records decide about the version.
+/// The number of records examined to find the version.
 const LOOKED_AT: usize = 64;
 
 fn version(bytes: &[u8]) -> Option<u8> {

@@ -5,8 +5,8 @@
 //! 1,5633898,2a,512,42932745     SCSI command in hexadecimal, size in bytes, sectors of 512 bytes
 //! ```
 //!
-//! Time is in whole seconds, unlike that of the binary traces: what arrives in a second arrives
-//! at once.
+//! Unlike in the binary traces, time is in whole seconds, so all requests of one second seem to
+//! arrive at once.
 
 use super::scsi::operation;
 use super::{Format, Holds, SECOND_NS, SECTOR_BYTES, lines_of};
@@ -47,7 +47,7 @@ const CELLS: [Cell; 5] = [
 ];
 
 fn fits(line: &[u8]) -> bool {
-    // Tencent's lines have a 0 or 1 where the size is here.
+    // Lines of Tencent have 0 or 1 where the size is here.
     let version = matches!(line, [b'1' | b'2', b',', ..]);
     version && comma_line(line, &CELLS, More::Refused)
 }

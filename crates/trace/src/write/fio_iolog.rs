@@ -1,6 +1,6 @@
 //! fio's iolog, version 3: `time file action offset size`, in us and bytes.
 //!
-//! A file is added and opened before its first request, and closed at the end: fio wants that.
+//! fio requires that a file is added and opened before its first request, and closed at the end.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::{Cannot, Encoder, Written, decimal};
 use crate::error::TraceError;
 use crate::record::{Operation, Record};
 
-/// fio reads names of at most so many bytes.
+/// The longest file name that fio reads.
 const MOST_NAME_BYTES: usize = 255;
 const MICROSECOND_NS: u64 = 1_000;
 

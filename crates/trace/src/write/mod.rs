@@ -1,15 +1,15 @@
-//! Traces written: requests in, bytes out, a batch after the other.
+//! Writes traces, one batch of requests after another.
 //!
-//! | format | what it cannot hold |
+//! | format | what it cannot store |
 //! |---|---|
-//! | `spc` | trims, flushes and others; places that are no multiples of a sector; names of devices that are no numbers; response times, queue events, processes |
-//! | `mqsim` | as `spc`, and sizes that are no multiples of a sector |
-//! | `fio-iolog` (version 3) | other operations; parts of a us; names of devices with blanks or of more than 255 bytes; response times, queue events, processes |
-//! | `parquet` | places, sizes and times of 2^63 and more |
+//! | `spc` | trims, flushes and others; offsets that are not multiples of a sector; device names that are not numbers; response times, queue events, processes |
+//! | `mqsim` | as `spc`, and sizes that are not multiples of a sector |
+//! | `fio-iolog` (version 3) | other operations; fractions of a us; device names with blanks or of more than 255 bytes; response times, queue events, processes |
+//! | `parquet` | offsets, sizes and times of 2^63 and more |
 //!
-//! A request that cannot be held is an error, or left out where that is allowed; [`Written`]
-//! counts what was left out, rounded and dropped. Devices whose names are no numbers are numbered
-//! from [`FIRST_NUMBER`] on where a format wants numbers.
+//! A request that cannot be stored is an error, or is left out if that is allowed. [`Written`]
+//! counts what was left out, rounded and dropped. If a format wants numbers, devices whose names
+//! are not numbers get numbers from [`FIRST_NUMBER`] on.
 
 mod fio_iolog;
 mod mqsim;
@@ -26,57 +26,57 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::error::TraceError;
 use crate::record::{Operation, Record, UNKNOWN, UNKNOWN_PROCESS};
 
-/// Where an own numbering of devices begins.
+/// The first number for devices that get one.
 pub const FIRST_NUMBER: u64 = 1_000_000;
 
 /// The formats that are written, by name.
 pub const WRITTEN_FORMATS: [&str; 4] = ["spc", "fio-iolog", "mqsim", "parquet"];
 
-/// What became of the requests that were written.
+/// What happened to the requests that were written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Requests in the file.
     pub requests: u64,
-    /// Requests that the format cannot hold, by [`Operation::index`].
+    /// Requests that the format cannot store, by [`Operation::index`].
     pub left_out: [u64; Operation::ALL.len()],
-    /// Requests whose time lost a part of a us.
+    /// Requests whose time lost a fraction of a us.
     pub times_rounded: u64,
-    /// Known response times that the format has no place for.
+    /// Known response times for which the format has no place.
     pub responses_dropped: u64,
-    /// Known times in the queue or in the device that the format has no place for.
+    /// Known times in the queue or in the device for which the format has no place.
     pub queue_events_dropped: u64,
-    /// Known processes that the format has no place for.
+    /// Known processes for which the format has no place.
     pub processes_dropped: u64,
-    /// Devices that were given numbers of their own.
+    /// Devices that got a number.
     pub devices_numbered: u64,
 }
 
-/// What a request has that a format cannot hold.
+/// What a format cannot store of a request.
 type Cannot = String;
 
-/// One format's way to write.
+/// The encoder of one format.
 trait Encoder: Send {
-    /// Adds a request to a device; nothing is added on an error.
+    /// Adds a request to a device. Adds nothing if it fails.
     fn add(&mut self, record: &Record, device: &str, written: &mut Written) -> Result<(), Cannot>;
 
-    /// Gives what was added to the output.
+    /// Writes what was added to the output.
     fn flush(&mut self) -> Result<(), TraceError>;
 
     /// Writes what belongs at the end.
     fn finish(self: Box<Self>) -> Result<(), TraceError>;
 
-    /// Whether it holds what is dropped elsewhere.
+    /// Whether it stores what other formats drop.
     fn holds_everything(&self) -> bool {
         false
     }
 }
 
-/// A trace that is being written.
+/// A trace being written.
 pub struct TraceWriter {
     format: &'static str,
     encoder: Box<dyn Encoder>,
     may_leave_out: bool,
-    /// Requests that were given.
+    /// Number of requests given.
     given: u64,
     written: Written,
 }
@@ -89,12 +89,12 @@ impl std::fmt::Debug for TraceWriter {
 }
 
 impl TraceWriter {
-    /// Begins a trace. `may_leave_out` says what becomes of a request that the format cannot
-    /// hold; Parquet files are compressed inside and know no other compression.
+    /// Begins a trace. `may_leave_out` decides about requests that the format cannot store. Parquet
+    /// files have internal compression and allow no other.
     ///
     /// # Errors
     ///
-    /// [`TraceError`] when the format is not written, or the output takes nothing.
+    /// [`TraceError`] if the format cannot be written, or the output fails.
     pub fn new(
         output: Box<dyn Write + Send>,
         format: &str,
@@ -132,11 +132,11 @@ impl TraceWriter {
         })
     }
 
-    /// Writes requests; `devices` are the names of the devices that they number.
+    /// Writes requests. `devices` are the names of the devices that they refer to by number.
     ///
     /// # Errors
     ///
-    /// [`TraceError::CannotHold`] unless that may be left out, or trouble writing.
+    /// [`TraceError::CannotHold`] unless such requests may be left out, or an error of the output.
     pub fn write<N: AsRef<str>>(
         &mut self,
         records: &[Record],
@@ -175,11 +175,11 @@ impl TraceWriter {
         self.written.processes_dropped += u64::from(record.process != UNKNOWN_PROCESS);
     }
 
-    /// Ends the trace, and says what became of it.
+    /// Ends the trace. Returns what happened to the requests.
     ///
     /// # Errors
     ///
-    /// Trouble writing.
+    /// An error of the output.
     pub fn finish(self) -> Result<Written, TraceError> {
         self.encoder.finish()?;
         Ok(self.written)
@@ -203,14 +203,14 @@ fn decimal(text: &mut Vec<u8>, mut value: u64) {
     text.extend_from_slice(digits.get(first..).unwrap_or_default());
 }
 
-/// The numbers of devices in formats that have no names.
+/// The numbers of devices in formats without names.
 #[derive(Default)]
 struct Numbers {
-    /// Of each device so far whose name is no number.
+    /// The number of each device so far whose name is not a number.
     own: FxHashMap<Box<str>, u64>,
-    /// All that are in use.
+    /// All numbers in use.
     used: FxHashSet<u64>,
-    /// The first that may be free.
+    /// The first number that may be free.
     next: u64,
     /// The last device, and its number.
     last: Option<(Box<str>, u64)>,
@@ -229,7 +229,7 @@ impl Numbers {
     }
 
     fn look_up(&mut self, name: &str, written: &mut Written) -> Result<u64, Cannot> {
-        // As it is written, so that 007 is a name.
+        // Compared as written, so that 007 is a name.
         if let Some(number) = name
             .parse::<u64>()
             .ok()
@@ -259,7 +259,7 @@ impl Numbers {
 
 const SECTOR_BYTES: u64 = drivelab_request::SECTOR_BYTES as u64;
 
-/// How many sectors so many bytes are.
+/// Converts bytes to sectors.
 fn sectors(bytes: u64, what: &str) -> Result<u64, Cannot> {
     if bytes.is_multiple_of(SECTOR_BYTES) {
         Ok(bytes / SECTOR_BYTES)

@@ -1,4 +1,4 @@
-//! Text on its way into a file, compressed or not.
+//! Writes text into a file, compressed or not.
 
 use std::io::{BufWriter, Write};
 
@@ -6,7 +6,7 @@ use flate2::write::GzEncoder;
 
 use crate::error::TraceError;
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
     /// Not at all.
@@ -28,13 +28,13 @@ enum Way {
 
 /// Lines that gather until there are enough of them.
 pub(super) struct Packed {
-    /// What was not written yet.
+    /// Text not written yet.
     pub text: Vec<u8>,
     way: Way,
 }
 
 const ZSTD_LEVEL: i32 = 3;
-/// So much is compressed at once.
+/// The number of bytes compressed at once.
 const ENOUGH_BYTES: usize = 1 << 16;
 
 impl Packed {
@@ -58,7 +58,7 @@ impl Packed {
         Ok(())
     }
 
-    /// Writes what gathered, when it is enough.
+    /// Writes the gathered text, if it is enough.
     pub fn flush(&mut self) -> Result<(), TraceError> {
         if self.text.len() < ENOUGH_BYTES {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Parquet: a column for every field, groups of rows, pages compressed with zstd.
 //!
-//! What is not known is an empty cell. The columns have the names that a reader looks for unless
-//! others are mapped.
+//! Unknown values become empty cells. The columns have the names that a reader expects, unless they
+//! are mapped.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::error::TraceError;
 use crate::options::Columns;
 use crate::record::{Record, UNKNOWN, UNKNOWN_PROCESS};
 
-/// Requests of a group.
+/// Rows in a group.
 const GROUP_ROWS: usize = 1 << 17;
 
 pub(super) struct Table {
@@ -129,7 +129,7 @@ fn numbers<W: Write + Send>(
     records: &[Record],
     of: impl Fn(&Record) -> u64,
 ) -> Result<(), ParquetError> {
-    // Larger ones were not added.
+    // Larger values were refused before.
     let values: Vec<i64> = records.iter().map(|record| of(record) as i64).collect();
     cells::<Int64Type, _>(rows, &values, None)
 }

@@ -1,17 +1,17 @@
-//! Draws without replacement: cells of a table, and things by counts.
+//! Draws without replacement: cells of a table, and items by counts.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
 use crate::random::uniform_below;
 
-/// A number from 0 to 1, 1 not among them.
+/// A number from 0 up to but not including 1.
 pub(super) fn uniform(rng: &mut Xoshiro256PlusPlus) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Cells of a table, each once before any comes again: what is drawn is spread as the table is,
-/// however little is drawn.
+/// Cells of a table; each is drawn once before any comes again. So even a few draws are spread like
+/// the table.
 #[derive(Clone, Debug)]
 pub(super) struct Bag {
     cells: u32,
@@ -19,7 +19,7 @@ pub(super) struct Bag {
 }
 
 impl Bag {
-    /// Of so many cells, 1 to 64.
+    /// A bag of `cells` cells, 1 to 64.
     pub fn new(cells: usize) -> Self {
         Self {
             cells: cells.clamp(1, 64) as u32,
@@ -45,7 +45,7 @@ impl Bag {
     }
 }
 
-/// Things in an urn: which, and how many of each are left.
+/// Items in an urn: each with the number that is left of it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Urn {
     left: Vec<(usize, f64)>,
@@ -60,7 +60,8 @@ impl Urn {
             .extend(filled.map(|(which, count)| (which as usize, f64::from(count))));
     }
 
-    /// Takes one out, likelier by `weight`; `None` when nothing is left that has any.
+    /// Takes one item out, with probabilities multiplied by `weight`. `None` when nothing with a
+    /// weight is left.
     pub fn draw(
         &mut self,
         rng: &mut Xoshiro256PlusPlus,

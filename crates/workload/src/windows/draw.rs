@@ -1,4 +1,4 @@
-//! Draws the requests of windows, one window after the other, for ever.
+//! Draws the requests of windows, one window after another, endlessly.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use super::trains::beginnings;
 use super::{Kind, Pairs, Place, Windows, WindowsError};
 use crate::random::{keyed_rng, uniform_below};
 
-/// The stream number of these draws under a measurement's key.
+/// Separates these random numbers from others under a measurement's key.
 const STREAM: u64 = 0x7769_6e64;
 
-/// A request that will be sent: of which kind, after which gap.
+/// A request to be sent: its kind, and the gap before it.
 #[derive(Clone, Copy, Debug)]
 struct Planned {
     kind: u32,
     gap: u32,
-    /// The gap as it was drawn, before it is fitted into the window.
+    /// The gap as drawn, before it is fitted into the window.
     gap_ns: f64,
 }
 
-/// Bags of the tables of a kind.
+/// The bags for the tables of a kind.
 #[derive(Clone, Debug)]
 struct Drawn {
     size: Bag,
@@ -33,7 +33,7 @@ struct Drawn {
     group: usize,
 }
 
-/// Commands with their times, window by window; behind the last the first comes again.
+/// Commands with their times, window by window. After the last window the first comes again.
 #[derive(Clone, Debug)]
 pub struct WindowedRequests {
     windows: Arc<Windows>,
@@ -41,7 +41,7 @@ pub struct WindowedRequests {
     kinds_after: Lift,
     gaps_before: Lift,
     gaps_after: Lift,
-    /// Of a kind: whether it goes on in a train, or begins one.
+    /// For each kind: how likely it continues or begins a train.
     begins: Lift,
     drawn: Vec<Drawn>,
     gap_bags: Vec<Bag>,
@@ -53,22 +53,22 @@ pub struct WindowedRequests {
     last: (usize, usize, usize),
     plan: Vec<Planned>,
     next: usize,
-    /// Which window comes next, and when it begins.
+    /// The next window, and when it begins.
     window: usize,
     begin_ns: f64,
     /// When the planned window ends, and when the last request was sent.
     end_ns: f64,
     now_ns: f64,
-    /// The bytes of the drive in which they lie: where these begin, and how many.
+    /// The byte range of the drive: start and length.
     range: (u64, u64),
 }
 
 impl WindowedRequests {
-    /// Keyed by `seed` and the measurement's `index`, in a range of the drive. What lies beyond
-    /// its length begins again at its start.
+    /// `seed` and the measurement's `index` are the key. Requests are fitted to a range of the
+    /// drive: offsets beyond its length wrap around to its start.
     ///
     /// # Errors
-    /// [`WindowsError`] where there are no such windows, or the range is too small.
+    /// [`WindowsError`] if such windows are impossible, or the range is too small.
     pub fn new(
         windows: &Arc<Windows>,
         range: (u64, u64),
@@ -117,7 +117,7 @@ impl WindowedRequests {
         })
     }
 
-    /// The next request; there is always one.
+    /// The next request. The sequence never ends.
     pub fn next_command(&mut self) -> Command {
         while self.next == self.plan.len() {
             self.plan_window();
@@ -174,7 +174,7 @@ impl WindowedRequests {
             let cell = self.gap_bags[gap].draw(&mut self.rng);
             let table = &windows.gaps[gap].gaps_ns;
             let (from, to) = (table[cell] as f64 + 1.0, table[cell + 1] as f64 + 1.0);
-            // Evenly on a logarithmic scale; the pure-Rust `libm` is the same on every machine.
+            // Uniform on a logarithmic scale. The pure-Rust `libm` is the same on every machine.
             let gap_ns = from * libm::exp(libm::log(to / from) * uniform(&mut self.rng)) - 1.0;
             self.plan.push(Planned {
                 kind: kind as u32,
@@ -185,8 +185,8 @@ impl WindowedRequests {
         self.fit_gaps(window.duration_ns as f64);
     }
 
-    /// Lets the gaps of the longest class make up the window's length, with a mean gap behind the
-    /// last request; all of them where the others are too long.
+    /// Adjusts the gaps of the longest class so that the window has its length, with a mean gap
+    /// after the last request. If the other gaps alone are too long, all gaps are adjusted.
     fn fit_gaps(&mut self, duration_ns: f64) {
         let count = self.plan.len() as f64;
         let goal = duration_ns * count / (count + 1.0);
@@ -209,7 +209,7 @@ impl WindowedRequests {
         }
     }
 
-    /// Where the next request of a kind goes, and its size.
+    /// Place and size of the next request of a kind.
     fn placed(&mut self, number: usize) -> (u64, u32, Direction) {
         let windows = Arc::clone(&self.windows);
         let kind = &windows.kinds[number];
@@ -257,7 +257,7 @@ impl WindowedRequests {
         (self.within(offset, bytes), size, kind.direction)
     }
 
-    /// Anywhere in the next region, on the kind's grid.
+    /// A random place in the next region, on the kind's grid.
     fn in_region(&mut self, kind: &Kind) -> u64 {
         if kind.place == Place::Region {
             let drawn = self.regions.draw(&mut self.rng, |_| 1.0);
@@ -268,7 +268,7 @@ impl WindowedRequests {
         place / kind.grid.0 * kind.grid.0 + kind.grid.1
     }
 
-    /// In the range: modulo its length, and moved back where it would cross the end.
+    /// Wraps an offset into the range, and moves it back if the request would cross the end.
     fn within(&self, offset: u64, bytes: u64) -> u64 {
         let (start, length) = self.range;
         let folded = offset % length;
@@ -278,7 +278,7 @@ impl WindowedRequests {
     }
 }
 
-/// How often each kind goes on in a train and begins one: it does so by the gaps before it.
+/// How often each kind continues or begins a train, from the gaps before it.
 fn beginning(windows: &Windows) -> Vec<Pairs> {
     let of_kind = |kind: &Kind| {
         let mut counts = [0_u32; 2];

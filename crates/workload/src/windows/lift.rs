@@ -1,13 +1,13 @@
-//! Sparse rows of counts, and how much likelier than by chance one thing follows another.
+//! Sparse rows of counts, and how much more likely than by chance one item follows another.
 
 use super::WindowsError;
 
-/// Counts by number: `(which, how often)`.
+/// Counts by item number: `(which, how often)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairs(Vec<(u32, u32)>);
 
 impl Pairs {
-    /// Of a flat list: which, how often, which, how often. `None` where it has no pairs.
+    /// From a flat list: which, how often, which, how often. `None` if it is not a list of pairs.
     #[must_use]
     pub fn of_flat(flat: &[u32]) -> Option<Self> {
         let pairs = flat.chunks_exact(2);
@@ -21,12 +21,12 @@ impl Pairs {
         self.0.iter().copied()
     }
 
-    /// All counts together.
+    /// The sum of all counts.
     pub(super) fn sum(&self) -> u64 {
         self.iter().map(|(_, count)| u64::from(count)).sum()
     }
 
-    /// The counts of `length` things, one after the other.
+    /// The counts of `length` items, one after another.
     pub(super) fn dense(&self, length: usize) -> Vec<f64> {
         let mut dense = vec![0.0; length];
         for (which, count) in self.iter() {
@@ -37,7 +37,7 @@ impl Pairs {
         dense
     }
 
-    /// Whether it names only things that there are.
+    /// Checks that it names only existing items.
     pub(super) fn within(
         &self,
         table: impl FnOnce() -> String,
@@ -56,7 +56,7 @@ impl Pairs {
     }
 }
 
-/// How much likelier than by chance a column goes with a row; near 1 where counts are small.
+/// How much more likely than by chance a column goes with a row. Near 1 where counts are small.
 #[derive(Clone, Debug)]
 pub(super) struct Lift {
     columns: usize,
@@ -64,7 +64,7 @@ pub(super) struct Lift {
 }
 
 impl Lift {
-    /// Of rows of counts. Half a count is added to what was counted and to what chance expects.
+    /// From rows of counts. Half a count is added both to the observed and to the expected count.
     pub fn new<'a>(rows: impl Iterator<Item = &'a Pairs>, columns: usize) -> Self {
         let rows: Vec<Vec<f64>> = rows.map(|row| row.dense(columns)).collect();
         let sums: Vec<f64> = rows.iter().map(|row| row.iter().sum()).collect();
@@ -84,7 +84,7 @@ impl Lift {
         Self { columns, values }
     }
 
-    /// The row of a thing.
+    /// The row of an item.
     pub fn row(&self, which: usize) -> &[f64] {
         let begin = which * self.columns;
         self.values

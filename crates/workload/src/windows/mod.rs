@@ -1,5 +1,5 @@
-//! Requests drawn window by window: each window says how many of each kind, what gaps and which
-//! regions, and tables say what tends to come after what.
+//! Requests drawn window by window. Each window says how many requests of each kind it has, which
+//! gaps and which regions. Tables say what tends to follow what.
 //!
 //! ```text
 //!   window ─┬─ kinds    12 of kind 0, 3 of kind 5 ...   drawn without replacement, by what tends
@@ -9,12 +9,12 @@
 //!   kind ── read or write, sizes, and where ──> next to a stream, again, near it, or in a region
 //! ```
 //!
-//! Where a window counts trains, requests come in so many of them: each begins after a long gap and
-//! goes on after short ones. How long bursts are decides how long a drive's queue becomes.
+//! If a window counts trains, its requests come in that many trains: each begins after a long gap
+//! and continues after short ones. The length of bursts decides how long a drive's queue becomes.
 //!
-//! So the requests and bytes of a window are nearly those that it says, whatever the seed, and
-//! only order, places and times are random. Behind the last window the first comes again; streams
-//! and history go on. What a fitted trace holds is this and nothing else.
+//! So the requests and bytes of a window are nearly those that it states, whatever the seed. Only
+//! order, places and times are random. After the last window the first comes again, while streams
+//! and history continue. A fitted trace consists of exactly this.
 
 mod bag;
 mod draw;
@@ -40,7 +40,7 @@ pub const MOST_VALUES: usize = 33;
 pub const MOST_WINDOW_REQUESTS: u64 = 4_000_000;
 /// The most windows.
 pub const MOST_WINDOWS: usize = 2_000;
-/// How far back a request may come again.
+/// How far back a repeated request may lie.
 pub const HISTORY: usize = 8192;
 
 /// Where a request goes.
@@ -48,22 +48,22 @@ pub const HISTORY: usize = 8192;
 pub enum Place {
     /// Where a stream of its group ended.
     Next,
-    /// Where a stream of any group ended, of the same direction.
+    /// Where a stream of any group in the same direction ended.
     NextOfAny,
-    /// Where an earlier request of its group went, with that one's size.
+    /// Where an earlier request of its group went, with the same size.
     Again,
-    /// Where an earlier request of its group and of the other direction went, with its size.
+    /// Where an earlier request of its group in the other direction went, with the same size.
     AgainOther,
-    /// So far behind the end of a stream of its group.
+    /// A distance behind the end of a stream of its group.
     Ahead,
-    /// So far before the end of a stream of its group.
+    /// A distance before the end of a stream of its group.
     Behind,
     /// Anywhere in a region.
     Region,
 }
 
 impl Place {
-    /// Its words in a scenario.
+    /// The names in a scenario.
     pub const NAMES: &[&str] = &[
         "next",
         "next_of_any",
@@ -74,7 +74,7 @@ impl Place {
         "region",
     ];
 
-    /// The place of that name.
+    /// The place with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -97,37 +97,38 @@ pub struct Kind {
     pub direction: Direction,
     /// Where it goes.
     pub place: Place,
-    /// Kinds of a group continue and repeat each other.
+    /// Kinds of one group continue and repeat one another.
     pub group: u32,
-    /// Its sizes, each as often.
+    /// Its sizes, all equally likely.
     pub sizes: Vec<u32>,
-    /// Which stream or earlier request, counted back from the last one, each as often.
+    /// Which stream or earlier request it refers to, counted back from the last one; all equally
+    /// likely.
     pub ranks: Vec<u32>,
-    /// How far ahead or behind, in order; what lies between two is as likely as between any two.
+    /// Distances ahead or behind, sorted. Each interval between neighbours is equally likely.
     pub distances: Vec<u64>,
-    /// In a region, places are so far behind multiples of the first.
+    /// In a region, places are multiples of the first number plus the second.
     pub grid: (u64, u64),
-    /// How often a kind came after this one.
+    /// How often each kind came after this one.
     pub kinds_after: Pairs,
-    /// How often a gap of a class came before this one.
+    /// How often a gap of each class came before this one.
     pub gaps_before: Pairs,
 }
 
 /// A class of times between two requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gap {
-    /// Times in ns, in order; what lies between two is as likely as between any two.
+    /// Times in ns, sorted. Each interval between neighbours is equally likely.
     pub gaps_ns: Vec<u64>,
-    /// How often a gap of a class came after this one.
+    /// How often a gap of each class came after this one.
     pub gaps_after: Pairs,
-    /// Whether a train begins after it, where windows count trains.
+    /// Whether a train begins after it, if windows count trains.
     pub begins_train: bool,
 }
 
-/// A class of trains: requests that come one shortly after the other.
+/// A class of trains: requests in quick succession.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Train {
-    /// How many requests they have, each as often.
+    /// How many requests they have, all equally likely.
     pub lengths: Vec<u32>,
 }
 
@@ -136,22 +137,22 @@ pub struct Train {
 pub struct Region {
     /// Its first byte.
     pub offset: u64,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub bytes: u64,
 }
 
-/// How many requests of what arrive in a span of time.
+/// How many requests of each sort arrive in a span of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {
     /// Its length.
     pub duration_ns: u64,
-    /// How many requests of each kind.
+    /// The number of requests of each kind.
     pub kinds: Pairs,
-    /// How many of them come after a gap of each class.
+    /// The number of requests after a gap of each class.
     pub gaps: Pairs,
-    /// How many of those that go to a region go to which.
+    /// Of the requests that go to a region, the number that go to each.
     pub regions: Pairs,
-    /// How many trains of each class they form; none where gaps follow each other as they may.
+    /// The number of trains of each class; empty if gaps may follow one another freely.
     pub trains: Pairs,
 }
 
@@ -160,100 +161,100 @@ pub struct Window {
 pub struct Windows {
     /// Kinds of requests.
     pub kinds: Vec<Kind>,
-    /// Classes of gaps, the shortest first.
+    /// Classes of gaps, shortest first.
     pub gaps: Vec<Gap>,
     /// Regions, in order of their offsets.
     pub regions: Vec<Region>,
-    /// Classes of trains; none where no window counts any.
+    /// Classes of trains; empty if no window counts any.
     pub trains: Vec<Train>,
     /// In order of time.
     pub windows: Vec<Window>,
 }
 
-/// Why there are no such windows.
+/// Why such windows are impossible.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WindowsError {
-    /// Too many of something, or none.
+    /// Too many items of one sort, or none.
     #[error("there are {count} {what}; allowed: 1 to {most}")]
     Count {
-        /// Of what.
+        /// The sort of item.
         what: &'static str,
-        /// How many.
+        /// Their number.
         count: usize,
-        /// At most.
+        /// The largest number.
         most: usize,
     },
-    /// A table names a class that there is not.
+    /// A table names a class that does not exist.
     #[error("{table} names {what} {value}; allowed: 0 to {last}")]
     Unknown {
         /// Which table.
         table: String,
-        /// What it names.
+        /// The sort of item it names.
         what: &'static str,
-        /// Which.
+        /// The number it names.
         value: u32,
-        /// The last that there is.
+        /// The last existing number.
         last: usize,
     },
-    /// A table that is empty, too long, not in order or out of range.
+    /// A table that is empty, too long, not sorted or out of range.
     #[error("{table} is not possible; allowed: {allowed}")]
     Table {
         /// Which table.
         table: String,
-        /// What it may be.
+        /// The allowed content.
         allowed: String,
     },
-    /// Counts of a window that differ.
+    /// Counts of a window that do not agree.
     #[error("window {window} has {kinds} requests by kinds and {gaps} by gaps; allowed: as many")]
     Unequal {
-        /// Its number.
+        /// The number of the window.
         window: usize,
         /// Requests by kinds.
         kinds: u64,
         /// Requests by gaps.
         gaps: u64,
     },
-    /// A window of more trains than requests.
+    /// A window with more trains than requests.
     #[error(
         "window {window} has {trains} trains and {requests} requests; allowed: at most as many"
     )]
     Trains {
-        /// Its number.
+        /// The number of the window.
         window: usize,
-        /// How many trains.
+        /// The number of trains.
         trains: u64,
-        /// How many requests.
+        /// The number of requests.
         requests: u64,
     },
-    /// A window of too many requests.
+    /// A window with too many requests.
     #[error(
         "window {window} has {requests} requests; allowed: at most {MOST_WINDOW_REQUESTS}; use \
          shorter windows"
     )]
     Crowded {
-        /// Its number.
+        /// The number of the window.
         window: usize,
-        /// How many.
+        /// The number of requests.
         requests: u64,
     },
-    /// Nothing is ever sent.
+    /// No request is ever sent.
     #[error("no window has a request; give one at least")]
     Silent,
     /// A request that does not fit.
     #[error("its largest request of {size} bytes does not fit into {length} bytes")]
     DoesNotFit {
-        /// The request.
+        /// Its size.
         size: u32,
-        /// The range.
+        /// The length of the range.
         length: u64,
     },
 }
 
 impl Windows {
-    /// Whether these can be drawn.
+    /// Checks that these windows can be drawn.
     ///
     /// # Errors
-    /// [`WindowsError`] names what cannot be, and what is allowed.
+    /// [`WindowsError`] names what is impossible, and what is allowed.
     pub fn validate(&self) -> Result<(), WindowsError> {
         count("kinds of requests", self.kinds.len(), MOST_CLASSES)?;
         count("classes of gaps", self.gaps.len(), MOST_CLASSES)?;
@@ -396,7 +397,7 @@ impl Windows {
         sizes.max().unwrap_or(SECTOR_BYTES)
     }
 
-    /// Bytes of a request, on average.
+    /// Mean bytes of a request.
     #[must_use]
     pub fn mean_bytes(&self) -> f64 {
         let mut total = (0.0, 0.0);

@@ -1,13 +1,13 @@
-//! Where requests of a direction went: streams by where they ended, and what may come again.
+//! Where requests of a direction went: the ends of streams, and requests that may be repeated.
 
 use std::collections::VecDeque;
 
 use super::HISTORY;
 
-/// Streams that are remembered, of a group and of all.
+/// The number of streams remembered, for each group and overall.
 const STREAMS: usize = 32;
 
-/// Ends of streams, the last one first.
+/// Ends of streams, the most recent first.
 #[derive(Clone, Debug, Default)]
 struct Ends(VecDeque<u64>);
 
@@ -28,13 +28,13 @@ impl Ends {
     }
 }
 
-/// What one direction did.
+/// The history of one direction.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     all: Ends,
-    /// By group.
+    /// One entry for each group.
     groups: Vec<Ends>,
-    /// By group: offsets and sizes, the last one at the end.
+    /// For each group: offsets and sizes, the most recent at the end.
     history: Vec<VecDeque<(u64, u32)>>,
 }
 
@@ -64,7 +64,7 @@ impl Places {
         history.get(last - (rank as usize).min(last)).copied()
     }
 
-    /// A stream goes on from `end`: it ends there no longer.
+    /// A stream continues from `end`, so it no longer ends there.
     pub fn go_on(&mut self, group: usize, end: u64) {
         self.all.forget(end);
         let in_own = self.groups.get_mut(group).is_some_and(|g| g.forget(end));
@@ -73,7 +73,7 @@ impl Places {
         }
     }
 
-    /// A request of a group went there.
+    /// Records a request of a group.
     pub fn went(&mut self, group: usize, offset: u64, size: u32) {
         let end = offset + u64::from(size);
         self.all.push(end);

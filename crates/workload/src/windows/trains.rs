@@ -1,4 +1,4 @@
-//! How the requests of a window are grouped into trains.
+//! How the requests of a window form trains.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -6,8 +6,9 @@ use super::bag::{Bag, uniform};
 use super::{Train, Window};
 use crate::random::uniform_below;
 
-/// Tells of each of a window's requests whether a train begins with it; nothing where it counts
-/// none. Lengths are drawn by class, put in a random order, and stretched until they are `requests`.
+/// For each request of a window, whether a train begins with it; `None` if the window counts no
+/// trains. Lengths are drawn by class, put in random order, and stretched until they add up to
+/// `requests`.
 pub(super) fn beginnings(
     trains: &[Train],
     window: &Window,
@@ -39,13 +40,13 @@ pub(super) fn beginnings(
     begins
 }
 
-/// Makes lengths, of which there are no more than `goal`, sum up to it.
+/// Stretches lengths, of which there are no more than `goal`, until they add up to it.
 fn stretch(lengths: &mut [u64], goal: u64, rng: &mut Xoshiro256PlusPlus) {
     let sum: u64 = lengths.iter().sum();
     let factor = goal as f64 / sum.max(1) as f64;
     if sum != goal {
         for length in lengths.iter_mut() {
-            // Up or down at random, so that short ones keep their mean.
+            // Round up or down at random, so that short lengths keep their mean.
             *length = ((*length as f64 * factor + uniform(rng)) as u64).max(1);
         }
     }
