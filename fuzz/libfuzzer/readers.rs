@@ -1,11 +1,12 @@
-//! libFuzzer on one reader, which `FUZZ_READER` names.
+//! Runs libFuzzer on one reader, which `FUZZ_READER` names.
 //!
-//! Built with counters of coverage (`--cfg fuzzing`, see `fuzz/rust.py`). Of the environment:
+//! Built with coverage counters (`--cfg fuzzing`, see `fuzz/rust.py`). Environment variables:
 //!
-//! - `FUZZ_READER`: which; without one the readers are listed, each with its sources, and it ends.
-//! - `FUZZ_SEEDS`: a folder, into which the seeds of the reader are written first.
-//! - `FUZZ_EDGES`: a file, into which every edge is written at the end: where in the program it
-//!   lies, and whether an input came there.
+//! - `FUZZ_READER`: the reader. Without it, the readers are listed, each with its sources, and the
+//!   program ends.
+//! - `FUZZ_SEEDS`: a folder into which the seeds of the reader are written first.
+//! - `FUZZ_EDGES`: a file into which every edge is written at the end: where it lies in the
+//!   program, and whether an input reached it.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -43,7 +44,7 @@ fuzz_target!(
     }
 );
 
-/// Which edges any input came to; libFuzzer forgets them after each.
+/// Which edges any input reached. libFuzzer forgets them after each input.
 #[cfg(fuzzing)]
 mod edges {
     use std::ffi::OsString;
@@ -51,8 +52,8 @@ mod edges {
     use std::slice;
     use std::sync::{Mutex, OnceLock, PoisonError};
 
-    // Where the linker lays what the compiler made: a counter an edge, and the place of each with
-    // a word about it.
+    // Where the linker puts the compiler's tables: a counter for each edge, and the place of each
+    // with a flag word.
     unsafe extern "C" {
         static __start___sancov_cntrs: u8;
         static __stop___sancov_cntrs: u8;
@@ -64,8 +65,8 @@ mod edges {
     static MET: Mutex<Vec<bool>> = Mutex::new(Vec::new());
 
     fn counters() -> &'static [u8] {
-        // SAFETY: the linker gives both ends of one section of bytes, which lives as long as the
-        // program. Nothing counts while this slice is looked at, but for this very function.
+        // SAFETY: the linker provides both ends of one section of bytes, which lives as long as the
+        // program. Nothing but this function counts while the slice is read.
         unsafe {
             let start = &raw const __start___sancov_cntrs;
             let end = &raw const __stop___sancov_cntrs;
@@ -73,7 +74,7 @@ mod edges {
         }
     }
 
-    /// Writes at the end what was met, if somebody asked for it.
+    /// Writes the reached edges at the end, if requested.
     pub fn keep() {
         let Some(path) = std::env::var_os("FUZZ_EDGES") else {
             return;
@@ -101,13 +102,13 @@ mod edges {
             return;
         };
         let met = MET.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the compiler lays as many places as counters, in their order.
+        // SAFETY: the compiler makes as many places as counters, in the same order.
         let places =
             unsafe { slice::from_raw_parts(&raw const __start___sancov_pcs, counters().len()) };
         let base = (&raw const __executable_start).addr();
         let mut text = String::new();
         for (&[place, _], &met) in places.iter().zip(met.iter()) {
-            // What the linker left out has no place.
+            // Code removed by the linker has no place.
             if let Some(place) = place.checked_sub(base) {
                 let _ = writeln!(text, "{place:x} {}", u8::from(met));
             }

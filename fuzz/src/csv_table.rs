@@ -1,6 +1,6 @@
-//! Tables of numbers: cells are those of a plain second reader.
+//! Tables of numbers: cells are compared with those of a simple second reader.
 //!
-//! The first byte says how many columns there are, the second which of them are wanted.
+//! The first byte gives the number of columns, the second which of them are wanted.
 
 use drivelab_csv::read;
 
@@ -13,7 +13,7 @@ pub(crate) const READER: Reader = Reader {
     seeds,
 };
 
-/// Rows of cells; of text without quotes only.
+/// Rows of cells; only for text without quotes.
 fn plain(text: &str) -> Vec<Vec<&str>> {
     let of_line = |line| str::split(line, ',').map(str::trim_ascii).collect();
     let rows = text.split('\n').map(of_line);
@@ -21,7 +21,7 @@ fn plain(text: &str) -> Vec<Vec<&str>> {
         .collect()
 }
 
-/// The number of a cell; of one that is none nothing.
+/// The number in a cell; `None` if it is not a number.
 fn number(cell: &str) -> Option<f64> {
     let (whole, fraction) = cell.split_once('.').unwrap_or((cell, ""));
     let digits = |part: &str| part.chars().all(|each| each.is_ascii_digit());

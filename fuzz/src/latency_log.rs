@@ -1,4 +1,5 @@
-//! fio's latency logs: completions are those of a plain second reader, and are counted whole.
+//! fio's latency logs: completions are compared with those of a simple second reader, and all of
+//! them are counted.
 
 use drivelab_request::{CompletionWindow, Direction, Nanos, WindowPlan};
 use drivelab_workload::{
@@ -17,7 +18,7 @@ pub(crate) const READER: Reader = Reader {
     seeds,
 };
 
-/// A second reader, by whole numbers of any size; silent about a log that it cannot read.
+/// A second reader, with whole numbers of any size. Returns `None` for a log that it cannot read.
 fn plain(log: &str) -> Option<Vec<Completion>> {
     let mut lines: Vec<(u128, Completion)> = Vec::new();
     for line in log.strip_suffix('\n')?.split('\n') {
@@ -62,7 +63,7 @@ fn check(data: &[u8]) {
     if let Some(expected) = std::str::from_utf8(data).ok().and_then(plain) {
         assert_eq!(found, expected);
     }
-    // Nothing of what was read is lost where it is counted.
+    // Everything that was read is counted.
     let all = found.len() as u64;
     let mut window = CompletionWindow::new(WindowPlan {
         warmup_requests: 0,
@@ -76,7 +77,7 @@ fn check(data: &[u8]) {
     let counted = [Direction::Read, Direction::Write].map(|each| window.counted(each).bytes);
     let moved: u64 = found.iter().map(|each| u64::from(each.size_bytes)).sum();
     assert_eq!(counted.iter().sum::<u64>(), moved);
-    // A log is a stream's, or one line says why not.
+    // A log belongs to a stream, or a one-line error says why not.
     let Ok(mut stream) = RequestStream::new(&Characteristics::default(), 0, 1 << 20, 0, 0) else {
         return;
     };

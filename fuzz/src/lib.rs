@@ -1,13 +1,13 @@
-//! What is asked of every reader of outside data, for any bytes.
+//! What every reader of outside data must guarantee, for any bytes.
 //!
 //! ```text
 //!   bytes ─> Reader::check ─> returns: the reader kept its promises
 //!                         └─> panics:  it did not, and these bytes show it
 //! ```
 //!
-//! Three ways lead here: libFuzzer, which follows the coverage (`libfuzzer/readers.rs`), the test
-//! `tests/replay.rs`, which replays what once failed and changes the seeds at random, and whoever
-//! has one file to look at. A new reader is one file and one line in [`READERS`].
+//! There are three users. libFuzzer follows the coverage (`libfuzzer/readers.rs`). The test
+//! `tests/replay.rs` replays what once failed and changes the seeds at random. And anyone can check
+//! a single file. A new reader is one file and one line in [`READERS`].
 
 mod csv_table;
 mod latency_log;
@@ -26,13 +26,13 @@ use std::fmt::Display;
 /// A reader of outside data.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
-    /// What it is called, and its folder in `regressions/`.
+    /// Its name, and its folder in `regressions/`.
     pub name: &'static str,
-    /// Where its source lies, from the root of the repository: what fuzzing is to cover.
+    /// Its sources, from the root of the repository: what fuzzing should cover.
     pub sources: &'static [&'static str],
-    /// Panics where a promise is broken.
+    /// Panics if a promise is broken.
     pub check: fn(&[u8]),
-    /// Inputs to begin with; the same every time.
+    /// Initial inputs, the same every time.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
@@ -56,7 +56,7 @@ pub fn reader(name: &str) -> Option<&'static Reader> {
     READERS.iter().find(|reader| reader.name == name)
 }
 
-/// A message stands on one line, and says something.
+/// Checks that a message is one line and not empty.
 fn told(error: &dyn Display) {
     let text = error.to_string();
     assert!(!text.trim().is_empty(), "a message says nothing");
@@ -66,7 +66,7 @@ fn told(error: &dyn Display) {
     );
 }
 
-/// The texts of an input that holds several, separated by bytes of value 0.
+/// The texts of an input with several, separated by zero bytes.
 fn texts<const COUNT: usize>(data: &[u8]) -> Option<[&str; COUNT]> {
     let mut parts = data.splitn(COUNT, |&byte| byte == 0);
     let mut found = [""; COUNT];

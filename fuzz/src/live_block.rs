@@ -1,5 +1,5 @@
-//! What the kernel says of a served block device: every request lies on the drive, and every answer
-//! is whole.
+//! The kernel's messages to a served block device: every request lies on the drive, and every
+//! answer is complete.
 
 use drivelab_live::block::{Heard, MOST_MESSAGE_BYTES, hear};
 use drivelab_live::protocol::{Asked, Export, SECTOR_BYTES};

@@ -1,4 +1,5 @@
-//! What clients of a served drive say: every request lies on the drive, and cuts change nothing.
+//! Messages of clients to a served drive: every request lies on the drive, and it does not matter
+//! how the bytes are split.
 
 use drivelab_live::protocol::{
     Asked, Dialogue, Export, MOST_OPTION_BYTES, MOST_REQUEST_BYTES, Request, SECTOR_BYTES, Step,
@@ -27,8 +28,8 @@ fn check(data: &[u8]) {
     assert_eq!(whole, cut, "a cut changed what was heard");
 }
 
-/// What was asked, with its data, what was answered, and whether it is over, when so many bytes
-/// come at a time.
+/// The requests with their data, the replies, and whether the dialogue is over, when bytes come in
+/// pieces of a given size.
 type Heard = (Vec<(Request, Vec<u8>)>, Vec<u8>, bool);
 
 fn heard(speech: &[u8], takes_trims: bool, at_a_time: usize) -> Heard {

@@ -1,6 +1,6 @@
-//! Changes of inputs at random, the same for the same seed: fuzzing without a look at coverage.
+//! Random changes of inputs, the same for the same seed: fuzzing without coverage.
 
-/// Numbers at the ends of types, and other ways to write numbers.
+/// Numbers at the limits of types, and other ways to write numbers.
 const ODD_TEXTS: [&str; 16] = [
     "0",
     "-1",
@@ -27,7 +27,7 @@ pub struct Mutator {
 }
 
 impl Mutator {
-    /// One that draws by `seed`.
+    /// A mutator with this seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self { state: seed }

@@ -1,4 +1,4 @@
-//! Presets: what is accepted reads back as the same drive.
+//! Presets: an accepted one reads back as the same drive.
 
 use drivelab_sim::preset::{self, DriveConfig};
 
@@ -11,7 +11,7 @@ pub(crate) const READER: Reader = Reader {
     seeds,
 };
 
-/// A preset by this name starts from itself.
+/// A preset with this name starts from itself.
 const ITSELF: &str = "itself";
 
 fn check(data: &[u8]) {

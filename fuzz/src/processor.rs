@@ -1,4 +1,4 @@
-//! Processors and code: what is accepted as a processor is asked of any code at all, and counts it.
+//! Processors and code: an accepted processor must handle and count any code.
 
 use drivelab_processor::board::{Target, TargetParameters};
 use drivelab_processor::code::Instruction;
@@ -16,14 +16,14 @@ pub(crate) const READER: Reader = Reader {
     seeds,
 };
 
-/// A processor's text, a byte of value 0, and code.
+/// The text of a processor, a zero byte, and code.
 fn check(data: &[u8]) {
     let text = data.split(|byte| *byte == 0).next().unwrap_or_default();
     let code = &data[(text.len() + 1).min(data.len())..];
     let Ok(text) = std::str::from_utf8(text) else {
         return;
     };
-    // Either one refuses the other's text.
+    // Each kind refuses the other's text.
     match HostParameters::from_toml(text) {
         Ok(parameters) => runs(&mut Host::new(parameters), code, 3),
         Err(error) => told(&error),
@@ -34,7 +34,8 @@ fn check(data: &[u8]) {
     }
 }
 
-/// Code in instructions of so many bytes, four a block; bytes are places of marks and of accesses too.
+/// Runs code with instructions of `bytes` bytes, four in a block. Bytes also serve as places of
+/// marks and of accesses.
 fn runs(model: &mut impl Model, code: &[u8], bytes: usize) {
     let mut values = Vec::new();
     let mut executed = 0;

@@ -1,7 +1,7 @@
-//! Saved states of simulated drives: what is accepted is a state that the drive can go on from.
+//! Saved states of simulated drives: from an accepted state the drive can continue.
 //!
-//! The first byte chooses the drive. Its lowest bit says whether the sum at the end is put right,
-//! without which hardly a changed state would come past it.
+//! The first byte chooses the drive. Its lowest bit says whether the checksum at the end is
+//! corrected; otherwise hardly any changed state would pass it.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -97,7 +97,7 @@ fn check(data: &[u8]) {
     let before = drive.save();
     if let Err(error) = drive.load(&state) {
         told(&error);
-        // What was refused left nothing behind.
+        // A refused state left nothing behind.
         assert_eq!(drive.save(), before, "a refused state was taken up in part");
         return;
     }

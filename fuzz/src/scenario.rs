@@ -1,4 +1,4 @@
-//! Scenarios, with the list of requests that they name: what is accepted runs as it says.
+//! Scenarios, with the list of requests that they name: an accepted one runs as described.
 
 use drivelab_request::Nanos;
 use drivelab_sim::host::plan::window_of;

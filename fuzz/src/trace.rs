@@ -1,9 +1,9 @@
-//! Block traces: whatever the bytes, what is read is in order, whole, and counted; skipping what
-//! is bad gives what refusing gives up to there; what a trace asks for adds up; text and Parquet that
-//! are written read back.
+//! Block traces. For any bytes: what is read is in order, complete and counted; skipping bad lines
+//! gives the same requests as refusing them does up to the first one; the characteristics add up;
+//! and text and Parquet that are written read back.
 //!
-//! The first byte chooses a format, or that it is told by the content, and the second the sort
-//! window; the rest is the file.
+//! The first byte chooses a format, or detection by content, and the second the sort window. The
+//! rest is the file.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,9 +35,9 @@ pub(crate) const READER: Reader = Reader {
     seeds,
 };
 
-/// So much is read of what swells when it is decompressed.
+/// The most records read of a file that expands when it is decompressed.
 const MOST_RECORDS: usize = 200_000;
-/// So many are characterized: a request may name thousands of blocks.
+/// The most records that are characterized, because a request may cover thousands of blocks.
 const MOST_CHARACTERIZED: usize = 500;
 
 /// Every request, or those before an error.
@@ -83,7 +83,7 @@ fn check(data: &[u8]) {
     let (all, lenient_ended) = read(&mut lenient);
     sound(&lenient, &all);
     match ended {
-        // A window may hold back what comes before what is bad.
+        // A window may hold back requests before the bad line.
         Err(error) => told(&error),
         Ok(()) => {
             assert_eq!(first, all, "skipping changes what is not bad");
@@ -98,7 +98,7 @@ fn check(data: &[u8]) {
     written(&lenient, &all);
 }
 
-/// What a trace asks for, as a whole and by window.
+/// Characteristics of a trace, as a whole and by window.
 fn characterized(records: &[Record]) {
     let records = records.get(..MOST_CHARACTERIZED).unwrap_or(records);
     let Ok(mut characterizer) = Characterizer::new(Some(1_000_000_000)) else {
@@ -133,7 +133,7 @@ fn characterized(records: &[Record]) {
     assert!(footprint.read.max(footprint.written) <= footprint.blocks);
 }
 
-/// What holds of everything that was read.
+/// Properties of everything that was read.
 fn sound(trace: &Trace, records: &[Record]) {
     let checks = trace.checks();
     assert_eq!(checks.requests, records.len() as u64);

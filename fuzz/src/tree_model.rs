@@ -1,4 +1,4 @@
-//! Trees of models: what is accepted ends, and answers as a plain walk down the trees does.
+//! Trees of models: an accepted one ends, and predicts the same as a simple walk down the trees.
 //!
 //! The bytes are records of a fixed length, so that a changed byte changes one number:
 //!
@@ -25,7 +25,7 @@ pub(crate) const READER: Reader = Reader {
     seeds,
 };
 
-/// Takes bytes from the front; what is not there is 0.
+/// Takes bytes from the front; missing bytes are 0.
 struct Front<'a>(&'a [u8]);
 
 impl Front<'_> {
@@ -86,7 +86,7 @@ fn arrays(data: &[u8]) -> EnsembleArrays {
     made
 }
 
-/// What one tree answers to a row, and how large the numbers were that it added up.
+/// The prediction of one tree for a row, and the magnitude of the numbers that it added up.
 fn walked(arrays: &EnsembleArrays, root: u32, row: &[f64]) -> (f64, f64) {
     let mut at = root as usize;
     let mut steps = 0;
@@ -150,7 +150,7 @@ fn check(data: &[u8]) {
             sum += one;
             size += large;
         }
-        // Both add up the same numbers, maybe in another order.
+        // Both add up the same numbers, possibly in another order.
         let near = (answer - sum).abs() <= size * 1e-12 || !size.is_finite();
         assert!(near, "{answer} where a walk gives {sum}");
     }

@@ -1,4 +1,4 @@
-//! What once failed stays mended, and a fixed number of changed seeds breaks no promise.
+//! Past failures stay fixed, and a fixed number of changed seeds breaks no promise.
 
 use std::fs;
 use std::panic::catch_unwind;
@@ -7,7 +7,7 @@ use std::path::Path;
 use drivelab_fuzz::mutation::Mutator;
 use drivelab_fuzz::{READERS, Reader};
 
-/// The same inputs every time: a failure is no matter of luck.
+/// The same inputs every time, so a failure does not depend on luck.
 const SEED: u64 = 1;
 const INPUTS: usize = 4_000;
 

@@ -5,9 +5,9 @@
 //!   columns of numbers ──── write ─> bytes of whole lines
 //! ```
 //!
-//! Modelled: plain decimal numbers, empty cells, quoted cells, blank lines, LF and CR LF.
-//! Left out: names of columns, units, what a number may be (whoever asked knows), cells that go
-//! on over several lines.
+//! Modelled: plain decimal numbers, empty cells, quoted cells, blank lines, LF and CR LF. Left out:
+//! names of columns, units, the allowed range of a number (the caller knows it), and cells that
+//! extend over several lines.
 
 mod read;
 mod write;

@@ -2,14 +2,14 @@
 
 use thiserror::Error;
 
-/// What a block of lines holds.
+/// The content of a block of lines.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Block {
-    /// Rows found; blank lines are none.
+    /// Number of rows; blank lines do not count.
     pub rows: usize,
-    /// The wanted columns, row after row. An empty cell is NaN, and so is one that is `odd`.
+    /// The wanted columns, row after row. An empty cell is NaN, and so is an odd one.
     pub values: Vec<f64>,
-    /// Cells that are no plain number, in the order of the rows.
+    /// Cells that are not plain numbers, in the order of the rows.
     pub odd: Vec<Odd>,
 }
 
@@ -18,23 +18,23 @@ pub struct Block {
 pub struct Odd {
     /// Row in the block, from 0.
     pub row: usize,
-    /// Which of the wanted columns.
+    /// Index among the wanted columns.
     pub column: usize,
-    /// What stands there, without the space around it.
+    /// Its text, without surrounding space.
     pub text: String,
 }
 
-/// A line that is no row of the table.
+/// A line that is not a row of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{problem}")]
 pub struct RowError {
     /// Row in the block, from 0.
     pub row: usize,
-    /// What is wrong.
+    /// The error.
     pub problem: RowProblem,
 }
 
-/// What is wrong with a line.
+/// An error in a line.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RowProblem {
     /// More or fewer cells than columns.
@@ -47,17 +47,17 @@ pub enum RowProblem {
         /// Columns of the table.
         width: usize,
     },
-    /// A quoted cell without an end, or with something behind it.
+    /// A quoted cell without an end, or with text after its end.
     #[error("a quoted cell does not end; write plain numbers separated by commas")]
     Quote,
 }
 
-/// Reads whole lines of `width` cells, of which the `wanted` ones are numbers.
+/// Reads whole lines of `width` cells. The `wanted` ones are numbers.
 ///
-/// A plain number is digits, with a point among or behind them or not: `64`, `0.25`, `64.`.
+/// A plain number is digits, with an optional point among or after them: `64`, `0.25`, `64.`.
 ///
 /// # Errors
-/// [`RowError`] for the first line that is no row.
+/// [`RowError`] for the first line that is not a row.
 pub fn read(text: &[u8], width: usize, wanted: &[usize]) -> Result<Block, RowError> {
     let mut block = Block::default();
     let mut cells: Vec<&[u8]> = Vec::with_capacity(width);
@@ -114,7 +114,7 @@ fn split_cells<'a>(line: &'a [u8], cells: &mut Vec<&'a [u8]>) -> Result<(), RowP
     }
 }
 
-/// The inside of a quoted cell, doubled quotes as they are, and what follows its comma.
+/// The inside of a quoted cell, with doubled quotes unchanged, and the text after its comma.
 fn quoted_cell(quoted: &[u8]) -> Result<(&[u8], Option<&[u8]>), RowProblem> {
     let mut at = 0;
     while let Some(found) = quoted[at..].iter().position(|&byte| byte == b'"') {

@@ -5,11 +5,11 @@ use std::io::Write;
 /// A column, one number a row; NaN is an empty cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Column<'a> {
-    /// With as many digits as tell it from every other number.
+    /// With enough digits to distinguish it from every other number.
     Exact(&'a [f64]),
     /// Rounded to six significant digits, or to a whole number above a million.
     Rounded(&'a [f64]),
-    /// `false` for 0, `true` for all else.
+    /// `false` for 0, `true` for anything else.
     Flag(&'a [f64]),
 }
 
@@ -54,7 +54,7 @@ impl Column<'_> {
     }
 }
 
-/// Digits behind the point that leave `DIGITS` significant ones.
+/// Decimals that leave `DIGITS` significant digits.
 fn decimals(number: f64) -> usize {
     if number == 0.0 || !number.is_finite() {
         return 0;

@@ -1,4 +1,4 @@
-//! Reading and writing, held against plain ways to do either.
+//! Reading and writing compared with simple ways to do either.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_csv::{Column, Odd, RowError, RowProblem, read, write};
@@ -102,7 +102,7 @@ proptest! {
         }
     }
 
-    /// Whatever the bytes: rows or an error, never a panic; and every row is whole.
+    /// Any bytes give rows or an error, never a panic, and every row is complete.
     #[test]
     fn any_bytes_are_rows_or_refused(
         text in prop::collection::vec(prop::sample::select(b"12.,\"\n\r \xffx".to_vec()), 0..60),

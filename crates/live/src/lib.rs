@@ -1,4 +1,4 @@
-//! A simulated drive that programs can open while its time is the wall clock's.
+//! A simulated drive that programs can open, in real time.
 //!
 //! ```text
 //!   client ──> serve (sockets) ──> protocol (bytes in, replies out)
@@ -9,11 +9,11 @@
 //!               clock ──── data (memory or a file: what was written stays)
 //! ```
 //!
-//! The simulator says when a request is complete; here somebody waits for that moment. One thread
-//! does all of it: it keeps time, and asks sockets while it waits. Data lies beside the drive, not
-//! in it.
+//! The simulator says when a request completes; here somebody waits for that moment. One thread
+//! does everything: it keeps time, and polls sockets while it waits. Data is stored next to the
+//! drive, not in it.
 //!
-//! Left out: what a drive loses beside its buffer when the power goes.
+//! Left out: power-loss effects other than the loss of the buffer.
 
 pub mod block;
 pub mod clock;

@@ -1,4 +1,4 @@
-//! What the kernel says of the file behind a block device, and what it is answered.
+//! Messages of the kernel about the file behind a block device, and the answers.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use drivelab_live::block::{
@@ -41,7 +41,7 @@ fn message(kind: u32, node: u64, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Handle, offset, size and the rest of a read's or write's body.
+/// Handle, offset, size and the rest of the body of a read or write.
 fn transfer(offset: u64, size: u32) -> Vec<u8> {
     let mut body = [0_u64.to_ne_bytes(), offset.to_ne_bytes()].concat();
     body.extend(size.to_ne_bytes());
@@ -64,7 +64,7 @@ fn number<const BYTES: usize>(bytes: &[u8], place: usize) -> [u8; BYTES] {
     bytes[place..place + BYTES].try_into().unwrap()
 }
 
-/// An answer's error, its length and cookie being right.
+/// The error of an answer. Also checks its length and cookie.
 fn error_of(answer: &[u8]) -> i32 {
     assert_eq!(u32::from_ne_bytes(number(answer, 0)) as usize, answer.len());
     assert_eq!(u64::from_ne_bytes(number(answer, 8)), 7);
@@ -110,7 +110,7 @@ fn the_file_is_found_by_its_name_and_has_the_drives_size() {
     assert_eq!(u64::from_ne_bytes(number(&answer, 16 + 24)), SIZE);
     let (_, answer) = heard(&message(OPEN, FILE, &[0; 8]));
     assert_eq!((error_of(&answer), answer.len()), (0, 32));
-    // What a folder with one file does not need.
+    // Not needed by a folder with one file.
     assert_eq!(refused(&message(READLINK, 1, &[])), -38);
 }
 
@@ -157,9 +157,9 @@ fn what_cannot_be_is_refused() {
         assert_eq!(refused(&message(READ, FILE, &body)), -22);
     }
     assert_eq!(refused(&message(READ, 1, &transfer(0, 512))), -22);
-    // Less data than it says.
+    // Less data than announced.
     assert_eq!(refused(&message(WRITE, FILE, &transfer(0, 512))), -22);
-    // Modes that nothing here has, and trims of a drive without.
+    // Unsupported modes, and trims of a drive without TRIM.
     assert_eq!(
         refused(&message(FALLOCATE, FILE, &emptying(0, 512, 0))),
         -95
@@ -168,7 +168,7 @@ fn what_cannot_be_is_refused() {
     let mut answer = Vec::new();
     hear(&hole, &export(false), "drive", &mut answer);
     assert_eq!(error_of(&answer), -95);
-    // A message that is shorter than it says is none.
+    // A message shorter than its stated length is not a message.
     assert_eq!(heard(&hole[..50]), (Heard::Nothing, Vec::new()));
 }
 

@@ -18,7 +18,7 @@ use crate::spoken::{READ, request, simple};
 const SIZE: u64 = 1 << 20;
 const IO: u32 = 5;
 
-/// Fails at the first request, and counts what it is asked.
+/// Fails at the first request, and counts its requests.
 struct Broken(Arc<AtomicU64>);
 
 impl Device for Broken {
@@ -79,7 +79,7 @@ fn a_drive_that_failed_is_asked_nothing_more_and_everybody_hears_of_it() {
     other.write_all(&read(7)).unwrap();
     assert_eq!(answer(&mut other, 16), simple(7, IO));
     assert_eq!(asked.load(Ordering::Relaxed), 1);
-    // Whoever started it sees it at its next look.
+    // Whoever started it sees this at the next check.
     let is_over = |_| {
         sleep(Duration::from_millis(50));
         serving.is_over()

@@ -1,4 +1,4 @@
-//! Clients that come and go, and what they leave behind.
+//! Clients that connect and disconnect, and what they leave behind.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -38,7 +38,7 @@ fn dilated(name: &str, dilation: f64, patience_ns: u64) -> (Serving, PathBuf) {
     (serving, path)
 }
 
-/// Waits until the server knows that all of so many clients are gone.
+/// Waits until the server knows that `clients` clients are gone.
 fn wait_until_gone(serving: &Serving, clients: u64) {
     let is_seen = |_| {
         sleep(Duration::from_millis(50));
@@ -66,7 +66,7 @@ fn who_is_gone_leaves_no_replies_in_memory() {
         drop(leaving);
         wait_until_gone(&serving, round);
     }
-    // Each had asked for 64 MiB; other tests of this program take some too.
+    // Each had requested 64 MiB. Other tests in this program use some memory too.
     let grown = resident_bytes().saturating_sub(before);
     assert!(grown < rounds * (40 << 20), "{} MiB", grown >> 20);
     serving.stop();
@@ -105,6 +105,6 @@ fn who_ends_gets_the_replies_it_asked_for_however_long_it_was_there() {
     assert_eq!(answer(&mut ending, 528)[..16], simple(1, 0));
     assert_eq!(ending.read(&mut [0]).unwrap(), 0);
     let told = serving.stop();
-    // More than its patience passed meanwhile.
+    // More time than its patience has passed.
     assert!(told.wall_ns > 1_200_000_000, "{} ns", told.wall_ns);
 }

@@ -1,4 +1,4 @@
-//! The owner of the drive, told what time it is.
+//! The owner of the drive, with the time passed in.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -138,7 +138,7 @@ fn dilated_time_is_longer_outside_and_the_same_inside() {
     }
 }
 
-/// Whoever looks late is told when things were due, not when it looked.
+/// A late check reports when things were due, not when it was made.
 #[test]
 fn what_was_due_before_keeps_its_time() {
     let mut due = Vec::new();
@@ -149,7 +149,7 @@ fn what_was_due_before_keeps_its_time() {
             .submit(at, (read, false), place as u64, &mut due)
             .unwrap();
     }
-    // The fourth arrives when two are due already.
+    // The fourth arrives when two are already due.
     let write = command(CommandKind::Write, 0, 512);
     keeper.submit(115_000, (write, false), 3, &mut due).unwrap();
     keeper.come_to(1_000_000, &mut due).unwrap();
@@ -172,7 +172,7 @@ fn a_long_range_is_sent_piece_by_piece() {
     assert_eq!(due[0].latency, 4 * SERVICE_NS);
 }
 
-/// Commands with times, reads and writes and trims and flushes, some at the same moment.
+/// Timed reads, writes, trims and flushes, some at the same moment.
 fn mixed(capacity: u64, count: u64) -> Vec<Command> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut draw = move |below: u64| {
@@ -206,8 +206,8 @@ fn mixed(capacity: u64, count: u64) -> Vec<Command> {
     (0..count).map(next).collect()
 }
 
-/// Sends commands at their times to the simulator, and to a device in the state that was before:
-/// every latency is the same.
+/// Sends timed commands to the simulator, and to a device in the same previous state. Every latency
+/// is equal.
 fn send_to_both(prepared: &Prepared, drive: &mut Drive, commands: &[Command]) {
     let saved = drive.save();
     let count = commands.len() as u64;
@@ -220,7 +220,7 @@ fn send_to_both(prepared: &Prepared, drive: &mut Drive, commands: &[Command]) {
     let (mut due, mut media) = (Vec::new(), MediaTotal::default());
     for (ticket, command) in (0..).zip(commands) {
         let now = command.arrival.0;
-        // Looked at now and then in between, as whoever waits does.
+        // Checked from time to time in between, as in real use.
         let before = now.saturating_sub(1 + ticket % 3 * 5_000);
         keeper.come_to(before, &mut due).unwrap();
         if ticket % 50 == 49 {
@@ -254,7 +254,7 @@ fn send_to_both(prepared: &Prepared, drive: &mut Drive, commands: &[Command]) {
     }
 }
 
-/// What stretches add up to is what one run counts.
+/// The intervals add up to the counts of one run.
 fn same_media(live: &MediaTotal, run: &Outcome) {
     let (live_flash, run_flash) = (live.flash.as_ref().unwrap(), run.media.flash().unwrap());
     let counts = |of: &FlashCounters| {
@@ -262,7 +262,7 @@ fn same_media(live: &MediaTotal, run: &Outcome) {
         (operations, of.collection_moves, of.buffer_hit_pages)
     };
     assert_eq!(counts(live_flash), counts(&run_flash));
-    // The run's window is in the host's time, which may run otherwise.
+    // The run's window is in the host's time, which may differ.
     let shares = &run_flash.unit_utilisation_ratio;
     for (busy, share) in live.unit_busy_seconds.iter().zip(shares) {
         assert!(
@@ -272,7 +272,7 @@ fn same_media(live: &MediaTotal, run: &Outcome) {
     }
 }
 
-/// What waits for the wall clock answers as what jumps, from a saved state too.
+/// A drive in real time answers exactly like the simulator, also from a saved state.
 #[test]
 fn a_drive_in_real_time_is_the_simulators() {
     for changes in [
@@ -281,7 +281,7 @@ fn a_drive_in_real_time_is_the_simulators() {
     ] {
         let prepared = prepared(changes);
         let capacity = prepared.device(None).unwrap().capacity_bytes();
-        // No trims: a run by itself refuses reads of what they leave.
+        // No trims: a separate run refuses to read trimmed pages.
         let commands: Vec<_> = mixed(capacity, 6_000)
             .into_iter()
             .filter(|command| command.kind != CommandKind::Trim)
@@ -299,7 +299,7 @@ fn a_drive_in_real_time_is_the_simulators() {
     }
 }
 
-/// How much happens in a drive after its last request is complete, which nobody asked for.
+/// Number of events in a drive after its last request completed, which nobody requested.
 fn moments_of_rest(changes: &str) -> usize {
     let device = prepared(changes).device(None).unwrap();
     let capacity = device.capacity_bytes();
@@ -342,7 +342,7 @@ fn a_drive_without_data_may_be_read_and_idle_time_is_used() {
     assert!(with > without + 4, "{with} moments, {without} without");
 }
 
-/// A second of a drive that is asked for one thing after the other, and one in which it rests.
+/// A second of a drive that serves one request after another, and one in which it rests.
 #[test]
 fn a_stretch_tells_what_the_drive_did_in_it_and_holds() {
     let device = prepared("").device(None).unwrap();
@@ -351,7 +351,7 @@ fn a_stretch_tells_what_the_drive_did_in_it_and_holds() {
     let mut due = Vec::new();
     for ticket in 0..1_000_u64 {
         let now = ticket * 1_000_000;
-        // 64 bits of a hash: all planes, and no order.
+        // 64 bits of a hash: all planes, in no particular order.
         let page = ticket.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         let write = command(CommandKind::Write, page % pages * 4096, 4096);
         keeper

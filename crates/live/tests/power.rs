@@ -1,4 +1,4 @@
-//! Loss of power: what the drive's cache held is gone, what was flushed is there.
+//! Power loss: the content of the drive's cache is gone, and flushed data is there.
 #![allow(clippy::unwrap_used)]
 
 use std::io::Write;
@@ -15,7 +15,7 @@ use crate::spoken::{FLUSH, READ, WRITE, request, simple};
 const IO: u32 = 5;
 const PAGE: u32 = 16_384;
 
-/// Pages wait in the buffer until there are many, or somebody flushes.
+/// Pages gather in the buffer until there are many, or somebody flushes.
 const GATHERING: &str = "buffer.write_buffer_bytes = 1048576\n\
     buffer.flush_start_bytes = 524288\nbuffer.flush_stop_bytes = 0\n";
 
@@ -43,7 +43,7 @@ fn read(socket: &mut UnixStream, page: u64) -> Vec<u8> {
     answer(socket, PAGE as usize)
 }
 
-/// Writes pages in three ways, waits for a cut, and answers what is there then.
+/// Writes pages in three ways, waits for a power failure, and returns the content afterwards.
 fn cut(name: &str, changes: &str) -> ([Vec<u8>; 3], Told) {
     let device = prepared(changes).device(None).unwrap();
     let size = device.capacity_bytes();
@@ -57,7 +57,7 @@ fn cut(name: &str, changes: &str) -> ([Vec<u8>; 3], Told) {
     let mut serving = Serving::start(door, Some(device), store, settings).unwrap();
     let mut socket = client(&path);
     let data = |byte| vec![byte; PAGE as usize];
-    // Page 0 was flushed and is written again, 1 is new, 2 is forced.
+    // Page 0 was flushed and is written again, page 1 is new, page 2 is forced.
     assert_eq!(ask(&mut socket, (0, WRITE), 0, &data(1)), 0);
     assert_eq!(ask(&mut socket, (0, FLUSH), 0, &[]), 0);
     assert_eq!(ask(&mut socket, (0, WRITE), 0, &data(2)), 0);
@@ -124,7 +124,7 @@ fn sector(store: &Store, number: u64) -> u8 {
 
 fn write(volatile: &mut Volatile, store: &mut Store, number: u64, byte: u8, is_held: bool) {
     let range = (number * SECTOR, SECTOR);
-    // Of other sectors nothing is durable.
+    // No other sector is durable.
     let is_volatile = |offset| offset != range.0 || is_held;
     volatile.begin(store, range, is_volatile).unwrap();
     store.write(range.0, &[byte; 512]).unwrap();
@@ -135,12 +135,12 @@ fn a_sector_goes_back_to_what_was_last_programmed() {
     let (mut volatile, mut store) = (Volatile::default(), store());
     write(&mut volatile, &mut store, 0, 1, false);
     volatile.end(0, SECTOR);
-    // Programmed meanwhile: that is what comes back. What follows is in the cache.
+    // Programmed in the meantime, so this is what comes back. Later writes are in the cache.
     write(&mut volatile, &mut store, 0, 2, false);
     volatile.end(0, SECTOR);
     write(&mut volatile, &mut store, 0, 3, true);
     volatile.end(0, SECTOR);
-    // Never complete, though the cache has nothing of it.
+    // Never complete, although the cache does not hold it.
     write(&mut volatile, &mut store, 1, 4, false);
     // Complete and programmed.
     write(&mut volatile, &mut store, 2, 5, false);
@@ -148,7 +148,7 @@ fn a_sector_goes_back_to_what_was_last_programmed() {
     let lost = volatile.cut(&mut store, |offset| offset == 0, |_| true);
     assert_eq!(lost, Ok(2));
     assert_eq!([0, 1, 2].map(|number| sector(&store, number)), [1, 0, 5]);
-    // The next time nothing is left of it.
+    // Nothing of it is left for the next failure.
     assert_eq!(volatile.cut(&mut store, |_| true, |_| true), Ok(0));
 }
 
@@ -161,7 +161,8 @@ fn what_was_flushed_stays_when_more_of_its_page_is_written() {
         store.write(range.0, &[byte; 512]).unwrap();
         volatile.end(range.0, SECTOR);
     };
-    // The drive tells of whole pages: it holds nothing, then is flushed, then holds the second.
+    // The drive reports on whole pages: it holds nothing, then it is flushed, then it holds the
+    // second sector.
     write(0, 1, false);
     write(1, 2, false);
     assert_eq!(volatile.cut(&mut store, |_| true, |_| true), Ok(1));

@@ -20,7 +20,7 @@ fn export() -> Export {
     }
 }
 
-/// What a dialogue answers to some bytes, what it was asked for, and whether it is over.
+/// A dialogue's replies to some bytes, the requests in them, and whether it is over.
 struct Heard {
     replies: Vec<u8>,
     asked: Vec<(Asked, u64, u32, bool, Vec<u8>)>,
@@ -171,7 +171,7 @@ fn what_is_no_client_is_left() {
     assert!(heard.is_over);
 }
 
-/// Requests after a GO: what was asked, and the replies to them.
+/// Requests after a GO, and the replies to them.
 fn ask(export: Export, parts: &[Vec<u8>]) -> Heard {
     let begin = [FLAGS.to_vec(), option(1, b"")];
     let mut heard = say(export, &[&begin[..], parts].concat());
@@ -245,7 +245,7 @@ fn impossible_requests_are_refused_and_the_next_is_heard() {
         said.extend([bytes, vec![1; data]]);
         expected.extend(simple(cookie, error));
     }
-    // More data than any request may have: none of it is kept.
+    // More data than any request may have; none of it is kept.
     let huge = MOST_REQUEST_BYTES + 512;
     said.extend([request(0, WRITE, 17, (0, huge)), vec![0; huge as usize]]);
     expected.extend(simple(17, INVALID));
@@ -288,7 +288,7 @@ fn a_read_that_fails_is_answered_in_a_chunk_where_that_was_agreed() {
 }
 
 proptest! {
-    /// However bytes arrive, the same is asked and answered.
+    /// Requests and replies are the same, however the bytes arrive.
     #[test]
     fn cuts_change_nothing(cuts in prop::collection::vec(1_usize..60, 1..200)) {
         let parts = [

@@ -1,4 +1,4 @@
-//! The server, through its sockets: good clients, and others.
+//! The server through its sockets: well-behaved clients, and others.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -45,7 +45,7 @@ pub fn settings(size_bytes: u64) -> Settings {
 
 const SIZE: u64 = 64 << 20;
 
-/// A server without a drive, with so much memory.
+/// A server without a simulated drive, with `memory` bytes of memory.
 fn plain(name: &str, memory: u64) -> (Serving, PathBuf) {
     let path = path(name);
     let door = Door::open(Place::Path(path.clone())).unwrap();
@@ -54,7 +54,7 @@ fn plain(name: &str, memory: u64) -> (Serving, PathBuf) {
     (serving, path)
 }
 
-/// A client that has haggled.
+/// A client after the negotiation.
 pub fn client(path: &PathBuf) -> UnixStream {
     let mut socket = UnixStream::connect(path).unwrap();
     socket
@@ -94,7 +94,7 @@ fn data_come_back_through_the_drive() {
     assert_eq!(answer(&mut one, 16), simple(1, 0));
     one.write_all(&request(0, FLUSH, 2, (0, 0))).unwrap();
     assert_eq!(answer(&mut one, 16), simple(2, 0));
-    // Another connection sees it.
+    // Another connection sees the data.
     other.write_all(&request(0, READ, 3, (8192, 8192))).unwrap();
     assert_eq!(answer(&mut other, 16), simple(3, 0));
     assert_eq!(answer(&mut other, 8192), [[9; 4096], [0; 4096]].concat());
@@ -123,7 +123,7 @@ fn no_room_is_told_and_counted() {
     one.write_all(&request(0, WRITE, 3, (0, 512))).unwrap();
     one.write_all(&[1; 512]).unwrap();
     assert_eq!(answer(&mut one, 16), simple(3, 0));
-    // Zeroes with NO_HOLE need room, and others give it back.
+    // Zeroes with NO_HOLE need room; without it they free some.
     let zeroes = |flags, cookie| request(flags, WRITE_ZEROES, cookie, (0, 2 << 20));
     one.write_all(&zeroes(2, 4)).unwrap();
     assert_eq!(answer(&mut one, 16), simple(4, NO_SPACE));
@@ -135,7 +135,7 @@ fn no_room_is_told_and_counted() {
 #[test]
 fn bad_clients_hurt_nobody_else() {
     let (mut serving, path) = plain("bad", 1 << 20);
-    // Says nothing; speaks something else; is cut in the middle of everything.
+    // One says nothing, one speaks another protocol, one is cut in the middle of everything.
     let silent = UnixStream::connect(&path).unwrap();
     let mut other = UnixStream::connect(&path).unwrap();
     other.write_all(&[0xff; 3000]).unwrap();
@@ -150,7 +150,7 @@ fn bad_clients_hurt_nobody_else() {
         let mut cut_off = UnixStream::connect(&path).unwrap();
         cut_off.write_all(&speech[..cut]).unwrap();
     }
-    // Promises 4 GiB and sends little; asks for what is not there.
+    // One promises 4 GiB and sends little; one asks for something that does not exist.
     let mut promising = client(&path);
     promising
         .write_all(&request(0, WRITE, 1, (0, u32::MAX - 511)))
@@ -172,7 +172,7 @@ fn bad_clients_hurt_nobody_else() {
     assert!(told.requests() >= 1);
 }
 
-/// A client that asks and does not take: it is not heard until it does, and others are.
+/// A client that does not take its replies is paused until it does. Others are served.
 #[test]
 fn a_client_that_does_not_take_its_replies_waits_alone() {
     let (mut serving, path) = plain("slow", 1 << 20);
@@ -236,7 +236,7 @@ fn there_are_only_so_many_clients() {
     let mut one_more = UnixStream::connect(&path).unwrap();
     assert_eq!(one_more.read(&mut [0]).unwrap(), 0);
     drop(clients);
-    // The server hears of it when it looks.
+    // The server notices at its next check.
     let is_admitted = || {
         let mut socket = UnixStream::connect(&path).unwrap();
         socket.read_exact(&mut [0; 18]).is_ok()

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use drivelab_sim::drive::Prepared;
 use drivelab_sim::preset::DriveConfig;
 
-/// Four planes of 16 blocks of 16 pages, half of them user data; `changes` are lines of a preset.
+/// Four planes of 16 blocks of 16 pages, half of them user data. `changes` are lines of a preset.
 pub fn prepared(changes: &str) -> Prepared {
     let text = format!(
         "base = \"bench-64gib\"\nname = \"small\"\n{changes}\n\

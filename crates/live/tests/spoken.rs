@@ -1,6 +1,6 @@
-//! What clients say, in bytes.
+//! Messages of clients, as bytes.
 
-/// An option of the haggling.
+/// An option of the negotiation.
 pub fn option(number: u32, data: &[u8]) -> Vec<u8> {
     let mut bytes = b"IHAVEOPT".to_vec();
     bytes.extend(number.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Data, against an array of bytes.
+//! Stored data compared with an array of bytes.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -68,17 +68,17 @@ fn memory_has_a_bound_and_what_is_forgotten_makes_room() {
     let mut store = MemoryStore::new(1 << 40, 1 << 20);
     store.write(0, &[1; 1 << 20]).unwrap();
     assert_eq!(store.write(1 << 39, &[1; 512]), Err(StoreError::NoSpace));
-    // Over what is there.
+    // Over existing data.
     store.write(4096, &[2; 4096]).unwrap();
     store.forget(0, 8192);
     assert_eq!(store.held_bytes(), (1 << 20) - 8192);
-    // Elsewhere a page takes a table too.
+    // Elsewhere a page needs a table too.
     assert_eq!(store.write(1 << 39, &[3; 512]), Err(StoreError::NoSpace));
     store.forget(8192, 4096);
     store.write(1 << 39, &[3; 512]).unwrap();
     store.forget(0, 1 << 40);
     assert_eq!(store.held_bytes(), 0);
-    // Behind the end nothing is kept.
+    // Nothing is stored beyond the end.
     assert_eq!(store.write(1 << 40, &[3; 512]), Err(StoreError::NoSpace));
 }
 
@@ -90,7 +90,7 @@ fn scattered_data_stay_within_the_bound_with_their_tables() {
     let written = (0..1_000).filter(|&place| write(place)).count() as u64;
     // Each takes its page and a table of 8 KiB; the table of one is free.
     assert_eq!(written, ((1 << 20) + 8192) / (4096 + 8192));
-    // Tables go with their last page, whatever is forgotten at a time.
+    // Tables disappear with their last page, however much is forgotten at a time.
     for place in 0..written {
         store.forget(place * step, 4096);
     }

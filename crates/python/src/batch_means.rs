@@ -1,4 +1,4 @@
-//! Batch means, for latencies that something else measured.
+//! Batch means of latencies that were measured elsewhere.
 
 use drivelab_request::ClosedBy;
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::usage_error;
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<BatchMeans>()
 }
@@ -54,7 +54,7 @@ impl BatchMeans {
     }
 }
 
-/// What `drivelab.drives.batches.LatencyBatches` takes.
+/// The arguments of `drivelab.drives.batches.LatencyBatches`.
 pub fn batches_dict<'py>(
     py: Python<'py>,
     batches: &drivelab_request::BatchMeans,
@@ -69,7 +69,7 @@ pub fn batches_dict<'py>(
     Ok(dict)
 }
 
-/// The word of `drivelab.drives.plan.StoppedBy`.
+/// The value of `drivelab.drives.plan.StoppedBy`.
 pub const fn stopped_by(by: ClosedBy) -> &'static str {
     match by {
         ClosedBy::Requests => "requests",

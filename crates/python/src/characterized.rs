@@ -8,15 +8,15 @@ use drivelab_trace::{
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-/// Shares of the blocks whose part of the accesses is told.
+/// For these fractions of the blocks, the fraction of accesses is reported.
 const HOT_SHARES: [f64; 3] = [0.01, 0.1, 0.2];
 
-/// So many devices are told one by one, the busiest.
+/// The number of devices reported individually, the busiest ones.
 const MOST_DEVICES: usize = 64;
-/// Of so many of them, where requests go over time, if they are among those that have a map.
+/// For this many of them, a map of where requests go over time, if they have one.
 const MOST_MAPS: usize = 4;
 
-/// Everything: see `_core.pyi`.
+/// The whole result: see `_core.pyi`.
 pub fn characterized_dict<'py>(
     py: Python<'py>,
     found: &Characterized,
@@ -78,7 +78,7 @@ fn tally_dict<'py>(py: Python<'py>, tally: &Tally) -> PyResult<Bound<'py, PyDict
     Ok(dict)
 }
 
-/// What was counted and the bins that hold something; nothing without any.
+/// The counts and the non-empty bins; `None` without any.
 fn histogram_dict<'py>(
     py: Python<'py>,
     histogram: &Histogram,
@@ -192,10 +192,10 @@ fn devices<'py>(
     Ok(dicts)
 }
 
-/// A column of a window's number; what is unknown is not a number.
+/// A column with a number of each window; unknown values are NaN.
 type Column = (&'static str, fn(&Window) -> Option<f64>);
 
-/// Numbers of windows that counts and characteristics do not give.
+/// Numbers of windows in addition to counts and characteristics.
 const COLUMNS_OF_WINDOWS: [Column; 20] = [
     ("queue_depth", |window| mean_depth(window.busy)),
     ("gap_cv", |window| window.gaps.coefficient_of_variation()),
@@ -251,7 +251,7 @@ fn told(times: Option<Times>, of: fn(&Times) -> u64) -> Option<f64> {
     times.as_ref().map(|times| of(times) as f64)
 }
 
-/// Columns of bytes: `begin_ns` and `duration_ns` whole numbers, all others real ones.
+/// Columns as bytes: `begin_ns` and `duration_ns` are whole numbers, all others are real.
 fn windows_dict<'py>(py: Python<'py>, windows: &[Window]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let whole = |of: fn(&Window) -> u64| {

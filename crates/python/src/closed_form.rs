@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use crate::errors::{cannot_answer_error, usage_error};
 use crate::preset::{BaseTexts, configuration, of_flash};
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ClosedForm>()
 }
@@ -77,7 +77,7 @@ impl ClosedForm {
     }
 }
 
-/// `read` or `write`.
+/// The direction named `read` or `write`.
 pub fn direction_named(name: &str) -> PyResult<Direction> {
     Direction::ALL
         .into_iter()

@@ -6,12 +6,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// A row and the column of a cell in it, and what stands there.
+/// The row and column of a cell, and its text.
 type OddCell = (usize, usize, String);
-/// Values as bytes of float64, odd cells, and a row with what is wrong with it.
+/// Values as bytes of float64, odd cells, and the first bad row with its error.
 type Cells<'py> = (Bound<'py, PyBytes>, Vec<OddCell>, Option<(usize, String)>);
 
-/// Reads whole lines; where one is no row there are no values.
+/// Reads whole lines. If a line is not a row, there are no values.
 #[pyfunction]
 fn read_cells<'py>(
     py: Python<'py>,
@@ -37,7 +37,7 @@ fn read_cells<'py>(
     Ok((values, odd, None))
 }
 
-/// Writes columns as lines; each is a kind (`exact`, `rounded`, `flag`) and its numbers.
+/// Writes columns as lines. Each is a kind (`exact`, `rounded`, `flag`) and its numbers.
 #[pyfunction]
 fn write_cells<'py>(
     py: Python<'py>,
@@ -63,7 +63,7 @@ fn write_cells<'py>(
     Ok(PyBytes::new(py, &text))
 }
 
-/// Adds reading and writing of tables to the module.
+/// Adds this module's functions to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_cells, module)?)?;
     module.add_function(wrap_pyfunction!(write_cells, module)?)

@@ -1,7 +1,7 @@
-//! Typed errors of the core as the exceptions of `drivelab.errors`.
+//! Converts typed errors of the core to the exceptions of `drivelab.errors`.
 //!
-//! Every module of this crate converts its errors here, so that Python sees one
-//! hierarchy and the texts that the core wrote.
+//! Every module of this crate converts its errors here, so Python sees one hierarchy and the texts
+//! of the core.
 
 use std::fmt::Display;
 
@@ -18,12 +18,12 @@ mod exceptions {
     pyo3::import_exception!(drivelab.errors, UsageError);
 }
 
-/// An error that whoever asked can mend, as `drivelab.errors.UsageError`.
+/// An error that the caller can fix, as `drivelab.errors.UsageError`.
 pub fn usage_error(error: impl Display) -> PyErr {
     exceptions::UsageError::new_err(error.to_string())
 }
 
-/// What is wrong about a preset: of a value with its key, as
+/// An error in a preset. If it concerns the value of a key, a
 /// `drivelab.errors.ImpossibleValueError`.
 pub fn preset_error(error: &PresetError) -> PyErr {
     error.wrong_key().map_or_else(
@@ -35,12 +35,12 @@ pub fn preset_error(error: &PresetError) -> PyErr {
     )
 }
 
-/// What a tool or a drive answered and cannot be, as `drivelab.errors.RunError`.
+/// An impossible answer of a tool or drive, as `drivelab.errors.RunError`.
 pub fn run_error(error: impl Display) -> PyErr {
     exceptions::RunError::new_err(error.to_string())
 }
 
-/// A failure of a run, as `drivelab.errors.RunError`, or what whoever asked can mend.
+/// A failure of a run, as `drivelab.errors.RunError`, or an error that the caller can fix.
 pub fn simulation_error(error: SimError) -> PyErr {
     match error {
         SimError::Firmware(FirmwareError::Contract { .. } | FirmwareError::External { .. })
@@ -56,7 +56,7 @@ pub fn simulation_error(error: SimError) -> PyErr {
     }
 }
 
-/// A sound question that this drive cannot answer, as `drivelab.errors.CannotAnswerError`.
+/// A valid question that this drive cannot answer, as `drivelab.errors.CannotAnswerError`.
 pub fn cannot_answer_error(error: impl Display) -> PyErr {
     exceptions::CannotAnswerError::new_err(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! Request streams in pieces for fio, and what fio says of every request.
+//! Request streams in pieces for fio, and fio's reports on every request.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use crate::outcome::lateness_dict;
 use crate::stream::{PassTuple, pass_of};
 use crate::workload::{CharacteristicsTuple, Columns, columns, from_tuple};
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RequestStream>()?;
     module.add_class::<Completions>()?;
@@ -22,7 +22,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<CompletionWindow>()
 }
 
-/// A request stream with a cursor: what lies before it has completed.
+/// A request stream with a cursor. Everything before the cursor has completed.
 #[pyclass(module = "drivelab._core")]
 struct RequestStream {
     stream: drivelab_workload::RequestStream,
@@ -93,7 +93,7 @@ struct Completions {
 
 #[pymethods]
 impl Completions {
-    /// Those of several logs of one start of fio, in the order of their times.
+    /// The requests of several logs from one run of fio, in the order of their times.
     #[staticmethod]
     fn merged(py: Python<'_>, logs: Vec<PyRef<'_, Self>>) -> Self {
         let mut all: Vec<_> = logs
@@ -115,7 +115,7 @@ impl Completions {
         self.all.len()
     }
 
-    /// When the last request completed, ns from the job's start; 0 without any.
+    /// When the last request completed, ns from the job's start; 0 without requests.
     #[getter]
     fn end_ns(&self) -> u64 {
         self.all.last().map_or(0, |completion| completion.at_ns)
@@ -150,7 +150,7 @@ impl Completions {
     }
 }
 
-/// The window in which completions count.
+/// The window in which completions are counted.
 #[pyclass(module = "drivelab._core")]
 struct CompletionWindow {
     window: drivelab_request::CompletionWindow,
@@ -184,7 +184,7 @@ impl CompletionWindow {
         }
     }
 
-    /// Completions of a job that started when the window's time was `now_ns`.
+    /// Adds completions of a job that started at the window's time `now_ns`.
     #[pyo3(signature = (completions, *, filling, draining, stopped_ns))]
     fn add(
         &mut self,
@@ -227,7 +227,7 @@ impl CompletionWindow {
         self.window.requests()
     }
 
-    /// What `drivelab.drives.plan.StoppedBy` says, or nothing so far.
+    /// The value of `drivelab.drives.plan.StoppedBy`, or `None` so far.
     #[getter]
     fn closed_by(&self) -> Option<&'static str> {
         self.window.closed_by().map(stopped_by)
@@ -249,17 +249,17 @@ impl CompletionWindow {
     }
 }
 
-/// A recorded trace in pieces for fio, with a cursor: what lies before it has completed.
+/// A recorded trace in pieces for fio, with a cursor. Everything before the cursor has completed.
 #[pyclass(module = "drivelab._core")]
 pub struct RecordedSegments {
-    // One thread at a time; the lock tells the compiler.
+    // One thread at a time; the lock is for the compiler.
     segments: Mutex<drivelab_workload::RecordedSegments>,
-    /// The one that was given out last.
+    /// The segment given out last.
     current: Option<RecordedSegment>,
 }
 
 impl RecordedSegments {
-    /// Those of a reader, at their times or in a closed loop.
+    /// The segments of a reader, at their times or in a closed loop.
     pub fn of(reader: Box<dyn PacedReader>, is_timed: bool) -> Self {
         Self {
             segments: Mutex::new(drivelab_workload::RecordedSegments::new(reader, is_timed)),
@@ -281,8 +281,8 @@ impl RecordedSegments {
 
 #[pymethods]
 impl RecordedSegments {
-    /// Goes to the next: its commands, the flushes among them, and ns until the last is due; none
-    /// at the end.
+    /// Moves to the next segment. Returns its commands, the flushes among them, and the ns until
+    /// the last is due; `None` at the end.
     fn next(
         &mut self,
         py: Python<'_>,
@@ -298,7 +298,7 @@ impl RecordedSegments {
         Ok(self.current.as_ref().map(told))
     }
 
-    /// The iologs of so many jobs that send it at its times.
+    /// The iologs of `jobs` jobs that send the segment at its times.
     fn timed_iologs<'py>(
         &self,
         py: Python<'py>,
@@ -313,7 +313,7 @@ impl RecordedSegments {
         Ok(texts.iter().map(|text| PyBytes::new(py, text)).collect())
     }
 
-    /// The iolog of a job that sends it as it is answered.
+    /// The iolog of a job that sends it in a closed loop.
     fn closed_iolog<'py>(&self, py: Python<'py>, file_name: &str) -> PyResult<Bound<'py, PyBytes>> {
         let segment = self.current()?;
         let text = py
@@ -364,7 +364,7 @@ impl RecordedSegments {
         operation_dict(py, counted.bytes, &counted.latency)
     }
 
-    /// By how much reads and writes were late, where there were any.
+    /// How late reads and writes were, if there were any.
     fn lateness<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let lateness = self.segments().lateness();
         let known = lateness.count() > 0;

@@ -1,4 +1,4 @@
-//! The histogram's layout, for what Python computes from stored counts.
+//! The layout of the histogram, for results that Python computes from stored counts.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::usage_error;
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("HISTOGRAM_BINS", BINS)?;
     module.add_function(wrap_pyfunction!(histogram_bin, module)?)?;
@@ -17,7 +17,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(histogram_percentile, module)?)
 }
 
-/// What one direction did, under the names of `OperationResult`; nothing without requests.
+/// Statistics of one direction, under the names of `OperationResult`; `None` without requests.
 pub fn operation_dict<'py>(
     py: Python<'py>,
     bytes: u64,

@@ -1,11 +1,11 @@
-//! The content by which a file shows that Drivelab wrote it.
+//! The content that shows that Drivelab wrote a file.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::usage_error;
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<KeyedContent>()
 }
@@ -52,7 +52,7 @@ impl KeyedContent {
             .map_err(usage_error)
     }
 
-    /// How many sectors are keyed, zero and foreign.
+    /// The numbers of keyed, zero and foreign sectors.
     fn tally(&self, py: Python<'_>, content: &[u8]) -> PyResult<(u64, u64, u64)> {
         py.detach(|| self.content.tally(content))
             .map(|tally| (tally.keyed, tally.zero, tally.foreign))

@@ -28,7 +28,7 @@ mod tree;
 mod watched;
 mod workload;
 
-/// Registers every class and function of the native core, one topic a file.
+/// Registers every class and function of the native core, one file for each topic.
 #[pymodule(name = "_core")]
 fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     batch_means::register(module)?;

@@ -20,30 +20,30 @@ use crate::histogram::operation_dict;
 use crate::outcome::lateness_dict;
 use crate::watched::watched_dict;
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(live_round_trip_ns, module)?)?;
     module.add_class::<LiveAsked>()?;
     module.add_class::<LiveServer>()
 }
 
-/// How long a message takes to another thread and back, at best.
+/// The shortest time for a message to another thread and back.
 #[pyfunction]
 fn live_round_trip_ns(py: Python<'_>) -> PyResult<u64> {
     Ok(py.detach(round_trip_ns)?)
 }
 
-/// How a drive is to be served.
+/// How a drive should be served.
 #[pyclass(frozen, module = "drivelab._core")]
 pub struct LiveAsked {
     place: Place,
-    /// The block size of a device in `/dev`, if there is to be one.
+    /// The block size of a device in `/dev`, if one is wanted.
     block_bytes: Option<u32>,
     backing: Option<PathBuf>,
     memory_bytes: u64,
     settings: Settings,
     has_delay: bool,
-    /// Equations answer instead of the simulator.
+    /// Equations answer in place of the simulator.
     by_equations: bool,
 }
 
@@ -118,7 +118,7 @@ pub struct Opened {
 }
 
 impl LiveAsked {
-    /// The ways in, and where data lie: what can be refused before the drive is prepared.
+    /// Opens the entrances and the data store, so that errors appear before the drive is prepared.
     pub fn open(&self, size_bytes: u64) -> PyResult<Opened> {
         self.settings.check().map_err(usage_error)?;
         let door = Door::open(self.place.clone()).map_err(usage_error)?;
@@ -132,7 +132,7 @@ impl LiveAsked {
         Ok(Opened { door, block, store })
     }
 
-    /// Serves a drive in its condition, or in a state that was saved to the file of that name.
+    /// Serves a drive in its condition, or in a state saved to the file with this name.
     pub fn start(
         &self,
         Opened { door, block, store }: Opened,
@@ -188,10 +188,10 @@ impl LiveAsked {
     }
 }
 
-/// A server at work; it ends when it is stopped, or nobody holds it any more.
+/// A running server. It ends when it is stopped, or when nobody holds it any more.
 #[pyclass(frozen, module = "drivelab._core")]
 pub struct LiveServer {
-    /// How clients name it.
+    /// Its address for clients.
     #[pyo3(get)]
     uri: String,
     #[pyo3(get)]
@@ -207,19 +207,19 @@ pub struct LiveServer {
 
 #[pymethods]
 impl LiveServer {
-    /// What was served up to a moment ago.
+    /// What was served, up to a moment ago.
     fn told<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         told_dict(py, &self.with(|serving| serving.told()))
     }
 
-    /// How it stood at the end of the last second; nothing before a second later than `after`.
+    /// The state at the end of the last second; `None` until a second later than `after` has ended.
     fn watched<'py>(&self, py: Python<'py>, after: u64) -> PyResult<Option<Bound<'py, PyDict>>> {
         let watched = py.detach(|| self.with(|serving| serving.watched()));
         let is_news = watched.number > after;
         is_news.then(|| watched_dict(py, &watched)).transpose()
     }
 
-    /// Ends it; what was served.
+    /// Ends it. Returns what was served.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let told = py.detach(|| self.with(Serving::stop));
         told_dict(py, &told)

@@ -1,4 +1,4 @@
-//! What a run of a simulated drive tells, as Python's dictionaries.
+//! The outcome of a simulated run as Python dictionaries.
 
 use drivelab_ftl::EraseCounts;
 use drivelab_request::{CommandKind, Histogram};
@@ -16,12 +16,12 @@ use crate::errors::run_error;
 use crate::histogram::operation_dict;
 use crate::simulate::Simulated;
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(counters, module)?)
 }
 
-/// Every counter that a run gives out: see `_core.pyi`.
+/// Every counter that a run reports: see `_core.pyi`.
 #[pyfunction]
 fn counters(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let described = described().into_iter().map(|counter| {
@@ -36,7 +36,7 @@ fn counters(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     described.collect()
 }
 
-/// What a measurement is made of.
+/// The values that make up a measurement.
 pub fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("duration_ns", outcome.window.0)?;
@@ -74,7 +74,7 @@ pub fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'
     Ok(dict)
 }
 
-/// What each measurement tells of the flash: ratios before counts, all as `float`.
+/// The flash values of each measurement: ratios before counts, all as `float`.
 fn measured_flash(extra: &Bound<'_, PyDict>, flash: &FlashCounters) -> PyResult<()> {
     let measured = FlashCounters::ROWS
         .iter()
@@ -89,7 +89,7 @@ fn measured_flash(extra: &Bound<'_, PyDict>, flash: &FlashCounters) -> PyResult<
     Ok(())
 }
 
-/// Adds what a run gives out of `counters` at a place.
+/// Adds those of `counters` that a run reports at a place.
 fn add_counters<W>(
     dict: &Bound<'_, PyDict>,
     (rows, counters): (&[Counter<W>], &W),
@@ -101,7 +101,7 @@ fn add_counters<W>(
     Ok(())
 }
 
-/// The object of a kind of counters; `None` of drives without them.
+/// The object of a kind of counters; `None` for drives without them.
 fn counters_dict<'py, W>(
     py: Python<'py>,
     rows: &[Counter<W>],
@@ -128,8 +128,8 @@ fn counted<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>
     })
 }
 
-/// What media did in a stretch of time: the object of each kind of counters, the shares of time by
-/// channel and by unit, and each member of an array.
+/// What media did in an interval: the object of each kind of counters, fractions of time by channel
+/// and by unit, and each member of an array.
 pub fn add_media(dict: &Bound<'_, PyDict>, media: &Media) -> PyResult<()> {
     let py = dict.py();
     let (flash, disk) = (media.flash(), media.disk());
@@ -144,7 +144,7 @@ pub fn add_media(dict: &Bound<'_, PyDict>, media: &Media) -> PyResult<()> {
     dict.set_item("members", members)
 }
 
-/// The object of each kind of counters, `None` of drives without them.
+/// The object of each kind of counters; `None` for drives without them.
 pub fn add_objects(
     dict: &Bound<'_, PyDict>,
     flash: Option<&FlashCounters>,
@@ -157,7 +157,7 @@ pub fn add_objects(
     dict.set_item(DiskCounters::OBJECT, object)
 }
 
-/// What Python makes its answer of.
+/// The values from which Python makes its result.
 pub fn simulated_dict<'py>(
     py: Python<'py>,
     Simulated {
@@ -216,7 +216,7 @@ pub fn simulated_dict<'py>(
     Ok(dict)
 }
 
-/// What one member of an array did; what its kind of drive does not have is `None`.
+/// What one member of an array did. Values that its kind of drive does not have are `None`.
 fn member_dict<'py>(py: Python<'py>, member: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let (flash, disk) = (member.media.flash(), member.media.disk());
     let flash = flash.as_deref();
@@ -233,7 +233,7 @@ fn member_dict<'py>(py: Python<'py>, member: &Outcome) -> PyResult<Bound<'py, Py
     Ok(dict)
 }
 
-/// Every stream, as `told` tells it.
+/// Every stream, converted by `told`.
 fn streams_list<'py>(
     py: Python<'py>,
     outcome: &Outcome,
@@ -243,7 +243,7 @@ fn streams_list<'py>(
     PyList::new(py, streams.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// What a stream did: its name, and by operation what was counted, `None` without requests.
+/// A stream: its name, and by operation what was counted; `None` without requests.
 fn stream_dict<'py>(py: Python<'py>, stream: &StreamOutcome) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("name", &stream.name)?;
@@ -272,8 +272,8 @@ pub fn lateness_dict<'py>(py: Python<'py>, lateness: &Histogram) -> PyResult<Bou
     Ok(dict)
 }
 
-/// The same with all that it submitted, and by operation that has requests where the latencies
-/// went.
+/// The same with everything it submitted, and for each operation with requests the parts of the
+/// latencies.
 fn whole_stream_dict<'py>(
     py: Python<'py>,
     names: PartNames,
@@ -293,7 +293,7 @@ fn whole_stream_dict<'py>(
     Ok(dict)
 }
 
-/// How often blocks were erased, by name.
+/// Statistics of erases per block, by name.
 fn erase_counts_dict(py: Python<'_>, counts: EraseCounts) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("least", counts.least)?;
@@ -316,8 +316,8 @@ fn parts_dict<'py>(
     Ok(dict)
 }
 
-/// The interval, and by stream and operation that has requests one tuple an interval:
-/// requests, bytes, sum and maximum of their latencies.
+/// The interval. For each stream and operation with requests, one tuple an interval: requests,
+/// bytes, sum and maximum of the latencies.
 fn series_dict<'py>(
     py: Python<'py>,
     series: &Series,
@@ -349,7 +349,7 @@ fn series_dict<'py>(
     Ok(dict)
 }
 
-/// How many requests are logged and how many not, and the table of the former.
+/// The number of logged requests, the number of others, and the table of the logged ones.
 fn log_dict<'py>(
     py: Python<'py>,
     log: &RequestLog,
@@ -377,7 +377,7 @@ fn log_columns(
     let texts = |of: &dyn Fn(&LoggedRequest) -> Option<String>| {
         Values::Texts(requests.iter().map(of).collect())
     };
-    // Simulated time and a drive's size end far below 2^63.
+    // Simulated time and the size of a drive end far below 2^63.
     let integers = |of: &dyn Fn(&LoggedRequest) -> Option<u64>| {
         let cell = |request| of(request).map(|value| value as i64);
         Values::Integers(requests.iter().map(cell).collect())

@@ -1,8 +1,10 @@
-//! What a panic leaves to report: a message and the place in the source, and nothing on the screen.
+//! What is left of a panic for a report: its message and its place in the source. Nothing is
+//! printed.
 //!
-//! `PyO3` turns a panic into `pyo3_runtime.PanicException`, which knows its message alone, after
-//! Rust has printed lines of its own. The hook keeps the first panic instead, in whichever
-//! thread it was: one in a thread of the core ends in another where the thread is joined.
+//! `PyO3` turns a panic into `pyo3_runtime.PanicException`, which knows only the message, after
+//! Rust has printed lines of its own. The hook here keeps the first panic instead, in whichever
+//! thread it happened. A panic in a thread of the core surfaces in another thread when it is
+//! joined.
 
 use std::any::Any;
 use std::panic::PanicHookInfo;
@@ -11,10 +13,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 
-/// Where the first panic was, and what it said.
+/// Place and message of the first panic.
 static FIRST: Mutex<Option<(String, String)>> = Mutex::new(None);
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     std::panic::set_hook(Box::new(keep));
     module.add("PanicException", module.py().get_type::<PanicException>())?;
@@ -45,8 +47,8 @@ fn take_panic() -> Option<(String, String)> {
     first().take()
 }
 
-/// Panics, here or in a thread of the core: nothing that can be asked for does, and what
-/// becomes of a panic is tested with one.
+/// Panics, here or in a thread of the core, to test how panics are handled. Nothing else can be
+/// made to panic on request.
 #[pyfunction]
 #[expect(clippy::panic, reason = "what it is for")]
 fn panic_on_purpose(py: Python<'_>, in_thread: bool) {

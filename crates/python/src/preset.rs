@@ -1,4 +1,4 @@
-//! Presets: the package's own, and the checked description behind a text.
+//! Presets: the package's own, and the checked description of a text.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 
 use crate::errors::{preset_error, usage_error};
 
-/// Texts of presets beside the user's file, by name; they come before the package's.
+/// Texts of presets in the user's folder, by name. They go before the package's.
 pub type BaseTexts = BTreeMap<String, String>;
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(preset_names, module)?)?;
     module.add_function(wrap_pyfunction!(preset_text, module)?)?;
@@ -23,7 +23,7 @@ pub fn configuration(toml_text: &str, base_texts: &BaseTexts) -> PyResult<DriveC
     DriveConfig::from_files(toml_text, base_texts).map_err(|error| preset_error(&error))
 }
 
-/// The description of a drive of flash, or why it has no `wanted`.
+/// The description of an SSD, or why the drive has no `wanted`.
 pub fn of_flash<'a>(config: &'a DriveConfig, wanted: &str) -> Result<&'a SsdConfig, String> {
     match config {
         DriveConfig::Ssd(config) => Ok(config),
@@ -54,7 +54,7 @@ fn preset_text(name: &str) -> PyResult<&'static str> {
     })
 }
 
-/// A key, what it may hold, its unit, what it usually is, and its place, step and name in a fit.
+/// A key, its allowed values, its unit, its default, and its place, step and name in a fit.
 type KeyTold = (
     &'static str,
     String,

@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 use crate::errors::usage_error;
 use crate::stream::PyStream;
 
-/// A layout by the names of its fields, as Python gives it.
+/// A layout by the names of its fields, as given by Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct GivenLayout {
@@ -45,7 +45,7 @@ impl From<GivenLayout> for Layout {
     }
 }
 
-/// The time of a request and the counts of its costs, row after row, as bytes of float64.
+/// The time of a request and the counts of its costs, row by row, as bytes of float64.
 #[pyfunction]
 fn replay_loops<'py>(
     py: Python<'py>,
@@ -65,7 +65,7 @@ fn replay_loops<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// What becomes of a trace in each window, row after row, as bytes of float64.
+/// The forecast of a trace in each window, row by row, as bytes of float64.
 #[pyfunction]
 fn forecast_trace<'py>(
     py: Python<'py>,
@@ -109,7 +109,7 @@ fn forecast_trace<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// Adds the functions to the module.
+/// Adds this module's functions to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(replay_loops, module)?)?;
     module.add_function(wrap_pyfunction!(forecast_trace, module)?)

@@ -1,4 +1,4 @@
-//! Recorded traces as streams: a survey, and what it found.
+//! Recorded traces as streams: a survey, and its result.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ use crate::fio::RecordedSegments;
 use crate::stream::PyStream;
 use crate::trace::{ReadingOptions, trace_error};
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TRACE_FITS", Fit::NAMES.map(|(name, _)| name))?;
     module.add("USUAL_TRACE_DEPTH", USUAL_DEPTH)?;
@@ -40,10 +40,10 @@ fn fit_named(name: &str) -> PyResult<Fit> {
     })
 }
 
-/// A trace that is being looked at for a replay.
+/// A trace being surveyed for a replay.
 #[pyclass(module = "drivelab._core")]
 struct TraceSurvey {
-    // One thread at a time; the lock tells the compiler.
+    // One thread at a time; the lock is for the compiler.
     survey: Mutex<Option<Survey>>,
     origin: Origin,
     fit: Fit,
@@ -85,7 +85,7 @@ impl TraceSurvey {
         Self::begin(py, origin, fit, needs_depth)
     }
 
-    /// Takes a list: ns, what is done, offset and bytes of each, in order.
+    /// Takes a list: ns, operation, offset and bytes of each request, in order.
     #[staticmethod]
     fn of_requests(
         py: Python<'_>,
@@ -102,13 +102,13 @@ impl TraceSurvey {
         Self::begin(py, Origin::Listed(records.into()), fit, false)
     }
 
-    /// Requests looked at so far.
+    /// Requests surveyed so far.
     #[getter]
     fn requests(&mut self) -> u64 {
         self.survey().as_ref().map_or(0, Survey::requests)
     }
 
-    /// Looks at so many more; false at the end.
+    /// Surveys this many more; false at the end.
     fn go_on(&mut self, py: Python<'_>, requests: u64) -> PyResult<bool> {
         match self.survey() {
             Some(survey) => py.detach(|| survey.go_on(requests)).map_err(replay_error),
@@ -116,7 +116,7 @@ impl TraceSurvey {
         }
     }
 
-    /// What was found; the survey is over.
+    /// The result. The survey is over.
     fn finish(&mut self, py: Python<'_>) -> PyResult<SurveyedTrace> {
         let survey = self.survey().take();
         let survey = survey.ok_or_else(|| usage_error("the survey is over; begin another"))?;
@@ -129,7 +129,7 @@ impl TraceSurvey {
     }
 }
 
-/// A trace that was looked at.
+/// A surveyed trace.
 #[pyclass(frozen, module = "drivelab._core")]
 struct SurveyedTrace {
     origin: Origin,
@@ -139,7 +139,7 @@ struct SurveyedTrace {
 
 #[pymethods]
 impl SurveyedTrace {
-    /// What was found: see `_core.pyi`.
+    /// The result: see `_core.pyi`.
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = facts_dict(py, &self.surveyed.facts)?;
         let end = self.surveyed.layout.end_bytes();
@@ -147,8 +147,8 @@ impl SurveyedTrace {
         Ok(dict)
     }
 
-    /// Its requests at their times, so many times as fast, or without a speed as fast as they are
-    /// answered; with a depth at most so many at once.
+    /// Its requests at their times, `speed` times as fast. Without a speed, in a closed loop. With
+    /// a depth, at most this many at once.
     #[pyo3(signature = (name, *, speed, depth))]
     fn stream(&self, name: &str, speed: Option<f64>, depth: Option<u32>) -> PyResult<PyStream> {
         let replay = self.replay(speed, depth)?;
@@ -156,8 +156,8 @@ impl SurveyedTrace {
         Ok(Stream::new(name, source).into())
     }
 
-    /// The same in pieces for fio, which keeps one depth, on a drive's part of a beginning and so
-    /// many bytes.
+    /// The same in pieces for fio, with a single depth, in a part of the drive given by its start
+    /// and its bytes.
     #[pyo3(signature = (range_start, range_bytes, *, speed, depth))]
     fn segments(
         &self,

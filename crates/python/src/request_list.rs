@@ -1,4 +1,4 @@
-//! Streams as one list of packed requests, and what such a list holds.
+//! Streams as one list of packed requests, and statistics of such a list.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,10 +9,10 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::errors::usage_error;
 use crate::stream::{Streams, streams_of};
 
-/// The most requests that are given out at once.
+/// The most requests given out at once.
 const MOST_AT_ONCE: usize = 1 << 24;
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RequestList>()?;
     module.add_class::<RequestCount>()
@@ -21,7 +21,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The requests of streams in the order in which they are sent.
 #[pyclass(module = "drivelab._core")]
 struct RequestList {
-    // One thread at a time; the lock tells the compiler.
+    // One thread at a time; the lock is for the compiler.
     list: Mutex<drivelab_workload::RequestList>,
 }
 
@@ -69,7 +69,7 @@ impl RequestList {
     }
 }
 
-/// What a list of packed requests holds.
+/// Statistics of a list of packed requests.
 #[pyclass(module = "drivelab._core")]
 struct RequestCount {
     count: drivelab_workload::RequestCount,
@@ -88,7 +88,7 @@ impl RequestCount {
         py.detach(|| self.count.add(packed)).map_err(usage_error)
     }
 
-    /// By kind: requests, bytes, different bytes, and where the last of them ends.
+    /// By kind: requests, bytes, distinct bytes, and where the last of them ends.
     fn told<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (kind, counted) in PACKED_KINDS.iter().zip(self.count.kinds()) {

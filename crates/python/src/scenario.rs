@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use crate::errors::usage_error;
 use crate::stream::{PyStream, WindowTuple, tuple_of_window};
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyScenario>()?;
     module.add_function(wrap_pyfunction!(scenario_files, module)?)?;
@@ -24,7 +24,7 @@ struct PyScenario {
 
 #[pymethods]
 impl PyScenario {
-    /// Reads a scenario; `files` gives the texts of the files that it names.
+    /// Reads a scenario. `files` has the texts of the files that it names.
     #[new]
     fn new(text: &str, files: BTreeMap<String, String>) -> PyResult<Self> {
         let scenario =
@@ -42,7 +42,7 @@ impl PyScenario {
         self.scenario.interval.map(|interval| interval.0)
     }
 
-    /// When counting begins and ends, as far as it says so.
+    /// When counting begins and ends, as far as the scenario says.
     #[getter]
     const fn window(&self) -> WindowTuple {
         tuple_of_window(&self.scenario.window())
@@ -67,7 +67,7 @@ fn scenario_names() -> Vec<&'static str> {
     scenario::names()
 }
 
-/// The text of one of them.
+/// The text of one of the package's scenarios.
 #[pyfunction]
 fn scenario_text(name: &str) -> PyResult<&'static str> {
     scenario::text(name).ok_or_else(|| {

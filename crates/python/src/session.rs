@@ -1,4 +1,4 @@
-//! Drives used step after step.
+//! Drives used in consecutive steps.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::outcome::outcome_dict;
 use crate::simulated::stoppable;
 use crate::stream::{Streams, WindowTuple, streams_of, window_of_tuple};
 
-/// A drive whose steps go on from each other.
+/// A drive whose steps each continue where the last one ended.
 #[pyclass(frozen, module = "drivelab._core")]
 pub struct Session {
     session: Mutex<drive::Session>,
@@ -24,7 +24,7 @@ pub struct Session {
     seed: u64,
 }
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MOST_STREAMS", MOST_STREAMS)?;
     module.add_class::<Session>()
@@ -41,7 +41,7 @@ impl Session {
         })
     }
 
-    /// Does `work` with the drive, without the interpreter.
+    /// Does `work` with the drive, with the interpreter released.
     fn with<T: Send>(
         &self,
         py: Python<'_>,

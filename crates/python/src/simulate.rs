@@ -1,4 +1,4 @@
-//! A run of a simulated drive, with what it cost.
+//! A run of a simulated drive, and the wall time it took.
 
 use std::ops::Range;
 use std::path::Path;
@@ -14,33 +14,33 @@ use drivelab_sim::ssd::{
 };
 use drivelab_workload::Stream;
 
-/// A run, and the wall time that its loop took.
+/// A run, and the wall time of its loop.
 pub struct Simulated {
     pub outcome: Outcome,
     pub loop_time: Duration,
-    /// The drive's state after it, if it was asked for.
+    /// The drive's state after it, if requested.
     pub state: Option<Vec<u8>>,
 }
 
-/// From which state a run starts, and whether the one that it leaves is wanted.
+/// The state in which a run starts, and whether its final state is wanted.
 #[derive(Clone, Copy)]
 pub struct States<'a> {
-    /// A snapshot; without one the prepared state.
+    /// A snapshot; `None` means the prepared state.
     pub first: Option<&'a [u8]>,
     pub keeps_last: bool,
 }
 
-/// What is run.
+/// What to run.
 pub struct Asked {
     pub streams: Vec<Stream>,
     pub plan: Plan,
     pub seed: u64,
 }
 
-/// Runs streams. Inside is why the snapshot to start from is refused.
+/// Runs streams. The inner error is the reason why the initial snapshot is refused.
 ///
 /// # Errors
-/// [`SimError`] when the streams cannot be served.
+/// [`SimError`] if the streams cannot be served.
 pub fn run(
     prepared: &Prepared,
     states: States<'_>,
@@ -68,8 +68,8 @@ pub fn run(
 /// Runs streams on a drive whose firmware is the library at `firmware`.
 ///
 /// # Errors
-/// [`SimError`] when the library cannot be the firmware, breaks its contract, or the
-/// streams cannot be served.
+/// [`SimError`] if the library cannot be the firmware or breaks its contract, or if the streams
+/// cannot be served.
 pub fn run_external(
     config: &SsdConfig,
     firmware: &Path,
@@ -96,11 +96,11 @@ fn timed(run: impl FnOnce() -> Result<Outcome, SimError>) -> Result<Simulated, S
     }
 }
 
-/// The flash operations that are under way in a span of a run, ns from its beginning, and the
-/// work of cores.
+/// The flash operations in progress during a span of a run, in ns from its beginning, and the work
+/// of cores.
 ///
 /// # Errors
-/// [`SimError`] when the streams cannot be served.
+/// [`SimError`] if the streams cannot be served.
 pub fn record(
     prepared: &ssd::Prepared,
     asked: &Asked,

@@ -27,10 +27,10 @@ use crate::session::Session;
 use crate::simulate::{self, Asked, States};
 use crate::stream::{Streams, WindowTuple, streams_of, window_of_tuple};
 
-/// How often signals are looked for during long work.
+/// How often signals are checked during long work.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MOST_SIMULATED_NS", LAST_NOW)?;
     module.add_function(wrap_pyfunction!(available_cores, module)?)?;
@@ -38,7 +38,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<SimulatedDrive>()
 }
 
-/// Cores that this process may use.
+/// The number of cores that this process may use.
 #[pyfunction]
 fn available_cores() -> usize {
     available_parallelism().map_or(1, |count| count.get())
@@ -48,10 +48,11 @@ fn available_cores() -> usize {
 #[pyclass(frozen, module = "drivelab._core")]
 struct SimulatedDrive {
     config: DriveConfig,
-    /// Whether runs vary: `none` where the preset says so, `on`, or `off` where the user does.
+    /// Whether runs vary: `on`, `none` if the preset has no variability, or `off` if the user
+    /// turned it off.
     variability: &'static str,
     states: OnceLock<Arc<DriveStates>>,
-    /// Of a drive whose prepared state this one shares where it is the same.
+    /// A drive whose prepared state this one shares if it is the same.
     like: Option<Arc<DriveStates>>,
 }
 
@@ -107,7 +108,7 @@ impl SimulatedDrive {
         self.prepared(py).map(drop)
     }
 
-    /// Which pages hold data in its condition, in words, where the preset says it.
+    /// Which pages hold data in its condition, in words, if the preset says so.
     fn filled_words(&self) -> Option<String> {
         self.config.filled_words()
     }
@@ -116,17 +117,17 @@ impl SimulatedDrive {
         self.config.resolved_json()
     }
 
-    /// By how much each measurement of so long, in ns of the drive's own time, takes longer
-    /// than the preset says.
+    /// The factor by which each measurement takes longer than the preset says. `duration_ns` is its
+    /// length in the drive's own time.
     fn variability_factors(&self, indices: Vec<u64>, seed: u64, duration_ns: u64) -> Vec<f64> {
         let factor = |index: u64| mean_factor(self.config.variability(), seed, index, duration_ns);
         indices.into_iter().map(factor).collect()
     }
 
-    /// Measures all work, each an index, streams, a window and the writing that the drive has
-    /// settled to before: nothing for the prepared state, the bytes of each piece where it was at
-    /// random, 0 where it was in order. Answers in their order. That writing was in the first
-    /// `range_bytes`.
+    /// Measures all work and returns the results in order. Each work is an index, streams, a window
+    /// and the writing to which the drive has settled before: `None` for the prepared state, the
+    /// bytes of each piece for random writing, or 0 for sequential writing. That writing was in the
+    /// first `range_bytes`.
     #[pyo3(signature = (work, *, seed, workers, range_bytes=None))]
     fn measure(
         &self,
@@ -162,13 +163,14 @@ impl SimulatedDrive {
         })
     }
 
-    /// A drive of its own, in the preset's condition, whose steps go on from each other.
+    /// A separate drive, in the preset's condition, whose steps each continue where the last one
+    /// ended.
     #[pyo3(signature = (*, seed))]
     fn session(&self, py: Python<'_>, seed: u64) -> PyResult<Session> {
         Session::new(py, self.config.clone(), seed)
     }
 
-    /// Runs streams and tells everything about it.
+    /// Runs streams and returns everything about the run.
     #[pyo3(signature = (
         streams, window, *, seed, interval_ns, log_requests, firmware=None, from_state=None,
         keeps_state=false, progress=None
@@ -228,7 +230,7 @@ impl SimulatedDrive {
         simulated_dict(py, &simulated)
     }
 
-    /// Serves the drive to programs, in its condition or in a state that was saved.
+    /// Serves the drive to programs, in its condition or in a saved state.
     #[pyo3(signature = (asked, *, from_state=None))]
     fn serve(
         &self,
@@ -240,7 +242,7 @@ impl SimulatedDrive {
         asked.start(opened, &self.prepared(py)?, from_state)
     }
 
-    /// The flash operations under way in a span of a run, and the work of cores: at most one
+    /// The flash operations in progress during a span of a run, and the work of cores: at most one
     /// more than `most` of each.
     #[pyo3(signature = (streams, window, *, seed, from_ns, to_ns, most))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
@@ -286,7 +288,7 @@ impl SimulatedDrive {
 }
 
 impl SimulatedDrive {
-    /// The prepared state of a drive of flash.
+    /// The prepared state of an SSD.
     fn prepared_flash(&self, py: Python<'_>) -> PyResult<ssd::Prepared> {
         of_flash(&self.config, "a timeline of flash operations").map_err(usage_error)?;
         match self.prepared(py)? {
@@ -297,8 +299,8 @@ impl SimulatedDrive {
         }
     }
 
-    /// The prepared state, made when it is first needed. A failure is not kept:
-    /// it may have been an interruption.
+    /// The prepared state, made when it is first needed. A failure is not kept, because it may have
+    /// been an interruption.
     fn prepared(&self, py: Python<'_>) -> PyResult<Prepared> {
         Ok(self.states(py)?.prepared().clone())
     }
@@ -320,7 +322,7 @@ impl SimulatedDrive {
     }
 }
 
-/// Results on their way: an iterator over dictionaries, to be closed.
+/// Results of work in progress: an iterator over dictionaries, to be closed.
 #[pyclass(module = "drivelab._core")]
 struct Measuring {
     measuring: drive::Measuring,
@@ -349,9 +351,9 @@ impl Measuring {
     }
 }
 
-/// Runs `work` without the interpreter, and stops it when a signal's handler
-/// raises (Ctrl-C). Python runs handlers in its main thread alone, so this
-/// thread waits for them while another one works.
+/// Runs `work` with the interpreter released, and stops it if a signal handler raises (Ctrl-C).
+/// Python runs handlers only in its main thread, so this thread waits for them while another one
+/// works.
 fn interruptible<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, SimError> + Send,
@@ -359,7 +361,7 @@ fn interruptible<T: Send>(
     watched_by(py, |_| Ok(()), work)
 }
 
-/// As [`interruptible`], and has `look` look at it as often as signals are looked for.
+/// As [`interruptible`]. `look` is called as often as signals are checked.
 fn watched_by<T: Send>(
     py: Python<'_>,
     look: impl Fn(Python<'_>) -> PyResult<()> + Sync,
@@ -369,7 +371,7 @@ fn watched_by<T: Send>(
     watched_until(py, stop, look, || work(stop))
 }
 
-/// As [`interruptible`], of work that already looks at `stop`.
+/// As [`interruptible`], for work that already checks `stop`.
 pub fn stoppable<T: Send>(
     py: Python<'_>,
     stop: &Arc<AtomicBool>,
@@ -389,7 +391,7 @@ fn watched_until<T: Send>(
         .map_err(simulation_error)
 }
 
-/// What is run: streams, and a window that they fill.
+/// What to run: streams, and a window that they fill.
 fn asked(streams: &Streams<'_>, window: WindowTuple, seed: u64) -> PyResult<Asked> {
     let streams = streams_of(streams);
     let window = window_of(&streams, window_of_tuple(window)).map_err(simulation_error)?;
@@ -400,7 +402,7 @@ fn asked(streams: &Streams<'_>, window: WindowTuple, seed: u64) -> PyResult<Aske
     })
 }
 
-/// Of every piece of work its core, whether it is for the host, and from when to when it lasts.
+/// For each piece of work its core, whether it is for the host, and its beginning and end.
 fn work_list<'py, 'a>(
     py: Python<'py>,
     work: impl Iterator<Item = &'a RecordedWork>,

@@ -1,4 +1,4 @@
-//! Streams: the one form in which Python hands workloads to the core.
+//! Streams: the form in which Python passes workloads to the core.
 
 use drivelab_request::{
     Command, CommandKind, Content, HalfWidth, Nanos, SECTOR_BYTES, WindowPlan, ZoneAction,
@@ -13,12 +13,12 @@ use crate::closed_form::direction_named;
 use crate::errors::usage_error;
 use crate::workload::{CharacteristicsTuple, Columns, columns, from_tuple, to_tuple};
 
-/// `WholePass` of the Python side: direction, whether its order is random, bytes of a request,
+/// `WholePass` on the Python side: direction, whether its order is random, bytes of a request,
 /// where the file begins, its bytes, and after how many requests it stops.
 pub type PassTuple = (String, bool, u32, u64, u64, Option<u64>);
 
-/// `Stimulus` of the Python side: share of reads, whether random, sizes, zones, threads, queue
-/// depth, where the range begins and how long it is, and where accesses in order begin.
+/// `Stimulus` on the Python side: fraction of reads, whether random, sizes, zones, threads, queue
+/// depth, where the range begins, its length, and where accesses in order begin.
 type StimulusTuple = (
     f64,
     bool,
@@ -31,39 +31,39 @@ type StimulusTuple = (
     u64,
 );
 
-/// When counting begins and ends: requests and ns before it, requests and ns in it, the
-/// half-width that ends it and after how many requests it does so at the latest.
+/// When counting begins and ends: requests and ns before it, requests and ns in it, the half-width
+/// that ends it, and the number of requests that ends it at the latest.
 pub type WindowTuple = (u64, u64, Option<u64>, Option<u64>, Option<f64>, u64);
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyStream>()
 }
 
-/// Requests that belong together: one program of the host.
+/// Requests that belong together, such as those of one program on the host.
 #[pyclass(frozen, name = "Stream", module = "drivelab._core")]
 pub struct PyStream {
     stream: Stream,
 }
 
 impl PyStream {
-    /// As the core takes it.
+    /// The stream in the form of the core.
     pub const fn stream(&self) -> &Stream {
         &self.stream
     }
 }
 
-/// Those that Python hands over.
+/// The streams that Python passes.
 pub type Streams<'py> = Vec<PyRef<'py, PyStream>>;
 
-/// As the core takes them.
+/// The streams in the form of the core.
 pub fn streams_of(streams: &Streams<'_>) -> Vec<Stream> {
     streams.iter().map(|each| each.stream.clone()).collect()
 }
 
 #[pymethods]
 impl PyStream {
-    /// A closed loop with these characteristics, or with a rate one whose requests arrive.
+    /// A closed loop with these characteristics, or an open loop if a rate is given.
     #[staticmethod]
     #[pyo3(signature = (workload, *, name = "workload", rate_iops = None, is_poisson = true))]
     fn of_characteristics(
@@ -92,7 +92,7 @@ impl PyStream {
         Ok(Self { stream })
     }
 
-    /// A stimulus, whose writes are forced or not; with its share of the requests if it holds one.
+    /// A stimulus, with forced writes or not, and with its share of the requests if it has one.
     #[staticmethod]
     fn of_stimulus(
         stimulus: StimulusTuple,
@@ -113,7 +113,7 @@ impl PyStream {
         Self { stream }
     }
 
-    /// Requests at their times: ns, what they do, where, and how many bytes.
+    /// Requests at their times: ns, operation, offset and bytes.
     #[staticmethod]
     fn of_requests(requests: Vec<(u64, String, u64, u32)>, name: &str) -> PyResult<Self> {
         let commands = requests.iter().map(command_of);
@@ -122,7 +122,8 @@ impl PyStream {
         Ok(Self { stream })
     }
 
-    /// The same in so many bytes of the drive, its first or those from `start_bytes` on.
+    /// The same stream within a range of the drive: `range_bytes` from the start or from
+    /// `start_bytes` on.
     #[pyo3(signature = (range_bytes, start_bytes = 0))]
     fn within(&self, range_bytes: u64, start_bytes: u64) -> Self {
         let stream = Stream {
@@ -132,7 +133,7 @@ impl PyStream {
         Self { stream }
     }
 
-    /// The same whose written data looks so.
+    /// The same stream with this content of written data.
     fn of_content(&self, content: &str) -> PyResult<Self> {
         let stream = Stream {
             content: content_named(content)?,
@@ -141,13 +142,13 @@ impl PyStream {
         Ok(Self { stream })
     }
 
-    /// How many requests it has, where it ends by itself.
+    /// The number of requests, if it ends by itself.
     #[getter]
     fn requests(&self) -> Option<u64> {
         self.stream.commands()
     }
 
-    /// The bytes of the drive that it may address, from the first on; none where it goes anywhere.
+    /// One past the last byte of the drive that it may address; `None` if it may go anywhere.
     #[getter]
     fn end_bytes(&self) -> Option<u64> {
         let stream = &self.stream;
@@ -165,7 +166,7 @@ impl PyStream {
                 ends.max()
             }
             Source::Paced(source) => source.0.end_bytes().or(of_range),
-            // What lies beyond a range begins again at its start.
+            // Offsets beyond a range wrap around to its start.
             Source::Windows(_) => of_range,
         }
     }
@@ -198,7 +199,7 @@ impl PyStream {
             .collect())
     }
 
-    /// What it asks for, by name.
+    /// A description of its requests, by name.
     fn described<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let stream = &self.stream;
         let dict = PyDict::new(py);
@@ -278,8 +279,8 @@ impl PyStream {
     }
 }
 
-/// Of an access pattern: the share of reads, whether places are random, sizes and zones with their
-/// shares, and how many requests are outstanding.
+/// For an access pattern: the fraction of reads, whether places are random, sizes and zones with
+/// their shares, and the number of outstanding requests.
 fn mixture_of<'py>(
     py: Python<'py>,
     requests: Option<&Requests>,
@@ -302,7 +303,7 @@ impl From<Stream> for PyStream {
     }
 }
 
-/// The window that a tuple stands for.
+/// The window of a tuple.
 pub fn window_of_tuple(tuple: WindowTuple) -> WindowPlan {
     let (warmup_requests, warmup_ns, requests, duration_ns, half_width_ratio, max_requests) = tuple;
     WindowPlan {
@@ -317,7 +318,7 @@ pub fn window_of_tuple(tuple: WindowTuple) -> WindowPlan {
     }
 }
 
-/// The tuple that stands for a window without a half-width.
+/// The tuple of a window without a half-width.
 pub const fn tuple_of_window(window: &WindowPlan) -> WindowTuple {
     let duration = match window.duration {
         Some(Nanos(nanos)) => Some(nanos),
@@ -333,7 +334,7 @@ pub const fn tuple_of_window(window: &WindowPlan) -> WindowTuple {
     )
 }
 
-/// The pass that a tuple stands for, if there is such a pass.
+/// The pass of a tuple, if it is valid.
 pub fn pass_of(tuple: &PassTuple) -> PyResult<WholePass> {
     let pass = WholePass {
         direction: direction_named(&tuple.0)?,
@@ -402,10 +403,10 @@ fn command_of(request: &(u64, String, u64, u32)) -> PyResult<Command> {
     })
 }
 
-/// The content of written data that has that name.
+/// The content of written data with this name.
 ///
 /// # Errors
-/// `UsageError` with the names that there are.
+/// `UsageError` with the valid names.
 fn content_named(name: &str) -> PyResult<Content> {
     let names = Content::NAMES.join(", ");
     Content::from_name(name)

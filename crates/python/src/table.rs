@@ -6,7 +6,7 @@ use pyo3::types::PyBytes;
 
 use crate::errors::usage_error;
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parquet_table, module)?)
 }

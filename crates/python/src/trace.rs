@@ -1,4 +1,4 @@
-//! Block traces: requests as columns of bytes, what was checked as dictionaries.
+//! Block traces: requests as columns of bytes, check results as dictionaries.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::characterized::characterized_dict;
 use crate::errors::{run_error, usage_error};
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("UNKNOWN_NS", UNKNOWN)?;
     module.add("UNKNOWN_PROCESS", UNKNOWN_PROCESS)?;
@@ -26,12 +26,12 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<TraceWriter>()
 }
 
-/// Why a trace cannot be read, as `drivelab.errors.UsageError`, or that the system could not read
-/// or write a file, as `RunError`.
+/// The reason why a trace cannot be read, as `drivelab.errors.UsageError`; or as `RunError` if the
+/// system could not read or write a file.
 pub fn trace_error(error: TraceError) -> PyErr {
     match &error {
         TraceError::Write(_) => run_error(error),
-        // What the system says; what a decompressor says is the file's fault.
+        // An error of the system. Errors of a decompressor are the fault of the file.
         TraceError::Read { error: cause, .. } if cause.raw_os_error().is_some() => run_error(error),
         _ => usage_error(error),
     }
@@ -58,7 +58,7 @@ fn trace_formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     dicts.collect()
 }
 
-/// How a trace is to be read: the keywords of `TraceReader`.
+/// How to read a trace: the keywords of `TraceReader`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct ReadingOptions {
@@ -80,10 +80,10 @@ pub struct ReadingOptions {
 }
 
 impl ReadingOptions {
-    /// As the core takes them.
+    /// The options in the form of the core.
     ///
     /// # Errors
-    /// `UsageError` for a column that holds something else.
+    /// `UsageError` for an unknown column.
     pub fn options(self) -> PyResult<Options> {
         Ok(Options {
             format: self.format,
@@ -106,10 +106,10 @@ impl ReadingOptions {
     }
 }
 
-/// A trace that is being read.
+/// A trace being read.
 #[pyclass(module = "drivelab._core")]
 struct TraceReader {
-    // Files are read by one thread at a time; Python sees to it, and the lock tells the compiler.
+    // One thread at a time reads files. Python ensures that; the lock is for the compiler.
     trace: Mutex<Trace>,
 }
 
@@ -166,7 +166,7 @@ impl TraceReader {
             .collect()
     }
 
-    /// The next requests, `least` or a little more unless the trace ends; nothing at its end.
+    /// The next requests, `least` or a few more unless the trace ends; `None` at its end.
     #[pyo3(signature = (least=65_536))]
     fn next_batch<'py>(
         &mut self,
@@ -187,7 +187,7 @@ impl TraceReader {
         Ok(Some(dict))
     }
 
-    /// What was found so far: see `_core.pyi`.
+    /// The findings so far: see `_core.pyi`.
     fn checks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         checks_dict(py, &self.trace())
     }
@@ -217,7 +217,7 @@ fn gathered(trace: &mut Trace, least: usize) -> Result<Vec<Record>, TraceError> 
     }
 }
 
-/// The fields of requests as columns of numbers in the order of this machine's bytes.
+/// The fields of requests as columns of numbers in this machine's byte order.
 fn bytes_of(records: &[Record]) -> Vec<(&'static str, Vec<u8>)> {
     let wide = |of: fn(&Record) -> u64| column(records, |record| of(record).to_ne_bytes());
     let narrow = |of: fn(&Record) -> u32| column(records, |record| of(record).to_ne_bytes());
@@ -301,7 +301,7 @@ fn checks_dict<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDic
     Ok(dict)
 }
 
-/// A trace that is being characterized.
+/// A trace being characterized.
 #[pyclass(module = "drivelab._core")]
 struct TraceCharacterizer {
     characterizer: Mutex<Option<Characterizer>>,
@@ -317,7 +317,7 @@ impl TraceCharacterizer {
         Ok(Self { characterizer })
     }
 
-    /// Counts the next requests of a trace; how many they were.
+    /// Counts the next requests of a trace. Returns how many there were.
     #[pyo3(signature = (reader, least=65_536))]
     fn add(&mut self, py: Python<'_>, reader: &mut TraceReader, least: usize) -> PyResult<u64> {
         let characterizer = owned(&mut self.characterizer).as_mut();
@@ -338,7 +338,7 @@ impl TraceCharacterizer {
         .map_err(trace_error)
     }
 
-    /// Ends the trace, and tells what it asks of a drive: see `_core.pyi`.
+    /// Ends the trace. Returns what it asks of a drive: see `_core.pyi`.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let characterizer = owned(&mut self.characterizer).take();
         let characterizer = characterizer.ok_or_else(ended)?;
@@ -351,13 +351,13 @@ fn ended() -> PyErr {
     usage_error("the trace has ended; begin another one")
 }
 
-/// A trace that is being written.
+/// A trace being written.
 #[pyclass(module = "drivelab._core")]
 struct TraceWriter {
     writer: Mutex<Option<drivelab_trace::TraceWriter>>,
 }
 
-/// The columns of requests that are to be written.
+/// The columns of requests to be written.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Batch {
@@ -450,7 +450,7 @@ impl TraceWriter {
         Ok(Self { writer })
     }
 
-    /// Writes requests; `devices` are the names that their devices number.
+    /// Writes requests. `devices` are the names of the devices, by their numbers.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "arguments of a Python function"
@@ -462,7 +462,7 @@ impl TraceWriter {
             .map_err(trace_error)
     }
 
-    /// Writes the next requests of a trace; how many they were.
+    /// Writes the next requests of a trace. Returns how many there were.
     #[pyo3(signature = (reader, least=65_536))]
     fn copy(&mut self, py: Python<'_>, reader: &mut TraceReader, least: usize) -> PyResult<usize> {
         let writer = self.open()?;
@@ -477,7 +477,7 @@ impl TraceWriter {
         .map_err(trace_error)
     }
 
-    /// Ends the file, and tells what became of the requests: see `_core.pyi`.
+    /// Ends the file. Returns what happened to the requests: see `_core.pyi`.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.open()?;
         let writer = owned(&mut self.writer).take();

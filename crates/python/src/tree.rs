@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::usage_error;
 
-/// A validated sum of trees that answers batches.
+/// A validated sum of trees that predicts batches.
 #[pyclass(name = "TreeEnsemble", module = "drivelab._core", frozen)]
 struct PyTreeEnsemble(Ensemble);
 
@@ -65,7 +65,7 @@ impl PyTreeEnsemble {
         self.0.trees()
     }
 
-    /// One float64 a row, as bytes, from a row-major buffer of float64.
+    /// One float64 for each row, as bytes, from a row-major buffer of float64.
     #[pyo3(signature = (features, rows, columns, threads = 1))]
     fn predict<'py>(
         &self,
@@ -169,7 +169,7 @@ fn fit_trees(
 
 /// Fits one tree with linear leaves; see `drivelab.models.linear_leaf_tree`.
 ///
-/// Returns the tree, what is known of each node as a dictionary of lists, and importances.
+/// Returns the tree, facts about each node as a dictionary of lists, and importances.
 #[pyfunction]
 #[pyo3(signature = (
     features, rows, columns, targets, weights, categorical, *, quantile, max_depth,
@@ -226,7 +226,7 @@ fn fit_linear_leaf_tree<'py>(
     Ok((PyTreeEnsemble(fitted.ensemble), nodes, fitted.importances))
 }
 
-/// One byte a row, 1 where any of `others` lies within the radius, else 0.
+/// One byte for each row: 1 if any of `others` lies within the radius, else 0.
 #[pyfunction]
 #[pyo3(name = "any_within")]
 fn py_any_within<'py>(
@@ -252,7 +252,7 @@ fn py_any_within<'py>(
     Ok(PyBytes::new(py, &near))
 }
 
-/// Adds the trees to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTreeEnsemble>()?;
     module.add_function(wrap_pyfunction!(fit_trees, module)?)?;

@@ -1,4 +1,4 @@
-//! How a served drive stands, for those who watch it.
+//! The state of a served drive, for watchers.
 
 use drivelab_live::clock::Stretch;
 use drivelab_live::serve::{MediaTotal, Watched};
@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use crate::live::told_dict;
 use crate::outcome::{add_media, add_objects};
 
-/// The last second, and all of the time.
+/// The last second, and the whole time.
 pub fn watched_dict<'py>(py: Python<'py>, watched: &Watched) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("number", watched.number)?;

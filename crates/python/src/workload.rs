@@ -7,10 +7,10 @@ use pyo3::types::PyBytes;
 
 use crate::errors::usage_error;
 
-/// `Characteristics.as_tuple()` of the Python side: the fields in their order.
+/// `Characteristics.as_tuple()` on the Python side: the fields in their order.
 pub type CharacteristicsTuple = (f64, u32, u32, u32, f64, f64, u64, u64);
 
-/// Adds the topic to the module.
+/// Adds this module's functions and classes to the Python module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SECTOR_BYTES", SECTOR_BYTES)?;
     module.add("MAX_QUEUE_DEPTH", MAX_QUEUE_DEPTH)?;
@@ -18,7 +18,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(validate_characteristics, module)?)
 }
 
-/// The characteristics that a tuple stands for.
+/// The characteristics of a tuple.
 pub const fn from_tuple(tuple: CharacteristicsTuple) -> Characteristics {
     Characteristics {
         write_ratio: tuple.0,
@@ -32,7 +32,7 @@ pub const fn from_tuple(tuple: CharacteristicsTuple) -> Characteristics {
     }
 }
 
-/// The tuple that stands for characteristics.
+/// The tuple of characteristics.
 pub const fn to_tuple(characteristics: &Characteristics) -> CharacteristicsTuple {
     (
         characteristics.write_ratio,
@@ -56,7 +56,7 @@ fn validate_characteristics(
         .map_err(usage_error)
 }
 
-/// Directions (one byte a request, 0 read and 1 write), offsets and sizes in bytes.
+/// Directions (one byte for each request, 0 read and 1 write), offsets and sizes in bytes.
 pub type Columns<'py> = (Bound<'py, PyBytes>, Vec<u64>, Vec<u32>);
 
 /// Requests as columns.

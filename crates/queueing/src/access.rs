@@ -1,6 +1,6 @@
-//! Where the requests of a workload go: dealt evenly, the same for every drive.
+//! Where the requests of a workload go. They are spread evenly, in the same way for every drive.
 
-/// Random accesses are dealt in so many strata.
+/// The number of strata for random accesses.
 const STRATA: u64 = 16;
 
 /// One direction's requests.
@@ -20,11 +20,11 @@ pub struct Accesses {
 pub struct Access {
     pub first: u64,
     pub last: u64,
-    /// Its first, and its last page are not covered by it.
+    /// Whether it covers its first, and its last, page only partly.
     pub partial: (bool, bool),
-    /// It begins in the page in which the one before ended.
+    /// It begins in the page in which the previous one ended.
     pub again: bool,
-    /// It goes on where the one before ended.
+    /// It continues where the previous one ended.
     pub follows: bool,
     pub is_random: bool,
 }
@@ -66,7 +66,7 @@ impl Accesses {
         }
     }
 
-    /// A number from 0 to 1: of every 16 in a row one falls into each sixteenth.
+    /// A number from 0 to 1. Of every 16 consecutive numbers, one falls into each sixteenth.
     fn dealt(&self) -> f64 {
         let (block, place) = (self.count / STRATA, self.count % STRATA);
         let order = mixed(block * 2 + self.key);
@@ -78,7 +78,7 @@ impl Accesses {
     }
 }
 
-/// A number that says nothing of `number` (the finaliser of Steele et al. 2014, `SplitMix64`).
+/// A pseudo-random function of `number` (the finaliser of Steele et al. 2014, `SplitMix64`).
 fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,4 +1,4 @@
-//! A drive of a link, a buffer and units, whoever sends its requests.
+//! A drive made of a link, a buffer and units, for any source of requests.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,30 +7,30 @@ use crate::access::Access;
 use crate::moment::{Log, Moment};
 use crate::{COSTS, Cost, Layout};
 
-/// Units of sizes on the link.
+/// The unit of sizes on the link.
 pub const LINK_PAGE_BYTES: f64 = 4096.0;
-/// Of a request; of larger ones each stands for several.
+/// The most pages of a request that are simulated. In larger requests each page stands for several.
 const MOST_PAGES: u64 = 256;
 
-/// When each part of the drive is free.
+/// When each part of the drive becomes free.
 pub struct Drive {
     pub layout: Layout,
     pub log: Log,
-    /// Of each member, to the host and to the drive.
+    /// For each member, the link to the host and the link to the drive.
     links: Vec<[Moment; 2]>,
-    /// Of each unit, reads and, where they do not wait for them, programs.
+    /// For each unit, its reads and, where reads do not wait for them, its programs.
     reads: Vec<Moment>,
     programs: Vec<Moment>,
     channels: Vec<Moment>,
-    /// Of each unit, its channel.
+    /// The channel of each unit.
     channel_of: Vec<usize>,
-    /// Of each member, when the pages in its buffer are programmed.
+    /// For each member, when the pages in its buffer are programmed.
     buffers: Vec<BinaryHeap<Reverse<Moment>>>,
     /// The unit whose turn it is.
     turn: usize,
-    /// When the read before arrived.
+    /// When the previous read arrived.
     read_before: Moment,
-    /// Of each member, when the command that is looked at is there, and its pages.
+    /// For each member, when the current command has arrived, and its pages.
     commands: Vec<(Moment, f64)>,
 }
 
@@ -65,7 +65,7 @@ impl Drive {
         let each = self.layout.units / self.layout.members;
         for member in 0..self.layout.members {
             self.buffers[member].clear();
-            // The buffer is full when a workload begins that writes.
+            // The buffer is full when a workload with writes begins.
             let pages = if writes { self.layout.buffer_pages } else { 0 };
             for page in 0..pages {
                 let unit = member * each + page % each;
@@ -118,7 +118,7 @@ impl Drive {
         }
     }
 
-    /// Reads the pages; returns when all are there.
+    /// Reads the pages. Returns when all have arrived.
     pub fn read(&mut self, at: Moment, access: &Access) -> Moment {
         self.command(at, access, None);
         let mut done = at;
@@ -151,7 +151,7 @@ impl Drive {
         done
     }
 
-    /// Brings the data of a read to the host.
+    /// Transfers the data of a read to the host.
     pub fn read_data(&mut self, at: Moment, first: u64, last: u64, bytes: f64) -> Moment {
         self.split(first, last);
         let pages = (last - first + 1) as f64;
@@ -168,7 +168,7 @@ impl Drive {
         self.log.after(done, Cost::PathRead, 1.0)
     }
 
-    /// Takes the pages into the buffer; returns when the write is complete.
+    /// Takes the pages into the buffer. Returns when the write completes.
     pub fn write(&mut self, at: Moment, access: &Access, bytes: f64) -> Moment {
         self.command(at, access, Some(bytes));
         self.wait_for_room();
@@ -206,7 +206,7 @@ impl Drive {
         }
     }
 
-    /// Programs one page of a write; returns when it is done.
+    /// Programs one page of a write. Returns when it is done.
     fn program(
         &mut self,
         access: &Access,
@@ -246,12 +246,13 @@ impl Drive {
         done
     }
 
-    /// When a page that is at its unit at `at` has crossed the channel too.
+    /// When a page that is at its unit at `at` has also crossed the channel.
     fn channel(&mut self, asked: Moment, at: Moment, unit: usize, weight: f64) -> Moment {
         if self.channels.is_empty() {
             return at;
         }
-        // Promised when it is asked for, so that no page waits for one that is not there yet.
+        // The channel is promised at the time of asking, so no page waits for one that has not
+        // arrived yet.
         let place = self.channel_of[unit];
         let begin = asked.or_later(self.channels[place]);
         let crossed = self.log.after(begin, Cost::Channel, weight);
@@ -259,7 +260,7 @@ impl Drive {
         at.or_later(crossed)
     }
 
-    /// When a unit has programmed what it was given.
+    /// When a unit has programmed everything it was given.
     fn written(&self, unit: usize) -> Moment {
         if self.layout.reads_first {
             self.programs[unit]
@@ -277,7 +278,7 @@ impl Drive {
     }
 }
 
-/// How many pages of a request are looked at, and for how many each stands.
+/// How many pages of a request are simulated, and how many each stands for.
 fn looked_at(first: u64, last: u64) -> (u64, f64) {
     let pages = last - first + 1;
     let count = pages.min(MOST_PAGES);

@@ -1,40 +1,40 @@
-//! What is wrong about a question.
+//! Errors in a question.
 
 use thiserror::Error;
 
-/// Why a loop cannot be replayed.
+/// The reason why a loop cannot be replayed.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum QueueingError {
-    /// A number of the layout.
+    /// An invalid number in the layout.
     #[error("{name} is {value}; allowed: {allowed}")]
     Layout {
-        /// Which.
+        /// Its name.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: usize,
-        /// What it may be.
+        /// The allowed values.
         allowed: &'static str,
     },
-    /// A cost that is no time.
+    /// A cost that is not a valid time.
     #[error("cost {place} is {value} ns; allowed: 0 or more")]
     Cost {
-        /// Which.
+        /// Its index.
         place: usize,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
-    /// A workload that is none.
+    /// An invalid workload.
     #[error("row {row} is no workload: shares are 0 to 1, depths 1 and sizes 512 or more")]
     Workload {
-        /// Which.
+        /// Its row.
         row: usize,
     },
-    /// The table or the costs have another length.
+    /// The table or the costs have the wrong length.
     #[error("{values} values; expected {expected}")]
     Length {
-        /// How many there are.
+        /// The length.
         values: usize,
-        /// What there should be.
+        /// The expected length.
         expected: &'static str,
     },
 }

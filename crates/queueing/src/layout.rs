@@ -1,42 +1,43 @@
-//! What a drive is made of.
+//! The parts of a drive.
 
 use crate::QueueingError;
 
-/// Of consecutive addresses on one member of an array.
+/// Consecutive bytes on one member of an array.
 pub const MEMBER_STRIPE_BYTES: u64 = 65_536;
 
 const MOST_UNITS: usize = 4096;
 const MOST_PAGES: usize = 1 << 16;
 
-/// Counts and switches of a drive.
+/// Counts and switches that describe a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Units that work at the same time, of all members together.
+    /// Units that work at the same time, over all members.
     pub units: usize,
     /// Consecutive bytes on one unit, read and written as a whole.
     pub page_bytes: usize,
-    /// Of an array; each has a link and a buffer of its own. A divisor of the units.
+    /// Members of an array. Each has its own link and buffer. A divisor of the units.
     pub members: usize,
-    /// Pages that wait in a member for their program; 0: a write waits for its own.
+    /// Pages that may wait in a member for their program. With 0, a write waits for its own
+    /// program.
     pub buffer_pages: usize,
-    /// Units share so many ways to the link; 0: none is shared.
+    /// Units share this many paths to the link; 0 means that none is shared.
     pub channels: usize,
-    /// A page that is written goes to the unit whose turn it is, not to that of its address.
+    /// A written page goes to the unit whose turn it is, not to that of its address.
     pub writes_in_turn: bool,
-    /// Reads do not wait for programs of their unit, but for a while of one that runs.
+    /// Reads do not wait for programs of their unit, except for a while for one in progress.
     pub reads_first: bool,
-    /// What is written to a page again replaces it in the buffer.
+    /// Rewriting a page replaces it in the buffer.
     pub merges: bool,
     /// A page that is read again at once needs no unit.
     pub caches_reads: bool,
-    /// Reads in order begin at their unit when the read before them arrives.
+    /// Sequential reads begin at their unit when the previous read arrives.
     pub reads_ahead: bool,
-    /// Data crosses the link both ways at the same time.
+    /// Data crosses the link in both directions at the same time.
     pub duplex: bool,
 }
 
 impl Layout {
-    /// The plainest drive: one unit behind a link, without a buffer, which does nothing ahead.
+    /// The simplest drive: one unit behind a link, without a buffer or read-ahead.
     pub const PLAIN: Self = Self {
         units: 1,
         page_bytes: 4096,
@@ -51,7 +52,7 @@ impl Layout {
         duplex: false,
     };
 
-    /// Refuses what makes no drive.
+    /// Refuses invalid layouts.
     ///
     /// # Errors
     ///
@@ -82,7 +83,7 @@ impl Layout {
         Ok(())
     }
 
-    /// The member and the unit of the page with this number, where those before it went to `before`.
+    /// The member and unit of the page with this number. The page before it went to `before`.
     #[inline(always)]
     pub(crate) fn next_place(&self, before: (usize, usize), page: u64) -> (usize, usize) {
         if self.members > 1 && page.is_multiple_of(self.member_stripe()) {
@@ -94,7 +95,7 @@ impl Layout {
         (member, if is_last { member * each } else { unit })
     }
 
-    /// The member of a page, and how many pages from it on, before `end`, are on the same.
+    /// The member of a page, and the number of pages from it on, before `end`, on the same member.
     #[inline]
     pub(crate) fn on_one_member(&self, page: u64, end: u64) -> (usize, u64) {
         let stripe = self.member_stripe();

@@ -1,5 +1,5 @@
-//! A closed loop of requests over a link, a write buffer and units that work in parallel: how long a
-//! request takes, and which costs that time is made of.
+//! A closed loop of requests over a link, a write buffer and parallel units: how long a request
+//! takes, and which costs make up that time.
 //!
 //! ```text
 //!             ┌────────────── depth requests in flight, each completion sends the next ─────────┐
@@ -9,16 +9,17 @@
 //!             └─> unit: read, channel ─> link: data ─> path ──────────────────────────────────────┘
 //! ```
 //!
-//! A drive is a [`Layout`], whole numbers and switches, and a few costs in nanoseconds ([`Cost`]). Every
-//! time is a maximum of sums of costs, so the time of a loop is the sum of the costs on its critical
-//! path: [`replay`] counts them. They are the gradient of the time too (where the path does not
-//! change), by which costs are fitted to measurements.
+//! A drive is a [`Layout`] (whole numbers and switches) and a few costs in nanoseconds ([`Cost`]).
+//! Every time is a maximum of sums of costs, so the time of a loop is the sum of the costs on its
+//! critical path. [`replay`] counts them. As long as the path does not change, these counts are
+//! also the gradient of the time, which is used to fit the costs to measurements.
 //!
-//! Modelled: addresses spread over units in turn, over members of an array, or writes wherever the
-//! turn is; parts of pages; pages written or read twice in a row; programs that reads pass; read-ahead.
-//! Left out: collection but for its mean cost, heads that move, a cache of what was read long ago.
+//! Modelled: addresses spread over units in turn, over members of an array, or writes to whichever
+//! unit has its turn; partial pages; pages written or read twice in a row; programs that reads
+//! pass; read-ahead. Left out: collection except its mean cost, moving heads, a cache of data read
+//! long ago.
 //!
-//! Requests are dealt evenly instead of drawn, so that a few hundred have the shares of many.
+//! Requests are spread evenly instead of drawn, so a few hundred represent the proportions of many.
 
 mod access;
 mod drive;

@@ -1,18 +1,18 @@
-//! Times that know which costs they are made of.
+//! Times that know which costs they consist of.
 
 use std::cmp::Ordering;
 
 use crate::QueueingError;
 
-/// How many costs there are.
+/// The number of costs.
 pub const COSTS: usize = 14;
 
-/// What takes time; in the order in which costs are given and counted.
+/// What takes time, in the order in which costs are given and counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
-    /// After the data of a read: the way back, the host.
+    /// After the data of a read: the way back, and the host.
     PathRead,
-    /// After a write is in the buffer, or programmed.
+    /// After a write is in the buffer or programmed.
     PathWrite,
     /// A command of a read, on the link.
     LinkRead,
@@ -26,21 +26,21 @@ pub enum Cost {
     Channel,
     /// A page read at its unit.
     Read,
-    /// A page that the read before ended in.
+    /// A page in which the previous read ended.
     ReadAgain,
     /// A page programmed.
     Program,
-    /// A page that the write before ended in.
+    /// A page in which the previous write ended.
     ProgramAgain,
-    /// What a page that is written in part takes more.
+    /// Extra time for a page that is written in part.
     Partial,
-    /// What a page at a random place takes more, collection included.
+    /// Extra time for a page at a random place, including collection.
     ProgramRandom,
-    /// What a read waits that meets a program, where reads go first.
+    /// How long a read waits that meets a program, if reads go first.
     ReadWaits,
 }
 
-/// Costs as they were given.
+/// Checks the given costs.
 pub fn checked_costs(costs: &[f64]) -> Result<[f64; COSTS], QueueingError> {
     let costs: [f64; COSTS] = costs.try_into().map_err(|_| QueueingError::Length {
         values: costs.len(),
@@ -54,7 +54,7 @@ pub fn checked_costs(costs: &[f64]) -> Result<[f64; COSTS], QueueingError> {
     Ok(costs)
 }
 
-/// Before anything was done.
+/// The time before any step.
 const BEGINNING: u32 = u32::MAX;
 
 /// A time and the last step on its critical path.
@@ -70,7 +70,7 @@ impl Moment {
         step: BEGINNING,
     };
 
-    /// A time that nothing is known to lie behind.
+    /// A time without known steps before it.
     pub const fn at(ns: f64) -> Self {
         Self {
             ns,
@@ -101,7 +101,7 @@ impl PartialOrd for Moment {
 
 impl Ord for Moment {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Never below zero, so that their bits are in the same order.
+        // Never below zero, so their bits have the same order.
         self.ns.to_bits().cmp(&other.ns.to_bits())
     }
 }
@@ -113,7 +113,7 @@ struct Step {
     cost: Cost,
 }
 
-/// Every step of a replay.
+/// All steps of a replay.
 #[derive(Debug)]
 pub struct Log {
     costs: [f64; COSTS],
@@ -128,17 +128,17 @@ impl Log {
         }
     }
 
-    /// From now on steps take so long.
+    /// Sets the costs of later steps.
     pub const fn set_costs(&mut self, costs: [f64; COSTS]) {
         self.costs = costs;
     }
 
-    /// Forgets the steps, so that what critical paths are made of is not known any more.
+    /// Forgets the steps; critical paths are not known any more.
     pub fn clear(&mut self) {
         self.steps.clear();
     }
 
-    /// The moment a cost later, or a multiple of it.
+    /// The moment that is later by a cost, or by a multiple of it.
     #[inline(always)]
     pub fn after(&mut self, moment: Moment, cost: Cost, times: f64) -> Moment {
         let step = self.steps.len() as u32;
@@ -153,10 +153,10 @@ impl Log {
         }
     }
 
-    /// Adds, `factor` times, how often each cost is on the critical path to a moment.
+    /// Adds to `counts` how often each cost is on the critical path to a moment, times `factor`.
     pub fn count(&self, moment: Moment, factor: f64, counts: &mut [f64; COSTS]) {
         let mut at = moment.step;
-        // The first step of all is before nothing, which no step is behind.
+        // The first step has no step before it.
         while let Some(step) = self.steps.get(at as usize) {
             counts[step.cost as usize] += factor * f64::from(step.times);
             at = step.before;

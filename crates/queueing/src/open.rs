@@ -1,14 +1,15 @@
-//! The same drive when requests arrive at their own times, wherever they go.
+//! The same drive for requests that arrive at their own times, at any place.
 //!
 //! ```text
 //!   request ─> is it time? fewer outstanding than it allows? ─> drive ─> answered
 //!                  events that lie before are done first
 //! ```
 //!
-//! A closed loop keeps a buffer full as long as it writes; here it is empty at first and empties
-//! while nothing comes, so a write that meets room takes its way alone. How accesses follow each
-//! other is seen from their addresses: one that begins where one of the last ones ended, or at most
-//! [`MOST_GAP_BYTES`] further, goes on in order, as a closed loop's do with a stride.
+//! A closed loop keeps a buffer full as long as it writes. Here the buffer is empty at first and
+//! empties while nothing comes, so a write that finds room takes only its path. Sequential access
+//! is recognised by addresses. An access continues one of the most recent ones if it begins where
+//! that one ended, or at most [`MOST_GAP_BYTES`] further, like the accesses of a closed loop with a
+//! stride.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,43 +19,43 @@ use crate::drive::Drive;
 use crate::moment::{Moment, checked_costs};
 use crate::{COSTS, Layout, QueueingError};
 
-/// So many ends of accesses are remembered of each direction.
+/// The number of recent ends of accesses remembered for each direction.
 const STREAMS: usize = 32;
-/// The longest way forward that is still in order.
+/// The longest forward gap that still counts as in order.
 pub const MOST_GAP_BYTES: u64 = 262_144;
 
-/// A read or a write and when it may be sent.
+/// A read or a write, and when it may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Not before; never before the request before it.
+    /// Its earliest time; never before that of the previous request.
     pub due_ns: u64,
-    /// Only while fewer are outstanding; 1 or more.
+    /// It is sent only while fewer than this are outstanding; 1 or more.
     pub depth: u32,
-    /// A write, or a read.
+    /// Whether it is a write.
     pub is_write: bool,
-    /// Where it begins.
+    /// Its offset.
     pub offset_bytes: u64,
-    /// How long it is; 1 or more.
+    /// Its length; 1 or more.
     pub size_bytes: u64,
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answered {
     /// The request.
     pub request: Request,
     /// When it was sent: when it was due, or as soon as fewer were outstanding.
     pub sent_ns: f64,
-    /// When it was complete.
+    /// When it completed.
     pub completed_ns: f64,
 }
 
-/// What happens at a time.
+/// An event.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// The data of a read is ready to cross the link.
     Ready,
-    /// It is complete.
+    /// The request is complete.
     Complete,
 }
 
@@ -65,12 +66,13 @@ struct Outstanding {
     pages: (u64, u64),
 }
 
-/// A drive that is asked at any time.
+/// A drive that receives requests at any time.
 pub struct OpenLoop {
     drive: Drive,
     page_bytes: u64,
     ends: [Ends; 2],
-    /// By the bits of their times, which are never below zero, then in order; what and whose.
+    /// Ordered by the bits of their times, which are never below zero, then by sequence. Then the
+    /// kind and the request.
     events: BinaryHeap<Reverse<(u64, u64, usize)>>,
     happens: Vec<Event>,
     outstanding: Vec<Outstanding>,
@@ -81,11 +83,11 @@ pub struct OpenLoop {
 }
 
 impl OpenLoop {
-    /// A drive that was idle for long.
+    /// A drive that has been idle for long.
     ///
     /// # Errors
     ///
-    /// What is wrong about the layout or the costs.
+    /// An invalid layout or cost.
     pub fn new(layout: &Layout, costs: &[f64]) -> Result<Self, QueueingError> {
         layout.validate()?;
         let mut drive = Drive::new(layout, &checked_costs(costs)?);
@@ -104,7 +106,7 @@ impl OpenLoop {
         })
     }
 
-    /// What is begun from now on takes so long.
+    /// Sets the costs of everything that begins from now on.
     ///
     /// # Errors
     ///
@@ -115,7 +117,7 @@ impl OpenLoop {
         Ok(())
     }
 
-    /// Sends the next request; tells what was completed until then, in the order of completion.
+    /// Sends the next request. Reports what completed until then, in order of completion.
     pub fn send(&mut self, request: &Request, answered: &mut impl FnMut(Answered)) {
         let due_ns = request.due_ns as f64;
         while let Some(&Reverse((bits, ..))) = self.events.peek()
@@ -125,7 +127,7 @@ impl OpenLoop {
         }
         self.now_ns = self.now_ns.max(due_ns);
         let sent = Moment::at(self.now_ns);
-        // Paths are not asked for here.
+        // Critical paths are not needed here.
         self.drive.log.clear();
         let access = self.access(request);
         let size = request.size_bytes as f64;
@@ -144,7 +146,7 @@ impl OpenLoop {
         self.happen(at, event, place);
     }
 
-    /// Completes what is outstanding.
+    /// Completes all outstanding requests.
     pub fn finish(&mut self, answered: &mut impl FnMut(Answered)) {
         while !self.events.is_empty() {
             self.go_on(answered);
@@ -212,22 +214,22 @@ impl OpenLoop {
             last,
             partial: (!begin.is_multiple_of(page), !end.is_multiple_of(page)),
             again,
-            // Read-ahead goes on from the last read, not from one of many.
+            // Read-ahead continues only from the last read, not from one of several.
             follows: is_next && gap.is_some_and(|gap| gap < page),
             is_random: gap.is_none(),
         }
     }
 }
 
-/// Where accesses of one direction ended, the last one last.
+/// The ends of accesses in one direction, the most recent last.
 #[derive(Debug, Default)]
 struct Ends {
     last: Vec<u64>,
 }
 
 impl Ends {
-    /// How far an access begins beyond one that it goes on from, which it replaces, and whether that
-    /// was the last one.
+    /// How far an access begins after the one that it continues and replaces, and whether that was
+    /// the most recent one.
     fn follow(&mut self, begin: u64, end: u64) -> (Option<u64>, bool) {
         let gap_of = |&ended: &u64| {
             begin

@@ -8,18 +8,18 @@ use crate::drive::{Drive, LINK_PAGE_BYTES};
 use crate::moment::{Moment, checked_costs};
 use crate::{COSTS, Layout, QueueingError};
 
-/// Of a workload, in the order of equation 4 of Huang et al. 2011.
+/// Characteristics of a workload, in the order of equation 4 of Huang et al. 2011.
 pub const CHARACTERISTICS: usize = 8;
 
-/// Deeper loops wait at the same place.
+/// The deepest simulated loop. Deeper ones wait at the same place.
 const MOST_DEPTH: usize = 256;
-/// Of a request when this many are replayed; of larger requests fewer tell as much.
+/// Pages of a request for which this many requests are replayed. Larger requests need fewer.
 const USUAL_PAGES: f64 = 10.0;
 
-/// What a workload takes.
+/// The time of a workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Replayed {
-    /// From one completion to the next, on average.
+    /// Mean time from one completion to the next.
     pub ns: f64,
     /// How often each cost is on the critical path of a request.
     pub counts: [f64; COSTS],
@@ -29,12 +29,13 @@ pub struct Replayed {
 ///
 /// # Arguments
 ///
-/// `table` holds rows of [`CHARACTERISTICS`]: ratios from 0 to 1, sizes and strides in bytes; NaN is
-/// what has no effect. `requests` is about how many count, after a third as many that do not.
+/// `table` holds rows of [`CHARACTERISTICS`]: ratios from 0 to 1, sizes and strides in bytes; NaN
+/// for values without effect. About `requests` requests are counted, after a third as many that are
+/// not.
 ///
 /// # Errors
 ///
-/// What is wrong about the layout, the costs or the table.
+/// An invalid layout, cost or table.
 pub fn replay(
     table: &[f64],
     layout: &Layout,
@@ -100,11 +101,11 @@ impl Workload {
     }
 }
 
-/// What a request in flight does next, and when.
+/// The next step of a request in flight, and its time.
 #[derive(Clone, Copy)]
 struct InFlight {
     at: Moment,
-    /// The read whose data is there, still to cross the link.
+    /// A read whose data has arrived but must still cross the link.
     arrived: Option<(u64, u64)>,
 }
 
@@ -128,7 +129,7 @@ impl Drive {
             };
             depth
         ];
-        // Bits of times, which are never below zero, are in the order of the times.
+        // The bits of times, which are never below zero, have the order of the times.
         let mut order: BinaryHeap<_> = (0..depth).map(|place| Reverse((0, place))).collect();
         let page = self.layout.page_bytes as f64;
         let mut begin = Moment::ZERO;

@@ -1,4 +1,4 @@
-//! Every test of the crate, as one program.
+//! All tests of the crate in one program.
 
 mod loops;
 mod open;

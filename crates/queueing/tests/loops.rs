@@ -1,4 +1,4 @@
-//! Loops whose time is known by hand, and that a time is the sum of what it is made of.
+//! Loops whose time is computed by hand, and a check that a time is the sum of its parts.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +12,7 @@ pub fn costs(given: &[(Cost, f64)]) -> [f64; COSTS] {
     costs
 }
 
-/// Write ratio, depth, sizes, randomness, strides; of reads and of writes alike.
+/// Write ratio, depth, sizes, randomness and strides; the same for reads and writes.
 fn workload(write_ratio: f64, depth: f64, size: f64, random: f64, stride: f64) -> [f64; 8] {
     [
         write_ratio,
@@ -52,7 +52,7 @@ fn a_request_by_itself_takes_every_cost_in_turn() {
     let writes = workload(1.0, 1.0, 2048.0, 1.0, 0.0);
     let expected = 5.0 + 13.0 / 2.0 + 900.0 + 40.0 + 20.0 + 2.0;
     assert!((time(&writes, &Layout::PLAIN, &costs) - expected).abs() < 1e-6);
-    // Two pages of one unit, one after the other; of two units, at once.
+    // Two pages of one unit, one after another; of two units, at once.
     let larger = workload(0.0, 1.0, 8192.0, 1.0, 0.0);
     assert_eq!(
         time(&larger, &Layout::PLAIN, &costs),
@@ -76,7 +76,7 @@ fn units_share_what_comes_in_order_unless_strides_miss_them() {
     assert!((time(&in_order, &four, &costs) - 25.0).abs() < 0.5);
     let on_one = workload(0.0, 32.0, 4096.0, 0.0, 3.0 * 4096.0);
     assert!((time(&on_one, &four, &costs) - 100.0).abs() < 0.5);
-    // Of an array 64 KiB lie on one member.
+    // In an array, 64 KiB lie on one member.
     let members = Layout { members: 2, ..four };
     let of_one_member = workload(0.0, 32.0, 4096.0, 0.0, 31.0 * 4096.0);
     assert!((time(&of_one_member, &members, &costs) - 100.0).abs() < 0.5);
@@ -115,7 +115,7 @@ fn switches_do_what_they_say() {
         (Cost::ProgramAgain, 400.0),
         (Cost::ReadWaits, 7.0),
     ]);
-    // A read by itself takes 110 ns, and 7 more where a program runs that it passes.
+    // A read alone takes 110 ns, and 7 more if a program is in progress that it passes.
     let mixed = workload(0.05, 1.0, 4096.0, 1.0, 0.0);
     let buffered = Layout {
         buffer_pages: 4,
@@ -285,7 +285,7 @@ fn what_is_no_drive_or_workload_is_refused() {
     assert!(replay(&row[..7], &Layout::PLAIN, &costs, 8).is_err());
     assert!(replay(&row, &Layout::PLAIN, &costs[..3], 8).is_err());
     assert!(replay(&row, &Layout::PLAIN, &[f64::NAN; COSTS], 8).is_err());
-    // What has no effect is missing.
+    // Values without effect are missing.
     let mut reads = row;
     reads[0] = 0.0;
     reads[3] = f64::NAN;

@@ -1,4 +1,4 @@
-//! Requests at times of their own, whose completion is known by hand.
+//! Requests at their own times, whose completion is computed by hand.
 
 #![allow(clippy::unwrap_used)]
 
@@ -81,7 +81,7 @@ fn a_write_that_meets_room_waits_for_no_program() {
     let closed = [1.0, 1.0, 4096.0, 4096.0, 1.0, 1.0, 0.0, 0.0];
     let each = replay(&closed, &buffered, &costs, 256).unwrap()[0].ns;
     assert!((each - 1000.0).abs() < 10.0, "{each}");
-    // Sent as they are programmed, they find room again.
+    // If they are sent as fast as they are programmed, they find room again.
     let slow: Vec<_> = (0..8)
         .map(|place| request(1000 * place, true, 100 * place))
         .collect();
@@ -102,7 +102,7 @@ fn only_so_many_are_outstanding_and_what_waits_is_late_not_slow() {
 
 #[test]
 fn a_loop_of_one_is_the_closed_loop() {
-    // Sent when the one before completes, at random places of one unit and of several.
+    // Each is sent when the one before completes, at random places of one unit and of several.
     let costs = costs(&[
         (Cost::Read, 100.0),
         (Cost::PathRead, 30.0),
@@ -131,7 +131,7 @@ fn a_loop_of_one_is_the_closed_loop() {
 fn what_goes_on_where_one_of_the_last_ended_is_in_order() {
     let costs = costs(&[(Cost::Program, 100.0), (Cost::ProgramRandom, 7.0)]);
     let beyond = MOST_GAP_BYTES / PAGE;
-    // Two streams side by side; then as far as is still in order, and one page further.
+    // Two streams at the same time; then as far as still counts as in order, and one page further.
     let pages = [0, 1000, 1, 1001, 2 + beyond, 1002 + beyond + 1];
     let apart: Vec<_> = (pages.iter().enumerate())
         .map(|(place, &page)| request(1000 * place as u64, true, page))

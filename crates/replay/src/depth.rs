@@ -5,18 +5,18 @@ use std::collections::BinaryHeap;
 
 use drivelab_trace::{Record, UNKNOWN};
 
-/// The most that are followed: more has no host.
+/// The most that are tracked. No host has more.
 pub const MOST_DEPTH: usize = drivelab_workload::MAX_QUEUE_DEPTH as usize;
 
-/// When the requests complete that have arrived and not completed.
+/// Completion times of the requests that have arrived but not completed.
 #[derive(Clone, Debug, Default)]
 pub struct RecordedDepth {
     outstanding: BinaryHeap<Reverse<u64>>,
 }
 
 impl RecordedDepth {
-    /// The request arrives: how many are outstanding from then on, itself among them. A request
-    /// without a response time is complete at once. None where that are too many.
+    /// A request arrives. Returns how many are outstanding, including it. A request without a
+    /// response time completes at once. `None` if there are too many.
     #[inline]
     pub fn arrives(&mut self, record: &Record) -> Option<u32> {
         while let Some(&Reverse(at)) = self.outstanding.peek()

@@ -1,15 +1,15 @@
-//! Why a trace cannot be replayed.
+//! Reasons why a trace cannot be replayed.
 
 use drivelab_trace::TraceError;
 use thiserror::Error;
 
-/// Why a trace cannot be replayed.
+/// The reason why a trace cannot be replayed.
 #[derive(Debug, Error)]
 pub enum ReplayError {
     /// It cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// Nothing of it can be sent.
+    /// It contains nothing that can be sent.
     #[error(
         "{name} holds no request that can be sent ({found}); name a trace with reads, writes, trims \
          or flushes"
@@ -17,20 +17,20 @@ pub enum ReplayError {
     Nothing {
         /// The file, or the first of several.
         name: String,
-        /// What it does hold.
+        /// What it does contain.
         found: String,
     },
-    /// A device was asked for that it does not have.
+    /// A selected device does not exist in it.
     #[error("{name} has no device {missing:?}; it has {known}")]
     NoDevice {
         /// The file, or the first of several.
         name: String,
-        /// What was asked for.
+        /// The selected device.
         missing: String,
-        /// The devices that it has.
+        /// The devices in it.
         known: String,
     },
-    /// Addresses that no drive has.
+    /// Addresses beyond any drive.
     #[error(
         "a request at {offset_bytes} of {size_bytes} bytes ends beyond what can be addressed; give \
          the size of the device, so that such requests count as bad"
@@ -41,16 +41,16 @@ pub enum ReplayError {
         /// Its length.
         size_bytes: u64,
     },
-    /// More regions than are told apart.
+    /// More separate regions than are tracked.
     #[error(
         "the trace touches more than {most} separate stretches of 64 MiB, too many to lay out by \
          regions; use the fit wrap, or choose one device"
     )]
     TooScattered {
-        /// How many are told apart.
+        /// The largest number.
         most: usize,
     },
-    /// The recording says of some requests only how long they took.
+    /// Only some requests in the recording have response times.
     #[error(
         "the recorded depth is not known: {unknown} of {requests} requests have no response time; \
          give a depth"
@@ -61,23 +61,23 @@ pub enum ReplayError {
         /// All of them.
         requests: u64,
     },
-    /// More outstanding at once than any host has.
+    /// More outstanding requests than any host has.
     #[error(
         "the trace has more than {most} requests outstanding at once, so its response times are \
          wrong or in another unit; give a depth"
     )]
     TooDeep {
-        /// How many may be.
+        /// The largest number.
         most: usize,
     },
-    /// The second reading saw something else than the first.
+    /// The second reading differs from the first.
     #[error(
         "{name} is not what it was when it was looked at ({what}); leave it alone during the replay"
     )]
     Changed {
         /// The file, or the first of several.
         name: String,
-        /// What differs.
+        /// The difference.
         what: String,
     },
     /// A drive that is too small.

@@ -1,7 +1,7 @@
-//! A number by which the requests of a trace are known, in their order.
+//! A number that identifies the requests of a trace, in order.
 //!
-//! It tells two readings of a file apart, or two files with one name. It is no defence against
-//! somebody who wants two traces to have the same one.
+//! It distinguishes two readings of a file, or two files with one name. It does not protect against
+//! somebody who makes two traces with the same number.
 
 use drivelab_trace::Record;
 
@@ -13,15 +13,15 @@ const FACTORS: [u64; 4] = [
     0xD6E8_FEB8_6659_FD93,
 ];
 
-/// Of the requests seen so far.
+/// The fingerprint of the requests so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
-    /// Takes the next request.
+    /// Adds the next request.
     #[inline(always)]
     pub const fn take(&mut self, record: &Record) {
-        // One multiplication waits for another, so that a request costs no more than that.
+        // Only one multiplication depends on another, so a request costs no more than that.
         let kind = (record.device as u64) << 8 | record.operation as u64;
         let mixed = record.arrival_ns.wrapping_mul(FACTORS[0])
             ^ record.offset_bytes.wrapping_mul(FACTORS[1]).rotate_left(21)

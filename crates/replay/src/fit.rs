@@ -1,4 +1,4 @@
-//! Where on a drive the requests of a trace fall.
+//! How the requests of a trace are placed on a drive.
 //!
 //! ```text
 //!   trace   device a |==    ===  |   device b |  =====|
@@ -13,29 +13,29 @@ use rustc_hash::FxHashMap;
 use crate::error::ReplayError;
 use crate::survey::DeviceFacts;
 
-/// A region of [`Fit::Scale`], and what devices in a row are rounded up to.
+/// The size of a region of [`Fit::Scale`]. Devices in a row are rounded up to it.
 pub const REGION_BYTES: u64 = 1 << 20;
 
-/// Regions of one word of the map of touched ones.
+/// Regions in one word of the map of touched regions.
 const WORD_REGIONS: u64 = u64::BITS as u64;
 
-/// The most words that are told apart: 100 MB.
+/// The most words in the map: 100 MB.
 const MOST_WORDS: usize = 1 << 22;
 
-/// Where requests fall.
+/// How requests are placed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fit {
-    /// Where they were recorded; what lies beyond the drive is refused.
+    /// At the recorded addresses. Requests beyond the drive are refused.
     #[default]
     Keep,
-    /// Where they were recorded modulo the drive's size.
+    /// At the recorded addresses modulo the drive's size.
     Wrap,
-    /// Regions that the trace touches are laid out one after the other, in their order.
+    /// The regions that the trace touches are placed one after another, in order.
     Scale,
 }
 
 impl Fit {
-    /// Every fit, with its name.
+    /// Every fit with its name.
     pub const NAMES: [(&'static str, Self); 3] = [
         ("keep", Self::Keep),
         ("wrap", Self::Wrap),
@@ -43,16 +43,16 @@ impl Fit {
     ];
 }
 
-/// Which regions a trace touches, by device.
+/// The regions that a trace touches, by device.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Touched {
     words: FxHashMap<(u32, u64), u64>,
-    /// Of the request before: most fall into the same region again.
+    /// The word of the previous request; most requests fall into the same region again.
     last: Option<(u32, u64)>,
 }
 
 impl Touched {
-    /// Takes a request whose bytes are `start` to `end`.
+    /// Adds a request with the bytes `start` to `end`.
     #[inline]
     pub fn take(&mut self, device: u32, start: u64, end: u64) -> Result<(), ReplayError> {
         let (first, last) = (start / REGION_BYTES, (end - 1) / REGION_BYTES);
@@ -73,7 +73,7 @@ impl Touched {
         Ok(())
     }
 
-    /// The stretches of touched regions, in their order.
+    /// The runs of touched regions, in order.
     fn runs(self) -> Vec<Run> {
         let mut words: Vec<_> = self.words.into_iter().collect();
         words.sort_unstable();
@@ -100,27 +100,27 @@ impl Touched {
     }
 }
 
-/// Touched regions without a gap between them.
+/// Consecutive touched regions.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     device: u32,
     first: u64,
     count: u64,
-    /// Where the first is laid, in regions.
+    /// The new place of the first region, in regions.
     place: u64,
 }
 
-/// Where every request falls, known when the trace was surveyed.
+/// The place of every request, known after the survey.
 #[derive(Clone, Debug)]
 pub struct Layout {
     kind: Kind,
-    /// The end of the furthest request.
+    /// The end of the request that reaches furthest.
     end_bytes: u64,
 }
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Where each device begins.
+    /// The beginning of each device.
     Rows {
         fit: Fit,
         bases: Vec<u64>,
@@ -129,7 +129,7 @@ enum Kind {
 }
 
 impl Layout {
-    /// Devices one after the other, in the order in which they appeared.
+    /// Devices one after another, in order of appearance.
     pub(crate) fn in_rows(fit: Fit, devices: &[DeviceFacts]) -> Result<Self, ReplayError> {
         let (mut next, mut end_bytes) = (0_u64, 0);
         let mut bases = Vec::with_capacity(devices.len());
@@ -160,14 +160,14 @@ impl Layout {
         }
     }
 
-    /// The bytes of a drive that it takes, from the first on: for [`Fit::Wrap`] those of a drive
-    /// on which nothing begins again.
+    /// The bytes of a drive that it needs. For [`Fit::Wrap`], those of a drive on which nothing
+    /// wraps.
     #[must_use]
     pub const fn end_bytes(&self) -> u64 {
         self.end_bytes
     }
 
-    /// What fits it to a drive's `range` of a beginning and so many bytes; the largest request
+    /// The placement in a `range` of a drive, given as its start and its bytes. The largest request
     /// has `largest_bytes`.
     pub(crate) fn placed(
         &self,
@@ -208,20 +208,20 @@ pub(crate) struct Placing<'a> {
     layout: &'a Layout,
     start: u64,
     length: u64,
-    /// The run of the request before.
+    /// The run of the previous request.
     last: usize,
 }
 
 impl Placing<'_> {
-    /// Where the request lies that has `size` bytes at `offset` of a device; none where nobody
-    /// surveyed it.
+    /// The place of a request with `size` bytes at `offset` of a device; `None` if the survey did
+    /// not see it.
     #[inline]
     pub fn place(&mut self, device: u32, offset: u64, size: u64) -> Option<u64> {
         let at = match &self.layout.kind {
             Kind::Rows { fit, bases } => {
                 let at = bases.get(device as usize)?.checked_add(offset)?;
                 match fit {
-                    // The last request of the drive is moved back, so that it ends with it.
+                    // The last request of the drive is moved back so that it ends with the drive.
                     Fit::Wrap => (at % self.length).min(self.length.checked_sub(size)?),
                     Fit::Keep | Fit::Scale => at,
                 }

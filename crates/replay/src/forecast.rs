@@ -1,11 +1,11 @@
-//! What becomes of a trace on a drive that is known only as a queueing model, window by window.
+//! Forecasts a trace, window by window, on a drive known only as a queueing model.
 //!
 //! ```text
 //!   PacedSource ─> commands ─> OpenLoop (costs of the window) ─> answered ─> rows
 //! ```
 //!
-//! Windows count what completes in them, as the intervals of a simulation do, and how late what is due
-//! in them is sent. Trims and flushes, which the model does not know, are left out.
+//! Windows count what completes in them, like the intervals of a simulation, and how late requests
+//! due in them are sent. Trims and flushes are left out, because the model does not know them.
 
 use std::collections::BTreeMap;
 
@@ -14,28 +14,28 @@ use drivelab_request::CommandKind;
 use drivelab_workload::{Paced, PacedSource};
 use thiserror::Error;
 
-/// More windows in which requests complete are refused.
+/// The most windows in which requests may complete.
 pub const MOST_FORECASTS: usize = 1 << 20;
-/// A request sent later than this after its time was late.
+/// A request counts as late if it is sent more than this after its time.
 pub const LATE_NS: f64 = 1e6;
 
-/// Why there is no forecast.
+/// The reason why there is no forecast.
 #[derive(Debug, Error)]
 pub enum ForecastError {
-    /// The model is none.
+    /// An invalid model.
     #[error(transparent)]
     Model(#[from] QueueingError),
-    /// Windows that are none, or costs of none.
+    /// Invalid windows, or costs for none.
     #[error("{0}")]
     Windows(&'static str),
-    /// More of them than are kept.
+    /// More windows than are kept.
     #[error(
         "requests are outstanding in more than {MOST_FORECASTS} windows of {} s; use a longer \
          --window",
         window_ns / 1e9
     )]
     TooManyWindows {
-        /// How long each is.
+        /// Their length.
         window_ns: f64,
     },
     /// The trace cannot be read or does not fit.
@@ -43,26 +43,26 @@ pub enum ForecastError {
     Trace(String),
 }
 
-/// What became of a window. Arrays of two are of reads and of writes.
+/// The results of a window. Arrays of two entries are for reads and writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Forecast {
-    /// Which: the first one is 0.
+    /// Its number, from 0.
     pub window: u64,
     /// Requests that completed in it.
     pub requests: [u64; 2],
     /// Their bytes.
     pub bytes: [u64; 2],
-    /// The sum of the times from being sent to completion.
+    /// The sum of the times from sending to completion.
     pub latency_ns: [f64; 2],
-    /// The longest.
+    /// The longest such time.
     pub latency_ns_max: [f64; 2],
     /// Requests that were due in it.
     pub due: u64,
-    /// Those of them that were sent more than [`LATE_NS`] after their times.
+    /// Those of them sent more than [`LATE_NS`] after their times.
     pub late: u64,
-    /// The sum of how late those that were due were sent.
+    /// The total lateness of the requests due in it.
     pub late_ns: f64,
-    /// Over the requests, how long each was outstanding in it, summed.
+    /// The sum, over all requests, of the time each was outstanding in it.
     pub outstanding_ns: f64,
 }
 
@@ -70,16 +70,16 @@ pub struct Forecast {
 ///
 /// # Arguments
 ///
-/// `range_bytes` is the drive's size. Windows are `window_ns` of the replay long. From each of the
-/// windows `begin` on, which ascend, the drive has the next [`COSTS`] of `costs`.
+/// `range_bytes` is the size of the drive. Windows are `window_ns` of the replay long. From each of
+/// the ascending windows in `begin` on, the drive has the next [`COSTS`] of `costs`.
 ///
 /// # Returns
 ///
-/// Windows in which a request was due, outstanding or completed, in their order.
+/// Windows in which a request was due, outstanding or completed, in order.
 ///
 /// # Errors
 ///
-/// What is wrong about the model, the windows or the trace.
+/// An invalid model, window or trace.
 pub fn forecast(
     source: &dyn PacedSource,
     range_bytes: u64,

@@ -6,9 +6,9 @@
 //!                Fit, Pace ─────────┘ └─> records ─> placed, cut, paced ─> commands   second reading
 //! ```
 //!
-//! A trace is read twice: what it addresses, how many requests it has and how deep its queue was
-//! must be known before the first is sent. Nothing of it is kept but what the survey counts, so
-//! memory does not grow with its length. That both readings saw the same requests is checked.
+//! A trace is read twice. Its addresses, its number of requests and its queue depth must be known
+//! before the first request is sent. Only the counts of the survey are kept, so memory does not
+//! grow with the length of the trace. The second reading is checked to contain the same requests.
 
 mod depth;
 mod error;

@@ -1,34 +1,34 @@
-//! Where recorded requests come from: files, or a list in memory.
+//! The source of recorded requests: files, or a list in memory.
 
 use std::sync::Arc;
 
 use drivelab_trace::{Checks, Given, Options, Record, Trace, TraceError};
 
-/// Listed requests are given out so many at a time.
+/// Listed requests given out at a time.
 const LISTED: usize = 4096;
 
-/// Where recorded requests come from; they can be read from there again and again.
+/// The source of recorded requests. It can be read any number of times.
 #[derive(Clone, Debug)]
 pub enum Origin {
-    /// Files of a trace, and how they are read.
+    /// Files of a trace, and how to read them.
     Files {
-        /// Which.
+        /// The files.
         files: Vec<Given>,
-        /// How.
+        /// The reading options.
         options: Box<Options>,
     },
-    /// A list in order of arrival, of one device.
+    /// A list of one device, in order of arrival.
     Listed(Arc<[Record]>),
 }
 
-/// Requests on their way.
+/// Requests being read.
 pub(crate) enum Records {
     Trace(Box<Trace>),
     Listed(Arc<[Record]>, usize),
 }
 
 impl Origin {
-    /// What messages call it.
+    /// Its name in messages.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -48,7 +48,7 @@ impl Origin {
 }
 
 impl Records {
-    /// Replaces `batch` by the next requests; empty at the end.
+    /// Replaces `batch` with the next requests; empty at the end.
     pub fn next_batch(&mut self, batch: &mut Vec<Record>) -> Result<(), TraceError> {
         match self {
             Self::Trace(trace) => trace.next_batch(batch),
@@ -62,7 +62,7 @@ impl Records {
         }
     }
 
-    /// What was found while files were read.
+    /// The findings while files were read.
     pub fn checks(&self) -> Option<&Checks> {
         match self {
             Self::Trace(trace) => Some(trace.checks()),
@@ -78,7 +78,7 @@ impl Records {
         }
     }
 
-    /// The names of the devices so far, and those that were asked for and are not there.
+    /// The names of the devices so far, and selected ones that do not exist.
     pub fn devices(&self) -> (Vec<String>, Vec<String>) {
         match self {
             Self::Trace(trace) => {

@@ -1,27 +1,27 @@
 //! When the requests of a trace are sent.
 
-/// So many may be outstanding of a replay at recorded times, unless another number is given.
+/// The default limit of outstanding requests for a replay at recorded times.
 pub const USUAL_DEPTH: u32 = 1024;
 
 /// When requests are sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// At their recorded times, later only while `depth` are outstanding.
+    /// At their recorded times. Later only while `depth` are outstanding.
     Recorded {
-        /// So many times as fast: times are divided by it.
+        /// The speed: times are divided by it.
         speed: f64,
-        /// The most that are outstanding.
+        /// The most outstanding requests.
         depth: u32,
     },
-    /// As soon as fewer are outstanding than this, or than were when the request was recorded.
+    /// As soon as fewer are outstanding than this, or than when the request was recorded.
     Closed {
-        /// How many; none for as many as were recorded.
+        /// The depth; `None` means the recorded one.
         depth: Option<u32>,
     },
 }
 
 impl Pace {
-    /// Whether it needs to know how deep the recorded queue was.
+    /// Whether it needs the recorded depth.
     #[must_use]
     pub const fn needs_recorded_depth(&self) -> bool {
         matches!(self, Self::Closed { depth: None })
@@ -33,14 +33,14 @@ impl Pace {
         matches!(self, Self::Recorded { .. })
     }
 
-    /// Before when a request is not sent that arrived at `arrival_ns`.
+    /// The earliest time at which a request that arrived at `arrival_ns` is sent.
     #[inline]
     #[must_use]
     pub fn due_ns(&self, arrival_ns: u64) -> u64 {
         match self {
             Self::Closed { .. } => 0,
             Self::Recorded { speed: 1.0, .. } => arrival_ns,
-            // Whoever is late stays late: a quotient never falls where times do not.
+            // The order is kept: a quotient never decreases if times do not.
             Self::Recorded { speed, .. } => (arrival_ns as f64 / speed) as u64,
         }
     }

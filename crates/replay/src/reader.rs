@@ -5,8 +5,8 @@
 //!   run:                         next_batch <──────────────┘
 //! ```
 //!
-//! Decompressing and reading take a good part of the time of a simulated request, so they have a
-//! thread of their own; what is sent, and when, does not depend on it.
+//! Decompressing and reading take a good part of the time of a simulated request, so they have
+//! their own thread. It does not affect what is sent or when.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -24,19 +24,19 @@ use crate::origin::{Origin, Records};
 use crate::pace::Pace;
 use crate::survey::{Sent, Surveyed};
 
-/// Batches that are read and not taken yet: a few thousand requests each.
+/// Batches read ahead: a few thousand requests each.
 const AHEAD: usize = 4;
 
-/// A surveyed trace, to be sent.
+/// A surveyed trace, ready to be sent.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// Where it lies.
+    /// Its source.
     pub origin: Origin,
-    /// What the survey found.
+    /// The result of the survey.
     pub surveyed: Arc<Surveyed>,
     /// When requests are sent.
     pub pace: Pace,
-    /// Whether addresses begin again at the end of a drive, so that any drive will do.
+    /// Whether addresses wrap at the end of a drive, so that any drive will do.
     pub wraps: bool,
 }
 
@@ -60,14 +60,14 @@ impl PacedSource for Replay {
     fn open(&self, range: (u64, u64)) -> Result<Box<dyn PacedReader>, String> {
         let reading = Reading::open(self.clone()).map_err(|error| error.to_string())?;
         let largest = self.surveyed.facts.largest_bytes;
-        // That it fits is found out here, not in the thread.
+        // Check here that it fits, not in the thread.
         let fits = self.surveyed.layout.placed(range, largest);
         fits.map_err(|error| error.to_string())?;
         Ok(Box::new(Threaded::start(reading, range)))
     }
 }
 
-/// Requests that become commands.
+/// Converts requests to commands.
 struct Reading {
     replay: Replay,
     records: Records,
@@ -92,7 +92,7 @@ impl Reading {
         })
     }
 
-    /// Replaces `sent` by the next commands; empty at the end.
+    /// Replaces `sent` with the next commands; empty at the end.
     fn next_batch(
         &mut self,
         placing: &mut Placing<'_>,
@@ -156,7 +156,7 @@ impl Reading {
         Ok(())
     }
 
-    /// All was read: whether it was what the survey saw.
+    /// After the end: checks that it was what the survey saw.
     fn check(&self) -> Result<(), ReplayError> {
         let facts = &self.replay.surveyed.facts;
         if self.requests != facts.requests {
@@ -182,11 +182,11 @@ impl Reading {
 
 type Batch = Result<Vec<Paced>, String>;
 
-/// A reader with a thread of its own, which ends with it.
+/// A reader with its own thread, which ends with it.
 struct Threaded {
-    /// None once all was read.
+    /// `None` once everything was read.
     batches: Option<Receiver<Batch>>,
-    /// Batches that were taken, for their memory.
+    /// Returns used batches, to reuse their memory.
     emptied: Option<SyncSender<Vec<Paced>>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -203,7 +203,7 @@ impl Threaded {
                 emptied: Some(emptied),
                 thread: Some(thread),
             },
-            // The sender is gone: the first batch says so.
+            // The sender is gone; the first batch has the error.
             Err(_) => Self {
                 batches: Some(batches),
                 emptied: None,
@@ -213,7 +213,7 @@ impl Threaded {
     }
 }
 
-/// Reads until the end, a failure, or until nobody takes it any more.
+/// Reads until the end, a failure, or until nobody takes the batches any more.
 fn read_on(
     mut reading: Reading,
     range: (u64, u64),
@@ -243,7 +243,7 @@ impl PacedReader for Threaded {
     fn next_batch(&mut self, batch: &mut Vec<Paced>) -> Result<(), String> {
         let taken = std::mem::take(batch);
         if let Some(emptied) = &self.emptied {
-            // Full only where there are more than are used.
+            // Full only if there are more than needed.
             let _ = emptied.try_send(taken);
         }
         let Some(batches) = &self.batches else {
@@ -270,7 +270,7 @@ impl PacedReader for Threaded {
 
 impl Drop for Threaded {
     fn drop(&mut self) {
-        // It waits for nobody then.
+        // The thread then waits for nobody.
         self.batches = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

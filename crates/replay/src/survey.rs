@@ -1,4 +1,4 @@
-//! The first reading of a trace: what there is, where, and how much.
+//! The first reading of a trace: its content, its places and its amount.
 
 use drivelab_request::{CommandKind, SECTOR_BYTES};
 use drivelab_trace::{Record, UNKNOWN, cautions};
@@ -13,63 +13,63 @@ use crate::origin::{Origin, Records};
 /// A device of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceFacts {
-    /// What the trace calls it.
+    /// Its name in the trace.
     pub name: String,
-    /// Requests to it that are sent.
+    /// Requests to it that can be sent.
     pub requests: u64,
-    /// The end of the furthest, in whole sectors.
+    /// The end of the request that reaches furthest, in whole sectors.
     pub end_bytes: u64,
 }
 
-/// What a trace holds for a replay.
+/// What a trace contains for a replay.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     /// The format of files.
     pub format: Option<&'static str>,
-    /// Requests that are sent.
+    /// Requests that can be sent.
     pub requests: u64,
-    /// Commands as which they are sent, by [`CommandKind::index`]: one each, or several where a
-    /// request is larger than a command may be.
+    /// The commands that are sent for them, by [`CommandKind::index`]. A request larger than the
+    /// largest command needs several.
     pub commands: [u64; CommandKind::ALL.len()],
     /// The bytes of these commands.
     pub bytes: u64,
     /// The last arrival, ns after the first.
     pub span_ns: u64,
-    /// Devices in the order in which they appeared, those left out too.
+    /// Devices in order of appearance, including unused ones.
     pub devices: Vec<DeviceFacts>,
-    /// Requests that were no whole sectors, and are sent as the sectors that hold them.
+    /// Requests that were not whole sectors. They are sent as the sectors that contain them.
     pub rounded: u64,
-    /// Requests that are sent in several commands.
+    /// Requests sent as several commands.
     pub cut: u64,
-    /// Requests that are none of a drive's commands, or trim nothing.
+    /// Requests that correspond to no command, or trim nothing.
     pub left_out: u64,
-    /// Lines that were bad and skipped.
+    /// Invalid lines that were skipped.
     pub skipped: u64,
     /// The largest command, bytes.
     pub largest_bytes: u64,
-    /// The largest power of two of which all their places and sizes are multiples.
+    /// The largest power of two that divides all their offsets and sizes.
     pub alignment_bytes: u64,
     /// Requests whose response time is unknown.
     pub without_response: u64,
-    /// How many requests were outstanding in the recording when one arrived, itself among them:
-    /// the mean and the most, where that was asked for.
+    /// If requested: the number of outstanding requests in the recording when one arrived,
+    /// including it. Mean and maximum.
     pub depth: Option<(f64, u32)>,
-    /// What speaks against the trace's units, or limits what it can tell.
+    /// Reasons to doubt the trace's units, and limits on what it can show.
     pub cautions: Vec<String>,
-    /// By what the requests are known.
+    /// The fingerprint of the requests.
     pub fingerprint: u64,
 }
 
-/// A trace that was surveyed, and how it falls on a drive.
+/// A surveyed trace, and its placement on a drive.
 #[derive(Clone, Debug)]
 pub struct Surveyed {
-    /// What it holds.
+    /// Its content.
     pub facts: Facts,
-    /// Where its requests fall.
+    /// The places of its requests.
     pub layout: Layout,
 }
 
-/// A survey under way.
+/// A survey in progress.
 pub struct Survey {
     name: String,
     records: Records,
@@ -80,17 +80,16 @@ pub struct Survey {
     depth_sum: u64,
     depth_most: u32,
     fingerprint: Fingerprint,
-    /// Bits that are set in any beginning or end.
+    /// Bits set in any beginning or end.
     places: u64,
     facts: Facts,
 }
 
 impl Survey {
-    /// Begins to look at a trace for a replay that is fitted so, and that needs to know the recorded
-    /// depth or not.
+    /// Begins to survey a trace, for a replay with this fit that may need the recorded depth.
     ///
     /// # Errors
-    /// [`ReplayError::Trace`] where it cannot be opened.
+    /// [`ReplayError::Trace`] if it cannot be opened.
     pub fn begin(origin: &Origin, fit: Fit, needs_depth: bool) -> Result<Self, ReplayError> {
         let records = origin.open()?;
         Ok(Self {
@@ -111,16 +110,16 @@ impl Survey {
         })
     }
 
-    /// Requests looked at so far.
+    /// Requests surveyed so far.
     #[must_use]
     pub const fn requests(&self) -> u64 {
         self.facts.requests
     }
 
-    /// Looks at so many requests more, or a few more than that; false at the end.
+    /// Surveys this many more requests, or a few more; false at the end.
     ///
     /// # Errors
-    /// [`ReplayError`] where the trace cannot be read on or replayed.
+    /// [`ReplayError`] if reading the trace fails, or it cannot be replayed.
     pub fn go_on(&mut self, requests: u64) -> Result<bool, ReplayError> {
         let until = self.facts.requests.saturating_add(requests.max(1));
         while self.facts.requests < until {
@@ -175,10 +174,10 @@ impl Survey {
         Ok(())
     }
 
-    /// Ends a survey that has looked at everything.
+    /// Ends a complete survey.
     ///
     /// # Errors
-    /// [`ReplayError`] where nothing can be sent, or what was asked for is not there.
+    /// [`ReplayError`] if nothing can be sent, or a selected device does not exist.
     pub fn finish(self) -> Result<Surveyed, ReplayError> {
         let mut facts = self.facts;
         let (names, missing) = self.records.devices();
@@ -245,7 +244,7 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// The sectors that hold a request; none of one that no drive is sent.
+    /// The sectors that contain a request; `None` for a request that is never sent to a drive.
     #[inline(always)]
     pub fn of(record: &Record) -> Result<Option<Self>, ReplayError> {
         let Some(kind) = record.operation.command() else {
@@ -280,7 +279,7 @@ impl Sent {
         }))
     }
 
-    /// As how many commands it is sent.
+    /// The number of commands it needs.
     #[inline(always)]
     pub fn commands(&self) -> u64 {
         (self.end - self.start)

@@ -1,4 +1,4 @@
-//! Replays: a file against the same requests in memory, where they fall, and what is refused.
+//! Replays: a file compared with the same requests in memory, placement, and what is refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod fitted;

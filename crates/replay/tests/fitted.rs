@@ -1,4 +1,4 @@
-//! Where on a drive the requests of a trace fall.
+//! How the requests of a trace are placed on a drive.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::written::{RECORDED, Row, origin, read, replay, spc, survey, with};
 
 const SECTOR: u64 = 512;
 
-/// Requests to three devices, some near each other, some far away.
+/// Requests to three devices, some close together, some far apart.
 fn rows() -> impl Strategy<Value = Vec<Row>> {
     let sector = prop_oneof![
         0_u64..20_000,
@@ -38,7 +38,7 @@ fn devices(rows: &[Row]) -> Vec<u32> {
     devices
 }
 
-/// Where each device begins when they lie in a row.
+/// The beginning of each device when they are placed in a row.
 fn bases(rows: &[Row]) -> Vec<(u32, u64)> {
     let mut next = 0;
     let mut bases = Vec::new();
@@ -71,7 +71,7 @@ proptest! {
         }
         let ends = read_on.iter().map(|each| each.command.offset_bytes + u64::from(each.command.size_bytes));
         prop_assert_eq!(ends.max(), Some(end));
-        // On one sector less it has no place.
+        // One sector less is not enough.
         let error = read(&replay, end - SECTOR).unwrap_err();
         prop_assert!(error.contains("wrap or scale"), "{}", error);
     }
@@ -92,7 +92,7 @@ proptest! {
     fn scaled_addresses_keep_their_order_and_what_follows_each_other(rows in rows()) {
         let replay = replay(&origin(spc(&rows)), Fit::Scale, RECORDED);
         let end = replay.surveyed.layout.end_bytes();
-        // Regions that requests touch, by device as they appeared, in order.
+        // Regions that requests touch, by device in order of appearance, sorted.
         let order = devices(&rows);
         let place = |device: u32| order.iter().position(|&each| each == device).unwrap();
         let touched: BTreeSet<(usize, u64)> = rows

@@ -1,4 +1,4 @@
-//! What a trace becomes on a queueing model, by window.
+//! Forecasts of a trace on a queueing model, by window.
 
 use drivelab_queueing::{COSTS, Cost, Layout};
 use drivelab_replay::{Fit, Forecast, forecast};
@@ -20,7 +20,7 @@ fn told(rows: &[Row], begin: &[u64], costs: &[f64]) -> Vec<Forecast> {
 
 #[test]
 fn each_window_counts_what_completes_in_it() {
-    // 1 ms windows; reads of 400 us: the third ends in the window after its own.
+    // 1 ms windows and reads of 400 us: the third ends in the window after its own.
     let rows = [
         (0, 0, 0, 4096, false),
         (500, 0, 800, 4096, true),
@@ -32,7 +32,7 @@ fn each_window_counts_what_completes_in_it() {
     assert_eq!(windows, [(0, [1, 1]), (1, [1, 0]), (5, [1, 0])]);
     let due: Vec<_> = found.iter().map(|row| row.due).collect();
     assert_eq!(due, [3, 0, 1]);
-    // The third is sent at 700 us: 300 us of it lie in the first window, 700 in the second.
+    // The third is sent at 700 us: 300 us of it lie in the first window, 700 us in the second.
     let outstanding: Vec<_> = found.iter().map(|row| row.outstanding_ns).collect();
     assert_eq!(outstanding, [1_100_000.0, 700_000.0, 400_000.0]);
     assert_eq!(found[0].latency_ns, [400_000.0, 400_000.0]);
@@ -56,7 +56,7 @@ fn costs_are_those_of_the_window_in_which_a_request_is_due() {
 
 #[test]
 fn a_drive_that_falls_behind_is_late_and_completes_what_it_can() {
-    // 3000 reads at once of 1 ms: 1024 may be outstanding.
+    // 3000 simultaneous reads of 1 ms; 1024 may be outstanding.
     let rows: Vec<Row> = (0..3000)
         .map(|each| (0, 0, 8 * each % 4096, 4096, false))
         .collect();
@@ -66,9 +66,9 @@ fn a_drive_that_falls_behind_is_late_and_completes_what_it_can() {
     assert_eq!(completed, 3000);
     assert!(found.iter().all(|row| row.requests[0] <= 1));
     assert_eq!((found[0].due, found[0].late, found[1].due), (3000, late, 0));
-    // As many as may be, until fewer are left.
+    // The largest number, until fewer are left.
     assert_eq!(found[100].outstanding_ns, 1024.0 * 1e6);
-    // Those after the first 1024; the first of them is sent after 1 ms, which is not late yet.
+    // All after the first 1024. The first of them is sent after 1 ms, which is not late yet.
     assert_eq!(late, 3000 - 1024 - 1);
 }
 

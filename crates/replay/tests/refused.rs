@@ -1,4 +1,4 @@
-//! What cannot be replayed, in a line each.
+//! Traces that cannot be replayed, with one line for each.
 
 use bytes::Bytes;
 use drivelab_replay::{Fit, Pace, ReplayError};
@@ -76,7 +76,7 @@ fn addresses_that_no_drive_has_are_refused() {
     let text = format!("0,{},2,R,0\n", last - 1);
     let error = survey(&with(text, options.clone()), Fit::Keep, false).unwrap_err();
     assert!(matches!(error, ReplayError::TooFar { .. }), "{error}");
-    // Two devices of which each alone has a place.
+    // Two devices, each of which would fit alone.
     let half = 1_u64 << 63;
     let text = format!("0,{half},512,R,0\n1,{half},512,R,0\n");
     let error = survey(&with(text, options), Fit::Keep, false).unwrap_err();

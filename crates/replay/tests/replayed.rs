@@ -1,4 +1,4 @@
-//! A file that is replayed against the same requests in memory.
+//! A replayed file compared with the same requests in memory.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
             (now, 0, sector, sectors * 512, writes)
         };
         let mut rows: Vec<Row> = drawn.into_iter().map(row).collect();
-        // Times are told from the first request on.
+        // Times are relative to the first request.
         let first = rows[0].0;
         rows.iter_mut().for_each(|row| row.0 -= first);
         rows
@@ -146,7 +146,7 @@ fn who_stops_taking_ends_the_reading() {
         let mut reader = replay.open((0, GIB)).unwrap();
         reader.next_batch(&mut batch).unwrap();
         assert!(!batch.is_empty());
-        // It waits for its thread, which would wait for ever if nobody told it.
+        // Dropping waits for its thread, which would wait for ever if it were not informed.
         drop(reader);
     }
 }

@@ -1,4 +1,4 @@
-//! Requests as text of a format, and what becomes of them.
+//! Requests as text in a format, and the result of reading them.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub const RECORDED: Pace = Pace::Recorded {
     depth: 1024,
 };
 
-/// A request: us, device, sector, bytes, whether it writes.
+/// A request: us, device, sector, bytes, and whether it writes.
 pub type Row = (u64, u32, u64, u64, bool);
 
 pub fn spc(rows: &[Row]) -> Vec<u8> {
@@ -30,7 +30,7 @@ pub fn spc(rows: &[Row]) -> Vec<u8> {
     text
 }
 
-/// The same as MSR has it, with response times in us.
+/// The same in MSR's format, with response times in us.
 pub fn msr(rows: &[(Row, u64)]) -> Vec<u8> {
     let mut text = Vec::new();
     for &((us, device, sector, size, writes), response_us) in rows {
@@ -59,7 +59,7 @@ pub fn with(text: impl Into<Bytes>, options: Options) -> Origin {
 
 pub fn survey(origin: &Origin, fit: Fit, needs_depth: bool) -> Result<Surveyed, ReplayError> {
     let mut survey = Survey::begin(origin, fit, needs_depth)?;
-    // In small steps, as whoever looks at signals in between.
+    // In small steps, like a caller that checks signals in between.
     while survey.go_on(1)? {}
     survey.finish()
 }
@@ -74,7 +74,7 @@ pub fn replay(origin: &Origin, fit: Fit, pace: Pace) -> Replay {
     }
 }
 
-/// Everything that is read of it for a drive of so many bytes.
+/// Everything that is read of it for a drive of `capacity_bytes`.
 pub fn read(replay: &Replay, capacity_bytes: u64) -> Result<Vec<Paced>, String> {
     let mut reader = replay.open((0, capacity_bytes))?;
     let (mut all, mut batch) = (Vec::new(), Vec::new());

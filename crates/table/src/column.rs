@@ -1,9 +1,9 @@
-//! What a column holds.
+//! A column and its cells.
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name, the unit last.
+    /// Its name, ending in the unit.
     pub name: String,
     /// One value a row.
     pub values: Values,

@@ -1,17 +1,17 @@
-//! Why a table cannot be written.
+//! Reasons why a table cannot be written.
 
 use parquet::errors::ParquetError;
 
-/// What is wrong with a table, and what to do.
+/// An error in a table, and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// There is nothing to write.
     #[error("a table has at least one column")]
     NoColumns,
-    /// Two columns could not be told apart.
+    /// Two columns have the same name.
     #[error("two columns are named {0}: give each a name of its own")]
     RepeatedName(String),
-    /// A cell is missing or left over.
+    /// A cell is missing or superfluous.
     #[error("column {name} has {found} rows and the first one has {expected}: give it as many")]
     DifferentLengths {
         /// The column.
@@ -21,7 +21,7 @@ pub enum TableError {
         /// The first column's rows.
         expected: usize,
     },
-    /// The format refuses what it was given.
+    /// The format refuses the data.
     #[error("the table cannot be written as Parquet: {0}")]
     Format(#[from] ParquetError),
 }

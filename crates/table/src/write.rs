@@ -1,14 +1,14 @@
-//! Columns into the bytes of a file.
+//! Writes columns into the bytes of a file.
 //!
-//! Parquet keeps the values that are there, and beside them a level a cell that says how far
-//! down its path the cell is defined:
+//! Parquet stores the existing values, and for each cell a level that says how far down its path
+//! the cell is defined:
 //!
 //! ```text
 //! a number    optional                          0 empty, 1 there
 //! a list      optional, repeated, required      0 empty cell, 1 empty list, 2 an element
 //! ```
 //!
-//! In a list a repetition level says whether an element starts a row (0) or goes on in it (1).
+//! In a list a repetition level says whether an element starts a row (0) or continues it (1).
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -26,11 +26,11 @@ use crate::{Column, TableError, Values};
 
 /// Writes a table as one Parquet file.
 ///
-/// `properties` are kept in the file beside the table, by name.
+/// `properties` are stored in the file's metadata, by name.
 ///
 /// # Errors
 ///
-/// When there are no columns, two have one name, or their lengths differ.
+/// If there are no columns, two have the same name, or their lengths differ.
 pub fn write_parquet(
     columns: &[Column],
     properties: &[(String, String)],

@@ -1,4 +1,4 @@
-//! What is written is read back by the format's own reader; a test in Python reads it with another.
+//! What is written is read back by the format's own reader. A test in Python reads it with another.
 
 #![allow(clippy::unwrap_used)]
 

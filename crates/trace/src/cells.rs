@@ -27,8 +27,7 @@ impl CellReader {
         Self { reader }
     }
 
-    /// Replaces `cells` with the next ones, at most `count`. An empty cell becomes [`Cell::None`]
-    /// or similar.
+    /// Replaces `cells` with the next ones, at most `count`. An empty cell becomes `None`.
     pub fn read(
         &mut self,
         count: usize,

@@ -1,8 +1,7 @@
-//! Training rows prepared once: standardised columns and at most so many bins each.
+//! Training rows, prepared once: standardised columns, with a limited number of bins each.
 //!
-//! With no more distinct values than bins every value has its own bin, and the search
-//! over bins is the exact search over all thresholds. With more, bins hold about equally
-//! many rows.
+//! If a column has no more distinct values than bins, every value has its own bin, and the search
+//! over bins is the exact search over all thresholds. Otherwise bins hold about equally many rows.
 
 use crate::{Matrix, TreeError};
 
@@ -15,11 +14,11 @@ pub(crate) struct Column {
     pub(crate) highest: Vec<f64>,
     /// Mean of the values that are not missing.
     pub(crate) centre: f64,
-    /// Their standard deviation; 1 where they do not vary.
+    /// Their standard deviation; 1 if they do not vary.
     pub(crate) scale: f64,
 }
 
-/// Training rows as the search wants them.
+/// Training rows in the form that the search needs.
 #[derive(Debug, Clone)]
 pub(crate) struct Binned {
     pub(crate) columns: Vec<Column>,
@@ -70,7 +69,7 @@ impl Binned {
         &self.standardised[row * self.width()..][..self.width()]
     }
 
-    /// Most bins of any column, the one for missing values included.
+    /// The most bins of any column, including the one for missing values.
     pub(crate) fn most_bins(&self) -> usize {
         self.columns.iter().map(Column::bins).max().unwrap_or(0) + 1
     }
@@ -132,7 +131,7 @@ impl Column {
         }
     }
 
-    /// How far down a linear part may go whose lowest bin is this one.
+    /// The lower limit of a linear part whose lowest bin is this one.
     pub(crate) fn reach_down(&self, bin: usize) -> f64 {
         match bin.checked_sub(1) {
             Some(below) => self.threshold(below, bin),
@@ -140,7 +139,7 @@ impl Column {
         }
     }
 
-    /// How far up a linear part may go whose highest bin is this one.
+    /// The upper limit of a linear part whose highest bin is this one.
     pub(crate) fn reach_up(&self, bin: usize) -> f64 {
         if bin + 1 < self.bins() {
             self.threshold(bin, bin + 1)
@@ -162,7 +161,7 @@ fn centre_and_scale(sorted: &[f64]) -> (f64, f64) {
         .sum::<f64>()
         / count;
     let scale = variance.sqrt();
-    // A column whose spread is rounding does not vary.
+    // A column whose spread is only rounding does not vary.
     if scale <= 1e-12 * centre.abs() || scale == 0.0 {
         (centre, 1.0)
     } else {

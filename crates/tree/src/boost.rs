@@ -1,14 +1,14 @@
-//! Gradient boosting for squared error: each tree is fitted to what is left over.
+//! Gradient boosting for squared error: each tree is fitted to the residuals.
 
 use crate::binning::Binned;
 use crate::grow::Grower;
 use crate::sampling::{SplitMix64, draw_rows};
 use crate::{Ensemble, EnsembleArrays, Matrix, TreeError};
 
-/// Share of the targets' sum of squares below which what is left over is rounding.
+/// Fraction of the targets' sum of squares below which residuals are rounding.
 const NOTHING_LEFT: f64 = 1e-30;
 
-/// What a leaf answers with.
+/// What a leaf predicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeafModel {
     /// The mean of its rows.
@@ -20,22 +20,22 @@ pub enum LeafModel {
 /// How trees are grown and added up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoostParameters {
-    /// Trees, at most; fewer when nothing is left over. At least 1.
+    /// The most trees; fewer if no residuals are left. At least 1.
     pub rounds: u32,
-    /// Share of each tree's answer that is added, in (0, 1].
+    /// The fraction of each tree's prediction that is added, in (0, 1].
     pub learning_rate: f64,
-    /// Leaves a tree, at most. At least 1.
+    /// The most leaves of a tree. At least 1.
     pub max_leaves: u32,
-    /// Rows on each side of a split, at least. At least 1.
+    /// The least rows on each side of a split. At least 1.
     pub min_samples_leaf: u32,
-    /// Penalty on squared coefficients of standardised features, >= 0: a ridge of n
-    /// counts like n rows that say "this feature does nothing".
+    /// Penalty on squared coefficients of standardised features, >= 0. A ridge of n counts like n
+    /// rows that say "this feature does nothing".
     pub ridge: f64,
-    /// Bins a feature, 2 to 254.
+    /// Bins of a feature, 2 to 254.
     pub max_bins: u32,
-    /// Share of the rows that each tree sees, in (0, 1].
+    /// Fraction of the rows that each tree sees, in (0, 1].
     pub row_fraction: f64,
-    /// What a leaf answers with.
+    /// What a leaf predicts.
     pub leaf_model: LeafModel,
     /// Seed of the rows drawn; without effect at a row fraction of 1.
     pub seed: u64,

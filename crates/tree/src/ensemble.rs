@@ -1,7 +1,7 @@
 //! Trees as flat arrays: validated once, evaluated in batches.
 //!
-//! The arrays describe any sum of binary trees with constant or linear leaves, so a
-//! CART model grown elsewhere is an ensemble of one tree with base 0.
+//! The arrays describe any sum of binary trees with constant or linear leaves. So a CART model
+//! grown elsewhere is an ensemble of one tree with base 0.
 
 use crate::evaluate::{BLOCK_ROWS, Evaluator};
 use crate::{Matrix, TreeError};
@@ -12,18 +12,17 @@ pub const LEAF: i32 = -1;
 /// Most features of a row.
 const MOST_COLUMNS: u32 = 65_536;
 
-/// An ensemble in plain arrays, one entry a node (or a term), trees one after another.
+/// An ensemble in plain arrays, with one entry for each node (or term), trees one after another.
 ///
-/// A row x goes left at a node when `x[feature] <= threshold`, or, where the node has categories,
-/// when `x[feature]` is one of them; a missing (NaN) one goes where `missing_left` says. A leaf
-/// answers
-/// `value + Σ coefficient * (clamp(x[f], low, high) - centre)` over its terms; a term
+/// A row x goes left at a node when `x[feature] <= threshold`. At a node with categories it goes
+/// left when `x[feature]` is one of them. A missing (NaN) value goes where `missing_left` says. A
+/// leaf predicts `value + Σ coefficient * (clamp(x[f], low, high) - centre)` over its terms. A term
 /// whose feature is missing adds nothing. The prediction is `base` plus every tree's leaf.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EnsembleArrays {
     /// Number of features a row has.
     pub columns: u32,
-    /// What the trees are added to.
+    /// The value to which the trees are added.
     pub base: f64,
     /// The first node of each tree, its root.
     pub roots: Vec<u32>,
@@ -43,22 +42,22 @@ pub struct EnsembleArrays {
     pub terms: Vec<u32>,
     /// Feature of a term.
     pub term_feature: Vec<u32>,
-    /// Change of the answer per unit of the feature.
+    /// Change of the prediction per unit of the feature.
     pub term_coefficient: Vec<f64>,
-    /// Where the feature counts as 0.
+    /// The value at which the feature's contribution is 0.
     pub term_centre: Vec<f64>,
-    /// Values below count as this.
+    /// Lower values count as this.
     pub term_low: Vec<f64>,
-    /// Values above count as this.
+    /// Higher values count as this.
     pub term_high: Vec<f64>,
-    /// Number of categories that go left at a node, in the order of `category`; empty where
-    /// every split is by a threshold.
+    /// Number of categories that go left at a node, in the order of `category`; empty if every
+    /// split is by a threshold.
     pub categories: Vec<u32>,
     /// The values of these categories.
     pub category: Vec<f64>,
 }
 
-/// A validated ensemble, ready to answer.
+/// A validated ensemble, ready to predict.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ensemble {
     arrays: EnsembleArrays,
@@ -69,9 +68,9 @@ impl Ensemble {
     /// Checks the arrays and prepares them.
     ///
     /// # Errors
-    /// [`TreeError::Malformed`] when lengths contradict, a value is not finite, a number
-    /// points outside, or a child does not come after its parent inside its own tree (so
-    /// evaluation always ends), or a node has two parents.
+    /// [`TreeError::Malformed`] in these cases: lengths contradict each other, a value is not
+    /// finite, an index is out of range, a node has two parents, or a child does not come after its
+    /// parent inside its own tree. The last rule guarantees that evaluation ends.
     pub fn from_arrays(arrays: EnsembleArrays) -> Result<Self, TreeError> {
         check_lengths(&arrays)?;
         check_terms(&arrays)?;
@@ -93,10 +92,10 @@ impl Ensemble {
         self.arrays.roots.len()
     }
 
-    /// One prediction a row, the same bytes for any number of threads (at least 1).
+    /// One prediction for each row, the same bytes for any number of threads (at least 1).
     ///
     /// # Errors
-    /// When the features have another number of columns.
+    /// If the features have another number of columns.
     pub fn predict(&self, features: &Matrix<'_>, threads: usize) -> Result<Vec<f64>, TreeError> {
         let columns = features.columns();
         if columns != self.arrays.columns as usize {
@@ -135,7 +134,7 @@ fn check_lengths(arrays: &EnsembleArrays) -> Result<(), TreeError> {
     if arrays.columns == 0 {
         return Err(malformed("there are no columns"));
     }
-    // Every leaf has room for a term a column.
+    // Every leaf has room for a term of each column.
     if arrays.columns > MOST_COLUMNS {
         return Err(malformed("there are more than 65536 columns"));
     }

@@ -1,8 +1,8 @@
-//! What can be wrong with data, parameters and stored trees.
+//! Errors in data, parameters and stored trees.
 
 use thiserror::Error;
 
-/// Why a fit, a prediction or a stored ensemble is refused.
+/// The reason why a fit, a prediction or a stored ensemble is refused.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum TreeError {
     /// A buffer's length is not rows times columns.
@@ -23,7 +23,7 @@ pub enum TreeError {
         /// Columns given.
         columns: usize,
     },
-    /// Features and targets do not belong together.
+    /// The numbers of features and targets differ.
     #[error("{targets} targets do not match {rows} rows of features; give one target a row")]
     TargetCount {
         /// Targets given.
@@ -79,20 +79,20 @@ pub enum TreeError {
         /// What is wrong with them.
         reason: String,
     },
-    /// A column of categories holds too many.
+    /// A column of categories with too many of them.
     #[error("column {column} holds {categories} categories; at most {most} are allowed")]
     Categories {
         /// The column.
         column: usize,
         /// Different values found.
         categories: usize,
-        /// Most that are allowed.
+        /// The largest number allowed.
         most: usize,
     },
     /// Stored trees that do not describe an ensemble.
     #[error("these arrays are no tree ensemble: {reason}")]
     Malformed {
-        /// What contradicts what.
+        /// The contradiction.
         reason: String,
     },
 }

@@ -1,18 +1,19 @@
-//! An ensemble laid out for answering many rows.
+//! An ensemble laid out to predict many rows.
 //!
-//! Rows are taken a block at a time, so that a tree stays in the cache while the block is
-//! asked. A value only matters by how many of the thresholds on its column lie below it: that
-//! count, one byte, is looked up once a row and column. In a tree every split is then tried on
-//! every row of the block, without branches: each leaf has a bit, from left to right, a row
-//! that goes right at a split loses the leaves on the left of it, and the lowest bit that
-//! remains is the row's leaf (Lucchese et al. 2015, "QuickScorer"). A leaf's linear terms lie
-//! one a column, pair by pair, so that two are computed at once; they are added in the order
-//! of the columns. Nothing depends on other rows, so neither block nor thread shows in an
-//! answer.
+//! Rows are handled in blocks, so that a tree stays in the CPU's cache for a whole block. A value
+//! matters only by how many of the thresholds on its column lie below it. That count, one byte, is
+//! looked up once for each row and column.
 //!
-//! A tree of more than 8 leaves, one whose terms are not in the order of the columns, one that
-//! splits by categories, and every tree of an ensemble with more than 254 thresholds on a column is
-//! walked from its root.
+//! Every split of a tree is then tried on every row of the block, without branches. Each leaf has a
+//! bit, from left to right. A row that goes right at a split loses the leaves on the left of it,
+//! and the lowest remaining bit is the row's leaf (Lucchese et al. 2015, "QuickScorer"). The linear
+//! terms of a leaf are stored by column, in pairs, so that two are computed at once; they are added
+//! in the order of the columns. Rows do not depend on one another, so blocks and threads do not
+//! affect a prediction.
+//!
+//! Some trees are walked from their root instead: a tree with more than 8 leaves, one whose terms
+//! are not in the order of the columns, one that splits by categories, and every tree of an
+//! ensemble with more than 254 thresholds on a column.
 
 use crate::ensemble::{EnsembleArrays, LEAF};
 use crate::walk::Walked;
@@ -20,13 +21,13 @@ use crate::walk::Walked;
 /// Rows evaluated together.
 pub(crate) const BLOCK_ROWS: usize = 256;
 
-/// Most leaves of a tree whose splits are tried all at once: bits of a byte.
+/// The most leaves of a tree whose splits are tried all at once: the bits of a byte.
 const MOST_LEAVES: usize = 8;
 
-/// The count of a missing value; counts of others are lower.
+/// The count for a missing value; counts of others are lower.
 const MISSING: u8 = u8::MAX;
 
-/// Terms that are computed at once.
+/// Terms computed at once.
 const LANES: usize = 2;
 /// Coefficient, centre, low and high of each lane.
 const PAIR: usize = 4 * LANES;
@@ -34,16 +35,16 @@ const PAIR: usize = 4 * LANES;
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Split {
     feature: usize,
-    /// Thresholds on the feature below this one: values above have more below them.
+    /// Number of the feature's thresholds below this one. Values above it have more below them.
     below: u8,
     missing_left: bool,
-    /// The leaves that remain where a row goes right.
+    /// The leaves that remain for a row that goes right.
     right: u8,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Tree {
-    /// Splits tried all at once, and where the leaves' values and terms begin.
+    /// Splits are tried all at once. Also where the leaves' values and terms begin.
     Small {
         splits: std::ops::Range<usize>,
         first_leaf: usize,
@@ -53,7 +54,7 @@ enum Tree {
     Walked { root: usize },
 }
 
-/// The trees of an ensemble that was checked.
+/// The trees of a checked ensemble.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Evaluator {
     base: f64,
@@ -62,20 +63,20 @@ pub(crate) struct Evaluator {
     /// Distinct thresholds on each column, ascending.
     thresholds: Vec<Vec<f64>>,
     splits: Vec<Split>,
-    /// Of the small trees' leaves, from left to right.
+    /// Values of the small trees' leaves, from left to right.
     values: Vec<f64>,
-    /// Their terms, one a column: `pairs * PAIR` numbers a leaf.
+    /// Their terms, one for each column: `pairs * PAIR` numbers for each leaf.
     pairs_of_leaf: usize,
     pairs: Vec<f64>,
     walked: Walked,
 }
 
-/// A block's rows: one column of counts after another for splits, row after row for terms.
+/// The rows of a block: for splits, columns of counts; for terms, rows.
 struct Block {
     rows: usize,
     counts: Vec<u8>,
     padded: Vec<f64>,
-    /// All bits where `padded` has a value, none where it is missing.
+    /// All bits set if `padded` has a value, none if it is missing.
     present: Vec<u64>,
     remaining: Vec<u8>,
 }
@@ -141,7 +142,7 @@ impl Evaluator {
         }
     }
 
-    /// Adds a node and what is below it, leaves from left to right.
+    /// Adds a node and everything below it, leaves from left to right.
     fn add_node(&mut self, arrays: &EnsembleArrays, node: usize, first_leaf: usize) {
         if arrays.feature[node] == LEAF {
             self.values.push(arrays.value[node]);
@@ -173,7 +174,7 @@ impl Evaluator {
         self.add_node(arrays, arrays.right[node] as usize, first_leaf);
     }
 
-    /// Writes one answer a row; `rows` is row-major.
+    /// Writes one prediction for each row; `rows` is row-major.
     pub(crate) fn predict(&self, rows: &[f64], predictions: &mut [f64]) {
         let mut block = Block {
             rows: 0,
@@ -244,7 +245,7 @@ impl Evaluator {
     }
 }
 
-/// What two terms add: 0 where a feature is missing.
+/// The sum that two terms add; 0 for a missing feature.
 #[inline]
 fn pair_terms(pair: &[f64; PAIR], x: &[f64; LANES], present: &[u64; LANES]) -> [f64; LANES] {
     let mut terms = [0.0; LANES];
@@ -277,18 +278,18 @@ fn thresholds(arrays: &EnsembleArrays) -> Vec<Vec<f64>> {
     }
     for of_column in &mut found {
         of_column.sort_unstable_by(f64::total_cmp);
-        // Numerically: 0.0 and -0.0 part the same values.
+        // Compared numerically: 0.0 and -0.0 separate the same values.
         of_column.dedup_by(|a, b| a == b);
     }
     found
 }
 
-/// How many of some ascending thresholds lie below a value; `MISSING` for a missing one.
+/// How many of some ascending thresholds lie below a value; `MISSING` for a missing value.
 fn below(thresholds: &[f64], value: f64) -> u8 {
     if value.is_nan() {
         return MISSING;
     }
-    // Fewer than 255, or the tree would be walked.
+    // Fewer than 255, otherwise the tree would be walked.
     thresholds.partition_point(|&threshold| threshold < value) as u8
 }
 

@@ -1,28 +1,27 @@
-//! One tree: leaf-wise growth by the gain of the two sides' ridge fits.
+//! One tree: grown leaf by leaf, by the gain of ridge fits on the two sides.
 //!
-//! A split's gain is the loss (penalised sum of squares) of its node's own linear fit
-//! less the losses of fits on either side, so a trend costs no splits and a kink or a
-//! change of slope is found where it is. Missing values try both sides; a split that
-//! parts missing from present is tried too.
+//! A split's gain is the loss (penalised sum of squares) of the node's own linear fit less the
+//! losses of the fits on either side. So a trend needs no splits, and a kink or a change of slope
+//! is found where it is. Missing values are tried on both sides; a split that separates missing
+//! from present values is tried too.
 //!
-//! Sums by bin make the search fast, and most of them are not made by adding up rows: what a
-//! row adds to them apart from its target is the same for every tree, so the root's are kept
-//! from tree to tree; and of two children only the smaller is added up, the larger has what is
-//! left of the parent's. Children that no leaf is left for are not searched.
+//! Sums by bin make the search fast, and most of them need no addition of rows. The part of a row's
+//! sums that does not depend on its target is the same for every tree, so the root's sums are kept
+//! from tree to tree. Of two children only the smaller is added up; the larger is the parent's sums
+//! less those. Children that cannot become leaves any more are not searched.
 //!
-//! A leaf's linear part is clamped to the range of its own training rows, carried on
-//! half-way to the next training value outside. Without a clamp a slope learned on a
-//! narrow range would run away on inputs the leaf has never seen; without the half step
-//! a grid of values (queue depths 1, 4, 16, 64) would be answered by a staircase, although
-//! the neighbouring leaf only takes over half-way. Beyond all training values the answer
-//! stays that of the outermost one.
+//! A leaf's linear part is clamped to the range of its own training rows, extended half-way to the
+//! next training value outside. Without a clamp, a slope learned on a narrow range would run away
+//! on inputs that the leaf has never seen. Without the half step, a grid of values (queue depths 1,
+//! 4, 16, 64) would be predicted as a staircase, although the neighbouring leaf only takes over
+//! half-way. Beyond all training values the prediction stays that of the outermost one.
 
 use crate::binning::Binned;
 use crate::boost::{BoostParameters, LeafModel};
 use crate::ensemble::{EnsembleArrays, LEAF};
 use crate::least_squares::{Layout, SIDES, SQUARES, Solver};
 
-/// Share of the root's loss that a split must save; less is rounding.
+/// Fraction of the root's loss that a split must save; anything less is rounding.
 const LEAST_GAIN: f64 = 1e-12;
 
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +39,7 @@ struct Open {
     node: usize,
     rows: Vec<u32>,
     sums: Vec<f64>,
-    /// Sums of each column's bins: column, bin, sum. Empty where no split is looked for.
+    /// Sums of each column's bins: column, bin, sum. Empty if no split is searched.
     histogram: Vec<f64>,
     split: Option<Split>,
 }
@@ -51,13 +50,13 @@ pub(crate) struct Grower<'a> {
     parameters: &'a BoostParameters,
     layout: Layout,
     solver: Solver,
-    /// The histogram of all rows without what depends on targets.
+    /// The histogram of all rows, without the parts that depend on targets.
     without_targets: Vec<f64>,
     /// Histograms that are no longer needed.
     spare: Vec<Vec<f64>>,
     /// The two sides' sums of the split being tried.
     sides: Vec<[f64; SIDES]>,
-    /// Sums a column takes; its missing rows are the bin after its last.
+    /// Number of sums of a column. Its missing rows are the bin after its last.
     stride: usize,
 }
 
@@ -84,7 +83,7 @@ impl<'a> Grower<'a> {
         made
     }
 
-    /// A tree fitted to the targets of `rows`, its leaves shrunk by the learning rate.
+    /// A tree fitted to the targets of `rows`, with leaves shrunk by the learning rate.
     pub(crate) fn grow(&mut self, rows: Vec<u32>, targets: &[f64]) -> EnsembleArrays {
         let mut tree = EnsembleArrays {
             columns: self.binned.width() as u32,
@@ -183,7 +182,8 @@ impl<'a> Grower<'a> {
         histogram
     }
 
-    /// The children's histograms, made of their parent's; empty ones where none is searched.
+    /// The histograms of the children, derived from their parent's; empty for children that are not
+    /// searched.
     fn part_histogram(
         &mut self,
         parent: Vec<f64>,
@@ -209,7 +209,7 @@ impl<'a> Grower<'a> {
         }
     }
 
-    /// Adds up a node's rows and looks for its split.
+    /// Adds up the rows of a node and searches for its split.
     fn open(
         &mut self,
         node: usize,
@@ -263,7 +263,7 @@ impl<'a> Grower<'a> {
         let bins = self.binned.columns[column].bins();
         let of_bin = |bin: usize| &histogram[bin * length..][..length];
         let missing = of_bin(bins);
-        // Counts are whole numbers, so that a bin without rows has exactly none.
+        // Counts are whole numbers, so a bin without rows has exactly none.
         let occupied: Vec<usize> = (0..bins).filter(|&bin| of_bin(bin)[0] > 0.0).collect();
         let mut left = vec![0.0; length];
         for (position, &bin) in occupied.iter().enumerate() {
@@ -295,7 +295,7 @@ impl<'a> Grower<'a> {
         }
     }
 
-    /// The two sides' losses together; none when one side has too few rows.
+    /// The sum of the two sides' losses; `None` if one side has too few rows.
     fn parted_loss(
         &mut self,
         present_left: &[f64],
@@ -324,7 +324,7 @@ impl<'a> Grower<'a> {
         Some(left + right)
     }
 
-    /// Turns an open node into a leaf with its shrunk fit, clamped to the leaf's reach.
+    /// Turns an open node into a leaf with its shrunk fit, clamped to the leaf's range.
     fn close(&mut self, leaf: &Open, into: &mut EnsembleArrays) {
         let rate = self.parameters.learning_rate;
         let (intercept, coefficients) = self.solver.coefficients(&leaf.sums);

@@ -1,4 +1,4 @@
-//! Ridge regression from sums, so that the sums of bins can be added and taken apart.
+//! Ridge regression from sums, so that the sums of bins can be added and subtracted.
 //!
 //! For features z (standardised; 0 where missing) and target y the sums are
 //!
@@ -6,18 +6,17 @@
 //! n  Σy²  Σz_0 .. Σz_d-1  Σy  |  column 0: Σz_0z_0 .. Σz_0z_d-1  Σz_0y  |  column 1: Σz_1z_1 ..
 //! ```
 //!
-//! Centring inside the node leaves the intercept unpenalised and makes the fit independent
-//! of where the features' zero lies. Solved by LDLᵀ, column by column, the target as one more
-//! row; a column that does not vary, or that the columns before it explain, gets the
-//! coefficient 0.
+//! Centring inside the node leaves the intercept unpenalised and makes the fit independent of the
+//! features' zero. It is solved by LDLᵀ, column by column, with the target as one more row. A
+//! column that does not vary, or that earlier columns explain, gets the coefficient 0.
 
-/// Share of a column's own sum of squares below which its pivot counts as rounding.
+/// Fraction of a column's own sum of squares below which its pivot counts as rounding.
 const NEGLIGIBLE: f64 = 1e-11;
 
-/// Where the targets' sum of squares lies.
+/// The index of the targets' sum of squares.
 pub(crate) const SQUARES: usize = 1;
 
-/// Where each sum lies.
+/// The index of each sum.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     /// Features in the linear part; 0 for a constant.
@@ -40,27 +39,27 @@ impl Layout {
         }
     }
 
-    /// Adds one row's sums as often as its weight says.
+    /// Adds the sums of one row, as often as its weight says.
     pub(crate) fn add_weighted(self, sums: &mut [f64], row_sums: &[f64], weight: f64) {
         for (sum, of_row) in sums.iter_mut().zip(row_sums) {
             *sum += weight * of_row;
         }
     }
 
-    /// Adds what of a row's sums depends on its target, in the same places as `row_sums`.
+    /// Adds the part of a row's sums that depends on its target, at the same places as `row_sums`.
     pub(crate) fn add_target(self, sums: &mut [f64], z: &[f64], target: f64) {
         let d = self.features;
         sums[SQUARES] += target * target;
         sums[2 + d] += target;
         let mut at = self.columns_start();
         for (j, z) in z[..d].iter().enumerate() {
-            // The target ends each column, which is one shorter than the one before.
+            // The target ends each column, and each column is one shorter than the one before.
             at += d + 1 - j;
             sums[at - 1] += z * target;
         }
     }
 
-    /// The row's own sums: what `add` adds.
+    /// A row's own sums, as `add` adds them.
     pub(crate) fn row_sums(self, z: &[f64], target: f64, into: &mut [f64]) {
         let d = self.features;
         into[0] = 1.0;
@@ -79,19 +78,19 @@ impl Layout {
     }
 }
 
-/// Fits solved side by side: of one sum, that of each side.
+/// Number of fits solved at once: one sum each, for the two sides.
 pub(crate) const SIDES: usize = 2;
 
 /// Space for the solutions of two fits, kept between calls.
 ///
-/// Two are solved at once because that takes as long as one: each step is done to both, with
-/// the same rounding as alone.
+/// Two are solved at once because that takes as long as one. Each step is done to both, with the
+/// same rounding as alone.
 pub(crate) struct Solver {
     layout: Layout,
     ridge: f64,
     /// Columns from the diagonal down to the target, centred, then eliminated in place.
     columns: Vec<[f64; SIDES]>,
-    /// 1 over each pivot; 0 for a column that counts for nothing.
+    /// 1 over each pivot; 0 for a column that does not count.
     inverse: Vec<[f64; SIDES]>,
 }
 
@@ -105,13 +104,13 @@ impl Solver {
         }
     }
 
-    /// The least penalised sum of squares of one fit; 0 where there are no rows.
+    /// The least penalised sum of squares of one fit; 0 without rows.
     pub(crate) fn loss(&mut self, sums: &[f64]) -> f64 {
         let both: Vec<[f64; SIDES]> = sums.iter().map(|&sum| [sum; SIDES]).collect();
         self.losses(&both)[0]
     }
 
-    /// The least penalised sums of squares; 0 where there are no rows.
+    /// The least penalised sums of squares; 0 without rows.
     pub(crate) fn losses(&mut self, sums: &[[f64; SIDES]]) -> [f64; SIDES] {
         let d = self.layout.features;
         let count = sums[0];
@@ -198,8 +197,8 @@ impl Solver {
         [counted(0), counted(1)]
     }
 
-    /// Scales sums of centred features so that their squares add up to what the last fit
-    /// explains by them: half of the inverse of its matrix, times `sums`.
+    /// Scales sums of centred features so that their squares add up to what the last fit explains
+    /// by them: half of the inverse of its matrix, times `sums`.
     pub(crate) fn whiten(&self, sums: &mut [f64]) {
         let d = self.layout.features;
         let mut rest = self.columns.as_slice();
@@ -215,7 +214,7 @@ impl Solver {
     }
 }
 
-/// Takes out of the columns after it what a column (below its diagonal) explains.
+/// Removes from the columns after it what a column (below its diagonal) explains.
 fn eliminate(below: &[[f64; SIDES]], inverse: [f64; SIDES], mut after: &mut [[f64; SIDES]]) {
     for first in 0..below.len() - 1 {
         let factor = [below[first][0] * inverse[0], below[first][1] * inverse[1]];
@@ -274,7 +273,7 @@ mod tests {
         let mut solver = Solver::new(layout, 0.0);
         let mean = sums[4] / sums[0];
         let left = solver.loss(&sums);
-        // Of the centred features with the target.
+        // For the centred features and the target.
         let mut products = [0.0; 2];
         for (z, y) in &rows {
             for (product, z) in products.iter_mut().zip(z) {

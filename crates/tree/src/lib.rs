@@ -1,8 +1,8 @@
 //! Regression trees with linear leaves, boosted, and their array form.
 //!
-//! A tree splits the rows by thresholds on single features. A leaf answers with a
-//! constant or with a ridge-regularised linear function; trees are added up, each
-//! fitted to what the ones before it left over (gradient boosting for squared error).
+//! A tree splits the rows by thresholds on single features. A leaf predicts a constant or a
+//! ridge-regularised linear function. Trees are added up, each fitted to the residuals of the ones
+//! before it (gradient boosting for squared error).
 //!
 //! ```text
 //!   features (row-major f64, NaN = not in effect)        targets
@@ -15,12 +15,12 @@
 //!    Ensemble: flat arrays, validated, evaluated in batches
 //! ```
 //!
-//! Beside boosting, [`fit_guide`] grows one tree to be read: its columns chosen by tests, least
-//! squares or quantiles in its leaves, weights, categories, pruned by cross-validation. And
-//! [`any_within`]: whether a question lies near what was trained on.
+//! In addition to boosting, [`fit_guide`] grows one readable tree. Tests choose its columns, its
+//! leaves hold least-squares or quantile fits, and cross-validation prunes it; it supports weights
+//! and categories. [`any_within`] says whether a question lies near the training data.
 //!
-//! Modelled: missing values, any number of threads with the same bytes.
-//! Left out: row weights, other losses than squares and categories in boosting.
+//! Modelled: missing values, any number of threads with the same bytes. Left out in boosting: row
+//! weights, losses other than squares, and categories.
 
 mod binning;
 mod boost;

@@ -14,7 +14,7 @@ impl<'a> Matrix<'a> {
     /// Views `values` as `rows` times `columns`.
     ///
     /// # Errors
-    /// When the length does not match, there are no columns, or a value is infinite.
+    /// If the length does not match, there are no columns, or a value is infinite.
     pub fn new(values: &'a [f64], rows: usize, columns: usize) -> Result<Self, TreeError> {
         if columns == 0 {
             return Err(TreeError::Empty { rows, columns });

@@ -1,11 +1,11 @@
-//! Whether questions lie near anything that was trained on.
+//! Whether questions lie near any training data.
 
 use crate::{Matrix, TreeError};
 
-/// Tells for each row whether any of `others` lies within `radius` of it, by Euclidean distance.
+/// For each row, whether any of `others` lies within `radius` of it, by Euclidean distance.
 ///
 /// # Errors
-/// When the two have different numbers of columns.
+/// If the two have different numbers of columns.
 pub fn any_within(
     rows: &Matrix<'_>,
     others: &Matrix<'_>,

@@ -19,7 +19,7 @@ pub(crate) struct Walked {
     /// A leaf's constant and its range of terms, by node.
     leaves: Vec<(f64, u32, u32)>,
     terms: Vec<Term>,
-    /// By node, the range of the categories that go left; empty where no split has any.
+    /// For each node, the range of the categories that go left; empty if no split has any.
     categories: Vec<(u32, u32)>,
     category: Vec<f64>,
 }
@@ -81,7 +81,7 @@ impl Walked {
         }
     }
 
-    /// Whether a row goes left at a node by its category; none where a threshold decides.
+    /// Whether a row goes left at a node by its category; `None` if a threshold decides.
     fn by_category(&self, node: usize, x: f64) -> Option<bool> {
         let &(start, end) = self
             .categories
@@ -96,7 +96,7 @@ impl Walked {
         &self.terms[start as usize..end as usize]
     }
 
-    /// What the tree with this root answers to a row.
+    /// The prediction of the tree with this root for a row.
     pub(crate) fn answer(&self, root: usize, row: &[f64]) -> f64 {
         let mut at = root;
         let mut node = &self.nodes[at];

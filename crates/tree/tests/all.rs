@@ -1,4 +1,4 @@
-//! The trees' tests in one program: what they share is compiled, and linked, once.
+//! All tests of the trees in one program, so that shared code is compiled and linked once.
 
 mod fitting;
 mod guide;

@@ -1,11 +1,11 @@
-//! Fits against oracles that share no code with them: brute force, closed forms,
-//! functions that are known.
+//! Fits compared with oracles that share no code with them: brute force, closed forms, and known
+//! functions.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_tree::{BoostParameters, Ensemble, LEAF, LeafModel, Matrix, TreeError, fit};
 use proptest::prelude::*;
 
-/// One tree that answers in full.
+/// One tree that predicts without shrinking.
 fn single_tree(max_leaves: u32, leaf_model: LeafModel) -> BoostParameters {
     BoostParameters {
         rounds: 1,
@@ -39,7 +39,7 @@ fn squared_error(answers: &[f64], targets: &[f64]) -> f64 {
         .sum()
 }
 
-/// A pseudo-random value in [0, 1) without any of the crate's own code.
+/// A pseudo-random value in [0, 1), computed without the crate's own code.
 fn noise(number: usize) -> f64 {
     let hashed = (number as u64 + 1).wrapping_mul(0xD134_2543_DE82_EF95);
     ((hashed ^ (hashed >> 29)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 11) as f64
@@ -183,7 +183,7 @@ proptest! {
 
 #[test]
 fn one_linear_leaf_is_ordinary_least_squares() {
-    // y = 3 + 2 a - 0.5 b exactly, so OLS must find these and nothing else.
+    // y = 3 + 2 a - 0.5 b exactly, so least squares must find exactly these.
     let rows: Vec<Vec<f64>> = (0..50)
         .map(|row| vec![noise(row) * 1e3, noise(99 + row) * 1e-3 + 7.0])
         .collect();
@@ -201,8 +201,8 @@ fn one_linear_leaf_is_ordinary_least_squares() {
 
 #[test]
 fn a_piecewise_linear_function_is_recovered() {
-    // Kinks at values of the grid, four pieces in all; the change of slope outweighs the
-    // kink, so that growing greedily finds the one first and the other exactly.
+    // Kinks at values of the grid, four pieces in all. The change of slope outweighs the kink, so
+    // greedy growth finds the slope first and the kink exactly.
     let truth = |row: &[f64]| {
         let slope = if row[1] <= 3.0 { 1.0 } else { -20.0 };
         slope * row[0]
@@ -218,8 +218,8 @@ fn a_piecewise_linear_function_is_recovered() {
         .collect();
     let targets: Vec<f64> = rows.iter().map(|row| truth(row)).collect();
     let tree = fitted(&rows, &targets, &single_tree(4, LeafModel::Linear));
-    // Between grid values of one piece as well as on them; whether the row at the kink
-    // itself goes left or right is a tie.
+    // Between grid values of one piece as well as on them. Whether the row at the kink itself goes
+    // left or right is a tie.
     let between: Vec<Vec<f64>> = rows
         .iter()
         .map(|row| vec![row[0] * 0.98 + 0.05, row[1]])
@@ -276,7 +276,7 @@ fn missing_values_go_where_they_fit() {
     {
         assert!((answer - expected).abs() < 1e-12);
     }
-    // And one value of their own when that fits better.
+    // Missing rows get a value of their own if that fits better.
     targets.iter_mut().for_each(|target| *target = 2.0);
     targets[30..].fill(-4.0);
     let apart = fitted(&rows, &targets, &single_tree(2, LeafModel::Constant));

@@ -1,4 +1,5 @@
-//! One tree with linear leaves: what its tests choose, its leaves fit and its pruning keeps.
+//! One tree with linear leaves: the columns that its tests choose, the fits of its leaves, and what
+//! its pruning keeps.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_tree::{GuideParameters, GuideTree, LEAF, Loss, Matrix, TreeError, fit_guide};
@@ -73,7 +74,7 @@ fn unpruned(max_depth: u32, min_samples_leaf: u32) -> GuideParameters {
     }
 }
 
-/// Two planes that meet nowhere.
+/// Two planes that do not meet.
 fn plane(x: &[f64]) -> f64 {
     if x[0] <= 0.4 {
         2.0 + 3.0 * x[1]
@@ -82,7 +83,7 @@ fn plane(x: &[f64]) -> f64 {
     }
 }
 
-/// Their rows, with a column that does nothing.
+/// Rows from them, with a column that does nothing.
 fn two_planes(count: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
     let rows: Vec<Vec<f64>> = (0..count as u64)
         .map(|row| (0..3).map(|column| noise(3 * row + column)).collect())
@@ -93,7 +94,7 @@ fn two_planes(count: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
 
 #[test]
 fn planes_are_found_and_nothing_else() {
-    // Two hundred values of x0, each with a bin of its own, so that the edge is where it is.
+    // Two hundred values of x0, each with its own bin, so that the edge is exact.
     let (mut rows, _) = two_planes(2000);
     rows.iter_mut()
         .for_each(|x| x[0] = (x[0] * 200.0).floor() / 200.0);
@@ -136,7 +137,7 @@ fn a_plane_needs_no_split() {
     }
 }
 
-/// Neither column says anything alone: the quadrants do.
+/// Neither column is informative alone, but the quadrants are.
 #[test]
 fn an_interaction_is_seen() {
     let rows: Vec<Vec<f64>> = (0..400)
@@ -155,7 +156,7 @@ fn an_interaction_is_seen() {
     assert!(leaves(&tree) >= 4);
 }
 
-/// How often each column of pure noise is chosen, by the numbers of values of the columns.
+/// How often each column of pure noise is chosen. `columns` gives the number of values of each.
 fn chosen_of_noise(trees: u64, columns: &[(f64, bool)], loss: Loss) -> Vec<f64> {
     let mut chosen = vec![0.0; columns.len()];
     for seed in 0..trees {
@@ -184,16 +185,17 @@ fn chosen_of_noise(trees: u64, columns: &[(f64, bool)], loss: Loss) -> Vec<f64> 
 
 /// Columns of pure noise: two, four, ten and very many values, three and eight categories.
 ///
-/// Of n trees each of k columns is chosen by n / k, if none is preferred, with a standard deviation
-/// of √(n / k (1 - 1 / k)): 12.9 of 200, 8.8 of 100. Allowed are 5 of them: what chance does to six
-/// columns once in 300,000 tries, and a column preferred by a third would not pass.
+/// If none of k columns is preferred, each is chosen n / k times in n trees, with a standard
+/// deviation of √(n / k (1 - 1 / k)): 12.9 of 200, 8.8 of 100. Five deviations are allowed. Chance
+/// exceeds that for six columns once in 300,000 tries, and a column preferred by a third would not
+/// pass.
 #[test]
 fn columns_of_noise_are_chosen_equally_often() {
     let number = [2.0, 4.0, 10.0, 1e9].map(|values| (values, false));
     let category = [3.0, 8.0].map(|values| (values, true));
     let all = [&number[..], &category].concat();
-    // A quantile fit balances the signs of both values of a column that has two: nothing is
-    // left to test.
+    // For a column with two values, a quantile fit balances the signs of both, so nothing is left
+    // to test.
     let without_two = &all[1..];
     for (columns, trees, loss) in [
         (&all[..], 1200, Loss::Squared),
@@ -370,7 +372,7 @@ fn bad_data_and_parameters_are_named() {
         ("standard_errors is -1", |_, p| p.standard_errors = -1.0),
     ];
     for (expected, change) in cases {
-        // `categorical` also says how many columns there are.
+        // `categorical` also gives the number of columns.
         let message = if expected.starts_with("fitted") {
             let matrix = Matrix::new(&[1.0, 2.0, 3.0], 1, 3).unwrap();
             let refused = fit_guide(
@@ -401,7 +403,7 @@ fn bad_data_and_parameters_are_named() {
 }
 
 proptest! {
-    /// A weight is a number of repetitions, to the byte, wherever the repetitions stand.
+    /// A weight is a number of repetitions, to the byte, wherever the repetitions are.
     #[test]
     fn weights_are_repetitions(
         cells in prop::collection::vec((0u32..6, -9i32..9, -20i32..20, 0u32..4), 30..90),
@@ -438,7 +440,7 @@ proptest! {
         prop_assert_eq!(weighted.fit(&parameters).unwrap(), repeated.fit(&parameters).unwrap());
     }
 
-    /// Linear quantile fits against every line through two of the rows: one of them is best.
+    /// Linear quantile fits compared with every line through two of the rows; one of these is best.
     #[test]
     fn a_quantile_fit_is_the_best_line(
         points in prop::collection::vec((-20i32..20, -50i32..50, 1u32..4), 3..12),
@@ -479,7 +481,7 @@ proptest! {
         prop_assert!((tree.nodes[0].loss * total - found).abs() <= 1e-6 * found.max(1.0));
     }
 
-    /// Whatever the data: a tree that answers with finite numbers, importances that add up.
+    /// For any data: a tree with finite predictions, and importances that add up.
     #[test]
     fn any_data_is_fitted(
         cells in prop::collection::vec((0u32..9, -40i32..40), 4..200),

@@ -1,10 +1,10 @@
-//! Arrays from outside: what is no ensemble is refused, what is one answers as it says.
+//! Arrays from outside: invalid ones are refused, and valid ones predict as documented.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_tree::{BoostParameters, Ensemble, EnsembleArrays, LEAF, Matrix, TreeError, fit};
 use proptest::prelude::*;
 
-/// What the documentation of [`EnsembleArrays`] says, word by word.
+/// The documentation of [`EnsembleArrays`], implemented word by word.
 fn documented_answer(arrays: &EnsembleArrays, row: &[f64]) -> f64 {
     let mut prediction = arrays.base;
     for &root in &arrays.roots {
@@ -64,7 +64,7 @@ fn one_split() -> EnsembleArrays {
     }
 }
 
-/// Where x0 is 1 or 4 it goes left, all other values and missing ones right.
+/// If x0 is 1 or 4 it goes left; all other values and missing ones go right.
 fn one_parting() -> EnsembleArrays {
     EnsembleArrays {
         categories: vec![2, 0, 0],
@@ -85,7 +85,7 @@ fn categories_answer_as_documented() {
     assert_eq!(ensemble.arrays(), &one_parting());
 }
 
-/// Puts the terms of every leaf into the opposite order.
+/// Reverses the terms of every leaf.
 fn turn_terms(arrays: &mut EnsembleArrays) {
     let mut start = 0;
     for &count in &arrays.terms {
@@ -99,7 +99,7 @@ fn turn_terms(arrays: &mut EnsembleArrays) {
     }
 }
 
-/// A chain of splits at 0, 1, 2 ..: more thresholds on a column than a byte counts.
+/// A chain of splits at 0, 1, 2 ..: more thresholds on a column than a byte can count.
 #[test]
 fn very_many_thresholds_answer_as_documented() {
     let splits = 300;
@@ -215,7 +215,7 @@ fn contradictions_are_refused() {
 }
 
 proptest! {
-    /// However many leaves, thresholds and rows: the documented answer, to the bit.
+    /// For any number of leaves, thresholds and rows: the documented prediction, to the bit.
     #[test]
     fn answers_are_the_documented_ones(
         cells in prop::collection::vec((0u32..9, -40i32..40), 40..400),
@@ -242,7 +242,7 @@ proptest! {
         }
     }
 
-    /// Whatever the arrays say: an error, or an ensemble that answers and ends.
+    /// Any arrays give an error, or an ensemble that predicts and ends.
     #[test]
     fn any_arrays_are_refused_or_answer(
         roots in prop::collection::vec(0u32..8, 0..3),

@@ -1,53 +1,53 @@
-//! What the page is answered, under the names that `--json` has for the same.
+//! The answers to the page, with the same names as in `--json`.
 
 use drivelab_request::{ClosedBy, Histogram};
 use drivelab_sim::host::Outcome;
 use serde::Serialize;
 
-/// What a measurement tells.
+/// The results of a measurement.
 #[derive(Debug, Serialize)]
 pub struct Measured {
     /// Length of the window in the drive's time.
     pub duration_ns: u64,
     /// Requests a second.
     pub iops: f64,
-    /// Bytes a second, both ways.
+    /// Bytes a second, in both directions.
     pub bytes_per_second: f64,
-    /// Over reads and writes.
+    /// Mean over reads and writes.
     pub latency_ns_mean: f64,
-    /// Half of the 95 % confidence interval of that mean, over it; of fewer than 16 batches not
-    /// known.
+    /// Half of the 95 % confidence interval of that mean, relative to it; `None` with fewer than 16
+    /// batches.
     pub half_width_ratio: Option<f64>,
     /// What closed the window.
     pub stopped_by: Option<&'static str>,
-    /// What reads did, if there were any.
+    /// Results of reads, if there were any.
     pub read: Option<Operation>,
-    /// What writes did.
+    /// Results of writes, if there were any.
     pub write: Option<Operation>,
     /// Page programs over pages that the host wrote.
     pub write_amplification_ratio: Option<f64>,
     /// Blocks erased in the window.
     pub block_erases: u64,
-    /// Share of the window in which dies worked, their mean.
+    /// Fraction of the window in which dies worked; their mean.
     pub die_utilisation_ratio: f64,
     /// The same of channels.
     pub channel_utilisation_ratio: f64,
 }
 
-/// What one direction did.
+/// Results of one direction.
 #[derive(Debug, Serialize)]
 pub struct Operation {
-    /// How many completed in the window.
+    /// Number completed in the window.
     pub requests: u64,
     /// Their bytes.
     pub bytes: u64,
     /// Their mean latency.
     pub latency_ns_mean: f64,
-    /// Latencies that half of them, 99 % and 99.9 % did not exceed.
+    /// The median, 99th and 99.9th percentile of the latencies.
     pub latency_ns_p50: Option<u64>,
-    /// See above.
+    /// See `latency_ns_p50`.
     pub latency_ns_p99: Option<u64>,
-    /// See above.
+    /// See `latency_ns_p50`.
     pub latency_ns_p99_9: Option<u64>,
 }
 
@@ -74,7 +74,7 @@ impl From<&Outcome> for Measured {
         let write = Operation::of(outcome.write.bytes, &outcome.write.latency);
         let window_ns = outcome.window.0 as f64;
         let bytes = outcome.read.bytes + outcome.write.bytes;
-        // As `drivelab.drives.completed` has it, to the last digit.
+        // The same as in `drivelab.drives.completed`, to the last digit.
         let sums = read.iter().chain(&write).map(Operation::sum_ns);
         let mean = sums.sum::<f64>() / outcome.measured_requests as f64;
         let half_width = outcome.batches.latency_batches().half_width_ns;
@@ -98,12 +98,12 @@ impl From<&Outcome> for Measured {
     }
 }
 
-/// The mean of shares.
+/// The mean of fractions.
 fn of(shares: &[f64]) -> f64 {
     shares.iter().sum::<f64>() / shares.len().max(1) as f64
 }
 
-/// The word of `--json`.
+/// The name in `--json`.
 const fn word(by: ClosedBy) -> &'static str {
     match by {
         ClosedBy::Requests => "requests",

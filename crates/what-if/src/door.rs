@@ -1,4 +1,4 @@
-//! The way in from outside: a module's functions, as C would declare them.
+//! The interface to the outside: a module's functions, as C would declare them.
 //!
 //! ```text
 //!   at = what_if_room(length)     a place for the question; its bytes are written there
@@ -6,7 +6,7 @@
 //!        what_if_answer_length()  its bytes
 //! ```
 //!
-//! Both are UTF-8. The module has one thread, and one simulator for it.
+//! Both texts are UTF-8. The module has one thread, and one simulator for it.
 
 use std::cell::RefCell;
 
@@ -23,7 +23,7 @@ thread_local! {
     static DOOR: RefCell<Door> = RefCell::default();
 }
 
-/// Makes room for a question of so many bytes, and gives its address.
+/// Makes room for a question of `length` bytes. Returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn what_if_room(length: usize) -> *mut u8 {
     DOOR.with_borrow_mut(|door| {
@@ -33,7 +33,7 @@ pub extern "C" fn what_if_room(length: usize) -> *mut u8 {
     })
 }
 
-/// Answers the question that stands there, and gives the address of the answer.
+/// Answers the question stored there. Returns the address of the answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn what_if_answer() -> *const u8 {
     DOOR.with_borrow_mut(|door| {
@@ -43,7 +43,7 @@ pub extern "C" fn what_if_answer() -> *const u8 {
     })
 }
 
-/// Bytes of the last answer.
+/// The length of the last answer in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn what_if_answer_length() -> usize {
     DOOR.with_borrow(|door| door.answer.len())

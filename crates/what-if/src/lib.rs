@@ -6,8 +6,8 @@
 //!             the module's memory)                  └─ measure   one workload on it (answers.rs)
 //! ```
 //!
-//! It holds one drive at a time, with the states that its measurements begin in. Nothing here reads
-//! a clock or a file or starts a thread, so it runs as plain `wasm32-unknown-unknown` too.
+//! It holds one drive at a time, with the states in which its measurements begin. Nothing here
+//! reads a clock or a file or starts a thread, so it also runs as plain `wasm32-unknown-unknown`.
 
 mod answers;
 mod door;

@@ -1,43 +1,43 @@
-//! What the page asks.
+//! The questions of the page.
 
 use drivelab_request::{HalfWidth, Nanos, WindowPlan};
 use drivelab_sim::host::{Settling, Writing};
 use drivelab_workload::{Characteristics, Requests, Source, Stream};
 use serde::Deserialize;
 
-/// Writes at random from this size on, bytes, settle a drive in larger pieces, as
-/// `drivelab.drives.write_pattern` has it.
+/// From this size on, in bytes, random writes settle a drive in larger pieces, as in
+/// `drivelab.drives.write_pattern`.
 const LARGE_BYTES: u32 = 64 << 10;
-/// Pieces of a drive settled by large writes at random, and by small ones.
+/// Piece sizes for settling a drive: for large random writes, and for small ones.
 const PIECE_BYTES: [u32; 2] = [128 << 10, 4 << 10];
 
 /// A question.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "ask", deny_unknown_fields)]
 pub enum Question {
-    /// Which presets there are, and what each says of what can be changed.
+    /// Which presets exist, and the values of each that can be changed.
     Presets,
-    /// The drive that a preset with changes is, without a measurement.
+    /// The drive that results from a preset with changes, without a measurement.
     Drive {
-        /// Which.
+        /// The drive.
         drive: Changed,
     },
     /// One measurement.
     Measure {
-        /// On which drive.
+        /// The drive.
         drive: Changed,
-        /// Of what.
+        /// The workload.
         workload: Workload,
-        /// How long.
+        /// The window.
         window: Window,
     },
 }
 
-/// A preset and what is to be different; what is not said stays.
+/// A preset and its changes. Values that are not given stay.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Changed {
-    /// A name of the package's.
+    /// The name of a preset of the package.
     pub preset: String,
     /// Channels.
     pub channels: Option<u32>,
@@ -45,7 +45,7 @@ pub struct Changed {
     pub ways_per_channel: Option<u32>,
     /// Mean time to read a page from the cells; types of pages keep their proportions.
     pub read_cell_ns: Option<u64>,
-    /// Mean time to program a page; likewise.
+    /// Mean time to program a page; types of pages keep their proportions.
     pub program_cell_ns: Option<u64>,
     /// Flash over what the host sees, less one.
     pub over_provisioning_ratio: Option<f64>,
@@ -63,26 +63,26 @@ pub struct Workload {
     pub queue_depth: u32,
     /// Bytes of a request.
     pub size_bytes: u32,
-    /// Anywhere, or one behind the other.
+    /// At random places, or one after another.
     pub is_random: bool,
 }
 
-/// When counting ends, as a plan's: see docs/measurements.
+/// When counting ends, as in a plan: see docs/measurements.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
-    /// Completed before counting begins.
+    /// Requests completed before counting begins.
     pub warmup_requests: u64,
-    /// Counted at least.
+    /// The least number of counted requests.
     pub requests: u64,
-    /// 95 % half-width of the mean latency over that mean, which ends it.
+    /// The 95 % half-width of the mean latency, relative to it, that ends the window.
     pub half_width_ratio: f64,
-    /// Ends it without.
+    /// The number of requests that ends it otherwise.
     pub max_requests: u64,
 }
 
 impl Workload {
-    /// As one of the package's workloads.
+    /// The workload as one of the package's.
     pub fn characteristics(&self) -> Characteristics {
         let random = if self.is_random { 1.0 } else { 0.0 };
         Characteristics {
@@ -97,13 +97,14 @@ impl Workload {
         }
     }
 
-    /// As the simulator takes it.
+    /// The workload in the form of the simulator.
     pub fn stream(&self) -> Stream {
         let requests = Requests::from(self.characteristics());
         Stream::new("workload", Source::Closed(requests))
     }
 
-    /// What the drive has been written with before: this, for so long that more changes nothing.
+    /// The writing to which the drive has settled before: this workload, until more of it changes
+    /// nothing.
     pub fn settling(&self) -> Option<Settling> {
         let writes = self.write_ratio > 0.0;
         let [large, small] = PIECE_BYTES;

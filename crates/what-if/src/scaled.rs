@@ -1,4 +1,4 @@
-//! A preset with changes, as a drive that is small enough for a page.
+//! A preset with changes, as a drive small enough for a page.
 //!
 //! ```text
 //!   the whole drive      channels x chips x dies x planes, each of B blocks of so many pages
@@ -6,16 +6,17 @@
 //!                        and what collection can use of the flash stays the same share
 //! ```
 //!
-//! What counts blocks of a plane shrinks with the planes, and no further than a drive needs. Blocks
-//! that are kept back or being filled therefore take a larger part of a small plane; so the host is
-//! given less of it, until
+//! Values that count blocks of a plane shrink with the planes, but not below what a drive needs. So
+//! blocks that are kept back or being filled take a larger part of a small plane. To compensate,
+//! the host gets less of it, until
 //!
 //! ```text
 //!   logical / (blocks - kept back - half of those being filled)
 //! ```
 //!
-//! is what it is of the whole drive: write amplification follows that share. A block that is being
-//! filled is half full on average. What scaling changes beyond that, `tests/unit/what_if` measures.
+//! is the same as for the whole drive. Write amplification follows that ratio. A block that is
+//! being filled is half full on average. `tests/unit/what_if` measures the remaining effects of
+//! scaling.
 
 use drivelab_sim::drive::Prepared;
 use drivelab_sim::preset::{self, DriveConfig, MappingScheme, SsdConfig};
@@ -23,9 +24,9 @@ use toml::{Table, Value};
 
 use crate::questions::Changed;
 
-/// Blocks of a plane are never fewer: kept back and open ones would be most of it.
+/// The least number of blocks of a plane. With fewer, most of it would be kept back or open.
 const LEAST_BLOCKS: u32 = 32;
-/// Keys of a preset that count blocks of a plane: table, key, and what a drive needs at least.
+/// Keys of a preset that count blocks of a plane: table, key, and the least that a drive needs.
 const BLOCK_COUNTS: [(&str, &str, i64); 5] = [
     ("collection", "reserve_blocks_per_plane", 2),
     ("collection", "stop_blocks_per_plane", 3),
@@ -33,14 +34,14 @@ const BLOCK_COUNTS: [(&str, &str, i64); 5] = [
     ("collection", "background_blocks_per_plane", 3),
     ("slc", "blocks_per_plane", 2),
 ];
-/// The name of a drive that was changed.
+/// The name of a changed drive.
 const NAME: &str = "what-if";
 
-/// A drive to be simulated, and the one it stands for.
+/// A drive to be simulated, and the drive that it represents.
 pub struct Scaled {
-    /// The preset of what is simulated, which reads back as it.
+    /// The preset of the simulated drive; it reads back as the same drive.
     pub toml: String,
-    /// What is simulated.
+    /// The simulated drive.
     pub config: SsdConfig,
     /// The whole drive.
     pub whole: SsdConfig,
@@ -50,8 +51,8 @@ impl Scaled {
     /// Makes both.
     ///
     /// # Errors
-    /// In a sentence: a preset that is not there or no drive of flash, values that are impossible
-    /// together, or a drive that cannot be scaled.
+    /// In a sentence: the preset does not exist or is not an SSD, the values are impossible
+    /// together, or the drive cannot be scaled.
     pub fn of(changed: &Changed) -> Result<Self, String> {
         let preset = named(&changed.preset)?;
         let whole = with_changes(&preset, changed)?;
@@ -74,13 +75,13 @@ impl Scaled {
         })
     }
 
-    /// Bytes that its state takes for a worker.
+    /// Bytes that its state takes in a worker.
     pub fn state_bytes(&self) -> u64 {
         Prepared::state_bytes(&DriveConfig::Ssd(Box::new(self.config.clone())))
     }
 }
 
-/// Why the page has no such drive, of a preset that is one.
+/// The reason why the page does not offer an existing preset.
 pub fn refusal(name: &str) -> Option<String> {
     match named(name) {
         Ok(config) => obstacle(&config),
@@ -88,7 +89,7 @@ pub fn refusal(name: &str) -> Option<String> {
     }
 }
 
-/// The drive of flash of that name, without the differences from run to run.
+/// The SSD with this name, without variability between runs.
 pub fn named(name: &str) -> Result<SsdConfig, String> {
     let text = preset::text(name).ok_or_else(|| format!("there is no preset {name:?}"))?;
     let config = DriveConfig::from_text(text).map_err(|error| error.to_string())?;
@@ -99,7 +100,7 @@ pub fn named(name: &str) -> Result<SsdConfig, String> {
     }
 }
 
-/// Why a drive cannot be scaled down and stay what it is.
+/// The reason why a drive cannot be scaled down without changing its behaviour.
 fn obstacle(config: &SsdConfig) -> Option<String> {
     let scheme = config.mapping.scheme;
     (scheme != MappingScheme::Page).then(|| {
@@ -111,7 +112,7 @@ fn obstacle(config: &SsdConfig) -> Option<String> {
     })
 }
 
-/// The whole drive, with what was changed.
+/// The whole drive, with the changes.
 fn with_changes(preset: &SsdConfig, changed: &Changed) -> Result<SsdConfig, String> {
     let mut table = table_of(preset)?;
     let mut geometry = |key: &str, value: Value| set(&mut table, ("geometry", key), value);
@@ -121,7 +122,7 @@ fn with_changes(preset: &SsdConfig, changed: &Changed) -> Result<SsdConfig, Stri
     if let Some(ways) = changed.ways_per_channel {
         geometry("ways_per_channel", Value::from(ways));
     }
-    // The share that the host sees stays where the number of chips changes.
+    // If the number of chips changes, the fraction that the host sees stays.
     let spare = changed
         .over_provisioning_ratio
         .unwrap_or_else(|| preset.over_provisioning_ratio());
@@ -150,7 +151,7 @@ fn with_changes(preset: &SsdConfig, changed: &Changed) -> Result<SsdConfig, Stri
     read_back(&table)
 }
 
-/// Blocks of a plane that are simulated of a drive.
+/// The number of blocks of a plane that are simulated.
 fn scaled_blocks(whole: &SsdConfig, most_pages: u32) -> u32 {
     let blocks = whole.geometry.blocks_per_plane;
     let row = row_pages(whole);
@@ -158,7 +159,7 @@ fn scaled_blocks(whole: &SsdConfig, most_pages: u32) -> u32 {
     (wanted.min(u64::from(blocks)) as u32).max(LEAST_BLOCKS.min(blocks))
 }
 
-/// Pages of one block of every plane.
+/// Pages in one block of every plane.
 fn row_pages(config: &SsdConfig) -> u64 {
     let geometry = &config.geometry;
     [
@@ -173,7 +174,7 @@ fn row_pages(config: &SsdConfig) -> u64 {
     .product()
 }
 
-/// The drive with so many blocks in each plane.
+/// The drive with `blocks` blocks in each plane.
 fn shrunk(whole: &SsdConfig, blocks: u32) -> Result<SsdConfig, String> {
     let mut table = table_of(whole)?;
     let all = whole.geometry.blocks_per_plane;
@@ -215,7 +216,7 @@ fn kept_back(table: &Table) -> i64 {
     .sum()
 }
 
-/// Collection ends above where it begins, however few blocks are between.
+/// Collection must end above where it begins, even with few blocks in between.
 fn keep_order(table: &mut Table) {
     let reserve = integer(table, ("collection", "reserve_blocks_per_plane"));
     for key in ["stop_blocks_per_plane", "background_blocks_per_plane"] {

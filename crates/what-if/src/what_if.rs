@@ -1,4 +1,4 @@
-//! Who answers: one drive at a time, and the states that its measurements begin in.
+//! Answers questions: holds one drive at a time, and the states in which its measurements begin.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,9 +13,9 @@ use crate::answers::Measured;
 use crate::questions::{Changed, Question, Window, Workload};
 use crate::scaled::{Scaled, mean_ns, named, refusal};
 
-/// Key of all random numbers, and the measurement's index: as `drivelab measure` has them.
+/// Seed of all random numbers, and the index of the measurement, as in `drivelab measure`.
 const KEY: (u64, u64) = (0, 0);
-/// A state of a drive takes at most so much: there are several, and a page has 4 GiB at most.
+/// The largest state of a drive. There are several, and a page has at most 4 GiB.
 const MOST_STATE_BYTES: u64 = 256 << 20;
 
 /// A page's simulator.
@@ -24,7 +24,7 @@ pub struct WhatIf {
     held: Option<Held>,
 }
 
-/// The drive at hand.
+/// The current drive.
 struct Held {
     changed: Changed,
     scaled: Scaled,
@@ -33,7 +33,7 @@ struct Held {
 }
 
 impl WhatIf {
-    /// Answers a question in JSON; what cannot be answered is `{"error": "why"}`.
+    /// Answers a question in JSON. If it cannot be answered, the result is `{"error": "why"}`.
     pub fn answer(&mut self, question: &str) -> String {
         let answer = serde_json::from_str(question)
             .map_err(|error| format!("this is no question: {error}"))
@@ -80,7 +80,7 @@ impl WhatIf {
         Ok(Measured::from(&outcome))
     }
 
-    /// The drive that is asked for: the one at hand, that one with other times, or another.
+    /// The requested drive: the current one, the current one with other times, or a new one.
     fn held(&mut self, changed: &Changed) -> Result<&mut Held, String> {
         let before = self.held.take();
         let held = match before {
@@ -123,7 +123,7 @@ struct Offered {
     name: &'static str,
     #[serde(flatten)]
     about: Option<About>,
-    /// Why the page cannot have it.
+    /// The reason why the page cannot use it.
     refusal: Option<String>,
 }
 
@@ -140,7 +140,7 @@ struct About {
     read_cell_ns: u64,
     program_cell_ns: u64,
     interface: &'static str,
-    /// Of its commands that it takes at a time.
+    /// Commands that it accepts at a time.
     commands: u32,
     holds_data: bool,
 }
@@ -173,7 +173,7 @@ fn about(config: &SsdConfig) -> Result<About, String> {
     })
 }
 
-/// What is simulated, and what it stands for.
+/// The simulated drive, and what it represents.
 fn told(scaled: &Scaled) -> Result<Value, String> {
     let (small, whole) = (&scaled.config.geometry, &scaled.whole.geometry);
     Ok(json!({

@@ -1,4 +1,4 @@
-//! What is answered, and what is refused in a sentence.
+//! Answers, and refusals in a sentence.
 
 use drivelab_what_if::WhatIf;
 use serde_json::{Value, json};

@@ -22,9 +22,10 @@ fn times_and_parallel_parts_stay_and_planes_shrink() {
     assert_eq!(small.geometry.blocks_per_plane, 51);
     assert_eq!(small.geometry.channels, whole.geometry.channels);
     assert_eq!(told["whole_blocks_per_plane"], 2048);
-    // 70 of 2048 kept back are 1.7 of 51, and a drive needs two.
+    // 70 of 2048 kept back would be 1.7 of 51, but a drive needs two.
     assert_eq!(small.collection.reserve_blocks_per_plane, 2);
-    // What the host sees of what is neither kept back nor, half full, being filled: two are.
+    // What the host sees of the blocks that are neither kept back nor, half full, being filled. Two
+    // are being filled.
     let share = |config: &SsdConfig| {
         let of_plane = config.geometry.user_capacity_bytes as f64 / 4096.0 / 40.0 / 256.0;
         let kept = config.collection.reserve_blocks_per_plane + 1;

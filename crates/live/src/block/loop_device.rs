@@ -1,7 +1,7 @@
-//! A loop device of the kernel, which makes a block device of a file.
+//! A loop device of the kernel, which turns a file into a block device.
 //!
-//! It detaches itself when the last program closes it, this one too: a process that dies leaves it
-//! free, or free as soon as nobody uses it any more. Only a device that the kernel names as free
+//! It detaches itself when the last program closes it, including this one. So a process that dies
+//! leaves it free, or free as soon as nobody uses it. Only a device that the kernel reports as free
 //! is ever touched.
 
 use std::fs::File;
@@ -21,10 +21,10 @@ const GET_FREE: Opcode = 0x4C82;
 const AUTOCLEAR: u32 = 4;
 const DIRECT: u32 = 16;
 
-/// Somebody else may take a free device before this does.
+/// Another process may take a free device first, so try this often.
 const ATTEMPTS: usize = 16;
 
-/// What the kernel is told of a device; `struct loop_config`.
+/// The settings of a device; `struct loop_config` of the kernel.
 #[repr(C)]
 struct Config {
     file: u32,
@@ -45,10 +45,10 @@ struct Config {
     reserved: [u64; 8],
 }
 
-/// Asks which device is free.
+/// The request for the number of a free device.
 struct Free;
 
-// SAFETY: the request has no argument, and answers with a number.
+// SAFETY: the request has no argument and returns a number.
 unsafe impl Ioctl for Free {
     type Output = i32;
     const IS_MUTATING: bool = false;
@@ -77,10 +77,10 @@ pub(super) struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// One that is free.
+    /// Opens a free one.
     pub fn free() -> Result<Self, BlockError> {
         let control = open("/dev/loop-control")?;
-        // SAFETY: that is what the kernel's interface says of this request.
+        // SAFETY: this is how the kernel's interface defines the request.
         let number = unsafe { ioctl::ioctl(&control, Free) }.map_err(|error| match error {
             Errno::PERM | Errno::ACCESS => BlockError::NotAllowed {
                 what: "/dev/loop-control".to_owned(),
@@ -106,20 +106,20 @@ impl LoopDevice {
         format!("/dev/loop{}", self.number)
     }
 
-    /// Attaches `file`, to be read and written in blocks of so many bytes.
+    /// Attaches `file`, to be read and written in blocks of `block_bytes`.
     pub fn attach(&mut self, file: &File, block_bytes: u32, name: &str) -> Result<(), BlockError> {
         let refused = |error: Errno| BlockError::Refused {
             what: "attaching a loop device",
             error: error.into(),
         };
         for _ in 0..ATTEMPTS {
-            // SAFETY: the structure is the one that this request takes.
+            // SAFETY: the structure is the one that this request expects.
             let asked = unsafe { Setter::<CONFIGURE, _>::new(config(file, block_bytes, name)) };
             // SAFETY: as above; the kernel only reads it.
             match unsafe { ioctl::ioctl(&self.node, asked) } {
                 Ok(()) => return Ok(()),
                 Err(Errno::BUSY) => {
-                    // In the same place, so that the order of closing stays.
+                    // In the same descriptor, so that the order of closing stays the same.
                     let other = Self::free()?;
                     rustix::io::dup3(&other.node, &mut self.node, rustix::io::DupFlags::CLOEXEC)
                         .map_err(refused)?;
@@ -132,16 +132,16 @@ impl LoopDevice {
         Err(BlockError::NoFreeLoop)
     }
 
-    /// What was written through it is handed on.
+    /// Passes on what was written through it.
     pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.node)?)
     }
 
     /// Detaches it, at once or as soon as nobody uses it.
     pub fn detach(&self) {
-        // SAFETY: the request has no argument that the kernel looks at.
+        // SAFETY: the kernel ignores the argument of this request.
         let asked = unsafe { IntegerSetter::<CLEAR>::new_usize(0) };
-        // SAFETY: as above. It detaches itself when it is closed, at the latest.
+        // SAFETY: as above. If this fails, the device detaches itself when it is closed.
         let _ = unsafe { ioctl::ioctl(&self.node, asked) };
     }
 }

@@ -1,27 +1,27 @@
-//! What the kernel says of the one file that holds the drive: messages in, answers out.
+//! The kernel's messages about the one file that represents the drive, and the answers to them.
 //!
 //! ```text
 //!   INIT ─> LOOKUP ─> OPEN ─> READ, WRITE, FSYNC, FALLOCATE ... ─> RELEASE ─> DESTROY
 //! ```
 //!
-//! Every message comes whole, and every answer goes whole. Nothing here reads or writes a
-//! descriptor, so any bytes can be tried. Written from the kernel's public description of its
-//! interface. Left out: whatever a folder with one file that never changes does not need.
+//! Every message arrives complete, and every answer is sent complete. Nothing here reads or writes
+//! a descriptor, so tests can try any bytes. Written from the kernel's public description of its
+//! interface. Left out: everything that a folder with one unchanging file does not need.
 
 use super::wire::{self, Fields, Put};
 use crate::protocol::{Asked, ErrorNumber, Export, Request, SECTOR_BYTES};
 
-/// The most bytes of one read or write: the kernel's own usual bound.
+/// The most bytes of one read or write: the kernel's own usual limit.
 pub const MOST_MESSAGE_BYTES: u32 = 1 << 20;
 
-/// What a message needs at most: its data, and what stands before them.
+/// The size of the largest message: its data and its header.
 pub const MESSAGE_ROOM: usize = MOST_MESSAGE_BYTES as usize + 4096;
 
-/// So many requests may be under way: more than the kernel's loop device ever sends at a time, in
-/// pieces too.
+/// The most requests in progress. This is more than the kernel's loop device ever sends at once,
+/// even in pieces.
 const MOST_BACKGROUND: u16 = 1024;
 
-/// The block of the file system around the file: the granularity of discards.
+/// The block size of the file system around the file: the granularity of discards.
 const BLOCK_BYTES: u32 = 4096;
 
 const HEADER_BYTES: usize = 40;
@@ -33,33 +33,33 @@ const FILE_MODE: u32 = 0o100_600;
 /// Nothing changes, so the kernel need not ask again.
 const VALID_SECONDS: u64 = 1 << 30;
 
-/// What a message comes to.
+/// The effect of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Heard<'a> {
-    /// Nothing is to be done, nor answered.
+    /// Nothing to do and nothing to answer.
     Nothing,
-    /// The answer is there.
+    /// The answer has been appended.
     Answered,
-    /// The drive is asked for something, with these data.
+    /// A request to the drive, with its data.
     Asked(Request, &'a [u8]),
-    /// The file is gone: nothing more comes.
+    /// The file is gone, and no more messages come.
     Over,
 }
 
-/// A message's beginning.
+/// The header of a message.
 struct Header {
     kind: u32,
     cookie: u64,
     node: u64,
 }
 
-/// Takes a message. An answer that needs no drive is appended to `answer`.
+/// Handles a message. An answer that does not need the drive is appended to `answer`.
 ///
-/// `name` is the file's.
+/// `name` is the name of the file.
 pub fn hear<'a>(message: &'a [u8], export: &Export, name: &str, answer: &mut Vec<u8>) -> Heard<'a> {
     let mut fields = Fields(message);
     let Some(header) = header(&mut fields, message.len()) else {
-        // The kernel sends no such thing.
+        // The kernel never sends this.
         return Heard::Nothing;
     };
     match header.kind {
@@ -115,7 +115,7 @@ fn header(fields: &mut Fields<'_>, length: usize) -> Option<Header> {
         cookie: fields.u64()?,
         node: fields.u64()?,
     };
-    // Who asks, and extensions.
+    // The sender, and extensions.
     fields.bytes(16)?;
     Some(header)
 }
@@ -175,7 +175,7 @@ fn request<'a>(
     Ok((request, data))
 }
 
-/// What a mode of `fallocate` asks for; nothing where the drive cannot.
+/// The operation for a mode of `fallocate`; `None` if the drive cannot do it.
 fn emptied(mode: u32, export: &Export) -> Option<Asked> {
     match mode & !wire::KEEP_SIZE {
         wire::PUNCH_HOLE if export.takes_trims => Some(Asked::Trim),
@@ -188,7 +188,7 @@ fn emptied(mode: u32, export: &Export) -> Option<Asked> {
     }
 }
 
-/// The answer's header, its length to be known at the [`end`].
+/// Appends the header of an answer. [`end`] fills in its length.
 fn begin(answer: &mut Vec<u8>, cookie: u64) {
     answer.put_u32(0);
     answer.put_u32(0);
@@ -200,14 +200,14 @@ fn end(answer: &mut [u8], start: usize) {
     answer[start..start + 4].copy_from_slice(&length.to_ne_bytes());
 }
 
-/// Appends the header of a read's answer, to be followed by so many bytes of data.
+/// Appends the header of a read's answer. `size` bytes of data must follow.
 pub fn read_answer(answer: &mut Vec<u8>, cookie: u64, size: u32) {
     answer.put_u32(ANSWER_BYTES + size);
     answer.put_u32(0);
     answer.put_u64(cookie);
 }
 
-/// Appends the answer to what was done and has no data.
+/// Appends the answer to a finished request without data.
 pub fn done_answer(answer: &mut Vec<u8>, request: &Request) {
     let start = answer.len();
     begin(answer, request.cookie);
@@ -218,7 +218,7 @@ pub fn done_answer(answer: &mut Vec<u8>, request: &Request) {
     end(answer, start);
 }
 
-/// Appends the answer to a request that failed.
+/// Appends the answer to a failed request.
 pub fn error_answer(answer: &mut Vec<u8>, cookie: u64, error: ErrorNumber) {
     failed(answer, cookie, error as i32);
 }
@@ -235,7 +235,7 @@ fn welcome(fields: &mut Fields<'_>, answer: &mut Vec<u8>) -> Result<(), i32> {
     answer.put_u32(wire::MAJOR);
     answer.put_u32(wire::MINOR);
     if major > wire::MAJOR {
-        // The kernel begins again with this version.
+        // The kernel starts over with this version.
         return Ok(());
     }
     let wanted = wire::ASYNC_READ | wire::BIG_WRITES | wire::ASYNC_DIRECT | wire::MAX_PAGES;
@@ -294,7 +294,7 @@ fn put_attributes(answer: &mut Vec<u8>, node: u64, size: u64) {
     answer.extend([0; 36]);
     answer.put_u32(mode);
     answer.put_u32(1);
-    // Of root, and no device.
+    // Owner root, and not a device.
     answer.extend([0; 12]);
     answer.put_u32(BLOCK_BYTES);
     answer.put_u32(0);

@@ -4,9 +4,9 @@
 //!   program ─> /dev/loopN ─> loop device ─> file of a FUSE mount ─> messages ─> serve
 //! ```
 //!
-//! Only file systems on the device have to be taken away at the end. The mount stands in no folder and lives as long as its
-//! file is open, the loop device holds the file and detaches itself when the last program closes
-//! it, and the messages end with the process.
+//! Only file systems on the device must be unmounted at the end. The mount is in no folder and
+//! lives as long as its file is open. The loop device holds the file and detaches itself when the
+//! last program closes it. The messages end with the process.
 
 mod loop_device;
 mod message;
@@ -30,7 +30,7 @@ use mount::Mount;
 /// What to do without a device.
 const OTHERWISE: &str = "or leave out --block and let programs come by NBD";
 
-/// Why there is no block device.
+/// The reason why there is no block device.
 #[derive(Debug, Error)]
 pub enum BlockError {
     /// No FUSE.
@@ -54,23 +54,23 @@ pub enum BlockError {
     /// No privileges.
     #[error("--block needs root, and {what} is not allowed: use sudo, {OTHERWISE}")]
     NotAllowed {
-        /// What was refused.
+        /// The refused action.
         what: String,
     },
-    /// What came with Linux 5.8.
+    /// Features of Linux 5.8 are missing.
     #[error("--block needs Linux 5.8 or later: use a newer kernel, {OTHERWISE}")]
     OldKernel,
     /// The system refuses it.
     #[error("no block device: {what}: {error}")]
     Refused {
-        /// What failed.
+        /// The failed action.
         what: &'static str,
-        /// What the system says.
+        /// The message of the system.
         error: io::Error,
     },
 }
 
-/// The file's mount and a loop device that is free, before they are joined.
+/// The file's mount and a free loop device, before they are joined.
 #[derive(Debug)]
 pub struct Block {
     mount: Mount,
@@ -79,14 +79,14 @@ pub struct Block {
     name: String,
 }
 
-/// A block device at work.
+/// A block device in use.
 #[derive(Debug)]
 pub struct Attached {
     device: LoopDevice,
 }
 
 impl Block {
-    /// Makes both, for a device in blocks of so many bytes; `name` is the drive's.
+    /// Makes both, for a device with blocks of `block_bytes`. `name` is the name of the drive.
     ///
     /// # Errors
     /// [`BlockError`]; nothing is left behind.
@@ -109,19 +109,19 @@ impl Block {
         })
     }
 
-    /// Where the kernel's messages come from, for whoever answers them; and the file's name.
+    /// The source of the kernel's messages, for whoever answers them, and the name of the file.
     ///
     /// # Errors
-    /// [`io::Error`] where the system refuses a descriptor.
+    /// [`io::Error`] if the system refuses a descriptor.
     pub fn channel(&self) -> io::Result<(OwnedFd, String)> {
         use std::os::fd::AsRawFd;
-        // Behind the loop device too.
+        // Also after the loop device.
         let least = self.mount.channel.as_raw_fd() + 1;
         let channel = rustix::io::fcntl_dupfd_cloexec(&self.mount.channel, least)?;
         Ok((channel, self.name.clone()))
     }
 
-    /// Joins them, while somebody answers.
+    /// Joins them. Somebody must answer messages meanwhile.
     ///
     /// # Errors
     /// [`BlockError`]; nothing is left behind.
@@ -149,8 +149,7 @@ impl Attached {
 impl Drop for Attached {
     fn drop(&mut self) {
         mounts::unmount_all(self.device.number());
-        // Programs that wrote without asking for it to survive have their data handed on. What
-        // fails was told to whoever asked.
+        // Data of programs that never synced is passed on. Whoever did sync has heard of a failure.
         let _ = self.device.sync();
         self.device.detach();
     }

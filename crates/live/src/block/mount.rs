@@ -1,7 +1,7 @@
 //! The file of the drive, in a file system of its own that nobody else sees.
 //!
-//! The mount has no place in any folder. It lives as long as the file is open, so a process that
-//! dies leaves none behind, however it dies.
+//! The mount is in no folder. It lives as long as the file is open, so a process that dies leaves
+//! none behind, however it dies.
 
 use std::fs::File;
 use std::io;
@@ -16,7 +16,7 @@ use rustix::mount::{
 
 use super::BlockError;
 
-/// The kernel's side of the file: messages come out of `channel`.
+/// The kernel's side of the file. Messages come from `channel`.
 #[derive(Debug)]
 pub(super) struct Mount {
     pub channel: OwnedFd,
@@ -24,9 +24,9 @@ pub(super) struct Mount {
 }
 
 impl Mount {
-    /// Makes the file system. Its descriptor for messages comes behind `after`: when the process
-    /// dies the kernel closes that first, and whoever closes `after` does not wait for answers
-    /// that nobody gives.
+    /// Makes the file system. The number of its message descriptor is above that of `after`. When
+    /// the process dies, the kernel closes the message descriptor first, so the closing of `after`
+    /// does not wait for answers that nobody gives.
     pub fn new(after: impl AsFd) -> Result<Self, BlockError> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened =
@@ -58,7 +58,7 @@ impl Mount {
         Ok(Self { channel, root })
     }
 
-    /// Opens the file; whoever takes messages has to answer meanwhile.
+    /// Opens the file. Somebody must answer messages meanwhile.
     pub fn open(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         Ok(openat(&self.root, name, flags, Mode::empty())?.into())

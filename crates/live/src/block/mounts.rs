@@ -1,4 +1,4 @@
-//! File systems on a block device that is about to go.
+//! File systems on a block device that is about to disappear.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,18 +12,18 @@ use rustix::mount::{UnmountFlags, unmount};
 /// The kernel's number for loop devices.
 const LOOP_MAJOR: u32 = 7;
 
-/// Unmounts whatever is mounted from loop device `number`. What programs still use is written out
-/// first, and goes when they let go of it.
+/// Unmounts everything that is mounted from loop device `number`. If programs still use a file
+/// system, it is written out first, and disappears when they release it.
 pub(super) fn unmount_all(number: i32) {
     let Ok(table) = fs::read("/proc/self/mountinfo") else {
         return;
     };
     let device = format!("{LOOP_MAJOR}:{number}");
-    // The last mounted first: it may stand in another.
+    // The last mount first, because it may be inside another.
     for place in places(&table, device.as_bytes()).into_iter().rev() {
         if unmount(&place, UnmountFlags::NOFOLLOW) == Err(Errno::BUSY) {
             sync(&place);
-            // Gone already is as good.
+            // If it is already gone, that is fine.
             let _ = unmount(&place, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW);
         }
     }
@@ -32,12 +32,12 @@ pub(super) fn unmount_all(number: i32) {
 fn sync(place: &Path) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     if let Ok(root) = rustix::fs::open(place, flags, Mode::empty()) {
-        // What fails was told to whoever asked for it to survive.
+        // Whoever synced has heard of a failure.
         let _ = rustix::fs::syncfs(root);
     }
 }
 
-/// Where a table of mounts says that a device is mounted.
+/// The places at which a table of mounts shows a device.
 fn places(table: &[u8], device: &[u8]) -> Vec<PathBuf> {
     let lines = table.split(|&byte| byte == b'\n');
     let place = |line: &[u8]| {
@@ -49,7 +49,7 @@ fn places(table: &[u8], device: &[u8]) -> Vec<PathBuf> {
     lines.filter_map(place).collect()
 }
 
-/// A path in which blanks and their like stand as `\040`.
+/// A path in which blanks and similar characters are written as `\040`.
 fn plain(mut text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     while let Some((&first, rest)) = text.split_first() {

@@ -1,6 +1,6 @@
-//! Numbers of the FUSE protocol, and how they lie in bytes: as this machine's do.
+//! Numbers of the FUSE protocol, in the byte order of this machine.
 
-/// The version that is spoken. Any kernel speaks it: of a newer one it leaves out what is newer.
+/// The protocol version used here. Any kernel speaks it: a newer kernel leaves out what is newer.
 pub(super) const MAJOR: u32 = 7;
 pub(super) const MINOR: u32 = 31;
 
@@ -27,7 +27,7 @@ pub(super) const BIG_WRITES: u32 = 1 << 5;
 pub(super) const ASYNC_DIRECT: u32 = 1 << 15;
 pub(super) const MAX_PAGES: u32 = 1 << 22;
 
-/// Flags of an open file: no cache of the kernel's, and several writes at the same time.
+/// Flags of an open file: no caching by the kernel, and concurrent writes.
 pub(super) const OPEN_DIRECT: u32 = 1;
 pub(super) const OPEN_PARALLEL_WRITES: u32 = 1 << 6;
 
@@ -36,12 +36,12 @@ pub(super) const KEEP_SIZE: u32 = 1;
 pub(super) const PUNCH_HOLE: u32 = 2;
 pub(super) const ZERO_RANGE: u32 = 16;
 
-/// Errors, which the kernel wants as negative numbers.
+/// Errors. The kernel expects them as negative numbers.
 pub(super) const NO_ENTRY: i32 = 2;
 pub(super) const NO_SYSTEM_CALL: i32 = 38;
 pub(super) const NOT_SUPPORTED: i32 = 95;
 
-/// A reader of numbers from the front of some bytes.
+/// Reads numbers from the front of a byte slice.
 pub(super) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -66,7 +66,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A writer of them.
+/// Writes them.
 pub(super) trait Put {
     fn put_u16(&mut self, value: u16);
     fn put_u32(&mut self, value: u32);

@@ -1,12 +1,12 @@
-//! A drive that is a formula: one request after the other, each as long as equations 1 to 7 of
-//! Yoo et al. 2014 say.
+//! A drive that is a formula: it serves one request after another, each for the time of equations 1
+//! to 7 of Yoo et al. 2014.
 //!
 //! ```text
 //!   submit ──> line ──> the first is served for t_record ──> complete
 //! ```
 //!
-//! The equations are of one request on an idle drive, so what comes meanwhile waits. Trims and
-//! flushes take no time. Parts of pages count as pages.
+//! The equations describe one request on an idle drive, so requests that come meanwhile wait. Trims
+//! and flushes take no time. Partial pages count as pages.
 
 use std::collections::VecDeque;
 
@@ -15,11 +15,11 @@ use drivelab_sim::analytic::{ClosedForm, ClosedFormError};
 use drivelab_sim::host::{Completion, Device, Outcome, PARTS, PartNames, SimError};
 use drivelab_sim::preset::SsdConfig;
 
-/// Equations as a drive.
+/// The equations as a drive.
 #[derive(Debug)]
 pub struct Formula {
     equations: ClosedForm,
-    /// Tags with the moments at which they are complete, in order.
+    /// Tags and the times at which they complete, in order.
     line: VecDeque<(u32, u64)>,
     vacant: Vec<u32>,
     tags: u32,
@@ -29,7 +29,7 @@ impl Formula {
     /// The equations of a drive.
     ///
     /// # Errors
-    /// [`ClosedFormError`] where they do not hold for its reads or its writes.
+    /// [`ClosedFormError`] if they do not hold for its reads or its writes.
     pub fn new(config: &SsdConfig) -> Result<Self, ClosedFormError> {
         let equations = ClosedForm::new(config)?;
         for direction in Direction::ALL {
@@ -54,7 +54,7 @@ impl Formula {
         let first = command.offset_bytes / page;
         let end = (command.offset_bytes + u64::from(command.size_bytes)).div_ceil(page);
         let record = (end - first) * page;
-        // Whole pages on the drive, in a direction that was tried: there is nothing to refuse.
+        // Whole pages on the drive, in a direction that was checked: this cannot be refused.
         self.equations.record_ns(direction, record).unwrap_or(0)
     }
 }

@@ -1,38 +1,38 @@
-//! The owner of the drive, who is told what time it is.
+//! The owner of the drive. Others say what time it is.
 
 use drivelab_request::{Command, CommandKind, Content, Nanos, ZoneAction};
 use drivelab_sim::host::{Completion, Device, Fullness, HostTime, Media, Outcome, SimError};
 
 use super::wall::Dilation;
 
-/// A long range is written piece by piece, one after the other: its operations would fill the
-/// drive's queues, and making them would take longer than others may wait.
+/// A long range is written in pieces, one after another. All its operations at once would fill the
+/// drive's queues, and generating them would delay others too long.
 const PIECE_BYTES: u32 = 1 << 20;
 
 /// The ticket of a request that nobody waits for.
 const NOBODY: u64 = u64::MAX;
 
-/// A request whose reply may go out.
+/// A request whose reply may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// What [`Keeper::submit`] was told.
+    /// The ticket given to [`Keeper::submit`].
     pub ticket: u64,
-    /// When, ns of wall time since the start.
+    /// When it was due, ns of wall time since the start.
     pub at: u64,
     /// How long the drive took, ns of its own time.
     pub latency: u64,
 }
 
-/// What the drive did in a stretch of its time, and how it is left.
+/// What the drive did in an interval of its time, and its state at the end.
 #[derive(Clone, Debug, Default)]
 pub struct Stretch {
-    /// Its length, ns of the drive's own time.
+    /// Length of the interval, ns of the drive's own time.
     pub length_ns: u64,
-    /// What the drive's media did in it.
+    /// What the drive's media did.
     pub media: Media,
-    /// How full the drive is at its end.
+    /// How full the drive is at the end.
     pub fullness: Fullness,
-    /// Requests on their way then.
+    /// Requests in progress at the end.
     pub outstanding: usize,
 }
 
@@ -42,7 +42,7 @@ struct Pending {
     /// In the host's time, undilated.
     submitted: u64,
     command: Command,
-    /// Bytes behind the command that are to be written after it.
+    /// Bytes behind the command that must be written after it.
     rest: u32,
 }
 
@@ -51,22 +51,22 @@ pub struct Keeper {
     device: Box<dyn Device + Send>,
     dilation: Dilation,
     host_time: Option<HostTime>,
-    /// By tag.
+    /// Pending requests by tag.
     pending: Vec<Option<Pending>>,
     outstanding: usize,
     /// The last moment of the drive's time that was served.
     served: u64,
-    /// When the stretch began that is under way, in the drive's time.
+    /// The beginning of the current interval, in the drive's time.
     stretch_from: u64,
-    /// When something happens next, in the drive's time.
+    /// The next event, in the drive's time.
     next: Option<u64>,
-    /// What was served last; both kept for their memory.
+    /// The completions served last; both are kept to reuse their memory.
     completions: Vec<Completion>,
     completed: Vec<(Pending, u64)>,
 }
 
 impl Keeper {
-    /// A drive whose time is 0 now. `seed` keys what is random about it.
+    /// A drive whose time is 0 now. `seed` is the key of its randomness.
     #[must_use]
     pub fn new(mut device: Box<dyn Device + Send>, seed: u64, dilation: Dilation) -> Self {
         device.expect_programs();
@@ -86,13 +86,13 @@ impl Keeper {
         }
     }
 
-    /// Requests on their way.
+    /// Requests in progress.
     #[must_use]
     pub const fn outstanding(&self) -> usize {
         self.outstanding
     }
 
-    /// When something happens next in the drive, ns of wall time; a reply is due then, or later.
+    /// The time of the drive's next event, ns of wall time. A reply is due then or later.
     #[must_use]
     pub fn next_moment(&mut self) -> Option<u64> {
         let at = self.next?;
@@ -111,7 +111,7 @@ impl Keeper {
         }
     }
 
-    /// The first moment of the drive's time at which it is `now` of wall time.
+    /// The first moment of the drive's time at which wall time is `now`.
     fn arrival_ns(&mut self, now: u64) -> u64 {
         let host_ns = self.dilation.drive_ns(now);
         match &mut self.host_time {
@@ -120,7 +120,8 @@ impl Keeper {
         }
     }
 
-    /// The last such moment: several of a drive in haste lie in one nanosecond of the host.
+    /// The last such moment. If the drive's clock runs fast, several of its ns fall into one ns of
+    /// the host's.
     fn limit_ns(&mut self, now: u64) -> u64 {
         let host_ns = self.dilation.drive_ns(now);
         match &mut self.host_time {
@@ -129,10 +130,10 @@ impl Keeper {
         }
     }
 
-    /// It is `now`: everything up to then happens; what is due is appended to `due`.
+    /// Time is `now`: serves everything up to it. Appends what is due to `due`.
     ///
     /// # Errors
-    /// [`SimError`] when the drive cannot go on.
+    /// [`SimError`] if the drive cannot continue.
     pub fn come_to(&mut self, now: u64, due: &mut Vec<Due>) -> Result<(), SimError> {
         if self.next.is_none() && self.host_time.is_none() {
             return Ok(());
@@ -140,7 +141,7 @@ impl Keeper {
         let limit = self.limit_ns(now);
         self.serve(limit, due)?;
         self.served = self.served.max(limit);
-        // Of the drift no more is kept than is needed, in hours of idleness too.
+        // Keep only as much history of the drift as is needed, even in hours of idleness.
         if let Some(time) = &mut self.host_time
             && time.is_long()
         {
@@ -149,8 +150,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// What the drive did since the last stretch ended. This one ends `now`, or, where the drive
-    /// has not come to that, at what it served last.
+    /// What the drive did since the last interval ended. This one ends at `now`, or at the last
+    /// served moment if the drive has not reached `now`.
     pub fn end_stretch(&mut self, now: u64) -> Stretch {
         let limit = self.limit_ns(now);
         let at = match self.next {
@@ -177,7 +178,8 @@ impl Keeper {
         while self.next.is_some_and(|at| at <= limit) {
             self.completions.clear();
             self.next = self.device.serve_until(limit, &mut self.completions)?;
-            // A tag is free from here on: what the first sends may get the second's.
+            // All tags are free from here on: what the first completion sends may reuse the
+            // second's tag.
             self.completed.clear();
             for completion in &self.completions {
                 let slot = self.pending.get_mut(completion.tag as usize);
@@ -226,18 +228,18 @@ impl Keeper {
         Ok(())
     }
 
-    /// Whether the newest data of the sector at this offset would be lost with the power now.
+    /// Whether a power loss now would destroy the newest data of the sector at this offset.
     #[must_use]
     pub fn would_lose(&self, offset_bytes: u64) -> bool {
         self.device.would_lose(offset_bytes)
     }
 
-    /// The power is gone at `now`: nobody waits for anything any more. What the drive still does
-    /// is done while it is off, and so is a flush; it is back at the earliest when nothing is
+    /// The power goes at `now`, and nobody waits for anything any more. The drive finishes its work
+    /// and flushes while it is off. It can return when nothing is
     /// [outstanding](Keeper::outstanding).
     ///
     /// # Errors
-    /// [`SimError`] when the drive cannot go on.
+    /// [`SimError`] if the drive cannot continue.
     pub fn cut(&mut self, now: u64) -> Result<(), SimError> {
         for pending in self.pending.iter_mut().flatten() {
             pending.ticket = NOBODY;
@@ -255,11 +257,11 @@ impl Keeper {
         self.submit(now, (flush, false), NOBODY, &mut Vec::new())
     }
 
-    /// A request arrives at `now`; one that is `parted` is sent piece by piece. What is due by
-    /// then comes first, and is appended to `due`.
+    /// A request arrives at `now`. If it is `parted`, it is sent piece by piece. Requests due by
+    /// then come first and are appended to `due`.
     ///
     /// # Errors
-    /// [`SimError`] when the drive cannot serve it.
+    /// [`SimError`] if the drive cannot serve it.
     pub fn submit(
         &mut self,
         now: u64,

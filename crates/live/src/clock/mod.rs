@@ -1,4 +1,4 @@
-//! Time: a drive whose moments come when the wall clock does.
+//! Time: the events of the drive happen when the wall clock reaches them.
 //!
 //! ```text
 //!   wall time     0 ──────── t ───────────────── due ───>      (ns since the start)
@@ -6,9 +6,8 @@
 //!   drive's time  0 ──────── t / dilation ── complete ──>
 //! ```
 //!
-//! [`Keeper`] owns the drive and knows what is due, and is told what time it is, so that tests
-//! tell it whatever they like; [`Wall`] knows what time it is, and [`pinned`] prepares the thread
-//! that waits.
+//! [`Keeper`] owns the drive and knows what is due. Its caller passes the time, so tests can pass
+//! any. [`Wall`] knows the time, and [`pinned`] prepares the thread that waits.
 
 mod formula;
 mod keeper;

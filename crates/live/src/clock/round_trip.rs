@@ -1,4 +1,4 @@
-//! How long a message takes to another thread and back, at best: no drive can seem faster.
+//! The shortest time for a message to another thread and back. No drive can seem faster.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,11 +10,11 @@ const ROUNDS: usize = 400;
 /// As long as the shortest request of NBD.
 const MESSAGE_BYTES: usize = 28;
 
-/// What one in ten round trips through a socket undercuts, ns: a busy machine makes others long,
-/// not these.
+/// The first decile of round trips through a socket, ns. A busy machine lengthens other round
+/// trips, but not these.
 ///
 /// # Errors
-/// [`io::Error`] where the system refuses a socket or a thread.
+/// [`io::Error`] if the system refuses a socket or a thread.
 pub fn round_trip_ns() -> io::Result<u64> {
     let (mut here, mut there) = UnixStream::pair()?;
     let echo = thread::Builder::new().spawn(move || {
@@ -30,7 +30,7 @@ pub fn round_trip_ns() -> io::Result<u64> {
         times.push(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
     }
     drop(here);
-    // It ends with its socket.
+    // The thread ends with its socket.
     let _ = echo.join();
     times.sort_unstable();
     Ok(times[ROUNDS / 10])

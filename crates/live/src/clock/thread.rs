@@ -1,4 +1,5 @@
-//! The thread that keeps time: woken when it asks to be, on a core of its own.
+//! The thread that keeps time. It is woken exactly when it asks to be, and runs on a core of its
+//! own.
 
 use std::num::NonZeroU64;
 
@@ -18,10 +19,10 @@ fn listed(allowed: &[usize]) -> String {
     numbers.join(", ")
 }
 
-/// Whether this process may use core `cpu`.
+/// Checks that this process may use core `cpu`.
 ///
 /// # Errors
-/// [`CpuError`], which lists those that it may.
+/// [`CpuError`] with the list of allowed cores.
 pub fn check_cpu(cpu: usize) -> Result<(), CpuError> {
     let Ok(set) = sched_getaffinity(None) else {
         return Ok(());
@@ -39,9 +40,9 @@ pub fn check_cpu(cpu: usize) -> Result<(), CpuError> {
     }
 }
 
-/// The thread that calls this is woken without slack, and runs on core `cpu` if one is given.
+/// Wakes the calling thread without slack, and runs it on core `cpu` if one is given.
 pub fn pinned(cpu: Option<usize>) {
-    // Where the kernel refuses either, replies are later, which is told.
+    // If the kernel refuses either, replies are later, and the lateness is reported.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     if let Some(cpu) = cpu {
         let mut set = CpuSet::new();

@@ -1,4 +1,4 @@
-//! The wall clock, and how much slower than it the drive's time goes.
+//! The wall clock, and the factor by which the drive's time runs slower.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ pub struct Wall {
 }
 
 impl Wall {
-    /// It is 0 now.
+    /// A clock that is 0 now.
     #[must_use]
     pub fn start() -> Self {
         Self {
@@ -17,7 +17,7 @@ impl Wall {
         }
     }
 
-    /// What time it is, ns.
+    /// The time, ns.
     #[must_use]
     pub fn now(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
@@ -30,8 +30,8 @@ impl Wall {
     }
 }
 
-/// So much longer than in the drive's time everything takes: a whole number of thousandths, so
-/// that the two times convert into each other without rounding that adds up.
+/// The factor by which everything takes longer than in the drive's time. It is a whole number of
+/// thousandths, so the two times convert into each other without accumulating rounding errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dilation {
     thousandths: u64,
@@ -44,7 +44,7 @@ impl Default for Dilation {
 }
 
 impl Dilation {
-    /// Nothing where a factor is not between 1 and 100,000.
+    /// `None` unless the factor is between 1 and 100,000.
     #[must_use]
     pub fn new(factor: f64) -> Option<Self> {
         (1.0..=100_000.0).contains(&factor).then(|| Self {
@@ -52,13 +52,13 @@ impl Dilation {
         })
     }
 
-    /// How much longer.
+    /// The factor.
     #[must_use]
     pub fn factor(self) -> f64 {
         self.thousandths as f64 / 1000.0
     }
 
-    /// The drive's time at a moment of the wall clock's.
+    /// The drive's time at a moment of wall time.
     #[inline]
     #[must_use]
     pub fn drive_ns(self, wall_ns: u64) -> u64 {
@@ -68,7 +68,7 @@ impl Dilation {
         scaled(wall_ns, 1000, self.thousandths, 0)
     }
 
-    /// The first moment of the wall clock's at which the drive's time is `drive_ns`.
+    /// The first moment of wall time at which the drive's time is `drive_ns`.
     #[inline]
     #[must_use]
     pub fn wall_ns(self, drive_ns: u64) -> u64 {
@@ -79,7 +79,7 @@ impl Dilation {
     }
 }
 
-/// `value * by / of`, with `more` added before it is divided.
+/// `(value * by + more) / of`.
 fn scaled(value: u64, by: u64, of: u64, more: u64) -> u64 {
     let scaled = (u128::from(value) * u128::from(by) + u128::from(more)) / u128::from(of);
     u64::try_from(scaled).unwrap_or(u64::MAX)

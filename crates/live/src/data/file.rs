@@ -11,10 +11,10 @@ use thiserror::Error;
 
 use super::{StoreError, Syncs};
 
-/// Why a file cannot hold the drive's data.
+/// The reason why a file cannot hold the drive's data.
 #[derive(Debug, Error)]
 pub enum BackingError {
-    /// A folder, a device, a pipe or a socket.
+    /// Not a file, but a folder, a device, a pipe or a socket.
     #[error("{}: {what}; name an ordinary file, or one that does not exist yet", path.display())]
     NoFile {
         /// Its path.
@@ -22,7 +22,7 @@ pub enum BackingError {
         /// What it is.
         what: &'static str,
     },
-    /// Of another size than the drive.
+    /// Its size differs from that of the drive.
     #[error(
         "{} has {found} bytes, and the drive {wanted}: name a file of that size, or one that does \
          not exist yet", path.display()
@@ -32,10 +32,10 @@ pub enum BackingError {
         path: PathBuf,
         /// Its size.
         found: u64,
-        /// The drive's.
+        /// The size of the drive.
         wanted: u64,
     },
-    /// Somebody else has it.
+    /// Another process uses it.
     #[error("{} is in use by another `drivelab serve`: stop that one, or name another file", path.display())]
     InUse {
         /// Its path.
@@ -46,7 +46,7 @@ pub enum BackingError {
     Refused {
         /// Its path.
         path: PathBuf,
-        /// What the system says, and what may be done.
+        /// The message of the system, and the remedy.
         reason: String,
     },
 }
@@ -55,26 +55,26 @@ pub enum BackingError {
 #[derive(Debug)]
 pub struct FileStore {
     file: File,
-    /// Its path, as long as it would be removed with this.
+    /// Its path, if it will be removed when this is dropped.
     unkept: Option<PathBuf>,
 }
 
 impl Drop for FileStore {
     fn drop(&mut self) {
         if let Some(path) = &self.unkept {
-            // Gone already is as good.
+            // If it is already gone, that is fine.
             let _ = std::fs::remove_file(path);
         }
     }
 }
 
 impl FileStore {
-    /// Opens `path`, which holds `size_bytes` or does not exist: it is then made, without data.
-    /// The file is locked for as long as it is open. One that was made is removed again unless
+    /// Opens `path`. The file must have `size_bytes` or not exist; in the second case it is made,
+    /// without data. It is locked while it is open. A file made here is removed again unless
     /// [`FileStore::keep`] is called.
     ///
     /// # Errors
-    /// [`BackingError`]; a file that did not exist does not then either.
+    /// [`BackingError`]; a file that did not exist is not left behind.
     pub fn open(path: &Path, size_bytes: u64) -> Result<Self, BackingError> {
         let refused = |error: io::Error| BackingError::Refused {
             path: path.to_owned(),
@@ -84,7 +84,7 @@ impl FileStore {
             path: path.to_owned(),
             what,
         };
-        // A pipe would be waited for.
+        // Opening a pipe would block.
         let no_wait = rustix::fs::OFlags::NONBLOCK.bits() as i32;
         let mut options = OpenOptions::new();
         options.read(true).write(true).custom_flags(no_wait);
@@ -116,12 +116,12 @@ impl FileStore {
         Ok(store)
     }
 
-    /// The file stays. Answers whether it was made here.
+    /// Keeps the file. Returns whether it was made here.
     pub fn keep(&mut self) -> bool {
         self.unkept.take().is_some()
     }
 
-    /// Its path, if it was made here and will be removed with this.
+    /// Its path, if it was made here and will be removed.
     #[must_use]
     pub fn unkept(&self) -> Option<&Path> {
         self.unkept.as_deref()
@@ -167,7 +167,7 @@ impl FileStore {
         }
     }
 
-    /// Where the file system can do no better.
+    /// For file systems that offer nothing better.
     fn write_plain_zeroes(&self, offset: u64, size: u64) -> Result<(), StoreError> {
         let zeroes = vec![0; 1 << 20];
         let mut done = 0;

@@ -1,10 +1,10 @@
-//! Data in memory: pages that exist once something is written to them.
+//! Data in memory. Pages exist once something is written to them.
 //!
 //! ```text
 //!   groups ── group (512 pages) ── page (4 KiB)
 //! ```
 //!
-//! Two levels, so that nothing is ever copied to grow and no write waits for that.
+//! With two levels, nothing is ever copied to grow, so no write waits for that.
 
 use super::StoreError;
 
@@ -14,10 +14,10 @@ const GROUP: u64 = (PAGE * PAGES) as u64;
 
 type Page = Box<[u8]>;
 
-/// What a group without data takes.
+/// The size of a group without data.
 const TABLE: u64 = (PAGES * size_of::<Option<Page>>()) as u64;
 
-/// A table of pages. It lives as long as one of them.
+/// A table of pages. It exists as long as one of its pages does.
 #[derive(Debug)]
 struct Group {
     pages: Vec<Option<Page>>,
@@ -39,13 +39,13 @@ pub struct MemoryStore {
     groups: Vec<Option<Group>>,
     pages: u64,
     tables: u64,
-    /// Of pages and tables.
+    /// For pages and tables together.
     most_bytes: u64,
 }
 
 impl MemoryStore {
-    /// Room for `size_bytes`, of which at most `most_bytes` hold data at once. Tables count too, as
-    /// far as there are more of them than so much data in one piece needs.
+    /// Room for `size_bytes`, of which at most `most_bytes` may hold data at once. Tables count
+    /// too, as far as they exceed the number that this much contiguous data needs.
     #[must_use]
     pub fn new(size_bytes: u64, most_bytes: u64) -> Self {
         let groups = size_bytes.div_ceil(GROUP) as usize;
@@ -81,10 +81,10 @@ impl MemoryStore {
         }
     }
 
-    /// Keeps `data` at `offset`.
+    /// Stores `data` at `offset`.
     ///
     /// # Errors
-    /// [`StoreError::NoSpace`] at the bound; the range may then hold a part of it.
+    /// [`StoreError::NoSpace`] at the bound; a part may have been stored.
     pub fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), StoreError> {
         let mut rest = data;
         for (number, start, length) in pages(offset, data.len() as u64) {
@@ -95,10 +95,10 @@ impl MemoryStore {
         Ok(())
     }
 
-    /// Keeps zeroes, which take room as other data do.
+    /// Stores zeroes, which take as much room as other data.
     ///
     /// # Errors
-    /// [`StoreError::NoSpace`] at the bound; a part of the range may then hold them.
+    /// [`StoreError::NoSpace`] at the bound; a part may have been stored.
     pub fn write_zeroes(&mut self, offset: u64, size: u64) -> Result<(), StoreError> {
         for (number, start, length) in pages(offset, size) {
             self.page_to_write(number)?[start..start + length].fill(0);
@@ -125,7 +125,7 @@ impl MemoryStore {
         Ok(group.pages[within].get_or_insert_with(|| vec![0; PAGE].into_boxed_slice()))
     }
 
-    /// The range reads as zeroes; whole pages of it are given back.
+    /// Makes the range read as zeroes. Whole pages of it are freed.
     pub fn forget(&mut self, offset: u64, size: u64) {
         let end = offset + size;
         let mut at = offset;
@@ -157,7 +157,7 @@ impl MemoryStore {
     }
 }
 
-/// The pages that a range touches: number, where in it, how much of it.
+/// The pages that a range touches: number, offset in the page, and bytes in it.
 fn pages(offset: u64, size: u64) -> impl Iterator<Item = (u64, usize, usize)> {
     let end = offset + size;
     let mut at = offset;

@@ -1,7 +1,7 @@
-//! What was written stays: in memory, or in a file.
+//! Stores what was written, in memory or in a file.
 //!
-//! The drive of the simulator holds no data, so whoever owns it does. Ranges that were never
-//! written, or trimmed, read as zeroes.
+//! The simulated drive holds no data, so its owner does. Ranges that were never written, or were
+//! trimmed, read as zeroes.
 
 mod file;
 mod memory;
@@ -17,19 +17,19 @@ use std::path::Path;
 
 use crate::protocol::ErrorNumber;
 
-/// Where data lie.
+/// Where data is stored.
 #[derive(Debug)]
 pub enum Store {
-    /// In memory, as far as a bound allows.
+    /// In memory, up to a bound.
     Memory(MemoryStore),
     /// In a file.
     File(FileStore),
 }
 
-/// Why data could not be kept or given.
+/// The reason why data could not be stored or read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreError {
-    /// The bound of memory, or the file system, leaves no room.
+    /// The bound of the memory is reached, or the file system is full.
     NoSpace,
     /// The file failed.
     Io,
@@ -45,7 +45,7 @@ impl From<StoreError> for ErrorNumber {
 }
 
 impl Store {
-    /// The file's path, if it would be removed with this.
+    /// The path of the file, if it will be removed when this is dropped.
     #[must_use]
     pub fn unkept(&self) -> Option<&Path> {
         match self {
@@ -57,7 +57,7 @@ impl Store {
     /// Appends `size` bytes from `offset` on to `out`.
     ///
     /// # Errors
-    /// [`StoreError`]; `out` is then as it was.
+    /// [`StoreError`]; `out` is then unchanged.
     pub fn read(&self, offset: u64, size: u32, out: &mut Vec<u8>) -> Result<(), StoreError> {
         match self {
             Self::Memory(store) => {
@@ -68,10 +68,10 @@ impl Store {
         }
     }
 
-    /// Keeps `data` at `offset`.
+    /// Stores `data` at `offset`.
     ///
     /// # Errors
-    /// [`StoreError`]; what lies in the range is then the old or the new.
+    /// [`StoreError`]; the range then holds a mixture of old and new data.
     pub fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), StoreError> {
         match self {
             Self::Memory(store) => store.write(offset, data),
@@ -79,7 +79,7 @@ impl Store {
         }
     }
 
-    /// The range reads as zeroes from here on, and takes no room.
+    /// Makes the range read as zeroes and frees its room.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -93,10 +93,10 @@ impl Store {
         }
     }
 
-    /// The range reads as zeroes from here on, and keeps its room: writes to it find some.
+    /// Makes the range read as zeroes but keeps its room, so that writes to it find some.
     ///
     /// # Errors
-    /// [`StoreError`]; what lies in the range is then the old or zeroes.
+    /// [`StoreError`]; the range then holds a mixture of old data and zeroes.
     pub fn write_zeroes(&mut self, offset: u64, size: u64) -> Result<(), StoreError> {
         match self {
             Self::Memory(store) => store.write_zeroes(offset, size),
@@ -104,10 +104,10 @@ impl Store {
         }
     }
 
-    /// Who makes a file's data survive; nothing for memory, where nothing does.
+    /// What makes a file's data durable; `None` for memory, which is never durable.
     ///
     /// # Errors
-    /// [`std::io::Error`] where the system refuses a thread or a descriptor.
+    /// [`std::io::Error`] if the system refuses a thread or a descriptor.
     pub fn syncs(&self) -> std::io::Result<Option<Syncs>> {
         match self {
             Self::Memory(_) => Ok(None),

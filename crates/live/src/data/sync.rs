@@ -1,4 +1,4 @@
-//! What makes a file's data survive, on a thread of its own: it takes long, and time goes on.
+//! Makes a file's data durable, on a thread of its own, because that is slow and time must go on.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use std::thread;
 
 use rustix::event::{EventfdFlags, eventfd};
 
-/// Syncs under way.
+/// Syncs in progress.
 #[derive(Debug)]
 pub struct Syncs {
     wanted: Sender<u64>,
@@ -17,21 +17,21 @@ pub struct Syncs {
 }
 
 impl Syncs {
-    /// Starts the thread; it ends when this is dropped.
+    /// Starts the thread. It ends when this is dropped.
     ///
     /// # Errors
-    /// [`std::io::Error`] where the system refuses a thread or a descriptor.
+    /// [`std::io::Error`] if the system refuses a thread or a descriptor.
     pub fn start(file: File) -> io::Result<Self> {
         let (wanted, asked) = channel::<u64>();
         let (answer, done) = channel();
         let told = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
         let tell = told.try_clone()?;
         let work = move || {
-            // The system says once that data could not be written, and then takes them for clean:
-            // what is synced later does not bring them back.
+            // The system reports a failed write only once and then treats the data as clean. A
+            // later sync does not write it again.
             let mut is_lost = false;
             while let Ok(first) = asked.recv() {
-                // One sync is good for all that were asked for before it begins.
+                // One sync covers all that were requested before it begins.
                 let tickets: Vec<u64> = [first].into_iter().chain(asked.try_iter()).collect();
                 is_lost |= file.sync_data().is_err();
                 for ticket in tickets {
@@ -39,7 +39,7 @@ impl Syncs {
                         return;
                     }
                 }
-                // It counts up to what no number of syncs reaches, so it cannot be full.
+                // The counter cannot overflow: no number of syncs reaches its limit.
                 let _ = rustix::io::write(&tell, &1_u64.to_ne_bytes());
             }
         };
@@ -49,13 +49,13 @@ impl Syncs {
         Ok(Self { wanted, done, told })
     }
 
-    /// Everything written so far is to survive. After one failure all fail.
+    /// Makes everything written so far durable. After one failure all later requests fail.
     pub fn ask(&self, ticket: u64) {
         // The thread lives as long as this does.
         let _ = self.wanted.send(ticket);
     }
 
-    /// Waits until everything written so far survives. Answers whether it does.
+    /// Waits until everything written so far is durable. Returns whether it is.
     #[must_use]
     pub fn finish(&self) -> bool {
         self.ask(u64::MAX);
@@ -65,10 +65,10 @@ impl Syncs {
             .is_some_and(|(_, is_done)| is_done)
     }
 
-    /// Syncs that have ended, and whether they succeeded.
+    /// Ended syncs, and whether they succeeded.
     pub fn ended(&self) -> impl Iterator<Item = (u64, bool)> {
         let mut count = [0; 8];
-        // Only to make it quiet again.
+        // Only to reset the signal.
         let _ = rustix::io::read(&self.told, &mut count);
         self.done.try_iter()
     }

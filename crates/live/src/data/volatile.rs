@@ -1,56 +1,57 @@
-//! What a loss of power would take back.
+//! What a power loss would undo.
 //!
 //! ```text
 //!   write ──> store                 what is read from now on
 //!        └──> before-image          what was there, until the drive has programmed the write
 //! ```
 //!
-//! The drive says of a sector whether its newest data would be lost; what was there before is kept
-//! here as long as it would. A write that is under way may be lost too.
+//! The drive says whether the newest data of a sector would be lost. While it would, the previous
+//! data is kept here. A write in progress may be lost too.
 
 use std::collections::HashMap;
 
 use super::{Store, StoreError};
 use crate::protocol::SECTOR_BYTES;
 
-/// So many sectors are kept, 512 MiB: what is written beyond that survives. No simulated drive's
-/// buffer is as large.
+/// The most sectors kept, 512 MiB. Anything written beyond that survives. No simulated drive has a
+/// buffer this large.
 const MOST_SECTORS: usize = 1 << 20;
 
-/// The first look for what is durable.
+/// Size at which durable sectors are first searched for.
 const FIRST_LOOK: usize = 4096;
 
-/// A page of a program: all of it is lost or none.
+/// A page of a program is lost as a whole or not at all.
 const PAGE_BYTES: u64 = 4096;
 
-/// The largest page of a drive. What of a page is durable is forgotten before more of it is
-/// written: the drive tells of whole pages alone whether they would be lost.
+/// The largest page of a drive. Durable parts of a page are forgotten before more of it is written,
+/// because the drive only says of whole pages whether they would be lost.
 const DRIVE_PAGE_BYTES: u64 = 256 << 10;
 
 const SECTOR: u64 = SECTOR_BYTES as u64;
 
-/// What becomes of what a drive's cache holds.
+/// What happens to the content of a drive's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// All is lost.
+    /// Everything is lost.
     All,
-    /// Of each page of 4 KiB it is drawn whether it is lost.
+    /// A random choice for each page of 4 KiB.
     Some,
 }
 
 #[derive(Debug)]
 struct Image {
     before: Box<[u8; SECTOR_BYTES as usize]>,
-    /// Writes to it that are not complete.
+    /// Incomplete writes to it.
     under_way: u32,
 }
 
-/// What was there before writes that may be lost.
+/// Previous data under writes that may be lost.
 #[derive(Debug)]
 pub struct Volatile {
-    /// By number of the sector. Looked up; where it is walked, in order or with the same for all.
+    /// By sector number. It is looked up; where it is iterated, that is in order or the same for
+    /// all entries.
     images: HashMap<u64, Image>,
-    /// With so many, those are looked for that are durable.
+    /// Size at which durable sectors are searched for.
     look_at: usize,
 }
 
@@ -64,10 +65,11 @@ impl Default for Volatile {
 }
 
 impl Volatile {
-    /// A write is about to change this range, whose data `is_volatile` tells of by offset.
+    /// A write is about to change this range. `is_volatile` says by offset whether data would be
+    /// lost.
     ///
     /// # Errors
-    /// [`StoreError`] when what is there cannot be read.
+    /// [`StoreError`] if the present data cannot be read.
     pub fn begin(
         &mut self,
         store: &Store,
@@ -93,7 +95,7 @@ impl Volatile {
                 continue;
             }
             if self.images.len() >= MOST_SECTORS {
-                // An older one would bring back what was there before durable data.
+                // An older image would restore data from before a durable write.
                 self.images.remove(&sector);
                 continue;
             }
@@ -111,8 +113,8 @@ impl Volatile {
         Ok(())
     }
 
-    /// Forgets what was there before data that are durable, in every page of the drive that the
-    /// range touches.
+    /// Forgets previous data under durable writes, in every page of the drive that the range
+    /// touches.
     fn forget_durable(&mut self, (offset, size): (u64, u64), is_volatile: &impl Fn(u64) -> bool) {
         let first = offset / DRIVE_PAGE_BYTES * DRIVE_PAGE_BYTES;
         let end = (offset + size).next_multiple_of(DRIVE_PAGE_BYTES);
@@ -136,7 +138,7 @@ impl Volatile {
         }
     }
 
-    /// A write to this range is complete.
+    /// A write to this range completed.
     pub fn end(&mut self, offset: u64, size: u64) {
         for sector in sectors(offset, size) {
             if let Some(image) = self.images.get_mut(&sector) {
@@ -145,7 +147,7 @@ impl Volatile {
         }
     }
 
-    /// The range is forgotten for good: nothing of it comes back.
+    /// The range is forgotten for good; none of it can come back.
     pub fn forget(&mut self, offset: u64, size: u64) {
         let range = sectors(offset, size);
         let is_long = (range.end - range.start) as usize > self.images.len();
@@ -158,11 +160,12 @@ impl Volatile {
         }
     }
 
-    /// The power is gone. `is_lost` draws of a page's number whether it is lost. Answers how many
-    /// sectors are as they were before.
+    /// The power goes. `is_lost` decides for each page number whether the page is lost. Returns how
+    /// many sectors were restored.
     ///
     /// # Errors
-    /// [`StoreError`] when that cannot be written; the rest is then as it would have been.
+    /// [`StoreError`] if previous data cannot be written; the remaining sectors keep their new
+    /// data.
     pub fn cut(
         &mut self,
         store: &mut Store,

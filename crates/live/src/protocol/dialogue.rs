@@ -1,4 +1,4 @@
-//! One connection's dialogue, from the greeting to its end.
+//! The dialogue on one connection, from the greeting to its end.
 
 use super::option::{self, Agreed, MOST_OPTION_BYTES, Outcome};
 use super::reply::{ReplyForm, error_reply};
@@ -9,23 +9,23 @@ use super::{ErrorNumber, Export, MOST_REQUEST_BYTES};
 /// Bytes of an option before its data.
 const OPTION_HEADER_BYTES: usize = 16;
 
-/// What the next bytes were.
+/// The meaning of the next bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// Not enough: nothing can be done before so many bytes are there.
+    /// Incomplete: nothing can be done before this many bytes have arrived.
     Needs(usize),
-    /// So many bytes were used; replies may have been appended.
+    /// This many bytes were used; replies may have been appended.
     Used(usize),
-    /// A request, and the data that came with it.
+    /// A request, and its data.
     Asked {
-        /// Bytes that it took.
+        /// The bytes it took.
         used: usize,
-        /// What is asked for.
+        /// The request.
         request: Request,
-        /// Of a write.
+        /// Data of a write.
         data: &'a [u8],
     },
-    /// The client has finished, or spoke something else. What was appended may still be sent.
+    /// The client has finished, or spoke another protocol. Appended replies may still be sent.
     Over,
 }
 
@@ -34,7 +34,7 @@ enum Stage {
     Flags,
     Options,
     Transmission,
-    /// Data that nobody wants are still to come.
+    /// More data that nobody wants is coming.
     Skipping {
         left: u64,
         refused: u64,
@@ -42,7 +42,7 @@ enum Stage {
     Over,
 }
 
-/// A connection, without its socket.
+/// A connection without its socket.
 #[derive(Debug)]
 pub struct Dialogue {
     export: Export,
@@ -51,7 +51,7 @@ pub struct Dialogue {
 }
 
 impl Dialogue {
-    /// Begins by a greeting, appended to `out`.
+    /// Begins with a greeting, appended to `out`.
     #[must_use]
     pub fn new(export: Export, out: &mut Vec<u8>) -> Self {
         out.extend(wire::MAGIC.to_be_bytes());
@@ -64,7 +64,7 @@ impl Dialogue {
         }
     }
 
-    /// How reads are answered.
+    /// The form of replies to reads.
     #[must_use]
     pub const fn form(&self) -> ReplyForm {
         if self.agreed.is_structured {
@@ -74,14 +74,13 @@ impl Dialogue {
         }
     }
 
-    /// Whether the client reads and writes.
+    /// Whether the client may read and write.
     #[must_use]
     pub const fn is_transmitting(&self) -> bool {
         matches!(self.stage, Stage::Transmission | Stage::Skipping { .. })
     }
 
-    /// Takes what lies at the front of `input`; replies that are due at once are appended to
-    /// `out`.
+    /// Handles the front of `input`. Immediate replies are appended to `out`.
     pub fn step<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Step<'a> {
         let step = match self.stage {
             Stage::Flags => self.flags(input),

@@ -4,9 +4,8 @@
 //!   greeting ─> flags ─> options (haggling) ── GO or EXPORT_NAME ──> transmission ─> over
 //! ```
 //!
-//! Nothing here reads or writes a socket, so any bytes can be tried. Written from the protocol's
-//! public description. Left out: TLS, metadata contexts, extended headers, resizing, caching
-//! hints.
+//! Nothing here reads or writes a socket, so tests can try any bytes. Written from the protocol's
+//! public description. Left out: TLS, metadata contexts, extended headers, resizing, caching hints.
 
 mod dialogue;
 mod option;
@@ -28,16 +27,16 @@ pub const SECTOR_BYTES: u32 = 512;
 /// The size of requests that suits the drive best.
 const PREFERRED_BYTES: u32 = 4096;
 
-/// What is offered.
+/// The export offered to clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// The name by which a client may ask for it; the empty one always works.
+    /// A name by which a client may select it; the empty name always works.
     pub name: String,
     /// A line for people.
     pub description: String,
     /// Its size.
     pub size_bytes: u64,
-    /// Whether it knows TRIM.
+    /// Whether it supports TRIM.
     pub takes_trims: bool,
 }
 
@@ -61,14 +60,14 @@ impl Export {
     }
 }
 
-/// Why a request failed, as the protocol numbers it.
+/// The reason why a request failed, with the protocol's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ErrorNumber {
     /// The drive or the file failed.
     Io = 5,
-    /// The request cannot be.
+    /// The request is invalid.
     Invalid = 22,
-    /// No room, or behind the end of the drive.
+    /// No room, or beyond the end of the drive.
     NoSpace = 28,
 }

@@ -1,4 +1,4 @@
-//! What a client haggles about before it reads and writes.
+//! The options that a client negotiates before it reads and writes.
 
 use super::wire::{self, Fields};
 use super::{Export, MOST_REQUEST_BYTES, PREFERRED_BYTES, SECTOR_BYTES};
@@ -6,23 +6,23 @@ use super::{Export, MOST_REQUEST_BYTES, PREFERRED_BYTES, SECTOR_BYTES};
 /// The most bytes of one option. A name has at most 4096.
 pub const MOST_OPTION_BYTES: u32 = 16 << 10;
 
-/// What an option leads to.
+/// The result of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// More haggling.
+    /// The negotiation continues.
     Goes,
-    /// Reads and writes.
+    /// Reading and writing begins.
     Transmits,
-    /// The end.
+    /// The connection ends.
     Ends,
 }
 
-/// What was agreed upon so far.
+/// The result of the negotiation so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Agreed {
     /// The client does not want the zeroes after an export's description.
     pub no_zeroes: bool,
-    /// Reads are answered in chunks.
+    /// Replies to reads come in chunks.
     pub is_structured: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn answer(
 ) -> Outcome {
     match option {
         wire::EXPORT_NAME => {
-            // This option knows no errors.
+            // This option has no error reply.
             if !export.is_named(data) {
                 return Outcome::Ends;
             }
@@ -91,7 +91,7 @@ pub(super) fn answer(
     Outcome::Goes
 }
 
-/// The transmission flags, after what was agreed upon.
+/// The transmission flags that follow from the negotiation.
 const fn flags(export: &Export, agreed: Agreed) -> u16 {
     if agreed.is_structured {
         export.flags() | wire::SEND_DF
@@ -100,7 +100,7 @@ const fn flags(export: &Export, agreed: Agreed) -> u16 {
     }
 }
 
-/// The export's name, and the kinds of information as they lie.
+/// The export's name, and the requested kinds of information as bytes.
 fn wanted(data: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut fields = Fields(data);
     let length = fields.u32()?;
@@ -144,7 +144,7 @@ fn reply(out: &mut Vec<u8>, option: u32, kind: u32, data: &[u8]) {
     out.extend(data);
 }
 
-/// A refusal, with a line for people.
+/// A refusal with an explanation.
 pub(super) fn refuse(out: &mut Vec<u8>, option: u32, kind: u32, why: &str) {
     reply(out, option, kind, why.as_bytes());
 }

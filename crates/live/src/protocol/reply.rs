@@ -3,24 +3,25 @@
 use super::ErrorNumber;
 use super::wire;
 
-/// How a connection's reads are answered.
+/// The form of replies to a connection's reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReplyForm {
     /// A header, then the data.
     #[default]
     Simple,
-    /// Chunks, of which one is enough.
+    /// Chunks; one is enough.
     Structured,
 }
 
-/// Appends the reply to what has no data, or failed (but a read in chunks: [`error_reply`]).
+/// Appends the reply to a request without data, or to a failed one. For a failed read in chunks use
+/// [`error_reply`].
 pub fn simple_reply(out: &mut Vec<u8>, cookie: u64, error: Option<ErrorNumber>) {
     out.extend(wire::SIMPLE_REPLY_MAGIC.to_be_bytes());
     out.extend(error.map_or(0, |error| error as u32).to_be_bytes());
     out.extend(cookie.to_be_bytes());
 }
 
-/// Appends the header of a read's reply, to be followed by so many bytes of data.
+/// Appends the header of a read's reply. `size` bytes of data must follow.
 pub fn read_reply(out: &mut Vec<u8>, form: ReplyForm, cookie: u64, (offset, size): (u64, u32)) {
     match form {
         ReplyForm::Simple => simple_reply(out, cookie, None),
@@ -31,7 +32,7 @@ pub fn read_reply(out: &mut Vec<u8>, form: ReplyForm, cookie: u64, (offset, size
     }
 }
 
-/// Appends the reply to a request that failed.
+/// Appends the reply to a failed request.
 pub fn error_reply(
     out: &mut Vec<u8>,
     form: ReplyForm,
@@ -42,7 +43,7 @@ pub fn error_reply(
         simple_reply(out, cookie, Some(error));
         return;
     }
-    // The number, and a message of no bytes.
+    // The error number, and an empty message.
     chunk(out, wire::CHUNK_ERROR, cookie, 6);
     out.extend((error as u32).to_be_bytes());
     out.extend([0; 2]);

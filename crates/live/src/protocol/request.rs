@@ -8,7 +8,7 @@ use super::{ErrorNumber, Export, MOST_REQUEST_BYTES, SECTOR_BYTES};
 /// Bytes before a request's data.
 pub(super) const HEADER_BYTES: usize = 28;
 
-/// A request as it came.
+/// A request as received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub flags: u16,
@@ -19,7 +19,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Nothing where these are not the first bytes of a request.
+    /// `None` if the bytes do not begin a request.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields(bytes);
         if fields.u32()? != wire::REQUEST_MAGIC {
@@ -44,28 +44,28 @@ impl Header {
     }
 }
 
-/// What a request asks for.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// Data.
+    /// Read data.
     Read,
-    /// That the data that come with it are kept.
+    /// Store the attached data.
     Write,
-    /// That what was complete before survives.
+    /// Make everything completed before durable.
     Flush,
-    /// That data are forgotten; they read as zeroes here.
+    /// Forget data; it reads as zeroes here.
     Trim,
-    /// That the range reads as zeroes.
+    /// Make the range read as zeroes.
     WriteZeroes {
         /// The drive may forget the range.
         may_trim: bool,
-        /// Later writes to the range find room.
+        /// Later writes to the range must find room.
         keeps_room: bool,
     },
 }
 
 impl Asked {
-    /// As what it is counted.
+    /// The kind of command under which it is counted.
     #[must_use]
     pub const fn command(self) -> CommandKind {
         match self {
@@ -80,33 +80,33 @@ impl Asked {
     }
 }
 
-/// A request that can be served.
+/// A valid request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it asks for.
+    /// Its operation.
     pub asked: Asked,
-    /// Complete only when the data survive.
+    /// It completes only when the data is durable.
     pub is_forced: bool,
-    /// The client's name for it.
+    /// The client's identifier for it.
     pub cookie: u64,
-    /// Where its first byte lies; 0 for a flush.
+    /// Offset of its first byte; 0 for a flush.
     pub offset_bytes: u64,
-    /// How many it names; 0 for a flush.
+    /// Number of bytes; 0 for a flush.
     pub size_bytes: u32,
 }
 
-/// A request that cannot be.
+/// An invalid request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The client's name for it.
+    /// The client's identifier for it.
     pub cookie: u64,
-    /// Why.
+    /// The reason.
     pub error: ErrorNumber,
-    /// It was a read, which may have to be answered in chunks.
+    /// Whether it was a read, whose reply may have to be in chunks.
     pub is_read: bool,
 }
 
-/// The request behind a header, if `export` can serve it.
+/// The request of a header, if `export` can serve it.
 pub(super) fn check(header: &Header, export: &Export) -> Result<Request, Refused> {
     let refused = |error| {
         Err(Refused {
@@ -128,7 +128,7 @@ pub(super) fn check(header: &Header, export: &Export) -> Result<Request, Refused
             };
             (zeroes, wire::FORCED | wire::NO_HOLE)
         }
-        // What was not offered, a trim of a drive without them too.
+        // Operations that were not offered, including a trim of a drive without TRIM.
         _ => return refused(ErrorNumber::Invalid),
     };
     if header.flags & !known_flags != 0 {

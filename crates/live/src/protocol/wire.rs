@@ -1,4 +1,4 @@
-//! Numbers of the NBD protocol, and how they lie in bytes: the most significant first.
+//! Numbers of the NBD protocol, most significant byte first.
 
 pub(super) const MAGIC: u64 = u64::from_be_bytes(*b"NBDMAGIC");
 pub(super) const OPTION_MAGIC: u64 = u64::from_be_bytes(*b"IHAVEOPT");
@@ -7,7 +7,7 @@ pub(super) const REQUEST_MAGIC: u32 = 0x2560_9513;
 pub(super) const SIMPLE_REPLY_MAGIC: u32 = 0x6744_6698;
 pub(super) const STRUCTURED_REPLY_MAGIC: u32 = 0x668e_33ef;
 
-/// Handshake flags; the client's are the same.
+/// Handshake flags; the client uses the same ones.
 pub(super) const FIXED_NEWSTYLE: u16 = 1;
 pub(super) const NO_ZEROES: u16 = 2;
 
@@ -62,7 +62,7 @@ pub(super) const DONE: u16 = 1;
 pub(super) const OFFSET_DATA: u16 = 1;
 pub(super) const CHUNK_ERROR: u16 = (1 << 15) | 1;
 
-/// A reader of numbers and strings from the front of some bytes.
+/// Reads numbers and strings from the front of a byte slice.
 pub(super) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {

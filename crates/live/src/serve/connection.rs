@@ -1,4 +1,4 @@
-//! One client: its socket, what came of it, and what it has not taken yet.
+//! One client: its socket, the received bytes, and the replies it has not taken yet.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -8,16 +8,16 @@ use std::os::unix::net::UnixStream;
 use super::outbox::Outbox;
 use crate::protocol::Dialogue;
 
-/// Bytes asked of a socket at a time.
+/// Bytes requested from a socket at a time.
 const RECEIVE_BYTES: usize = 256 << 10;
 
-/// A client is not listened to while replies of more bytes wait for it, due or not.
+/// The server stops reading from a client while more reply bytes than this wait for it, due or not.
 pub const MOST_IN_FLIGHT_BYTES: usize = 64 << 20;
 
-/// Nor while more requests of it are on their way.
+/// It also stops while more requests than this are in progress.
 pub const MOST_REQUESTS: usize = 4096;
 
-/// Buffers that grew above this for one request are given back.
+/// Buffers that grew above this for one request are freed.
 const KEPT_BYTES: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) enum Socket {
 }
 
 impl Socket {
-    /// Neither waits, nor gathers small replies.
+    /// Makes the socket non-blocking, and disables the gathering of small replies.
     pub fn prepare(&self) -> io::Result<()> {
         match self {
             Self::Unix(socket) => socket.set_nonblocking(true),
@@ -67,22 +67,22 @@ impl AsFd for Socket {
 pub(super) struct Connection {
     pub socket: Socket,
     pub dialogue: Dialogue,
-    /// What came, up to `filled`; the rest is room.
+    /// Received bytes, up to `filled`; the rest is room.
     input: Vec<u8>,
     filled: usize,
-    /// What is to be sent.
+    /// Bytes to be sent.
     pub output: Outbox,
     /// Requests whose reply is not due yet, and the bytes of their replies.
     pub requests: usize,
     pub reply_bytes: usize,
-    /// Nothing more is wanted of it: it goes when its replies have.
+    /// Nothing more is read from it; it is closed when its replies have been sent.
     is_ending: bool,
-    /// It went away, or broke the protocol.
+    /// It disconnected or broke the protocol.
     pub is_gone: bool,
-    /// From when on its patience counts, ns of wall time: it came, began to end, or the drive was
-    /// still at its last requests.
+    /// When its timeout began, ns of wall time: it connected, began to end, or the drive was still
+    /// busy with its last requests.
     since: u64,
-    /// What must be there before the dialogue goes on.
+    /// Number of bytes needed before the dialogue can continue.
     needs: usize,
 }
 
@@ -105,7 +105,7 @@ impl Connection {
         }
     }
 
-    /// Whether it may ask for more.
+    /// Whether it may send more requests.
     pub fn is_heard(&self) -> bool {
         !self.is_ending
             && !self.is_gone
@@ -113,13 +113,13 @@ impl Connection {
             && self.reply_bytes + self.unsent() < MOST_IN_FLIGHT_BYTES
     }
 
-    /// It asks for nothing any more.
+    /// Stops reading from it.
     pub fn end(&mut self, now: u64) {
         self.is_ending = true;
         self.since = now;
     }
 
-    /// Whether it haggles, or takes its last replies, for too long.
+    /// Whether it negotiates, or takes its last replies, for too long.
     pub fn is_overdue(&mut self, now: u64, patience_ns: u64) -> bool {
         if self.is_ending && self.requests > 0 {
             self.since = now;
@@ -133,15 +133,15 @@ impl Connection {
         self.output.unsent()
     }
 
-    /// Whether it may be forgotten.
+    /// Whether it may be dropped.
     pub fn is_over(&self) -> bool {
         self.is_gone || (self.is_ending && self.requests == 0 && self.unsent() == 0)
     }
 
-    /// Takes what its socket holds, up to a bound. Answers whether anything came.
+    /// Reads from its socket, up to a bound. Returns whether anything came.
     pub fn receive(&mut self) -> bool {
         let room = RECEIVE_BYTES.max(self.needs.saturating_sub(self.filled));
-        // Room grows with what came, not with what a header promises.
+        // The buffer grows with the received bytes, not with the size that a header claims.
         let room = room.min(RECEIVE_BYTES.max(self.filled));
         if self.input.len() < self.filled + room {
             self.input.resize(self.filled + room, 0);
@@ -158,13 +158,13 @@ impl Connection {
         false
     }
 
-    /// The dialogue, what came from `used` on, and where replies go.
+    /// The dialogue, the received bytes from `used` on, and the place for replies.
     pub fn parts(&mut self, used: usize) -> (&mut Dialogue, &[u8], &mut Vec<u8>) {
         let input = &self.input[used..self.filled];
         (&mut self.dialogue, input, self.output.tail())
     }
 
-    /// So many bytes of what came were used, and nothing can be done before `needs` are there.
+    /// `used` received bytes were handled. Nothing can be done before `needs` bytes are there.
     pub fn used(&mut self, used: usize, needs: usize) {
         self.needs = needs;
         if used == 0 {
@@ -177,7 +177,7 @@ impl Connection {
         }
     }
 
-    /// Whether something came that was not looked at, because it had too much on its way.
+    /// Whether received bytes wait, because too much was in progress.
     pub fn has_more(&self) -> bool {
         self.filled > 0 && self.filled >= self.needs
     }

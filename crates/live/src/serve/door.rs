@@ -1,4 +1,4 @@
-//! The way in: a socket in the file system, or a port of this machine.
+//! The entrance: a socket in the file system, or a port of this machine.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -13,15 +13,15 @@ use thiserror::Error;
 use super::connection::Socket;
 use super::path_lock::PathLock;
 
-/// The most bytes of a socket's path (`sun_path`, less the byte that ends it).
+/// The longest path of a socket, in bytes (`sun_path` without its terminating zero).
 const MOST_PATH_BYTES: usize = 107;
 
-/// Where clients come in.
+/// Where clients connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A path for a unix socket.
     Path(PathBuf),
-    /// A TCP port of 127.0.0.1; 0 for any that is free.
+    /// A TCP port of 127.0.0.1; 0 chooses a free one.
     Port(u16),
 }
 
@@ -36,10 +36,10 @@ impl Place {
     }
 }
 
-/// Why there is no way in.
+/// The reason why there is no entrance.
 #[derive(Debug, Error)]
 pub enum DoorError {
-    /// A path that no socket may have.
+    /// A path that is too long for a socket.
     #[error(
         "the socket's path has {length} bytes, and may have {MOST_PATH_BYTES}: name a shorter one \
          with --socket"
@@ -48,7 +48,7 @@ pub enum DoorError {
         /// Its bytes.
         length: usize,
     },
-    /// Something else has that name.
+    /// Something else has this name.
     #[error("{} exists and is no socket: name another path with --socket", path.display())]
     Exists {
         /// Its path.
@@ -60,7 +60,7 @@ pub enum DoorError {
         /// Its path.
         path: PathBuf,
     },
-    /// Another server listens there.
+    /// Another program listens there.
     #[error(
         "port {port} is in use by another program: choose another with --port, or --port 0 for any that is free"
     )]
@@ -68,7 +68,7 @@ pub enum DoorError {
         /// Its number.
         port: u16,
     },
-    /// A port of the system's.
+    /// A port reserved for the system.
     #[error(
         "port {port} is for the system's own services: choose one from 1024 on, or --port 0 for any that is free"
     )]
@@ -79,9 +79,9 @@ pub enum DoorError {
     /// The system refuses it.
     #[error("no socket at {place}: {reason}")]
     Refused {
-        /// Where.
+        /// The place.
         place: String,
-        /// What the system says, and what may be done.
+        /// The message of the system, and the remedy.
         reason: String,
     },
 }
@@ -92,17 +92,17 @@ enum Listener {
     Tcp(TcpListener),
 }
 
-/// An open way in, closed when this is dropped.
+/// An open entrance. It is closed when this is dropped.
 #[derive(Debug)]
 pub struct Door {
     listener: Listener,
     place: Place,
-    /// Device and inode of the socket's name: only what was made here is removed.
+    /// Device and inode of the socket's file, so that only a file made here is removed.
     made: Option<(u64, u64)>,
 }
 
 impl Door {
-    /// Opens it. What a server that died left behind is replaced.
+    /// Opens it. The socket of a dead server is replaced.
     ///
     /// # Errors
     /// [`DoorError`].
@@ -139,13 +139,13 @@ impl Door {
         }
     }
 
-    /// Where it is; a port as it was chosen.
+    /// Its place; a chosen port is filled in.
     #[must_use]
     pub const fn place(&self) -> &Place {
         &self.place
     }
 
-    /// How clients name it.
+    /// Its address for clients.
     #[must_use]
     pub fn uri(&self) -> String {
         match &self.place {
@@ -154,7 +154,7 @@ impl Door {
         }
     }
 
-    /// The next client that waits; nothing where none does.
+    /// The next waiting client; `None` if there is none.
     pub(super) fn admit(&self) -> io::Result<Option<Socket>> {
         let socket = match &self.listener {
             Listener::Unix(listener) => listener.accept().map(|(socket, _)| Socket::Unix(socket)),
@@ -187,7 +187,7 @@ impl Drop for Door {
         };
         let found = fs::symlink_metadata(path).ok();
         if found.map(|found| (found.dev(), found.ino())) == self.made {
-            // Gone already is as good.
+            // If it is already gone, that is fine.
             let _ = fs::remove_file(path);
         }
     }
@@ -244,7 +244,7 @@ fn tcp(port: u16) -> Result<TcpListener, DoorError> {
     })
 }
 
-/// A path as a query's value: what is no letter, digit or one of `-._~/` as %XX.
+/// A path as the value of a query: everything but letters, digits and `-._~/` becomes %XX.
 fn escaped(path: &Path) -> String {
     use std::os::unix::ffi::OsStrExt;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The kernel as a client: what it asks of the drive's block device.
+//! The kernel as a client: its requests to the drive's block device.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -12,22 +12,22 @@ use super::work::Work;
 use crate::block::{Heard, MESSAGE_ROOM, hear};
 use crate::protocol::{Asked, ErrorNumber, Export};
 
-/// Whose the kernel's requests are.
+/// The owner of the kernel's requests.
 pub(super) const KERNEL: Owner = Owner {
     place: usize::MAX,
     number: 0,
 };
 
-/// So many messages are taken before others have their turn.
+/// The most messages handled before others get a turn.
 const TURN: usize = 64;
 
-/// What comes from the kernel, message by message.
+/// The kernel's messages, one at a time.
 #[derive(Debug)]
 pub(super) struct Kernel {
     channel: OwnedFd,
     /// The file's name.
     name: String,
-    /// Room for one message, and for an answer that needs no drive.
+    /// A buffer for one message, and for an answer that does not need the drive.
     room: Vec<u8>,
     answer: Vec<u8>,
     /// Requests whose reply is not due yet, and the bytes of their replies.
@@ -50,16 +50,16 @@ impl Kernel {
         }
     }
 
-    /// Whether it may ask for more.
+    /// Whether it may send more requests.
     pub const fn is_heard(&self) -> bool {
         !self.is_over && self.requests < MOST_REQUESTS && self.reply_bytes < MOST_IN_FLIGHT_BYTES
     }
 
-    /// Does what it asks for. Answers whether the drive was asked for something.
+    /// Handles its messages. Returns whether the drive received a request.
     pub fn hear(&mut self, work: &mut Work, export: &Export) -> bool {
         let mut was_asked = false;
         for _ in 0..TURN {
-            // A drive that has just failed is asked nothing more.
+            // A drive that has just failed gets no more requests.
             if !self.is_heard() || work.is_failing() {
                 break;
             }
@@ -91,12 +91,12 @@ impl Kernel {
         was_asked
     }
 
-    /// The length of the next message, which is in the room then; nothing where none waits.
+    /// Reads the next message into the buffer and returns its length; `None` if none waits.
     fn take(&mut self) -> Option<usize> {
         loop {
             match rustix::io::read(&self.channel, &mut self.room[..]) {
                 Ok(length) => return Some(length),
-                // Interrupted, or whoever asked is gone.
+                // Interrupted, or the sender is gone.
                 Err(Errno::INTR | Errno::NOENT) => {}
                 Err(Errno::AGAIN) => return None,
                 Err(_) => {
@@ -107,7 +107,7 @@ impl Kernel {
         }
     }
 
-    /// Hands over a reply. Answers whether it is one that may be late, and gives its memory back.
+    /// Delivers a reply. Returns whether it is one that may be late, and its buffer for reuse.
     pub fn deliver(&mut self, waiting: Waiting) -> (bool, Vec<u8>) {
         let mut reply = waiting.reply;
         self.requests -= 1;
@@ -122,7 +122,7 @@ impl Kernel {
     }
 }
 
-/// Hands over an answer, which goes whole or, where nobody wants it any more, not at all.
+/// Delivers an answer: completely, or not at all if nobody wants it any more.
 fn give(channel: &OwnedFd, answer: &[u8]) {
     while rustix::io::write(channel, answer) == Err(Errno::INTR) {}
 }

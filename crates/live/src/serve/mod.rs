@@ -5,8 +5,8 @@
 //!     ▲ sleeps until shortly before the next moment of the drive, then asks without waiting
 //! ```
 //!
-//! Data are read and written when a request arrives; its reply waits until it is due. What a
-//! client may keep here is bounded: a request's data, and the replies that it does not take.
+//! Data is read and written when a request arrives; the reply waits until it is due. The memory
+//! that a client can occupy is bounded: the data of a request, and replies that it does not take.
 
 mod connection;
 mod door;
@@ -43,16 +43,16 @@ pub use watched::{MediaTotal, Watched};
 
 use server::Server;
 
-/// Why a drive cannot be served.
+/// The reason why a drive cannot be served.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// No way in.
+    /// There is no entrance.
     #[error(transparent)]
     Door(#[from] DoorError),
     /// No block device.
     #[error(transparent)]
     Block(#[from] BlockError),
-    /// The core for `--cpu`.
+    /// The core given by `--cpu`.
     #[error(transparent)]
     Cpu(#[from] CpuError),
     /// The system refuses a thread or a descriptor.
@@ -65,28 +65,28 @@ pub enum ServeError {
 /// What is served, and how.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What clients are told of it.
+    /// The export for clients.
     pub export: Export,
-    /// Keys what is random about the drive.
+    /// The key of the drive's randomness.
     pub seed: u64,
-    /// How much slower than the simulator's the wall clock's drive is.
+    /// How much slower than simulated time the drive runs.
     pub dilation: Dilation,
-    /// The core on which time is kept.
+    /// The core for the thread that keeps time.
     pub cpu: Option<usize>,
-    /// A reply is late when it goes out so much after it is due, ns.
+    /// A reply is late if it is sent more than this after it is due, ns.
     pub late_ns: u64,
-    /// A client that has not come to its first request by then, or not taken its last replies, is
-    /// sent away, ns of wall time.
+    /// A client is disconnected if it has not sent its first request, or not taken its last
+    /// replies, within this wall time, ns.
     pub patience_ns: u64,
-    /// Whether and when the drive's power goes.
+    /// Whether and when the drive's power fails.
     pub power_cuts: Option<PowerCuts>,
 }
 
-/// The usual patience.
+/// The default patience.
 pub const PATIENCE_NS: u64 = 30_000_000_000;
 
 impl Settings {
-    /// What can be refused before anything is opened.
+    /// Refuses what can be refused before anything is opened.
     ///
     /// # Errors
     /// [`ServeError`].
@@ -95,7 +95,7 @@ impl Settings {
     }
 }
 
-/// What the server and whoever started it share.
+/// Shared by the server and whoever started it.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     stop: AtomicBool,
@@ -104,7 +104,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Shows what there is to those who watch, unless one of them takes the last just now.
+    /// Publishes the latest state for watchers, unless one of them is reading the previous one.
     fn show(&self, watched: &mut Option<Arc<Watched>>) {
         if let Ok(mut shown) = self.watched.try_lock()
             && let Some(watched) = watched.take()
@@ -114,21 +114,21 @@ impl Shared {
     }
 }
 
-/// A server at work.
+/// A running server.
 #[derive(Debug)]
 pub struct Serving {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<Told>>,
-    /// Gone before the thread is, which answers what comes from it.
+    /// Dropped before the thread, which answers its messages.
     block: Option<Attached>,
 }
 
 impl Serving {
-    /// Begins to serve `device`, or, without one, data that are there at once. A file that was made
-    /// for the data stays from here on.
+    /// Begins to serve `device`, or data without simulated time if there is no device. A file that
+    /// was made for the data is kept from here on.
     ///
     /// # Errors
-    /// [`ServeError`]; nothing is left behind then, nor that file.
+    /// [`ServeError`]; nothing is left behind, not even that file.
     pub fn start(
         door: Door,
         device: Option<Box<dyn Device + Send>>,
@@ -138,10 +138,10 @@ impl Serving {
         Self::start_with_block(door, None, device, store, settings)
     }
 
-    /// As [`Serving::start`], with a block device too if one is given.
+    /// As [`Serving::start`], with a block device if one is given.
     ///
     /// # Errors
-    /// [`ServeError`]; nothing is left behind then, nor a file that was made for the data.
+    /// [`ServeError`]; nothing is left behind, not even a file made for the data.
     pub fn start_with_block(
         door: Door,
         block: Option<Block>,
@@ -162,7 +162,8 @@ impl Serving {
             .spawn(move || {
                 crate::clock::pinned(cpu);
                 if has_block {
-                    // Where memory is scarce it is not got by writing to this very drive.
+                    // If memory is short, the system must not free some by writing to this very
+                    // drive.
                     let _ = rustix::process::configure_io_flusher_behavior(true);
                 }
                 server.run()
@@ -180,7 +181,7 @@ impl Serving {
             Err(error) => {
                 serving.stop();
                 if let Some(path) = made {
-                    // Gone already is as good.
+                    // If it is already gone, that is fine.
                     let _ = std::fs::remove_file(path);
                 }
                 Err(error.into())
@@ -194,21 +195,21 @@ impl Serving {
         self.block.as_ref().map(Attached::path)
     }
 
-    /// What was served up to some tenths of a second ago.
+    /// What was served, up to some tenths of a second ago.
     #[must_use]
     pub fn told(&self) -> Told {
         let told = self.shared.told.lock();
         told.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How things stood at the end of the last second.
+    /// The state at the end of the last second.
     #[must_use]
     pub fn watched(&self) -> Arc<Watched> {
         let watched = self.shared.watched.lock();
         Arc::clone(&watched.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether it has ended by itself, or its drive has failed and does nothing more.
+    /// Whether it has ended by itself, or its drive has failed.
     #[must_use]
     pub fn is_over(&self) -> bool {
         let told = self.shared.told.lock();
@@ -219,7 +220,7 @@ impl Serving {
         has_failed || self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Ends it, and says what was served.
+    /// Ends it, and returns what was served.
     pub fn stop(&mut self) -> Told {
         self.block = None;
         self.shared.stop.store(true, Ordering::Relaxed);
@@ -237,7 +238,7 @@ impl Drop for Serving {
         self.block = None;
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // Whoever dropped it wants no result.
+            // Whoever dropped it does not want a result.
             let _ = thread.join();
         }
     }

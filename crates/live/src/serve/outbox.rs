@@ -1,20 +1,19 @@
-//! What a client has not taken yet.
+//! Replies that a client has not taken yet.
 //!
 //! ```text
 //!   queue: [ buffer ][ buffer ] ... then tail
 //!             ▲ sent up to here       ▲ small replies are gathered here
 //! ```
 //!
-//! Large replies are queued as they are, so that however slowly a client takes them, nothing is
-//! moved for it.
+//! Large replies are queued without copying, so a slow client causes no copies.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 
-/// Replies up to this are copied to the tail, to be sent together.
+/// Replies up to this size are copied to the tail, to be sent together.
 const SMALL_BYTES: usize = 64 << 10;
 
-/// Above this the tail is queued, and another begun.
+/// When the tail exceeds this size, it is queued and a new one begins.
 const TAIL_BYTES: usize = 256 << 10;
 
 /// Bytes to be sent, in order.
@@ -22,18 +21,18 @@ const TAIL_BYTES: usize = 256 << 10;
 pub(super) struct Outbox {
     queue: VecDeque<Vec<u8>>,
     queued_bytes: usize,
-    /// Of the first buffer.
+    /// Bytes of the first buffer that were sent.
     sent: usize,
     tail: Vec<u8>,
 }
 
 impl Outbox {
-    /// Bytes that are not sent.
+    /// Bytes not sent yet.
     pub fn unsent(&self) -> usize {
         self.queued_bytes - self.sent + self.tail.len()
     }
 
-    /// Where something short is appended.
+    /// The buffer to which short replies are appended.
     pub fn tail(&mut self) -> &mut Vec<u8> {
         if self.tail.len() >= TAIL_BYTES {
             self.queue_tail();
@@ -41,7 +40,7 @@ impl Outbox {
         &mut self.tail
     }
 
-    /// Takes a reply. Gives back its buffer where that is not needed.
+    /// Takes a reply. Returns its buffer if it was copied.
     pub fn push(&mut self, reply: Vec<u8>) -> Option<Vec<u8>> {
         if reply.len() <= SMALL_BYTES {
             self.tail().extend(&reply);
@@ -60,10 +59,10 @@ impl Outbox {
         }
     }
 
-    /// Sends as much as `send` takes.
+    /// Sends as much as `send` accepts.
     ///
     /// # Errors
-    /// Whatever `send` says, but for what passes.
+    /// Errors of `send`, except temporary ones.
     pub fn send(&mut self, mut send: impl FnMut(&[u8]) -> io::Result<usize>) -> io::Result<()> {
         loop {
             if self.queue.is_empty() {

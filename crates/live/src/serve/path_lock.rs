@@ -1,7 +1,7 @@
-//! One server at a time looks at a socket's path.
+//! Ensures that one server at a time examines a socket's path.
 //!
-//! Whoever finds that nobody listens at a path removes it and makes its own. Two at once would
-//! remove each other's.
+//! A server that finds nobody listening at a path removes it and makes its own socket. Two servers
+//! at once would remove each other's.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 
-/// Held while a path is looked at; a file beside it, removed afterwards.
+/// Held while a path is examined. It is a file next to the socket, removed afterwards.
 #[derive(Debug)]
 pub(super) struct PathLock {
     file: File,
@@ -19,7 +19,7 @@ pub(super) struct PathLock {
 }
 
 impl PathLock {
-    /// Takes it; nothing where somebody else has it.
+    /// Takes the lock; `None` if another process has it.
     pub fn take(socket: &Path) -> io::Result<Option<Self>> {
         let mut path = socket.as_os_str().to_owned();
         path.push(".drivelab-lock");
@@ -33,7 +33,7 @@ impl PathLock {
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 locked => locked?,
             }
-            // Whoever had it before may have removed it meanwhile.
+            // The previous holder may have removed the file meanwhile.
             let ours = file.metadata()?;
             match fs::symlink_metadata(&path) {
                 Ok(found) if (found.dev(), found.ino()) == (ours.dev(), ours.ino()) => {
@@ -48,9 +48,9 @@ impl PathLock {
 
 impl Drop for PathLock {
     fn drop(&mut self) {
-        // A file with something in it is somebody else's.
+        // A file with content is somebody else's.
         if self.file.metadata().is_ok_and(|found| found.len() == 0) {
-            // Left behind it is taken the next time.
+            // If it is left behind, the next server reuses it.
             let _ = fs::remove_file(&self.path);
         }
     }

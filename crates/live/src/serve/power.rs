@@ -1,4 +1,4 @@
-//! Power that goes now and then.
+//! Power that fails from time to time.
 //!
 //! ```text
 //!   on ── every ── cut ── off ── on ── every ── cut ...          wall time
@@ -7,14 +7,14 @@
 
 use crate::data::{Loss, Volatile};
 
-/// When the power goes, and what is lost then.
+/// When the power fails, and what is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PowerCuts {
-    /// So long after it came the power goes, ns of wall time.
+    /// Time from the return of the power to its next failure, ns of wall time.
     pub every_ns: u64,
-    /// For so long at least, ns of wall time.
+    /// Least duration of a failure, ns of wall time.
     pub off_ns: u64,
-    /// What is lost of what may be.
+    /// Which of the volatile data is lost.
     pub loss: Loss,
 }
 
@@ -23,7 +23,7 @@ pub struct PowerCuts {
 pub(super) struct Power {
     cuts: PowerCuts,
     seed: u64,
-    /// When it goes, or comes back.
+    /// When it fails or returns.
     changes_at: u64,
     pub is_off: bool,
     number: u64,
@@ -31,7 +31,7 @@ pub(super) struct Power {
 }
 
 impl Power {
-    /// It is there from the start on.
+    /// The power is on from the start.
     pub fn new(cuts: PowerCuts, seed: u64) -> Self {
         Self {
             cuts,
@@ -43,12 +43,13 @@ impl Power {
         }
     }
 
-    /// When something is to be done.
+    /// When the next change is due.
     pub const fn changes_at(&self) -> u64 {
         self.changes_at
     }
 
-    /// It goes at `now`. Answers what says of a page's number whether it is lost.
+    /// The power fails at `now`. Returns a function that says by page number whether the page is
+    /// lost.
     pub fn go(&mut self, now: u64) -> impl Fn(u64) -> bool + use<> {
         self.is_off = true;
         self.changes_at = now.saturating_add(self.cuts.off_ns);
@@ -58,14 +59,15 @@ impl Power {
         move |page| loss == Loss::All || mixed(key ^ mixed(page)) & 1 == 0
     }
 
-    /// It is back at `now`.
+    /// The power returns at `now`.
     pub fn come(&mut self, now: u64) {
         self.is_off = false;
         self.changes_at = now.saturating_add(self.cuts.every_ns);
     }
 }
 
-/// Numbers that differ in one bit differ in half of them (the finaliser of SplitMix64).
+/// A mixing function: numbers that differ in one bit give results that differ in half of their bits
+/// (the finaliser of SplitMix64).
 const fn mixed(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! The loop that serves: clients and their sockets.
+//! The loop that serves clients and their sockets.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -20,45 +20,45 @@ use super::{Settings, Shared};
 use crate::data::Store;
 use crate::protocol::{Asked, Dialogue, ErrorNumber, Step};
 
-/// Clients at the same time; others are turned away.
+/// The most clients at a time. Others are turned away.
 pub const MOST_CONNECTIONS: usize = 16;
 
-/// While the drive has more requests of clients that are gone, nobody is admitted: who comes and
-/// goes would fill the memory.
+/// While the drive has more requests of disconnected clients than this, no client is admitted.
+/// Otherwise clients that come and go would fill the memory.
 pub const MOST_ORPHANS: usize = 4 * MOST_REQUESTS;
 
-/// Sleep is ended so long before the next moment, and the rest is spent asking: a sleeper is
-/// woken some ten microseconds late.
+/// Sleeping ends this long before the next moment, and the rest is polled: a sleeper wakes up some
+/// ten microseconds late.
 const SPIN_NS: u64 = 60_000;
 
-/// So long after a request the next one is asked for without sleeping: it often comes at once,
-/// and waking would take longer.
+/// For this long after a request the server polls without sleeping. The next request often comes at
+/// once, and waking up would take longer.
 const ATTENTIVE_NS: u64 = 20_000;
 
-/// What nobody waits for is looked at so often.
+/// Interval for checks that nobody waits for.
 const LOOK_NS: u64 = 100_000_000;
 const BACKGROUND_LOOK_NS: u64 = 5_000_000;
 
-/// Those who watch are shown something new so often.
+/// Interval at which watchers see a new state.
 const SECOND_NS: u64 = 1_000_000_000;
 
 pub(super) struct Server {
     door: Door,
-    /// Nobody could be let in: it is tried again at the next look.
+    /// A client could not be admitted; tried again at the next check.
     is_door_shut: bool,
     settings: Settings,
     shared: Arc<Shared>,
     work: Work,
     connections: Vec<Option<(u64, Connection)>>,
-    /// The kernel, where there is a block device.
+    /// The kernel, if there is a block device.
     kernel: Option<Kernel>,
     numbers: u64,
-    /// When replies were due that are about to be sent, by connection.
+    /// By connection: when the replies about to be sent were due.
     sending: Vec<(usize, u64)>,
     told_at: u64,
-    /// What is to be shown to those who watch.
+    /// The state to be published for watchers.
     to_show: Option<Arc<Watched>>,
-    /// When a request came last.
+    /// Time of the last request.
     last_request: u64,
 }
 
@@ -86,13 +86,13 @@ impl Server {
         })
     }
 
-    /// The kernel comes in too, by messages from `channel`.
+    /// Adds the kernel as a client, by messages from `channel`.
     pub fn with_kernel(mut self, channel: Option<(OwnedFd, String)>) -> Self {
         self.kernel = channel.map(Kernel::new);
         self
     }
 
-    /// Serves until it is to stop; what was written is then safe.
+    /// Serves until it should stop. Everything written is then durable.
     pub fn run(mut self) -> Told {
         self.work.keep_file();
         while !self.shared.stop.load(Ordering::Relaxed) {
@@ -110,7 +110,7 @@ impl Server {
         told
     }
 
-    /// Gives what is ready to whoever asked for it.
+    /// Delivers ready replies to their owners.
     fn deliver(&mut self) {
         let mut ready = self.work.take_ready();
         for waiting in ready.drain(..) {
@@ -142,7 +142,7 @@ impl Server {
         self.work.take_back(ready);
     }
 
-    /// The kernel takes a reply at once.
+    /// Delivers a reply to the kernel at once.
     fn answer_kernel(&mut self, waiting: Waiting) {
         let Some(kernel) = &mut self.kernel else {
             return;
@@ -156,7 +156,7 @@ impl Server {
         self.work.give_back(buffer);
     }
 
-    /// Sends what is ready, and forgets who is gone.
+    /// Sends ready replies, and drops disconnected clients.
     fn send(&mut self) {
         for (place, slot) in self.connections.iter_mut().enumerate() {
             let Some((number, connection)) = slot else {
@@ -182,7 +182,7 @@ impl Server {
         self.sending.clear();
     }
 
-    /// Tells how things stand, and sends away who does nothing but haggle, or does not end.
+    /// Publishes the state, and disconnects clients that only negotiate or do not end.
     fn look(&mut self, now: u64) {
         self.told_at = now;
         self.work.told.total.wall_ns = now;
@@ -192,7 +192,7 @@ impl Server {
                 connection.is_gone = true;
             }
         }
-        // Whoever reads it just now is not waited for.
+        // Does not wait for a reader.
         if let Ok(mut told) = self.shared.told.try_lock() {
             told.clone_from(&self.work.told.total);
         }
@@ -202,7 +202,7 @@ impl Server {
         self.shared.show(&mut self.to_show);
     }
 
-    /// For how long nobody need be asked: 0 while somebody is to be asked all the time.
+    /// How long nothing needs polling; 0 if something must be polled all the time.
     fn idle_ns(&mut self) -> u64 {
         let now = self.work.now();
         let look = (self.told_at + LOOK_NS).saturating_sub(now);
@@ -248,7 +248,7 @@ impl Server {
             asked.push(PollFd::from_borrowed_fd(connection.socket.as_fd(), flags));
         }
         if poll(&mut asked, Some(&timeout)).is_err() {
-            // Interrupted: what may have come is there the next time.
+            // Interrupted: anything that came is still there next time.
             return;
         }
         let answers: Vec<PollFlags> = asked.iter().map(PollFd::revents).collect();
@@ -271,7 +271,7 @@ impl Server {
         }
     }
 
-    /// Whether a client that was not heard for a while may be heard again.
+    /// Whether a client that was paused may send requests again.
     fn has_more(&self) -> bool {
         let mut connections = self.connections.iter().flatten();
         connections.any(|(_, one)| one.is_heard() && one.has_more())
@@ -283,8 +283,8 @@ impl Server {
                 Ok(Some(socket)) => socket,
                 Ok(None) => return,
                 Err(_) => {
-                    // A client that is gone already, or too many descriptors. The door would be
-                    // knocked at all the time.
+                    // The client is gone already, or there are too many descriptors. Polling this
+                    // socket would return at once every time.
                     self.is_door_shut = true;
                     return;
                 }
@@ -307,7 +307,7 @@ impl Server {
         }
     }
 
-    /// Takes what a client sent.
+    /// Handles what a client sent.
     fn hear(&mut self, place: usize, answer: PollFlags) {
         let Some(Some((number, mut connection))) =
             self.connections.get_mut(place).map(Option::take)
@@ -328,7 +328,7 @@ impl Server {
         self.deliver();
     }
 
-    /// Does what the kernel asks for.
+    /// Handles the kernel's messages.
     fn hear_kernel(&mut self, answer: PollFlags) {
         if let Some(kernel) = &mut self.kernel {
             kernel.is_over |= answer.contains(PollFlags::ERR);
@@ -342,11 +342,11 @@ impl Server {
         self.deliver();
     }
 
-    /// Does what the bytes say that came.
+    /// Handles the received bytes.
     fn converse(&mut self, owner: Owner, connection: &mut Connection) {
         let now = self.work.now();
         let (mut used, mut needs) = (0, 0);
-        // A drive that has just failed is asked nothing more.
+        // A drive that has just failed gets no more requests.
         while connection.is_heard() && !self.work.is_failing() {
             let speech = Speech::Nbd(connection.dialogue.form());
             let (dialogue, input, output) = connection.parts(used);

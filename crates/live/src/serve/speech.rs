@@ -1,9 +1,9 @@
-//! In which words a request is answered.
+//! The protocol in which a request is answered.
 
 use crate::block::{done_answer, error_answer, read_answer};
 use crate::protocol::{ErrorNumber, ReplyForm, Request, error_reply, read_reply, simple_reply};
 
-/// Those of an NBD client, or the kernel's.
+/// That of an NBD client, or the kernel's.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Speech {
     Nbd(ReplyForm),
@@ -11,7 +11,7 @@ pub(super) enum Speech {
 }
 
 impl Speech {
-    /// Appends what stands before the data of a read.
+    /// Appends what comes before the data of a read.
     pub fn read(self, reply: &mut Vec<u8>, request: &Request) {
         let (cookie, size) = (request.cookie, request.size_bytes);
         match self {
@@ -20,7 +20,7 @@ impl Speech {
         }
     }
 
-    /// Appends the reply to what is done and has no data.
+    /// Appends the reply to a finished request without data.
     pub fn done(self, reply: &mut Vec<u8>, request: &Request) {
         match self {
             Self::Nbd(_) => simple_reply(reply, request.cookie, None),
@@ -28,7 +28,7 @@ impl Speech {
         }
     }
 
-    /// Appends the reply to what failed.
+    /// Appends the reply to a failed request.
     pub fn failed(self, reply: &mut Vec<u8>, (cookie, is_read): (u64, bool), error: ErrorNumber) {
         match self {
             Self::Nbd(form) => error_reply(reply, form, (cookie, is_read), error),

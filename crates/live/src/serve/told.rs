@@ -1,4 +1,4 @@
-//! What was served, and how late.
+//! Statistics of what was served, and how late.
 
 use drivelab_request::{CommandKind, Histogram};
 use drivelab_sim::host::SimError;
@@ -7,22 +7,22 @@ use thiserror::Error;
 /// Requests of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct KindTold {
-    /// Bytes that they named.
+    /// Their total bytes.
     pub bytes: u64,
-    /// How long the drive took, in its own time; their number too.
+    /// How long the drive took, in its own time. Also gives their number.
     pub latency: Histogram,
 }
 
-/// What no client can be told.
+/// Failures that no client can be informed of.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum Failure {
-    /// The drive failed, and every request since.
+    /// The drive failed, and with it every later request.
     #[error("the drive could not go on: {0}")]
     Drive(SimError),
-    /// The file failed when the power went.
+    /// The file failed at a power loss.
     #[error("the backing file failed when the power went: what was to be lost may still be there")]
     Revert,
-    /// The file failed when all was over.
+    /// The file failed at the end.
     #[error("the last sync of the backing file failed: what was written last may be lost")]
     Sync,
 }
@@ -32,29 +32,29 @@ pub enum Failure {
 pub struct Told {
     /// By kind of request, in the order of [`CommandKind::index`].
     pub kinds: [KindTold; CommandKind::ALL.len()],
-    /// How long after it was due each reply was handed to its socket.
+    /// The time from each reply's due time to its sending.
     pub lateness: Histogram,
-    /// Replies that were later than allowed.
+    /// Replies later than allowed.
     pub late: u64,
-    /// Clients that came.
+    /// Clients that connected.
     pub clients: u64,
-    /// Clients that are there.
+    /// Clients connected now.
     pub connected: u64,
     /// Requests that found no room.
     pub no_space: u64,
-    /// Requests that failed: the file, or the drive.
+    /// Requests that failed in the file or the drive.
     pub failed: u64,
-    /// How often the power went.
+    /// Number of power failures.
     pub power_cuts: u64,
-    /// Bytes that were lost with it.
+    /// Bytes lost in them.
     pub lost_bytes: u64,
-    /// What went wrong for everybody, if something did.
+    /// A failure that concerns everybody, if there was one.
     pub failure: Option<Failure>,
     /// Wall time since the start, ns.
     pub wall_ns: u64,
 }
 
-/// What was served since the start, and since a second began.
+/// What was served since the start, and since the beginning of the current second.
 #[derive(Debug, Default)]
 pub(super) struct Tellings {
     pub total: Told,
@@ -67,7 +67,7 @@ impl Tellings {
         tell(&mut self.second);
     }
 
-    /// A request was served; so long did the drive take.
+    /// A request was served; the drive took `latency`.
     pub fn served(&mut self, kind: CommandKind, bytes: u32, latency: u64) {
         self.each(|told| {
             let kind = &mut told.kinds[kind.index()];
@@ -86,7 +86,7 @@ impl Tellings {
         self.each(|told| told.failed += 1);
     }
 
-    /// A reply went out `late_ns` after it was due.
+    /// A reply was sent `late_ns` after it was due.
     pub fn sent(&mut self, late_ns: u64, is_late: bool) {
         self.each(|told| {
             told.lateness.record(late_ns);
@@ -94,20 +94,20 @@ impl Tellings {
         });
     }
 
-    /// A client came.
+    /// A client connected.
     pub fn came(&mut self) {
         self.each(|told| told.clients += 1);
         self.total.connected += 1;
     }
 
-    /// A client went.
+    /// A client disconnected.
     pub fn went(&mut self) {
         self.total.connected -= 1;
     }
 }
 
 impl Told {
-    /// Requests that were served.
+    /// Number of served requests.
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.latency.count()).sum()

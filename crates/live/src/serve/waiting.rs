@@ -1,27 +1,28 @@
-//! Requests that wait for their reply to be due.
+//! Requests whose reply is not due yet.
 
 use drivelab_request::CommandKind;
 
-/// Whose a request is: the place of a connection, and which of those that had it.
+/// The owner of a request: the index of a connection, and a counter of the connections with that
+/// index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub place: usize,
     pub number: u64,
 }
 
-/// A request whose reply is ready but for its time.
+/// A request whose reply is ready except for its time.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    /// Nobody any more when the connection is gone.
+    /// `None` once the connection is gone.
     pub owner: Option<Owner>,
     pub kind: CommandKind,
     pub offset: u64,
     pub bytes: u32,
     pub cookie: u64,
     pub reply: Vec<u8>,
-    /// What it waits for: the drive, and the file's sync.
+    /// What it waits for: the drive, and the sync of the file.
     pub awaits: u8,
-    /// When it is due, as far as is known, and how long the drive took.
+    /// When it is due, as far as known, and how long the drive took.
     pub due: u64,
     pub latency: u64,
     pub is_failed: bool,
@@ -32,15 +33,15 @@ pub(super) struct Waiting {
 pub(super) struct Waitings {
     slots: Vec<Option<Waiting>>,
     vacant: Vec<usize>,
-    /// Replies' memory, for the next ones.
+    /// Reply buffers for reuse.
     buffers: Vec<Vec<u8>>,
-    /// How many have no owner any more.
+    /// Number of requests without an owner.
     orphans: usize,
-    /// The upper half of tickets: those from before the power went mean nothing.
+    /// The upper half of tickets. Tickets from before the last power failure are void.
     generation: u32,
 }
 
-/// So many buffers of at most so many bytes are kept.
+/// Number of buffers kept, and the largest size of a kept buffer.
 const KEPT: (usize, usize) = (256, 64 << 10);
 
 impl Waitings {
@@ -57,12 +58,12 @@ impl Waitings {
         (u64::from(self.generation) << 32) | place as u64
     }
 
-    /// The place that a ticket names, unless it is an old one.
+    /// The index that a ticket refers to, unless it is void.
     fn place(&self, ticket: u64) -> Option<usize> {
         (ticket >> 32 == u64::from(self.generation)).then_some(ticket as u32 as usize)
     }
 
-    /// Whoever has a ticket now comes too late; nothing waits any more.
+    /// Voids all tickets; nothing waits any more.
     pub fn begin_anew(&mut self) {
         self.generation = self.generation.wrapping_add(1);
     }
@@ -80,7 +81,7 @@ impl Waitings {
         Some(taken)
     }
 
-    /// Nobody takes the replies of `owner` any more: the drive still has its requests, and their
+    /// Nobody takes the replies of `owner` any more. The drive still has its requests, but their
     /// replies take no memory.
     pub fn orphan(&mut self, owner: Owner) {
         let all = self.slots.iter_mut().flatten();
@@ -96,7 +97,7 @@ impl Waitings {
         self.orphans
     }
 
-    /// Those that are there.
+    /// The tickets of all waiting requests.
     pub fn tickets(&self) -> Vec<u64> {
         let places = 0..self.slots.len();
         let taken = places.filter(|&place| self.slots[place].is_some());

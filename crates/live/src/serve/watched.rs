@@ -1,29 +1,29 @@
-//! What whoever watches sees: the last second, and all of the time.
+//! What watchers see: the last second, and the whole time.
 //!
 //! ```text
 //!   keeps time ── once a second ──> Watched ──> shared ──> any number of watchers
 //! ```
 //!
-//! The thread that keeps time makes it, and waits for no watcher: while one takes it, the next is
-//! handed over later.
+//! The thread that keeps time makes it and waits for no watcher. While a watcher is reading, the
+//! next state is published later.
 
 use drivelab_sim::host::{DiskCounters, FlashCounters, Media};
 
 use super::told::Told;
 use crate::clock::Stretch;
 
-/// How things stand at the end of a second.
+/// The state at the end of a second.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
-    /// Which second since the start; 0 before the first has ended.
+    /// Number of the second since the start; 0 before the first has ended.
     pub number: u64,
-    /// How long it was, ns of wall time.
+    /// Its length, ns of wall time.
     pub length_ns: u64,
     /// What was served in it.
     pub second: Told,
     /// What was served since the start.
     pub total: Told,
-    /// What the drive did in it; `None` where nothing is simulated.
+    /// What the drive did in it; `None` if nothing is simulated.
     pub stretch: Option<Stretch>,
     /// What the drive did since the start.
     pub media: MediaTotal,
@@ -32,22 +32,22 @@ pub struct Watched {
 /// What the drive's media did since the start.
 #[derive(Clone, Debug, Default)]
 pub struct MediaTotal {
-    /// How long that is, s of the drive's own time.
+    /// The duration, s of the drive's own time.
     pub seconds: f64,
-    /// Of flash, an array's of all members: counters, without the shares of time.
+    /// Flash counters, without fractions of time. Of an array, all members together.
     pub flash: Option<FlashCounters>,
-    /// Of disks, the same.
+    /// Disk counters, likewise.
     pub disk: Option<DiskCounters>,
-    /// How long each channel transferred, s of the drive's own time; one member behind the other.
+    /// Transfer time of each channel, s of the drive's own time; one member after another.
     pub channel_busy_seconds: Vec<f64>,
-    /// How long each unit worked or held an operation, likewise.
+    /// Time that each unit worked or held an operation, likewise.
     pub unit_busy_seconds: Vec<f64>,
-    /// How long each disk's arm and head were at work, likewise.
+    /// Busy time of each disk's mechanism, likewise.
     pub disk_busy_seconds: Vec<f64>,
 }
 
 impl MediaTotal {
-    /// Takes what the drive did in another stretch.
+    /// Adds another interval of the drive.
     pub fn add(&mut self, stretch: &Stretch) {
         let seconds = stretch.length_ns as f64 / 1e9;
         self.seconds += seconds;
@@ -85,7 +85,7 @@ impl MediaTotal {
     }
 }
 
-/// The share of a stretch in which each disk was at work.
+/// The fraction of an interval in which each disk was busy.
 fn disk_shares(media: &Media) -> Vec<f64> {
     match media {
         Media::Members(members) => {

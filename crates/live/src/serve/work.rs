@@ -1,10 +1,10 @@
-//! Requests at work: the data, the drive that says how long, and who waits for either.
+//! Requests in progress: the data, the drive that determines their duration, and whoever waits.
 //!
 //! ```text
 //!   ask ──> data ──> drive, sync of the file ──> ready: replies that may go out
 //! ```
 //!
-//! Who sends requests, and takes replies, is no business of this room.
+//! This module does not know who sends requests or takes replies.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -21,42 +21,42 @@ use crate::clock::{Due, Keeper, Wall};
 use crate::data::{Store, Syncs};
 use crate::protocol::{Asked, ErrorNumber, Request, SECTOR_BYTES};
 
-/// What serves, or why it does not any more.
+/// What serves, or why nothing does any more.
 enum Timing {
-    /// Data are there at once.
+    /// Data is available at once.
     None,
     Drive(Box<Keeper>),
     Failed,
 }
 
-/// When something is to be looked at next.
+/// When the next check is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
     /// Nothing is simulated.
     Untimed,
     /// Nothing happens.
     Never,
-    /// Somebody waits for what happens then, ns of wall time.
+    /// Somebody waits for this moment, ns of wall time.
     Awaited(u64),
-    /// The drive does something by itself then.
+    /// The drive does something by itself at this moment.
     Background(u64),
 }
 
 pub(super) struct Work {
     wall: Wall,
     timing: Timing,
-    /// What has just gone wrong with the drive.
+    /// An error that the drive has just had.
     failing: Option<SimError>,
     store: Store,
     syncs: Option<Syncs>,
     waitings: Waitings,
-    /// Where it goes now and then.
+    /// Power that fails from time to time, if it does.
     power: Option<Power>,
     due: Vec<Due>,
-    /// What waits for nothing any more, in the order in which it was due.
+    /// Replies that wait for nothing any more, in the order in which they were due.
     ready: Vec<Waiting>,
     pub told: Tellings,
-    /// When the second began that is under way, and which it is.
+    /// The beginning and the number of the current second.
     second: (u64, u64),
     media: MediaTotal,
 }
@@ -87,19 +87,19 @@ impl Work {
         })
     }
 
-    /// What time it is, ns of wall time since the start.
+    /// The time, ns of wall time since the start.
     pub fn now(&self) -> u64 {
         self.wall.now()
     }
 
-    /// A file that was made for the data stays from here on.
+    /// Keeps a file that was made for the data.
     pub fn keep_file(&mut self) {
         if let Store::File(file) = &mut self.store {
             file.keep();
         }
     }
 
-    /// What was written is made safe; what was served, and how things stand then.
+    /// Makes everything written durable. Returns what was served, and the final state.
     pub fn finish(mut self) -> (Told, Watched) {
         let is_safe = self.syncs.as_ref().is_none_or(Syncs::finish);
         if !is_safe {
@@ -109,12 +109,12 @@ impl Work {
         (self.told.total, watched)
     }
 
-    /// When the second began that is under way, ns of wall time.
+    /// The beginning of the current second, ns of wall time.
     pub const fn second_began(&self) -> u64 {
         self.second.0
     }
 
-    /// A second ends `now`, to which everything has come: how things stand.
+    /// A second ends at `now`, and everything has advanced to it. Returns the state.
     pub fn end_second(&mut self, now: u64) -> Watched {
         let (began, number) = self.second;
         self.second = (now, number + 1);
@@ -136,7 +136,7 @@ impl Work {
         }
     }
 
-    /// What is due by `now` becomes ready.
+    /// Makes everything due by `now` ready.
     pub fn come_to(&mut self, now: u64) {
         if self.failing.is_none()
             && let Timing::Drive(keeper) = &mut self.timing
@@ -151,7 +151,7 @@ impl Work {
         }
     }
 
-    /// The power goes, or comes back, if it is time.
+    /// Changes the power, if it is time.
     fn change_power(&mut self, now: u64) {
         let (Some(power), Timing::Drive(keeper)) = (&mut self.power, &mut self.timing) else {
             return;
@@ -179,7 +179,7 @@ impl Work {
         self.waitings.begin_anew();
     }
 
-    /// What is due since the drive was asked for something becomes ready.
+    /// Makes everything ready that became due since the drive got a request.
     pub fn take_due(&mut self) {
         let mut due = std::mem::take(&mut self.due);
         for each in due.drain(..) {
@@ -192,7 +192,7 @@ impl Work {
         self.due = due;
     }
 
-    /// The drive is dead: whatever waits for it fails, and whatever comes.
+    /// The drive failed: everything that waits for it fails, and all later requests too.
     fn fail(&mut self, error: SimError) {
         self.timing = Timing::Failed;
         self.told.total.failure = Some(Failure::Drive(error));
@@ -237,12 +237,12 @@ impl Work {
         self.ready.push(waiting);
     }
 
-    /// What has become ready; to be given back by [`Work::take_back`].
+    /// Takes the ready replies. Return the vector with [`Work::take_back`].
     pub fn take_ready(&mut self) -> Vec<Waiting> {
         std::mem::take(&mut self.ready)
     }
 
-    /// Memory for what becomes ready next.
+    /// Takes back the vector for the next ready replies.
     pub fn take_back(&mut self, mut ready: Vec<Waiting>) {
         ready.clear();
         if self.ready.is_empty() {
@@ -250,7 +250,7 @@ impl Work {
         }
     }
 
-    /// Memory for the next replies.
+    /// Takes back a buffer for later replies.
     pub fn give_back(&mut self, buffer: Vec<u8>) {
         self.waitings.give_back(buffer);
     }
@@ -260,17 +260,17 @@ impl Work {
         self.waitings.orphan(owner);
     }
 
-    /// Requests that nobody takes the replies of.
+    /// Number of requests whose replies nobody takes.
     pub const fn orphans(&self) -> usize {
         self.waitings.orphans()
     }
 
-    /// Whether the drive has just failed: it is asked nothing more.
+    /// Whether the drive has just failed; it then gets no more requests.
     pub const fn is_failing(&self) -> bool {
         self.failing.is_some()
     }
 
-    /// What is to be looked at next.
+    /// The next moment to check.
     pub fn next_moment(&mut self) -> Moment {
         let Timing::Drive(keeper) = &mut self.timing else {
             return Moment::Untimed;
@@ -283,7 +283,7 @@ impl Work {
         }
     }
 
-    /// What becomes readable when a sync of the file has ended; then [`Work::take_syncs`].
+    /// Becomes readable when a sync of the file has ended. Then call [`Work::take_syncs`].
     pub fn syncs(&self) -> Option<BorrowedFd<'_>> {
         self.syncs.as_ref().map(AsFd::as_fd)
     }
@@ -305,11 +305,11 @@ impl Work {
         }
     }
 
-    /// A request of `owner` arrives at `now`, with the data to be written. Answers the bytes of
-    /// its reply, which becomes ready later.
+    /// A request of `owner` arrives at `now`, with the data to be written. Returns the bytes of its
+    /// reply, which becomes ready later.
     ///
     /// # Errors
-    /// What the client is told at once: nothing of it comes later.
+    /// An immediate error for the client; no reply follows.
     pub fn ask(
         &mut self,
         now: u64,
@@ -370,7 +370,7 @@ impl Work {
         Ok(())
     }
 
-    /// What the request is about to change may come back when the power goes.
+    /// Saves the data that the request is about to change, in case the power fails.
     fn expect_change(&mut self, request: &Request) -> Result<(), ErrorNumber> {
         let (Some(power), Timing::Drive(keeper)) = (&mut self.power, &self.timing) else {
             return Ok(());
@@ -387,7 +387,7 @@ impl Work {
         Ok(())
     }
 
-    /// Asks the drive, and the file where data are to survive.
+    /// Sends the request to the drive, and to the file if data must be durable.
     fn submit(&mut self, now: u64, owner: Owner, request: &Request, reply: Vec<u8>) {
         let is_synced = request.is_forced || request.asked == Asked::Flush;
         let kind = request.asked.command();

@@ -1,9 +1,10 @@
-//! Tails of the chi-squared distribution, as logarithms: a table may be certain beyond any f64.
+//! Tails of the chi-squared distribution, as logarithms, because a table may be more certain than
+//! an f64 can express.
 
-/// ln P(chi-squared with `freedom` degrees > `value`); 0 where nothing is tested.
+/// ln P(chi-squared with `freedom` degrees > `value`); 0 if nothing is tested.
 pub(crate) fn ln_tail(value: f64, freedom: f64) -> f64 {
     let (a, x) = (freedom / 2.0, value / 2.0);
-    // Also where either is missing.
+    // Also if either is missing.
     if !(a > 0.0 && x > 0.0) {
         return 0.0;
     }

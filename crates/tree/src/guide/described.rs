@@ -1,4 +1,4 @@
-//! A pruned tree as the arrays of an ensemble, with what a reader wants to know of its nodes.
+//! A pruned tree as the arrays of an ensemble, with facts about its nodes for a reader.
 
 use crate::TreeError;
 use crate::ensemble::{Ensemble, EnsembleArrays, LEAF};
@@ -6,22 +6,23 @@ use crate::guide::Loss;
 use crate::guide::growth::Node;
 use crate::guide::rows::Rows;
 
-/// Share of a leaf's mean by which a term that is rounding moves its answers, at most.
+/// The largest fraction of a leaf's mean by which a term may move its predictions and still count
+/// as rounding.
 const ROUNDING: f64 = 1e-13;
 
 /// A fitted tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GuideTree {
-    /// What answers: one tree, its nodes from left to right, each before those below it.
+    /// The predictor: one tree, its nodes from left to right, each before those below it.
     pub ensemble: Ensemble,
-    /// Of each node, in the order of the ensemble's.
+    /// For each node, in the order of the ensemble.
     pub nodes: Vec<NodeWords>,
-    /// How much of what the tree explains is due to each column; they add up to 1, or are all 0
-    /// where nothing is explained.
+    /// How much of what the tree explains is due to each column. They add up to 1, or are all 0 if
+    /// nothing is explained.
     pub importances: Vec<f64>,
 }
 
-/// What is known of a node beside its place.
+/// Facts about a node in addition to its place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NodeWords {
     /// Weight of its rows.
@@ -30,7 +31,7 @@ pub struct NodeWords {
     pub mean: f64,
     /// Weighted mean of the losses of its own linear function.
     pub loss: f64,
-    /// Whether an interaction chose the column that it is split on, not a curvature.
+    /// Whether an interaction, not a curvature, chose its split column.
     pub by_interaction: bool,
 }
 
@@ -80,7 +81,7 @@ struct Description<'a> {
 }
 
 impl Description<'_> {
-    /// Adds the root and what is below it, from left to right.
+    /// Adds the root and everything below it, from left to right.
     fn add_all(&mut self) {
         let mut open: Vec<(usize, Option<(usize, bool)>)> = vec![(0, None)];
         while let Some((number, parent)) = open.pop() {
@@ -176,7 +177,7 @@ impl Description<'_> {
         }
     }
 
-    /// How far a term moves the answers of its leaf from its own mean, as a loss.
+    /// How far a term moves the predictions of its leaf from its own mean, as a loss.
     fn moved(&self, node: &Node, number: usize, coefficient: f64) -> f64 {
         let weighted = || {
             node.rows.iter().map(|&row| {

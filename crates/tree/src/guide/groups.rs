@@ -1,8 +1,7 @@
-//! How a node's rows are grouped by a column: at quarters for one column, at the median for pairs.
+//! How a column groups a node's rows: at quarters for a single column, at the median for pairs.
 //!
-//! Groups are made of whole bins, so that equal values stay together. A column of no more than
-//! four values has a group each; categories always have one each, and missing values one of
-//! their own.
+//! Groups consist of whole bins, so equal values stay together. A column with at most four values
+//! has a group for each. Categories always have a group each, and so do missing values.
 
 use crate::guide::rows::Rows;
 
@@ -49,7 +48,7 @@ impl Groups {
         self.columns[column].quarters
     }
 
-    /// Numbers of groups of a column in pairs, empty ones included.
+    /// Number of groups of a column in pairs, including empty ones.
     pub(crate) fn halves(&self, column: usize) -> usize {
         self.columns[column].halves
     }

@@ -1,4 +1,4 @@
-//! A tree grown as far as its leaves may be small, every node with a fit of its own.
+//! A tree grown until its leaves are as small as allowed, with a fit in every node.
 
 use crate::guide::GuideParameters;
 use crate::guide::node_fit::{Fit, Fitter};
@@ -6,7 +6,7 @@ use crate::guide::residual_tests::Tests;
 use crate::guide::rows::Rows;
 use crate::guide::split::{Scored, Search, Split};
 
-/// Share of the root's spread below which what a node leaves over is rounding.
+/// Fraction of the root's spread below which a node's residuals are rounding.
 const NOTHING_LEFT: f64 = 1e-20;
 
 /// A node of a grown tree; children come after their parent.
@@ -18,7 +18,7 @@ pub(crate) struct Node {
     /// Weighted sum of the losses of its fit.
     pub(crate) loss: f64,
     pub(crate) branch: Option<Branch>,
-    /// The rows that it was fitted to.
+    /// The rows it was fitted to.
     pub(crate) rows: Vec<u32>,
 }
 
@@ -26,13 +26,13 @@ pub(crate) struct Node {
 #[derive(Debug, Clone)]
 pub(crate) struct Branch {
     pub(crate) split: Split,
-    /// Whether an interaction chose the column, not a curvature.
+    /// Whether an interaction, not a curvature, chose the column.
     pub(crate) by_interaction: bool,
     pub(crate) left: usize,
     pub(crate) right: usize,
 }
 
-/// Grows a tree over the chosen rows, which are not none.
+/// Grows a tree over the chosen rows; there must be some.
 pub(crate) fn grow(rows: &Rows, chosen: Vec<u32>, parameters: &GuideParameters) -> Vec<Node> {
     let mut growth = Growth {
         parameters,
@@ -94,11 +94,11 @@ pub(crate) fn grow(rows: &Rows, chosen: Vec<u32>, parameters: &GuideParameters) 
     nodes
 }
 
-/// A node to come.
+/// A node still to be made.
 struct Open {
     rows: Vec<u32>,
     depth: u32,
-    /// Whose child it is, and whether the left one.
+    /// Its parent, and whether it is the left child.
     parent: Option<(usize, bool)>,
 }
 
@@ -108,12 +108,12 @@ struct Growth<'a> {
     tests: Tests<'a>,
     search: Search<'a>,
     residuals: Vec<f64>,
-    /// Loss a row below which a node is not split; known once the root was fitted.
+    /// Loss per row below which a node is not split; known once the root was fitted.
     nothing: Option<f64>,
 }
 
 impl Growth<'_> {
-    /// A node without branch, and how it would be split.
+    /// A node without a branch, and the split it would have.
     fn node(&mut self, chosen: Vec<u32>, depth: u32) -> (Node, Option<(Split, bool)>) {
         let fitted = self.fitter.fit(&chosen, &mut self.residuals);
         let spread = self.fitter.spread();

@@ -1,4 +1,4 @@
-//! One regression tree with linear leaves that can be read: GUIDE (Loh 2002).
+//! A single, readable regression tree with linear leaves: GUIDE (Loh 2002).
 //!
 //! ```text
 //!  rows, merged and sorted (rows)
@@ -13,11 +13,12 @@
 //!  arrays of an ensemble, and what a picture says of each node (described)
 //! ```
 //!
-//! The column of a split is chosen by tests, only then the place: choosing both by the gain
-//! prefers columns with many places. Categories split but are no part of linear functions.
+//! Tests choose the column of a split, and only then is the place chosen. Choosing both by the gain
+//! would prefer columns with many places. Categories are used for splits but not in linear
+//! functions.
 //!
-//! Left out: the paper's polynomials and stepwise leaves, and its bagging; its bootstrap is a
-//! formula here (`residual_tests`).
+//! Left out: the paper's polynomials and stepwise leaves, and its bagging. Its bootstrap is
+//! replaced by a formula (`residual_tests`).
 
 mod chi_squared;
 mod described;
@@ -53,7 +54,7 @@ impl Loss {
         }
     }
 
-    /// How a residual's loss pulls at the answer.
+    /// The gradient of a residual's loss.
     pub(crate) fn score(self, residual: f64) -> f64 {
         match self {
             Self::Squared => residual,
@@ -61,7 +62,7 @@ impl Loss {
         }
     }
 
-    /// A loss as large as that of a residual of this variance.
+    /// A loss of the size that a residual of this variance has.
     pub(crate) fn of_spread(self, variance: f64) -> f64 {
         match self {
             Self::Squared => variance,
@@ -73,20 +74,20 @@ impl Loss {
 /// How a tree is grown and pruned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GuideParameters {
-    /// What is minimised.
+    /// The loss to minimise.
     pub loss: Loss,
-    /// Splits from the root to a leaf, at most.
+    /// The most splits from the root to a leaf.
     pub max_depth: u32,
-    /// Weight of a leaf, at least; rows where none are weighted. At least 1.
+    /// The least weight of a leaf; if rows are not weighted, the least number of rows. At least 1.
     pub min_samples_leaf: u32,
-    /// Penalty on squared coefficients of standardised features, >= 0; squares only.
+    /// Penalty on squared coefficients of standardised features, >= 0; only for squared loss.
     pub ridge: f64,
-    /// Bins of a number in which splits are searched, 2 to 254.
+    /// Bins of a number among which splits are searched, 2 to 254.
     pub max_bins: u32,
-    /// Folds of the cross-validation that prunes; 0 leaves the tree as it grew.
+    /// Folds of the cross-validation that prunes; 0 leaves the tree as grown.
     pub folds: u32,
-    /// The smallest tree is taken whose error is at most so many standard errors above the
-    /// least, >= 0.
+    /// The smallest tree is taken whose error is at most this many standard errors above the least,
+    /// >= 0.
     pub standard_errors: f64,
 }
 
@@ -139,15 +140,14 @@ impl GuideParameters {
     }
 }
 
-/// Fits a tree to `targets`, one a row, each counting as often as its weight says.
+/// Fits a tree to `targets`, one for each row. Each row counts as often as its weight says.
 ///
-/// A row of weight 2 is the same as the row twice, to the byte; the order of the rows and the
+/// A row of weight 2 is the same as the row twice, to the byte. The order of the rows and the
 /// number of threads change nothing.
 ///
 /// # Errors
-/// When shapes do not match, a target or weight is not finite, all weights are 0, values spread
-/// too widely for squared errors, a column has too many categories, or a parameter is out of
-/// range.
+/// If shapes do not match, a target or weight is not finite, all weights are 0, values spread too
+/// widely for squared errors, a column has too many categories, or a parameter is out of range.
 pub fn fit_guide(
     features: &Matrix<'_>,
     targets: &[f64],

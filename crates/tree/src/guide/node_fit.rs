@@ -1,21 +1,21 @@
-//! The linear function that a node answers with, and how far it is off.
+//! The linear function that a node predicts, and its error.
 
 use crate::guide::Loss;
 use crate::guide::quantile;
 use crate::guide::rows::Rows;
 use crate::least_squares::{Layout, SQUARES, Solver};
 
-/// A fit over the linear columns, standardised, each clamped to the node's own reach.
+/// A fit over the linear columns, standardised; each is clamped to the node's own range.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fit {
     pub(crate) intercept: f64,
     pub(crate) coefficients: Vec<f64>,
-    /// Lowest and highest bin of each linear column in the node; none where all are missing.
+    /// Lowest and highest bin of each linear column in the node; `None` if all are missing.
     pub(crate) bins: Vec<Option<(u8, u8)>>,
 }
 
 impl Fit {
-    /// The answer to one of the rows that the function was fitted to.
+    /// The prediction for one of the rows that the function was fitted to.
     pub(crate) fn inside(&self, linear: &[f64]) -> f64 {
         let terms = linear.iter().zip(&self.coefficients);
         terms.fold(self.intercept, |sum, (z, coefficient)| {
@@ -23,7 +23,7 @@ impl Fit {
         })
     }
 
-    /// The answer to any row.
+    /// The prediction for any row.
     pub(crate) fn answer(&self, rows: &Rows, row: u32) -> f64 {
         let (linear, bins) = (rows.linear_of(row), rows.bins_of(row));
         let mut answer = self.intercept;
@@ -43,7 +43,7 @@ impl Fit {
     }
 }
 
-/// A node's fit with what the search for its split needs.
+/// A node's fit with the values that the search for its split needs.
 pub(crate) struct Fitted {
     pub(crate) fit: Fit,
     pub(crate) weight: f64,
@@ -123,7 +123,7 @@ impl<'a> Fitter<'a> {
         }
     }
 
-    /// The loss of the best constant, about: what a fit is measured against.
+    /// Approximately the loss of the best constant, with which a fit is compared.
     pub(crate) fn spread(&self) -> f64 {
         let total = self.sums[2 + self.layout.features];
         self.sums[SQUARES] - total * total / self.sums[0]

@@ -1,16 +1,17 @@
-//! Cost-complexity pruning (Breiman et al. 1984, chapter 3), its price found by cross-validation.
+//! Cost-complexity pruning (Breiman et al. 1984, chapter 3), with a price found by
+//! cross-validation.
 //!
-//! A subtree costs its mean loss plus a price a leaf. As the price rises from 0, branches are
-//! given up one after another, the one first whose leaves save least: a nested sequence of
-//! subtrees. Trees grown without a fold are pruned at the same prices (the geometric means of the
-//! whole tree's neighbours) and asked about the fold. The smallest subtree wins whose error is
-//! at most some standard errors above the least.
+//! A subtree costs its mean loss plus a price for each leaf. As the price rises from 0, branches
+//! are given up one after another, beginning with the one whose leaves save least. This gives a
+//! nested sequence of subtrees. Trees grown without a fold are pruned at the same prices (the
+//! geometric means of the whole tree's neighbouring prices) and tested on the fold. The smallest
+//! subtree wins whose error is at most some standard errors above the least.
 
 use crate::guide::growth::{Node, grow};
 use crate::guide::rows::Rows;
 use crate::guide::{GuideParameters, Loss};
 
-/// A branch given up.
+/// A branch that was given up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct GivenUp {
     /// The price from which on it does not pay.
@@ -59,7 +60,7 @@ pub(crate) fn sequence(nodes: &[Node]) -> Vec<GivenUp> {
 struct Link {
     parent: Option<usize>,
     children: Option<(usize, usize)>,
-    /// Loss as a leaf, and of the leaves below.
+    /// Loss as a leaf, and the loss of the leaves below.
     own: f64,
     below: f64,
     leaves: f64,
@@ -68,7 +69,7 @@ struct Link {
 }
 
 impl Link {
-    /// What a leaf of this branch saves.
+    /// What each leaf of this branch saves.
     fn worth(&self) -> f64 {
         (self.own - self.below) / (self.leaves - 1.0)
     }
@@ -97,7 +98,7 @@ pub(crate) fn leaves_at(nodes: &[Node], given_up: &[GivenUp], price: f64) -> Vec
     ends
 }
 
-/// The price at which a tree is pruned, by its error on rows that trees have not seen.
+/// The price at which a tree is pruned, chosen by its error on unseen rows.
 pub(crate) fn price(
     rows: &Rows,
     given_up: &[GivenUp],
@@ -134,8 +135,8 @@ pub(crate) fn price(
     prices[chosen]
 }
 
-/// A price between each two at which a branch is given up: 0 for the whole tree, the last for
-/// the root alone.
+/// A price between each two at which a branch is given up: 0 for the whole tree, the last for the
+/// root alone.
 fn prices(given_up: &[GivenUp]) -> Vec<f64> {
     let mut at: Vec<f64> = given_up.iter().map(|branch| branch.price).collect();
     at.dedup();
@@ -155,7 +156,7 @@ struct Errors {
     squares: f64,
 }
 
-/// Runs the folds on some threads; results in their order.
+/// Runs the folds on several threads. Results are in order.
 fn each_fold(
     folds: u32,
     threads: usize,
@@ -179,7 +180,7 @@ fn each_fold(
     results
 }
 
-/// Errors on the rows of a fold, by a tree of the others, at each price.
+/// Errors on the rows of a fold, for a tree fitted to the other folds, at each price.
 fn fold_errors(
     rows: &Rows,
     fold: u32,
@@ -187,7 +188,7 @@ fn fold_errors(
     prices: &[f64],
     parameters: &GuideParameters,
 ) -> Vec<Errors> {
-    // Rows lie in the order of a hash of their features, so that folds are as if drawn.
+    // Rows are in the order of a hash of their features, so folds are as good as random.
     let (unseen, seen): (Vec<u32>, Vec<u32>) =
         (0..rows.count() as u32).partition(|&row| rows.settings[row as usize] % folds == fold);
     let nodes = grow(rows, seen, parameters);
@@ -271,7 +272,7 @@ mod tests {
         (rows, nodes)
     }
 
-    /// The least cost of any subtree from a node down, by trying both at every node.
+    /// The least cost of any subtree from a node down, found by trying both choices at every node.
     fn least_cost(nodes: &[Node], number: usize, price: f64) -> f64 {
         let as_leaf = nodes[number].loss / nodes[0].weight + price;
         nodes[number].branch.as_ref().map_or(as_leaf, |branch| {
@@ -291,7 +292,8 @@ mod tests {
     }
 
     proptest! {
-        /// At every price no subtree costs less than the pruned one, and each is part of the last.
+        /// At every price no subtree costs less than the pruned one, and each pruned tree is part
+        /// of the previous one.
         #[test]
         fn pruned_trees_are_nested_and_cheapest(
             cells in prop::collection::vec((0i32..12, 0i32..12, -30i32..30), 20..120),

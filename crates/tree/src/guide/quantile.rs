@@ -14,10 +14,10 @@
 use crate::guide::rows::Rows;
 use crate::least_squares::{Layout, Solver};
 
-/// Share of the loss that may be left between a fit and its bound.
+/// The fraction of the loss that may remain between a fit and its bound.
 const GAP: f64 = 1e-10;
 const MOST_STEPS: usize = 60;
-/// Share of the way to the bounds that a step goes.
+/// The fraction of the way to the bounds that a step takes.
 const SHORT_OF_BOUNDS: f64 = 0.9995;
 
 /// The pinball loss of a residual.
@@ -25,7 +25,7 @@ pub(crate) fn pinball(residual: f64, quantile: f64) -> f64 {
     residual * (quantile - f64::from(u8::from(residual < 0.0)))
 }
 
-/// A row's unknowns, and how a step changes them.
+/// A row's unknowns, and their changes in a step.
 #[derive(Clone, Copy, Default)]
 struct Unknown {
     a: f64,
@@ -45,7 +45,7 @@ impl Unknown {
     }
 }
 
-/// Intercept and coefficients of the linear part, starting from a fit by least squares.
+/// Intercept and coefficients of the linear part, starting from a least-squares fit.
 pub(crate) fn fit(
     rows: &Rows,
     chosen: &[u32],
@@ -95,7 +95,7 @@ impl<'a> Path<'a> {
         };
         let residuals: Vec<f64> = chosen.iter().map(|&row| made.residual(row)).collect();
         let mean = residuals.iter().map(|r| r.abs()).sum::<f64>() / residuals.len() as f64;
-        // Away from the bounds, by some of what residuals usually are.
+        // Away from the bounds, by a part of the usual residual.
         let away = 0.1 * mean;
         made.unknowns = chosen
             .iter()
@@ -132,12 +132,12 @@ impl<'a> Path<'a> {
             .sum()
     }
 
-    /// What is left between both programs.
+    /// The gap between both programs.
     fn gap(&self) -> f64 {
         self.unknowns.iter().map(|u| u.z * u.a + u.w * u.s).sum()
     }
 
-    /// One step along the path; false when it has become too short for f64.
+    /// One step along the path; false when steps have become too short for f64.
     fn step(&mut self) -> bool {
         let gap = self.gap();
         let count = self.unknowns.len() as f64;

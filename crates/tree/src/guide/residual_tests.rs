@@ -1,10 +1,11 @@
-//! Which column a node is split on: the one whose values the signs of the residuals follow most.
+//! Chooses the column on which a node is split: the one whose values the signs of the residuals
+//! follow most.
 //!
-//! Loh (2002), algorithms 1 to 3. A curvature test is the chi-squared of a table of two rows, the
-//! signs of the residuals, against the quarters of a column (or its categories, and missing
-//! values). An interaction test is that of the signs against the quadrants of a pair of columns,
-//! each cut at its median. The smallest tail wins; how many thresholds a column has does not
-//! matter, so that none is preferred for having many.
+//! Loh (2002), algorithms 1 to 3. A curvature test is the chi-squared of a table. Its two rows are
+//! the signs of the residuals; its columns are the quarters of a column (or its categories, and
+//! missing values). An interaction test uses the quadrants of a pair of columns, each cut at its
+//! median. The smallest tail wins. The number of thresholds of a column does not matter, so no
+//! column is preferred for having many.
 //!
 //! ```text
 //!               quarter 1   2   3   4   missing        column b low   high
@@ -12,19 +13,20 @@
 //! residual <= 0        12  30  28  11    4               high    41     17
 //! ```
 //!
-//! **Bias.** Residuals of a fit are smaller along the columns that it used, so tables of these
-//! come out too even, the more so the fewer groups they have. The paper scales such tails by a
-//! bootstrap. Here the table's mean and variance without any effect are computed: with G the
-//! groups, orthonormal, and H the fit's projection, signs vary like I - cH, so that the
-//! statistic is a sum of squares weighted by the eigenvalues of I - cG'HG,
+//! **Bias.** Residuals of a fit are smaller along the columns that it used. So tables of these
+//! columns are too even, the more so the fewer groups they have. The paper scales such tails with a
+//! bootstrap. Here the table's mean and variance without any effect are computed. With G the
+//! groups, orthonormal, and H the fit's projection, signs vary like I - cH. The statistic is then a
+//! sum of squares weighted by the eigenvalues of I - cG'HG,
 //!
 //! ```text
 //! mean m = df - c tr M,   variance v = 2 (df - 2c tr M + c² tr M²),   M = G'HG
 //! ```
 //!
 //! and is compared with v / 2m times a chi-squared of 2m²/v degrees (Satterthwaite 1946). c says
-//! how much of a residual's sign is its size: 2/π for normal ones, 1 for those of a quantile fit,
-//! whose signs are balanced exactly. Nothing is drawn, and every node has its own correction.
+//! how much of a residual's sign depends on its size: 2/π for normal residuals, 1 for those of a
+//! quantile fit, whose signs are balanced exactly. Nothing is drawn at random, and every node has
+//! its own correction.
 
 use crate::guide::Loss;
 use crate::guide::chi_squared::ln_tail;
@@ -33,30 +35,31 @@ use crate::guide::node_fit::Fitted;
 use crate::guide::rows::Rows;
 use crate::least_squares::Solver;
 
-/// Rows a cell that an interaction's table has on average, at least; with fewer its statistic is
-/// no chi-squared.
+/// The least average rows in a cell of an interaction's table. With fewer, its statistic is not
+/// chi-squared.
 const LEAST_IN_CELL: f64 = 5.0;
 /// Most cells of an interaction's table.
 const MOST_CELLS: usize = 1024;
-/// Least mean of a statistic without effect: below, the fit leaves nothing to test.
+/// Least mean of a statistic without effect. Below it, the fit leaves nothing to test.
 const LEAST_MEAN: f64 = 1e-3;
 
-/// The least share of signs that a fit is taken to explain; below 0 it adds to their spread.
+/// The least fraction of signs that a fit is assumed to explain. Below 0 it adds to their spread.
 const LEAST_TAKEN: f64 = -20.0;
 
-/// What the tests say about a node.
+/// The result of the tests for a node.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Verdict {
-    /// Columns that vary, the most telling curvature first.
+    /// Columns that vary, the strongest curvature first.
     pub(crate) ranked: Vec<usize>,
-    /// The pair whose interaction says more than any curvature.
+    /// The pair whose interaction is stronger than any curvature.
     pub(crate) pair: Option<(usize, usize)>,
 }
 
-/// What the tables say, as ln of the probability of as uneven ones without any effect.
+/// The results of the tables, as ln of the probability that tables are as uneven without any
+/// effect.
 #[derive(Debug, Default)]
 struct Tails {
-    /// Of columns, the smallest first.
+    /// For columns, the smallest first.
     curvatures: Vec<(f64, usize)>,
     pairs: Vec<(f64, (usize, usize))>,
 }
@@ -66,7 +69,7 @@ struct Table {
     columns: (usize, usize),
     /// Groups of the second column; 1 for a curvature.
     across: usize,
-    /// Where its cells begin.
+    /// Index of its first cell.
     start: usize,
     cells: usize,
 }
@@ -77,11 +80,11 @@ pub(crate) struct Tests<'a> {
     loss: Loss,
     groups: Groups,
     tables: Vec<Table>,
-    /// Of each cell: weight, weight of positive residuals, weighted linear columns.
+    /// For each cell: weight, weight of positive residuals, weighted linear columns.
     cells: Vec<f64>,
-    /// Of the row at hand, the same.
+    /// The same for the current row.
     of_row: Vec<f64>,
-    /// Of a table's cells, what the fit explains of them.
+    /// For the cells of a table, what the fit explains of them.
     whitened: Vec<f64>,
 }
 
@@ -98,12 +101,12 @@ impl<'a> Tests<'a> {
         }
     }
 
-    /// The last bin of a column's lower half, as the last tests cut it.
+    /// The last bin of a column's lower half, as cut by the last tests.
     pub(crate) fn median_bin(&self, column: usize) -> usize {
         self.groups.last_low_bin(column)
     }
 
-    /// Tests every column and pair of a node; `solver` has just fitted it.
+    /// Tests every column and pair of a node. `solver` has just fitted it.
     pub(crate) fn verdict(
         &mut self,
         chosen: &[u32],
@@ -283,10 +286,10 @@ impl<'a> Tests<'a> {
         (trace, of_square)
     }
 
-    /// How much of a residual's sign its size explains, along what was fitted: c above.
+    /// How much of a residual's sign its size explains, along the fitted directions: c above.
     ///
-    /// With f the density of residuals at 0 and m the mean of their positive parts,
-    /// (2 f m - f² σ²) / (p (1 - p)).
+    /// With f the density of residuals at 0 and m the mean of their positive parts, (2 f m - f² σ²)
+    /// / (p (1 - p)).
     fn taken(&self, chosen: &[u32], residuals: &[f64], fitted: &Fitted, positive: f64) -> f64 {
         let weights = chosen.iter().map(|&row| self.rows.weights[row as usize]);
         let (mut above, mut absolute) = (0.0, 0.0);
@@ -304,8 +307,8 @@ impl<'a> Tests<'a> {
         let variance = fitted.loss / fitted.weight;
         let taken = (2.0 * density * above / fitted.weight - density * density * variance)
             / (positive * (1.0 - positive));
-        // Below 0 where a fit that follows far residuals moves the signs of near ones. Nothing
-        // is known where nothing is left over.
+        // Below 0 if a fit that follows distant residuals moves the signs of near ones. Without
+        // residuals nothing is known.
         if taken.is_finite() {
             taken.clamp(LEAST_TAKEN, 1.0)
         } else {
@@ -322,11 +325,11 @@ mod tests {
     use crate::guide::node_fit::Fitter;
     use crate::sampling::SplitMix64;
 
-    /// Tails of columns that do nothing are even from 0 to 1, however often they were fitted.
+    /// Tails of columns without effect are uniform from 0 to 1, however often they were fitted.
     ///
-    /// The share of tails below a tenth, of a binary number, one of five values, one of very many
-    /// and a category; 2,000 draws of 300 rows each have a standard deviation of
-    /// √(0.1 · 0.9 / 2000) = 0.0067, and the approximation by two moments is allowed 0.02.
+    /// The test takes the fraction of tails below a tenth, for a binary number, one of five values,
+    /// one of very many, and a category. 2,000 draws of 300 rows each have a standard deviation of
+    /// √(0.1 · 0.9 / 2000) = 0.0067, and 0.02 is allowed for the approximation by two moments.
     #[test]
     fn tails_without_effect_are_even() {
         const DRAWS: usize = 2000;

@@ -1,9 +1,9 @@
-//! Training rows in an order of their own: equal ones merged, so that weights are repetitions.
+//! Training rows in an order of their own. Equal rows are merged, so weights are repetitions.
 //!
-//! Rows are sorted by a hash of their features, then by features and target, and equal ones
-//! become one row with the sum of their weights. A fit that sees only these rows gives the same
-//! bytes for a row of weight 2 as for the same row twice, and for any order of the rows.
-//! Rows with equal features stand side by side, so that a fold takes all of them or none.
+//! Rows are sorted by a hash of their features, then by features and target. Equal rows become one
+//! with the sum of their weights. A fit that sees only these rows gives the same bytes for a row of
+//! weight 2 as for the same row twice, and for any order of the rows. Rows with equal features are
+//! adjacent, so a fold takes all of them or none.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use crate::{Matrix, TreeError};
 /// Most categories of a column; one more bin is for missing values.
 pub(crate) const MOST_CATEGORIES: usize = 254;
 
-/// What the fit sees of the data.
+/// The data as the fit sees it.
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
     pub(crate) binned: Binned,
@@ -126,7 +126,7 @@ impl Merged {
             let weight = |row: u32| weights[row as usize].to_bits();
             same_features(a, b)
                 .then_with(|| of_target(a.1).cmp(&of_target(b.1)))
-                // So that sums of weights are rounded alike in any order.
+                // So that sums of weights are rounded equally for any order.
                 .then_with(|| weight(a.1).cmp(&weight(b.1)))
         });
         let mut made = Self {
@@ -158,7 +158,7 @@ impl Merged {
     }
 }
 
-/// The bits of a number; 0 and -0 are one number, and so are all that are missing.
+/// The bits of a number. 0 and -0 count as one number, and so do all missing values.
 fn bits(value: f64) -> u64 {
     if value.is_nan() {
         f64::NAN.to_bits()

@@ -1,12 +1,14 @@
-//! Where a column is split: the place on whose sides linear fits explain most of the scores.
+//! Where a column is split: at the place where linear fits on the two sides explain most of the
+//! scores.
 //!
-//! A row's score is how its loss pulls at its answer: its residual for squares, `q - [r < 0]` for a
-//! quantile. For squares the gain is exactly the loss saved; for a quantile it is the test
-//! of whether one fit will do, so that both take one weighted least-squares fit a side.
+//! The score of a row is the gradient of its loss: its residual for squares, `q - [r < 0]` for a
+//! quantile. For squares the gain is exactly the loss saved. For a quantile it is the test whether
+//! one fit will do. So both need one weighted least-squares fit on each side.
 //!
-//! Numbers are cut between any two bins, categories into any two sets: all of them up to ten,
-//! beyond that along their mean scores (Fisher 1958). Missing values go to the side where they
-//! fit better, or stand alone; where a node has none they go to the heavier side.
+//! Numbers are cut between any two bins, categories into any two sets: all sets up to ten
+//! categories, beyond that along their mean scores (Fisher 1958). Missing values go to the side
+//! where they fit better, or form a side of their own. If a node has none, missing values go to the
+//! heavier side.
 
 use crate::guide::Loss;
 use crate::guide::chi_squared::ln_tail;
@@ -14,7 +16,7 @@ use crate::guide::residual_tests::Verdict;
 use crate::guide::rows::Rows;
 use crate::least_squares::{Layout, SIDES, Solver};
 
-/// Most categories, missing ones included, of which every parting is tried.
+/// The most categories, including missing values, for which every partition is tried.
 const MOST_PARTED: usize = 10;
 
 /// The bins that go left.
@@ -31,7 +33,7 @@ impl Bins {
     }
 }
 
-/// How a node parts its rows.
+/// How a node divides its rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Split {
     pub(crate) column: usize,
@@ -55,7 +57,7 @@ pub(crate) struct Search<'a> {
     layout: Layout,
     solver: Solver,
     row_sums: Vec<f64>,
-    /// Sums of the bins of the column at hand, missing values last.
+    /// Sums of the bins of the current column, missing values last.
     bins: Vec<f64>,
     total: Vec<f64>,
     left: Vec<f64>,
@@ -87,7 +89,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The best split of the column that the tests chose, or of the next one that has any.
+    /// The best split of the column that the tests chose, or of the next column that has one.
     pub(crate) fn split(
         &mut self,
         node: &Scored<'_>,
@@ -103,10 +105,11 @@ impl<'a> Search<'a> {
             .find_map(|column| self.on(node, column))
     }
 
-    /// Of two numbers the one whose cut at the median says more, else the better curvature.
+    /// Of two number columns, the one whose cut at the median is stronger; otherwise the one with
+    /// the stronger curvature.
     ///
-    /// The paper compares what the cuts gain; here it is how unlikely the gains are, because
-    /// a cut of a column that has only two values leaves its fits fewer coefficients.
+    /// The paper compares the gains of the cuts. Here it is how unlikely the gains are, because a
+    /// cut of a column with only two values leaves its fits fewer coefficients.
     fn of_pair(
         &mut self,
         node: &Scored<'_>,
@@ -137,7 +140,7 @@ impl<'a> Search<'a> {
         let Some(two) = self.gain(None).map(|gain| -gain) else {
             return 0.0;
         };
-        // Each side has an intercept of its own.
+        // Each side has its own intercept.
         let [left, right] = self.solver.ranks();
         let freedom = (left + right + 1).saturating_sub(of_one);
         ln_tail((one - two) / one * self.total[0], freedom as f64)
@@ -211,7 +214,8 @@ impl<'a> Search<'a> {
             .add(&mut self.left, &self.bins[bin * length..][..length]);
     }
 
-    /// The split after a bin, up to which all are in `left`; missing values where they fit better.
+    /// The split after a bin. `left` holds the bins up to it; missing values go where they fit
+    /// better.
     fn after(&mut self, column: usize, last_left: usize) -> Option<Split> {
         let length = self.layout.len();
         let column_bins = self.rows.column(column);
@@ -261,7 +265,7 @@ impl<'a> Search<'a> {
         let target = 2 + self.layout.features;
         let mean = |bin: usize| self.bins[bin * length + target] / self.bins[bin * length];
         filled.sort_by(|&a, &b| mean(a).total_cmp(&mean(b)).then(a.cmp(&b)));
-        // The last category always stays right, so that no parting comes twice.
+        // The last category always stays right, so no partition comes twice.
         let partings: Vec<u32> = if filled.len() <= MOST_PARTED {
             (1..1 << (filled.len() - 1)).collect()
         } else {
@@ -292,7 +296,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// The lighter side is left, because categories that were never seen go right.
+    /// The lighter side is left, because unseen categories go right.
     fn parting(&self, column: usize, filled: &[usize], members: &[usize], gain: f64) -> Split {
         let swapped = self.left[0] > self.total[0] - self.left[0];
         let mut left = Bins::default();
@@ -307,14 +311,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// How much more fits of the two sides explain of the scores than none, but for what is the
-    /// same for every split of the node; none when a side is too light.
+    /// How much more of the scores fits on the two sides explain than none, except for a part that
+    /// is the same for every split of the node. `None` if a side is too light.
     fn gain(&mut self, also_left: Option<usize>) -> Option<f64> {
         let length = self.layout.len();
         let also = also_left.map(|bin| &self.bins[bin * length..][..length]);
         let weight = self.left[0] + also.map_or(0.0, |sums| sums[0]);
         let total = self.total[0];
-        // Sums of weights that are no whole numbers are rounded.
+        // Sums of weights that are not whole numbers are rounded.
         let least = self.least_weight * (1.0 - 1e-9);
         if weight < least || total - weight < least || weight <= 0.0 || weight >= total {
             return None;
@@ -336,7 +340,7 @@ mod tests {
     use crate::guide::node_fit::Fitter;
     use proptest::prelude::*;
 
-    /// Rows of a column to split on, numbers or categories, beside a number.
+    /// Rows of a column to split on (numbers or categories), and a number column.
     fn rows_of(cells: &[(u32, i32, i32)], category: bool) -> Rows {
         let features: Vec<f64> = cells
             .iter()
@@ -362,7 +366,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against every way to part the groups of a column, each side fitted by itself.
+        /// Compared with every way to partition the groups of a column, each side fitted
+        /// separately.
         #[test]
         fn no_parting_is_better(
             cells in prop::collection::vec((0u32..6, -9i32..9, -30i32..30), 12..60),
@@ -372,7 +377,7 @@ mod tests {
             let chosen: Vec<u32> = (0..rows.count() as u32).collect();
             let missing = rows.column(0).bins();
             let allowed = |left: u32| {
-                // Numbers: bins up to some one, with or without missing values.
+                // For numbers: bins up to some bin, with or without missing values.
                 category || (0..=missing).any(|end| left & !(1 << missing) == (1 << end) - 1)
             };
             let mut best = f64::INFINITY;
@@ -400,7 +405,8 @@ mod tests {
         }
     }
 
-    /// More categories than are parted in every way: those whose scores differ are still apart.
+    /// With too many categories to try every partition, those whose scores differ are still
+    /// separated.
     #[test]
     fn many_categories_are_parted_along_their_means() {
         let cells: Vec<(u32, i32, i32)> = (0..300)
