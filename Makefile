@@ -164,7 +164,7 @@ validate: build ## run what Drivelab claims and write VALIDATION.md
 	@$(UV) sync --locked --quiet --group fuzz
 	.venv/bin/python -m validation
 
-reference-results: build ## what `pts compare` sets drives beside: PRESETS="...", or all up to 128 GB
+reference-results: build ## the results that `pts compare` compares drives with: PRESETS="...", or all up to 128 GB
 	.venv/bin/python -m validation.reference_results $(PRESETS)
 
 bench: build ## the benchmarks

@@ -1,10 +1,10 @@
-"""MQSim beside Drivelab on the same two files: flash operations, latencies and speed.
+"""MQSim compared with Drivelab on the same two files: flash operations, latencies and speed.
 
-MQSim is built from a copy of the folder that is given. Each case is a pair of ssdconfig.xml and
-workload.xml, made of MQSim's own; MQSim reads it, and so does `drivelab simulate --mqsim`.
-Both must read and program as many flash pages (within 2 %: their random numbers differ), or the
-case is said to differ. Speed is in processor time, of the whole command, and of the loop alone: the
-difference of a long run and a short one.
+MQSim is built from a copy of the folder that you give. Each case is a pair of ssdconfig.xml and
+workload.xml, made from MQSim's own. MQSim reads it, and so does `drivelab simulate --mqsim`.
+Both must read and program the same number of flash pages (within 2 %: their random numbers
+differ); otherwise the output says that the case differs. Speed is in processor time, for the whole
+command and for the loop alone. The loop's time is the difference of a long run and a short one.
 
     .venv/bin/python benches/against_mqsim.py SOURCE [--cases WORD] [--repeats N]
 """
@@ -24,9 +24,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 LIMIT_SECONDS = 1200
-#: The flash operations of both may differ by so much.
+#: The flash operations of both may differ by this share.
 ALIKE = 0.02
-#: Of the long run's requests, those of the short one.
+#: Requests of the short run, as a share of those of the long one.
 SHORT = 0.2
 
 #: 8 channels of 4 chips with 2 dies of 2 planes: 64 GiB, the whole map in memory.
@@ -154,7 +154,7 @@ def processor_seconds() -> float:
 
 
 def mqsim(program: Path, config: Path, workload: Path) -> Ran:
-    """Run MQSim, and read what it writes beside the workload."""
+    """Run MQSim, and read the file that it writes next to the workload."""
     started = processor_seconds()
     subprocess.run(
         [program, "-i", config, "-w", workload],
@@ -165,10 +165,10 @@ def mqsim(program: Path, config: Path, workload: Path) -> Ran:
         timeout=LIMIT_SECONDS,
     )
     seconds = processor_seconds() - started
-    told = workload.with_name("workload_scenario_1.xml").read_text()
+    written = workload.with_name("workload_scenario_1.xml").read_text()
 
     def number(name: str, pattern: str) -> float:
-        found = re.search(pattern.format(name), told)
+        found = re.search(pattern.format(name), written)
         return float(found[1]) if found else 0.0
 
     def count(kind: str) -> int:
@@ -199,16 +199,16 @@ def drivelab(config: Path, workload: Path) -> Ran:
     )
     seconds = processor_seconds() - started
     (scenario,) = json.loads(ended.stdout)["scenarios"]
-    told = scenario["simulation"]
+    simulated = scenario["simulation"]
     operations = [
         one
-        for stream in told["streams"]
+        for stream in simulated["streams"]
         for one in stream["operations"].values()
         if one["requests"]
     ]
     requests = sum(one["requests"] for one in operations)
     total_ns = sum(one["requests"] * one["latency_ns_mean"] for one in operations)
-    flash = told["flash"]
+    flash = simulated["flash"]
     others = ("collection_page_programs", "wear_page_programs", "map_page_programs")
     return Ran(
         reads=flash["page_reads"],
@@ -220,7 +220,7 @@ def drivelab(config: Path, workload: Path) -> Ran:
 
 
 def loop_rate(long: Ran, short: Ran | None) -> float | None:
-    """Requests a second without what every command takes once."""
+    """Requests a second, without the time that every command takes once."""
     if short is None or long.seconds <= short.seconds:
         return None
     return (long.requests - short.requests) / (long.seconds - short.seconds)
@@ -270,7 +270,7 @@ def compared(program: Path, source: Path, cases: tuple[Case, ...], repeats: int)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="MQSim beside Drivelab")
+    parser = argparse.ArgumentParser(description="compare MQSim with Drivelab")
     parser.add_argument("source", type=Path, help="a folder with MQSim's source")
     parser.add_argument("--cases", default="", help="only those whose names hold this")
     parser.add_argument("--repeats", type=int, default=1, help="the fastest of so many runs counts")

@@ -1,4 +1,4 @@
-//! Time of a simulated RAID-0 beside its members', each alone with its share of the requests.
+//! Time of a simulated RAID-0, compared with each member alone under its share of the requests.
 //!
 //! ```text
 //!   array     two drives under one load of queue depth 32
@@ -7,8 +7,9 @@
 //!
 //! Run with `make bench`, or `cargo bench -p drivelab-sim --bench array`; words after `--` choose
 //! presets of arrays, what runs (`array`, `members`) and the operation (`reads`, `half`, `large`),
-//! and `REQUESTS=200000 ROUNDS=1` in the environment makes it short. Where processor time is told
-//! in steps of some milliseconds, it takes more requests than by default to see a percent of it.
+//! and `REQUESTS=200000 ROUNDS=1` in the environment makes it short. If the system reports
+//! processor time in steps of some milliseconds, a difference of a percent needs more requests
+//! than the default.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod stopwatch;
@@ -48,7 +49,7 @@ fn streams((write_ratio, size): (f64, u32), queue_depth: u32) -> [Stream; 1] {
     [Stream::closed("all", workload)]
 }
 
-/// Arrays vary where presets of their members do not.
+/// Arrays have variability, the presets of their members do not.
 fn prepared(name: &str) -> Prepared {
     let config = DriveConfig::from_text(preset::text(name).unwrap()).unwrap();
     Prepared::stoppable(config.without_variability(), &AtomicBool::new(false)).unwrap()
@@ -80,7 +81,7 @@ impl Bench {
         }
     }
 
-    /// The least time of each way in turn, beside that of the first.
+    /// The least time of each way in turn, and its ratio to that of the first.
     fn line(&self, ways: &[&str], rounds: u64) -> String {
         let mut best = vec![f64::MAX; ways.len()];
         for _ in 0..rounds {
@@ -88,12 +89,12 @@ impl Bench {
                 *best = best.min(self.seconds(way));
             }
         }
-        let told = |(way, seconds): (&&str, &f64)| {
+        let column = |(way, seconds): (&&str, &f64)| {
             let ratio = seconds / best[0];
             let nanos = seconds * 1e9 / self.requests as f64;
             format!("{way} {nanos:>5.0} ({ratio:.2})")
         };
-        let ways: Vec<String> = ways.iter().zip(&best).map(told).collect();
+        let ways: Vec<String> = ways.iter().zip(&best).map(column).collect();
         ways.join("   ")
     }
 }

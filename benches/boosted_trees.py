@@ -1,8 +1,8 @@
-"""Boosted linear trees beside LightGBM's and scikit-learn's: error and time in the same run.
+"""Boosted linear trees compared with LightGBM and scikit-learn: error and time in the same run.
 
-Both learn the logarithm of the latency of a drive in a formula, with 2 % of noise, on one
-thread, and are asked about 2000 workloads they have not seen, without noise. Each row is
-the mean over five draws of the training workloads.
+All learn the logarithm of the latency of a drive that is a formula, with 2 % of noise, on one
+thread. Then they predict 2000 workloads that they have not seen, without noise. Each row is the
+mean over five draws of the training workloads.
 
     .venv/bin/python benches/boosted_trees.py
 """

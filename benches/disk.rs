@@ -1,7 +1,7 @@
-//! Simulated requests per second of `spinpoint-m7`, beside a bare loop.
+//! Simulated requests per second of `spinpoint-m7`, compared with a bare loop.
 //!
 //! The bare loop draws the same requests and adds up seek and rotation, first come, first
-//! served: no commands, link, cache, queue, histogram. It bounds the speed from above.
+//! served: no commands, link, cache, queue or histogram. It is an upper limit for the speed.
 //!
 //! Run with `make bench`, or `cargo bench -p drivelab-sim --bench disk`; words after `--` choose
 //! orders (`fcfs`, `sptf`), and `REQUESTS=1000000` in the environment makes it short.

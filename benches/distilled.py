@@ -1,17 +1,17 @@
-"""A fitted scenario beside MLPerf Storage's distilled fio job, on a key-value cache trace.
+"""A fitted scenario compared with MLPerf Storage's distilled fio job, on a key-value cache trace.
 
-The peer, `distill_fio.py` of mlcommons/storage (kv_cache_benchmark/utils), turns histograms of a
-block trace into a fio job: random offsets, sizes by shares, a depth of 32 or more. It is no part of
-Drivelab; run it between two calls of this script:
+The other tool, `distill_fio.py` of mlcommons/storage (kv_cache_benchmark/utils), turns histograms
+of a block trace into a fio job: random offsets, sizes by shares, a depth of 32 or more. It is not
+part of Drivelab. Run it between two calls of this script:
 
     python benches/distilled.py --trace kv.csv --histograms kv.txt
     python distill_fio.py -i kv.txt -o kv.ini
     python benches/distilled.py --trace kv.csv --job kv.ini --drive sim:enterprise-tlc-pcie4
 
-The first call makes a trace in the form that the peer's `--io-trace-log` writes, replays it on the
-drive, and writes the histograms of sizes and depths that its bpftrace script would print. The last
-runs three things on the same drive: the trace, the scenario that is fitted to it, and the job, as
-a closed loop over the drive. It prints the median difference by window.
+The first call makes a trace in the form that the other tool's `--io-trace-log` writes, replays it
+on the drive, and writes the histograms of sizes and depths that its bpftrace script would print.
+The last call runs three things on the same drive: the trace, the scenario that is fitted to it, and
+the job, as a closed loop over the drive. It prints the median difference over the windows.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def made_trace() -> Iterator[str]:
 
 
 def _turn(user: int, blocks: Any) -> Iterator[tuple[str, str]]:
-    """Yield what a user's turn does: all blocks are read, layer by layer, then one is written."""
+    """Yield the requests of a user's turn: read all blocks, layer by layer, then write one."""
     for block in range(blocks[user] - 1):
         for layer in range(_LAYERS):
             yield "Read", f"{layer}-{block}"
@@ -85,11 +85,11 @@ def _turn(user: int, blocks: Any) -> Iterator[tuple[str, str]]:
 
 
 def histograms(requests: Requests, drive: str) -> Iterator[str]:
-    """Yield what the peer's script prints of a replay: sizes in KiB, and depths at dispatch."""
+    """Yield what the other tool's script prints: sizes in KiB, depths at dispatch."""
     trace = requests_as_trace(requests)
     with open_simulated(drive) as opened:
-        told = opened.simulate(trace, log_requests=len(requests.action))
-    log = pyarrow.parquet.read_table(io.BytesIO(told.log)).to_pydict()
+        replayed = opened.simulate(trace, log_requests=len(requests.action))
+    log = pyarrow.parquet.read_table(io.BytesIO(replayed.log)).to_pydict()
     begins = np.array(log["submitted_ns"])
     ends = begins + np.array(log["latency_ns"])
     for action, name in ((0, "read"), (1, "write")):
@@ -132,7 +132,7 @@ def job_workload(text: str, range_bytes: int) -> Stimuli:
 
 
 def main(words: list[str]) -> int:
-    """Write the peer's input, or compare."""
+    """Write the other tool's input, or compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trace", type=Path, required=True)
     parser.add_argument("--histograms", type=Path)
@@ -154,11 +154,11 @@ def main(words: list[str]) -> int:
     print(f"{len(requests.action):,} requests over {seconds:.0f} s on {args.drive}")
     for name, workload, lasting in (("fitted", scenario, None), ("distilled", job, seconds)):
         found = windows_on(args.drive, workload, _WINDOW_NS, seconds=lasting)
-        told = compared(args.drive, recorded, found)
+        difference = compared(args.drive, recorded, found)
         print(
-            f"{name:10} latency {100 * told.latency_difference:8.1f} %  "
-            f"requests/s {100 * told.throughput_difference:8.1f} %  "
-            f"bytes/s {100 * told.bandwidth_difference:8.1f} %"
+            f"{name:10} latency {100 * difference.latency_difference:8.1f} %  "
+            f"requests/s {100 * difference.throughput_difference:8.1f} %  "
+            f"bytes/s {100 * difference.bandwidth_difference:8.1f} %"
         )
     return 0
 

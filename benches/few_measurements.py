@@ -1,16 +1,17 @@
-"""How far off models are by the number of measurements, by design and estimator, on ten drives.
+"""Errors of models by the number of measurements, design and estimator, on ten drives.
 
-Simulated drives, bursts. Every model answers for the same 400 workloads spread over the whole
-ranges, none of which it was fitted to; the mean relative error of the mean latency is told:
+The drives are simulated, and writes are bursts. Every model predicts the same 400 workloads, which
+are spread over the whole ranges and were not used for its fit. The result is the mean relative
+error of the mean latency:
 
-    adaptive    workloads chosen as the run goes: the default of `drivelab model`
-    sobol       a space-filling design, each estimator by itself
+    adaptive    workloads chosen during the run: the default of `drivelab model`
+    sobol       a space-filling design, each estimator alone
     huang2011   values of the grid of Huang et al. 2011
     paper       12,000 of that grid and trees with linear leaves, one or boosted, whichever is
                 better: a line to compare with
 
-It takes hours, of which `--drives` and `--most` take part. Rows are kept as they are found: the
-same command goes on. `--draw` draws what is there.
+It takes hours; `--drives` and `--most` limit it to a part. Each row is saved when it is found, and
+the same command resumes. `--draw` draws the existing rows.
 
     .venv/bin/python benches/few_measurements.py [--drives sim:x25m,...] [--most N] [--draw]
 """
@@ -62,7 +63,7 @@ DRIVES: Final = (
 )
 SIZES: Final = (50, 100, 200, 300, 600, 1200)
 MEMBERS: Final = ("boosted", "guide", "kriging", "bottleneck_kriging", "queueing_kriging")
-# Whose errors are told, by design; the combination needs all the others.
+# The estimators whose errors are saved, by design; the combination needs all the others.
 TOLD: Final = {
     "adaptive": ("combined",),
     "sobol": ("boosted", "guide", "kriging", "queueing_kriging", "combined"),
@@ -83,7 +84,7 @@ Row = tuple[str, str, str, int, float]
 
 
 def main() -> None:
-    """Find what is missing of the table, or draw what is there."""
+    """Find the missing rows of the table, or draw the existing ones."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--drives", default=",".join(DRIVES), help="separated by commas")
     options.add_argument("--most", type=int, default=max(SIZES), help="measurements at most")
@@ -105,7 +106,7 @@ def main() -> None:
 
 
 def rows_of(drive: Drive, design: str, sizes: Sequence[int]) -> list[Row]:
-    """Measure a drive by a design and tell how far models of so many measurements are off."""
+    """Measure a drive by a design, and find the errors of models of this many measurements."""
     check = Rows.of(spread(drive))
     truth = surface_targets(check.table, check.observed)
     measured = chosen(drive, design, max(sizes))
@@ -120,7 +121,7 @@ def rows_of(drive: Drive, design: str, sizes: Sequence[int]) -> list[Row]:
 
 
 def answered(rows: Rows, check: Rows, design: str) -> dict[str, np.ndarray]:
-    """Return by estimator what it says of the check's workloads."""
+    """Return each estimator's predictions for the check's workloads."""
     targets = surface_targets(rows.table, rows.observed)
     if design == "paper":
         features = FEATURE_SETS["extended"]
@@ -142,7 +143,7 @@ def answered(rows: Rows, check: Rows, design: str) -> dict[str, np.ndarray]:
 
 
 def chosen(drive: Drive, design: str, count: int) -> list[Measurement]:
-    """Measure so many workloads of a design, in its order."""
+    """Measure this many workloads of a design, in its order."""
     plan = MeasurementPlan.of_kind(drive.kind, seed=SEED)
     if design == "adaptive":
         with tempfile.TemporaryDirectory() as folder:
@@ -168,7 +169,7 @@ def chosen(drive: Drive, design: str, count: int) -> list[Measurement]:
 
 
 def spread(drive: Drive) -> list[Measurement]:
-    """Measure the workloads that every model is asked about."""
+    """Measure the workloads that every model predicts."""
     design = parse_design(f"sobol:{ASKED}")
     selection = design.select(ASKED_SEED, accepted_by(drive), drive.block_bytes)
     plan = MeasurementPlan.of_kind(drive.kind, seed=ASKED_SEED)
@@ -192,7 +193,7 @@ def keep(path: Path, rows: Sequence[Row]) -> None:
 
 
 def drawing(rows: Sequence[Row]) -> str:
-    """Draw error against measurements, a figure a drive."""
+    """Draw error against measurements, one figure per drive."""
     labels = {
         ("adaptive", "combined"): "adaptive",
         ("sobol", "combined"): "Sobol",

@@ -1,6 +1,6 @@
-"""What fio needs for a request: by its own random numbers, by iolog, and with its latency log.
+"""CPU time of fio per request: with its own random numbers, from an iolog, with a latency log.
 
-Its engine ``null`` completes at once, so that all time is fio's own. Run with
+Its engine ``null`` completes requests immediately, so all the time is fio's own. Run with
 ``python benches/fio_iolog.py``.
 """
 
@@ -53,7 +53,7 @@ def nanoseconds_each(options: list[str], folder: Path) -> float:
 
 
 def main() -> None:
-    """Print the medians; the variants take turns, so that noise meets all alike."""
+    """Print the medians; the variants take turns, so that noise affects all in the same way."""
     if shutil.which("fio") is None:
         sys.exit("fio is not installed; `make system-packages` installs one")
     stream = RequestStream(Characteristics(queue_depth=16).as_tuple(), 0, _RANGE_BYTES, 1, 2)

@@ -1,8 +1,8 @@
-//! Pages per second of the firmware alone, without simulated time: what
-//! preconditioning costs, and what collection costs under random overwrites.
+//! Pages per second of the firmware alone, without simulated time: the cost of
+//! preconditioning, and of collection under random overwrites.
 //!
-//! The bare loop beside them is what no page map can leave out: the map, its
-//! reverse and two bits of the bitmap, without blocks, collection or
+//! The bare loop does only what every page map must do: update the map, its
+//! reverse and two bits of the bitmap. It has no blocks, collection or
 //! operations.
 //!
 //! Run with `make bench`, or `cargo bench -p drivelab-ftl --bench firmware`.
@@ -210,7 +210,7 @@ fn main() {
         other_generation(scheme.word(), &mut block_map(*scheme), requests, page_map);
     }
 
-    // What a worker pays: 22,000 writes from the checkpoint, and back.
+    // The cost of a worker's reset: 22,000 writes from the checkpoint, and back.
     firmware.checkpoint();
     let then = firmware.clone();
     let watch = Stopwatch::start();

@@ -1,5 +1,5 @@
-//! Nanoseconds that the firmware program takes for a request of one page, beside the map and a
-//! copy of a page alone: what commands, buffers and hand-offs add.
+//! Nanoseconds that the firmware program takes for a request of one page, compared with the map
+//! and a copy of a page alone. The difference is the cost of commands, buffers and hand-offs.
 //!
 //! Run with `make bench`, or `cargo bench -p drivelab-firmware --bench firmware_program`.
 #![allow(clippy::unwrap_used, missing_docs)]
@@ -29,7 +29,7 @@ const GEOMETRY: Geometry = Geometry {
 };
 const REQUESTS: u32 = 200_000;
 const ROUNDS: u32 = 3;
-/// Look-ups for each request, or they would be over before the clock moves.
+/// Look-ups for each request: fewer would end before the clock moves.
 const LOOK_UPS: u32 = 50;
 
 fn list(kind: Kind, is_random: bool) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! Time of one `Generator::next_request` beside one draw of its random numbers.
+//! Time of one `Generator::next_request`, compared with one draw of its random numbers.
 //!
 //! Run with `cargo bench -p drivelab-workload`.
 

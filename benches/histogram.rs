@@ -1,4 +1,4 @@
-//! Time of one `Histogram::record` beside a loop that only makes the latencies.
+//! Time of one `Histogram::record`, compared with a loop that only makes the latencies.
 //!
 //! Run with `cargo bench -p drivelab-request`.
 

@@ -1,10 +1,10 @@
-"""Kriging beside scikit-learn's process: time and error in the same run, on one thread.
+"""Kriging compared with scikit-learn's process: time and error in the same run, on one thread.
 
-Both learn the logarithm of latency over queue depth of a drive in a formula
-(tests/synthetic_drive.py) from the work of workloads with 2 % of noise, and are asked about 2,000
-workloads they have not seen, without noise. Both search the likeliest parameters of a Matern 5/2
-covariance with a length for each of the features and a nugget, once and from where they begin by
-themselves. Time is the processor's, so that a busy machine does not show.
+Both learn the logarithm of latency over queue depth of a drive that is a formula
+(tests/synthetic_drive.py), from the work of workloads with 2 % of noise. Then they predict 2,000
+workloads that they have not seen, without noise. Both search once, from their default start, for
+the most likely parameters of a Matern 5/2 covariance with a length for each feature and a nugget.
+Time is processor time, so other programs have little effect.
 
     .venv/bin/python benches/kriging.py [ROWS...]
 """
@@ -44,7 +44,7 @@ def scikit_learns(columns: int) -> GaussianProcessRegressor:
 
 
 def main() -> None:
-    """Time both, and print a line each."""
+    """Time both, and print one line for each."""
     warnings.filterwarnings("ignore")
     sizes = [int(word) for word in sys.argv[1:]] or list(ROWS)
     made = spread_workloads(max(sizes) + UNSEEN, 0)

@@ -1,12 +1,12 @@
-"""The tree with linear leaves beside its like: error and time in the same run, on one thread.
+"""The tree with linear leaves compared with similar ones: error and time, on one thread.
 
-All learn the logarithm of the latency of a drive in a formula (tests/synthetic_drive.py) from
-12,000 workloads in eight characteristics, with 3 % of noise, and are asked about 4,000 workloads
-they have not seen, without noise. Strides are whole pages first, so that these 3 % are all that
-cannot be learned, then any: whether one is aligned decides about up to 30 % and is no
-characteristic. Means of three draws (one of what takes longest); time is the processor's, so
-that a busy machine does not show. Rivals that are not installed are left out, and that is said:
-`pip install cubist linear-tree` into an environment that has Drivelab brings them.
+All learn the logarithm of the latency of a drive that is a formula (tests/synthetic_drive.py) from
+12,000 workloads in eight characteristics, with 3 % of noise. Then they predict 4,000 workloads that
+they have not seen, without noise. Strides are first whole pages, so that only these 3 % cannot be
+learned. Then they have any value: alignment decides about up to 30 % of the latency, and it is not
+a characteristic. Rows are means of three draws (one for the slowest). Time is processor time, so
+other programs have little effect. The output names rivals that are not installed and are left out.
+To get them, run `pip install cubist linear-tree` in an environment with Drivelab.
 
     .venv/bin/python benches/linear_leaf_tree.py
 """
@@ -52,7 +52,7 @@ def linear_tree(**parameters: object) -> Make:
         from lineartree import LinearTreeRegressor
 
         class Adapted(LinearTreeRegressor):  # type: ignore[misc]
-            # linear-tree 0.3.5 calls what scikit-learn 1.7 took away.
+            # linear-tree 0.3.5 calls a method that scikit-learn 1.7 removed.
             def _validate_data(self, X: Any, y: Any = "no_validation", **checks: Any) -> Any:  # noqa: N803
                 checks["ensure_all_finite"] = checks.pop("force_all_finite", True)
                 return validate_data(self, X, y, **checks)
@@ -97,7 +97,7 @@ def leaves(model: Any) -> str:
 
 
 def tried(name: str, make: Make, whole_pages: bool) -> str:
-    """Fit and ask a model; return its line."""
+    """Fit a model and predict with it; return its line."""
     errors, times, shown = [], [], ""
     for seed in range(1 if name in SLOW else SEEDS):
         workloads = workloads_of(ROWS, seed, whole_pages)

@@ -1,11 +1,11 @@
-"""A served drive beside the simulator, and the bare connection beside nbdkit.
+"""A served drive compared with the simulator, and the connection alone with nbdkit.
 
     python benches/live_drive.py [--dilate 20] [--block]
 
-For each workload fio asks a served drive through its nbd engine, and the simulator is asked the
-same; their mean latencies should agree, but for what the connection takes. Without simulating, the
-server is set beside nbdkit's memory plugin, where that is installed. With --block fio asks the
-block device instead (root).
+For each workload fio measures a served drive through its nbd engine, and the simulator runs the
+same. Their mean latencies should agree, except for the time of the connection. Without simulation
+the server is compared with nbdkit's memory plugin, if that is installed. With --block fio measures
+the block device instead (root).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Served:
         if not first.startswith("serving"):
             sys.exit(first)
         devices = [word for word in first.split() if word.startswith("/dev/loop")]
-        #: How fio comes to it.
+        #: How fio connects to it.
         self.way = (
             ["--ioengine=libaio", "--direct=1", f"--filename={devices[0]}"]
             if devices
@@ -69,8 +69,8 @@ def fio(
         *(f"--rwmixwrite={100 * write_ratio:g}", f"--bs={size.removesuffix('iB').lower()}"),
         *(f"--iodepth={depth}", f"--runtime={seconds}", "--time_based", "--output-format=json"),
     ]
-    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    (job,) = json.loads(told[told.index("{") :])["jobs"]
+    printed = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    (job,) = json.loads(printed[printed.index("{") :])["jobs"]
     return job
 
 
@@ -79,8 +79,8 @@ def simulated(write_ratio: float, depth: int, size: str, requests: int) -> dict[
         *("simulate", DRIVE, "--write-ratio", str(write_ratio), "--queue-depth", str(depth)),
         *("--read-size", size, "--write-size", size, "--requests", str(requests), "--json"),
     ]
-    told = subprocess.run([*COMMAND, *words], capture_output=True, text=True, check=True).stdout
-    return json.loads(told)["streams"][0]["operations"]
+    printed = subprocess.run([*COMMAND, *words], capture_output=True, text=True, check=True).stdout
+    return json.loads(printed)["streams"][0]["operations"]
 
 
 def beside_the_simulator(folder: Path, dilation: float, seconds: float, *block: str) -> None:
@@ -90,7 +90,7 @@ def beside_the_simulator(folder: Path, dilation: float, seconds: float, *block: 
     for write_ratio, depth, size in WORKLOADS:
         served = Served(folder, "--dilate", str(dilation), *block)
         found = fio(served.way, write_ratio, depth, size, seconds)
-        told = served.stop()
+        summary = served.stop()
         for name in ("read", "write"):
             if not found[name]["total_ios"]:
                 continue
@@ -100,11 +100,11 @@ def beside_the_simulator(folder: Path, dilation: float, seconds: float, *block: 
             p99 = found[name]["clat_ns"]["percentile"]["99.000000"] / dilation / 1e3
             print(
                 f"{name:<5} {size:>5} depth {depth:<3}"
-                f"{told['operations'][name]['latency_ns_mean'] / 1e3:10.1f} {mean:10.1f} "
+                f"{summary['operations'][name]['latency_ns_mean'] / 1e3:10.1f} {mean:10.1f} "
                 f"{truth['latency_ns_mean'] / 1e3:10.1f} "
                 f"{mean / (truth['latency_ns_mean'] / 1e3):13.3f} "
                 f"{p99 / (truth['latency_ns_p99'] / 1e3):8.3f} "
-                f"{told['lateness']['late_ns_p99'] / 1e3:8.1f} us"
+                f"{summary['lateness']['late_ns_p99'] / 1e3:8.1f} us"
             )
 
 

@@ -1,10 +1,10 @@
-"""A performance test on a served drive beside the same test on the simulator (root).
+"""A performance test on a served drive, compared with the same test on the simulator (root).
 
     python benches/live_pts.py [--test latency] [--scale 0.01] [--dilate 10]
 
-The drive is served as a block device and tested as any other. The test's rounds should find what
-they find in the simulator, but for what the kernel and fio add to each request. The write cache is
-on in both (the client edition): nobody can switch it through a loop device.
+The drive is served as a block device and tested like any other. The results should agree with those
+of the simulator, except for the time that the kernel and fio add to each request. The write cache
+is on in both (the client edition), because it cannot be switched off through a loop device.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-# Written full in seconds: a test preconditions the whole drive, and here in real time.
+# Small, so that it is written in seconds: a test preconditions the whole drive, here in real time.
 PRESET = """\
 base = "x25m"
 name = "little"

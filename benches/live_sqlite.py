@@ -63,19 +63,19 @@ class Mounted:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # The drive takes its file system with it.
+        # The end of the drive also unmounts its file system.
         self._process.send_signal(signal.SIGTERM)
-        self.told: dict[str, Any] = json.loads(self._process.communicate()[0])
+        self.summary: dict[str, Any] = json.loads(self._process.communicate()[0])
 
     def written_bytes(self) -> int:
-        """Tell what the device was ever asked to write; other drives had it before."""
+        """Return the bytes ever written to the device; other drives had its number before."""
         fields = Path(f"/sys/block/{Path(self.device).name}/stat").read_text().split()
         return 512 * int(fields[6])
 
 
 @dataclass(frozen=True)
 class Transaction:
-    """One of them: when it ended, in the drive's time, and what was written by then."""
+    """A transaction: when it ended, in the drive's time, and the bytes written by then."""
 
     seconds: float
     written_bytes: int
@@ -97,7 +97,7 @@ def filled(drive: Mounted, rows: int) -> sqlite3.Connection:
 
 
 def transactions(drive: Mounted, rows: int, most_bytes: int, dilation: float) -> list[Transaction]:
-    """Fill a table, then replace rows until so much was written."""
+    """Fill a table, then replace rows until this many bytes are written."""
     base = drive.written_bytes()
     database = filled(drive, rows)
     database.execute("PRAGMA journal_mode=WAL")
@@ -137,7 +137,7 @@ def rate(done: list[Transaction]) -> float:
 
 
 def draw(path: Path, rows: list[tuple[float, float, float]], full: float) -> None:
-    """Draw what was seen, as SVG."""
+    """Draw the results as SVG."""
     from drivelab.report.drawing.svg import document
 
     def lines(figure: Figure) -> None:
@@ -163,7 +163,7 @@ def draw(path: Path, rows: list[tuple[float, float, float]], full: float) -> Non
 
 
 def main() -> None:
-    """Serve, write, tell."""
+    """Serve the drive, write to it, print the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--drive", default=f"sim:{HERE / 'live_small_ssd.toml'}")
     parser.add_argument("--flash", type=float, default=640, help="MiB of the drive's flash [640]")

@@ -1,15 +1,15 @@
 """What 12,000 workloads on 1,000 drives take: the network, the journals, the head node.
 
-Nobody here has 1,000 drives. So this measures what one result costs on its way, on this machine and
-by the code that would do it, and then lets the results of 1,000 drives arrive at a simulated head
-node. It says
+We do not have 1,000 drives. So this measures what one result costs on its way, on this machine and
+with the code that would do it. Then it lets the results of 1,000 drives arrive at a simulated head
+node. It prints
 
-- how large a result is as a message and as a row of a journal;
-- how long the head node takes for it: to read it, to hand out the next work, to keep it (simulated
-  drives share one journal that survives a kill; real ones have one each that survives a loss of
-  power). The executor is the real one, with places that answer at once;
-- how much memory a run takes that waits for a drive, since each real drive has a run of its own;
-- when everything is done, how busy the head node is, and how many results wait at most.
+- the size of a result as a message and as a row of a journal;
+- the head node's time for it: to read it, to hand out the next work, and to save it (simulated
+  drives share one journal that survives a kill; each real drive has a journal that survives a loss
+  of power). The executor is the real one, with workers that answer immediately;
+- the memory of a run that waits for a drive, because each real drive has its own run;
+- when everything is done, how busy the head node is, and the maximum number of waiting results.
 
 Everything else in a large campaign is in proportion to the number of drives or of results::
 
@@ -52,9 +52,9 @@ from drivelab.workloads.parts import Parts
 PLAN = MeasurementPlan(requests=2000, warmup_requests=200, seed=1)
 # A measurement of a real drive: a second of counting, a tenth of warming up, and starting fio.
 REAL_SECONDS = 1.1 + 0.3
-# A head node with as many cores does so many times as much of what runs share.
+# A head node with more cores does proportionally more of the work that runs share.
 CORES = 16
-# Of each drive; what follows goes on alike.
+# Workloads per drive that are simulated; the rest is assumed to continue in the same way.
 MOST_PLAYED = 300
 
 
@@ -102,7 +102,7 @@ class EchoPlace:
 
 @dataclass
 class Costs:
-    """What one result takes; seconds and bytes."""
+    """The cost of one result, in seconds and bytes."""
 
     message_bytes: int
     row_bytes: float
@@ -130,7 +130,7 @@ def seconds_each(
 
 
 def measured_costs(drive: Drive, count: int, seats: list[int]) -> Costs:
-    """Measure what a result costs, by `count` of them."""
+    """Measure the cost of a result, over `count` of them."""
     design = parse_design(f"huang2011:{count}")
     workloads = design.select(1, None, drive.block_bytes).workloads[:count]
     work = list(enumerate(workloads))
@@ -155,7 +155,7 @@ def measured_costs(drive: Drive, count: int, seats: list[int]) -> Costs:
                     if sum(1 for _ in given) != count:
                         raise RunError("results are missing")
 
-            # Every worker opens the drive first, which is no part of a result.
+            # Every worker opens the drive first, which does not count towards a result.
             all_of_it()
             return seconds_each(all_of_it, count)
 
@@ -197,11 +197,11 @@ def measured_costs(drive: Drive, count: int, seats: list[int]) -> Costs:
 
 
 def waiting_run_bytes() -> int:
-    """Return what a process takes that was forked for a run and has loaded what measuring takes."""
+    """Return the memory of a process forked for a run, with the code for measuring loaded."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        # What a run touches: a journal, threads, messages.
+        # What a run uses: a journal, threads, messages.
         text = json.dumps(list(range(50_000)))
         threads = [threading.Thread(target=json.loads, args=(text,)) for _ in range(3)]
         for thread in threads:
@@ -212,19 +212,19 @@ def waiting_run_bytes() -> int:
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as found:
-        told = int(found.read())
+        memory = int(found.read())
     os.waitpid(child, 0)
-    return told
+    return memory
 
 
 def own_bytes(process: str) -> int:
-    """Return the memory that a process shares with no other."""
+    """Return the memory that a process does not share with others."""
     lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Private_"))
 
 
 def ssh_bytes() -> int:
-    """Return what one connection takes here: ssh, held open by a proxy that says nothing."""
+    """Return the memory of one connection here: ssh, kept open by a silent proxy."""
     silent = ["ssh", "-o", "ProxyCommand=sleep 5", "-o", "BatchMode=yes", "nowhere", "true"]
     try:
         with subprocess.Popen(silent, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as ssh:
@@ -278,7 +278,7 @@ def arrive(drives: int, workloads: int, *, each: float, cost: float, ahead: int)
 
 
 def shown(costs: Costs) -> list[str]:
-    """Return a table of what one result costs."""
+    """Return a table of the costs of one result."""
     rows = [
         ("as a message", f"{costs.message_bytes:,} bytes"),
         ("as a row of a journal", f"{costs.row_bytes:,.0f} bytes"),
@@ -300,7 +300,7 @@ def microseconds(seconds: float) -> str:
 
 
 def planned(costs: Costs, drives: int, workloads: int) -> list[str]:
-    """Return a table of what a whole campaign takes."""
+    """Return a table of the costs of a whole campaign."""
     total = drives * workloads
     memory = drives * (costs.run_bytes + costs.ssh_bytes)
     journal = workloads * costs.row_bytes
@@ -324,8 +324,8 @@ def planned(costs: Costs, drives: int, workloads: int) -> list[str]:
     ]
     for name, each in (("of a second", 1.0), ("of 0.1 s", 0.1)):
         # One run, whose executor is one thread.
-        told = f"one simulated drive, {drives:,} workers, measurements {name}"
-        cases.append((told, each, shared + costs.keep_seconds, 3))
+        label = f"one simulated drive, {drives:,} workers, measurements {name}"
+        cases.append((label, each, shared + costs.keep_seconds, 3))
     for name, each, cost, ahead in cases:
         played = min(workloads, MOST_PLAYED)
         found = arrive(drives, played, each=each, cost=cost, ahead=ahead)

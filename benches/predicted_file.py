@@ -1,9 +1,9 @@
-"""A file of a million workloads answered: `drivelab predict --file` beside the usual way.
+"""A file of a million workloads: `drivelab predict --file` compared with the usual way.
 
 The usual way reads the file with the csv module and asks LightGBM for one metric without an
-interval, which takes longest where ours does least: reading. Ours gives three metrics with
-their intervals, says what lies outside, and writes it all; on a model that was trained on a grid
-it asks twice, because mixes between the trained write ratios are mixed.
+interval. Most of its time is reading, the part that takes us least. Ours predicts three metrics
+with their intervals, marks workloads outside what was measured, and writes everything. A model that
+was trained on a grid is asked twice, because mixes between the trained write ratios are mixed.
 
     .venv/bin/python benches/predicted_file.py
 """
@@ -35,7 +35,7 @@ TRAINED = Parts(training=1600, calibration=400)
 
 
 def write_workloads(path: Path) -> None:
-    """Write 20,000 workloads, again and again: what is answered once is not kept."""
+    """Write 20,000 workloads again and again; answers are not cached."""
     rows = [characteristics(row).as_tuple() for row in spread_workloads(20_000, 7)]
     lines = "".join(",".join(map(str, row)) + "\n" for row in rows)
     path.write_text(",".join(FIELDS) + "\n" + lines * (ROWS // len(rows)))

@@ -1,13 +1,13 @@
-//! How many requests a second a simulated drive replays of SPC text, reading included.
+//! How many requests a second a simulated drive replays from SPC text, including reading.
 //!
-//! `bench-64gib` replays a trace of random requests of 4 KiB that lies in memory as text: all at
-//! once, 64 outstanding, and at recorded times of a million a second. Beside it stand the parts of
-//! that: the survey, which reads the text once, and the run, during which it is read again by
-//! another thread; and the same drive when requests of that kind are drawn, not read.
+//! `bench-64gib` replays a trace of random requests of 4 KiB, which is in memory as text. It does so
+//! as fast as possible with 64 outstanding, and at recorded times of a million a second. The output
+//! also has the parts: the survey, which reads the text once; the run, during which another thread
+//! reads it again; and the same drive with requests that are drawn instead of read.
 //!
-//! Run with `cargo bench -p drivelab-replay`; `REQUESTS` (4,000,000) and `ROUNDS` (3) may be set.
-//! The first column is the time that the simulating thread had on its core, which is what passes where
-//! the reading thread has a core of its own; the second is wall time, other programs' turns included.
+//! Run with `cargo bench -p drivelab-replay`; you can set `REQUESTS` (4,000,000) and `ROUNDS` (3).
+//! The first column is the time of the simulating thread on its core. This is the wall time if the
+//! reading thread has its own core. The second column is wall time, including other programs' turns.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fmt::Write;
@@ -126,7 +126,7 @@ fn main() {
             speed: 1.0,
             depth: 1024,
         };
-        // The drive is steady before the first round is looked at.
+        // The drive is steady before the first round is timed.
         drawn(&mut drive, write_ratio, requests);
         let mut best = [[f64::INFINITY; 2]; 7];
         for _ in 0..rounds {

@@ -1,7 +1,7 @@
-"""The simulator's speed as `drivelab simulate` tells it, beside what `make bench` measures inside.
+"""The simulator's speed as `drivelab simulate` prints it.
 
-Every case is a process of its own: requests over its wall time in the loop, page programs
-likewise, and the most memory that it had.
+`cargo bench` measures the same from inside. Every case is a separate process. The output has
+requests and page programs per second of wall time in the loop, and the peak memory.
 
     .venv/bin/python benches/simulate_command.py
 """
@@ -25,15 +25,15 @@ CASES = {
 
 
 def main() -> None:
-    """Run every case and print a line about each."""
+    """Run every case and print one line for each."""
     for name, words in CASES.items():
         command = [COMMAND, "simulate", "sim:bench-64gib", "--queue-depth", "64", *words, "--json"]
-        told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-        seconds = told["loop_wall_seconds"]
+        printed = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+        seconds = printed["loop_wall_seconds"]
         print(
-            f"{name:<26} {told['requests'] / seconds / 1e6:6.2f} M requests/s"
-            f" {told['page_programs'] / seconds / 1e6:6.2f} M page programs/s"
-            f" {told['peak_memory_bytes'] / 2**20:7.0f} MiB"
+            f"{name:<26} {printed['requests'] / seconds / 1e6:6.2f} M requests/s"
+            f" {printed['page_programs'] / seconds / 1e6:6.2f} M page programs/s"
+            f" {printed['peak_memory_bytes'] / 2**20:7.0f} MiB"
         )
 
 

@@ -1,9 +1,9 @@
-//! Simulated requests per second of `bench-64gib`, beside a bare loop.
+//! Simulated requests per second of `bench-64gib`, compared with a bare loop.
 //!
-//! The bare loop of an operation is what no simulator of this drive can leave
-//! out: the table look-up and the updates of two timelines (die and channel),
-//! here as next-free times, without events, queues, histograms or collection.
-//! It bounds the speed from above; its latencies would be wrong under load.
+//! The bare loop does only what every simulator of this drive must do for an
+//! operation: look up the table and update two timelines (die and channel),
+//! here as next-free times. It has no events, queues, histograms or collection.
+//! It is an upper limit for the speed; its latencies would be wrong under load.
 //!
 //! Run with `make bench`, or `cargo bench -p drivelab-sim --bench simulator`;
 //! words after `--` choose cases (`plain`, `full`, `firmware`, `dies`, `depth`) and operations
@@ -25,7 +25,7 @@ const SEED: u64 = 1;
 const QUEUE_DEPTH: u32 = 64;
 const PAGE_SHIFT: u32 = 12;
 
-/// What is switched on beside the bare flash.
+/// What is switched on in addition to the bare flash.
 const FULL: &str = "host.interface = \"sata\"\nhost.link_bytes_per_second = 1_000_000_000_000\n\
                     host.commands = 65_536\nhost.read_command_ns = 0\nhost.write_command_ns = 0\n\
                     host.write_acknowledge_ns = 1_000\n\
@@ -196,7 +196,7 @@ fn prepare(config: SsdConfig) -> Prepared {
     prepared
 }
 
-/// Reads, mixed, steady writes: each beside the bare loop.
+/// Reads, mixed, steady writes: each compared with the bare loop.
 fn cases(name: &str, changes: &str, effort: &Effort) {
     println!(
         "{name}, queue depth {QUEUE_DEPTH}, best of {}",

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// A stretch of time on the core: another program's turns on it do not count, where
-/// the system tells.
+/// A stretch of time on the core. Other programs' turns on the core do not count, if
+/// the system reports them.
 pub struct Stopwatch {
     core: Option<Duration>,
     wall: Instant,

@@ -1,7 +1,7 @@
-//! How many requests a second are read of traces, beside finding the ends of the same lines, and
-//! how many are read and characterized.
+//! How many requests of a trace are read a second, compared with finding the ends of the same
+//! lines, and how many are read and characterized.
 //!
-//! Run with `cargo bench -p drivelab-trace`. `REQUESTS` is how many a trace has (2,000,000).
+//! Run with `cargo bench -p drivelab-trace`. `REQUESTS` sets the size of a trace (2,000,000).
 
 use std::hint::black_box;
 use std::io::Write;
@@ -14,7 +14,7 @@ use stopwatch::Stopwatch;
 mod stopwatch;
 
 const ROUNDS: usize = 5;
-/// What is fast is done so often, because the core's time is told in steps of milliseconds.
+/// Fast work is repeated this often, because the system reports the core's time in milliseconds.
 const REPEATED: u64 = 20;
 
 /// Numbers that look like places, the same every time.

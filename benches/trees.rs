@@ -1,4 +1,4 @@
-//! Fitting and asking boosted trees with linear leaves, beside one pass over the same numbers.
+//! Fitting boosted trees with linear leaves and asking them, compared with one pass over the same numbers.
 //!
 //! Run with `cargo bench -p drivelab-tree`.
 

@@ -33,7 +33,7 @@ _PATIENCE_SECONDS: Final = 120
 
 
 def main(arguments: list[str]) -> int:
-    """Fuzz, tell, and keep what was told."""
+    """Fuzz, print the results, and save them."""
     parser = argparse.ArgumentParser(prog="python -m fuzz")
     parser.add_argument("readers", nargs="*", metavar="READER", help="which [all]")
     parser.add_argument("--seconds", type=float, default=300, help="for all together [300]")
@@ -53,8 +53,8 @@ def main(arguments: list[str]) -> int:
             sys.stdout.flush()
             outcomes.append(outcome)
     asked.out.parent.mkdir(parents=True, exist_ok=True)
-    told = {"seconds": asked.seconds, "readers": [asdict(each) for each in outcomes]}
-    asked.out.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    results = {"seconds": asked.seconds, "readers": [asdict(each) for each in outcomes]}
+    asked.out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 1 if any(each.failure is not None for each in outcomes) else 0
 
 

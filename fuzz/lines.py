@@ -16,7 +16,7 @@ from fuzz.reader import load_reader
 
 
 def main() -> None:
-    """Send every input of the folders, and print how many lines were met, and of how many."""
+    """Send every input of the folders, and print how many lines of how many were reached."""
     name, *folders = sys.argv[1:]
     reader = load_reader(name)
     lines: set[tuple[str, int]] = set()

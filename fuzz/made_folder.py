@@ -1,4 +1,4 @@
-"""A run's folder with any texts in it, each with the checksum that belongs to it.
+"""A run's folder with arbitrary texts in it, each with its right checksum.
 
 The first line of an input is the header, a line each what follows is a measurement.
 """
@@ -23,7 +23,7 @@ _MOST_ENTRIES = 50
 
 @contextlib.contextmanager
 def run_of(data: bytes) -> Iterator[RunStore]:
-    """Open a run that holds an input."""
+    """Open a run that contains an input."""
     first, *rest = data.decode(errors="surrogateescape").split("\n")
     # What a database holds is text.
     texts = [text.encode(errors="replace").decode() for text in (first, *rest[:_MOST_ENTRIES])]
@@ -45,7 +45,7 @@ def run_of(data: bytes) -> Iterator[RunStore]:
 
 
 def input_of(header: dict[str, Any], entries: Sequence[dict[str, Any]]) -> bytes:
-    """Give the input that stands for a run."""
+    """Give the input that represents a run."""
     return "\n".join(json.dumps(each) for each in (header, *entries)).encode()
 
 

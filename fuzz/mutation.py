@@ -1,4 +1,4 @@
-"""Changes of inputs at random, the same for the same seed: fuzzing without a look at coverage."""
+"""Random changes of inputs, the same for the same seed: fuzzing without coverage."""
 
 from __future__ import annotations
 

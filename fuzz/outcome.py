@@ -1,4 +1,4 @@
-"""What fuzzing a reader gave, in the form in which it is kept."""
+"""The results of fuzzing a reader, as they are saved."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What the inputs of a reader met.
+    """What the inputs of a reader reached.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What fuzzing a reader gave.
+    """The result of fuzzing a reader.
 
     Attributes
     ----------
@@ -59,6 +59,6 @@ class Outcome:
 
 
 def counted(met: Iterable[bool], edges: int) -> Coverage:
-    """Count lines that were met."""
+    """Count the lines that were reached."""
     every = list(met)
     return Coverage(edges, sum(every), len(every))

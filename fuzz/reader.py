@@ -1,4 +1,4 @@
-"""What is asked of every reader of outside data, for any bytes."""
+"""What every reader of outside data must do, for any bytes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Reader:
     seeds: Callable[[], list[bytes]]
 
     def try_input(self, data: bytes) -> None:
-        """Check an input; a refusal has to stand on one line."""
+        """Check an input; a refusal must be one line."""
         try:
             self.check(data)
         except DrivelabError as error:
@@ -73,7 +73,7 @@ def _check_message(error: DrivelabError) -> None:
 
 
 def read_sealed(name: str, data: bytes, read: Callable[[Path], _Read]) -> _Read:
-    """Read an input as it is, and then with the sum without which nobody looks at it."""
+    """Read an input unchanged, and then with the checksum without which a reader refuses it."""
     try:
         read(file_of(name, data))
     except DrivelabError as error:
@@ -82,7 +82,7 @@ def read_sealed(name: str, data: bytes, read: Callable[[Path], _Read]) -> _Read:
 
 
 def file_of(name: str, data: bytes) -> Path:
-    """Write an input where a reader wants the name of a file."""
+    """Write an input to a file, for a reader that takes the name of a file."""
     path = scratch() / name
     path.write_bytes(data)
     return path

@@ -23,7 +23,7 @@ _TARGET: Final = ROOT / "target" / "fuzz-build"
 _TRIPLE: Final = "x86_64-unknown-linux-gnu"
 _COUNTED: Final = (
     "--cfg fuzzing",
-    # Else the linker drops what tells libFuzzer where the counters are.
+    # Otherwise the linker drops the sections that show libFuzzer where the counters are.
     "-Clink-dead-code",
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -51,13 +51,13 @@ def program() -> Path:
 
 
 def sources() -> dict[str, tuple[str, ...]]:
-    """Give the readers, each with where its source lies."""
+    """Give the readers, each with the path of its source."""
     text = subprocess.run([program()], capture_output=True, text=True, check=True).stdout
     return {name: tuple(each) for name, *each in map(str.split, text.splitlines())}
 
 
 def coverage(name: str, folders: Sequence[Path], edges: Path) -> Coverage:
-    """Send every kept input once more, and tell which lines of the reader's source it met."""
+    """Send every saved input once more, and return the lines of the reader's source that it met."""
     given = {**os.environ, "FUZZ_READER": name, "FUZZ_EDGES": str(edges)}
     command = [str(program()), "-runs=0", *map(str, folders)]
     subprocess.run(command, env=given, capture_output=True, check=True, cwd=edges.parent)
@@ -73,7 +73,7 @@ def coverage(name: str, folders: Sequence[Path], edges: Path) -> Coverage:
     lines: dict[str, bool] = {}
     for line, was_met in zip(found, met, strict=True):
         if line.startswith(wanted):
-            # Some are told with the number of a branch behind.
+            # Some lines end with the number of a branch.
             line = line.partition(" ")[0]  # noqa: PLW2901
             lines[line] = lines.get(line, False) or was_met == "1"
     return counted(lines.values(), met.count("1"))

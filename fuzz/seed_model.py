@@ -13,7 +13,7 @@ MODEL: Final = Path(__file__).parent / "seeds" / "model.json"
 
 
 def main() -> None:
-    """Fit few workloads of a formula, and keep one tree of each kind."""
+    """Fit a few workloads of a formula, and keep one tree of each kind."""
     sys.path.insert(0, str(_ROOT / "tests"))
     from synthetic_drive import (  # type: ignore[import-not-found]
         grid_workloads,
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _shorten(arrays: dict[str, list[float]]) -> None:
-    """Leave the first two trees."""
+    """Keep only the first two trees."""
     nodes = int(arrays["roots"][2])
     terms = int(sum(arrays["terms"][:nodes]))
     arrays["roots"] = arrays["roots"][:2]

@@ -85,7 +85,7 @@ class _Node:
             kinds.append({"type": "array", "items": self.entries.schema(name)})
         if not kinds:
             return {"type": ["number", "null"] if _NUMBER.search(name) else _SCALARS}
-        # Nothing is there: `null`, or an object or a list without anything.
+        # There is no value: `null`, or an empty object or list.
         return (
             kinds[0] | {"type": [kinds[0]["type"], "null"]}
             if len(kinds) == 1

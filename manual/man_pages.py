@@ -15,7 +15,7 @@ from drivelab.cli.main import COMMANDS, EXIT_CODES, GROUPS
 from drivelab.cli.whole_parser import command_parser
 
 ROOT: Final = Path(__file__).parents[1]
-#: What a wheel installs beside the package.
+#: What a wheel installs in addition to the package.
 FOLDER: Final = ROOT / "wheel-data" / "data" / "share" / "man" / "man1"
 _SHORT: Final = "how fast will this drive be under my workload?"
 _ENVIRONMENT: Final = {

@@ -12,7 +12,7 @@ if (location.protocol === "file:") {
       this.#frame.hidden = true;
       document.documentElement.append(this.#frame);
       const inside = this.#frame.contentWindow;
-      // Heard later, and nothing of what is said is shared.
+      // Messages arrive later, as copies.
       inside.postMessage = (data) => setTimeout(() => this.#heard(structuredClone(data)));
       const script = inside.document.createElement("script");
       script.src = new URL(url, location).href;

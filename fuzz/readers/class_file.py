@@ -1,4 +1,4 @@
-"""Classes of workloads: what is accepted adds up, and is kept in a run as it was read."""
+"""Classes of workloads: an accepted class adds up, and a run stores it as it was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Designs as CSV: read whole and read by blocks they are the same workloads."""
+"""Designs as CSV: reading the whole file and reading it by blocks give the same workloads."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _check(data: bytes) -> None:
 
 
 def _may_differ(data: bytes) -> bool:
-    """Tell whether only reading by blocks may refuse: there a line ends where it ends.
+    """Return whether only reading by blocks may refuse: there a line ends where it ends.
 
     Nor is any space around a number taken away there but that of ASCII.
     """

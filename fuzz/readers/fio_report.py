@@ -1,4 +1,4 @@
-"""What fio prints, and its latency log: numbers that agree, or one line about what does not."""
+"""What fio prints, and its latency log: the numbers agree, or one line says what does not."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def _check(data: bytes) -> None:
         sent = _sent(len(done))
         by_stream = streams_of_reads_and_writes(sent.streams(), duration_ns, done)
         step = step_measurement(0, sent, sent.streams(), duration_ns, by_stream, plan=StepPlan())
-        told = json.loads(json.dumps(step.to_json()))
-        assert Measurement.from_json(told) == step
+        stored = json.loads(json.dumps(step.to_json()))
+        assert Measurement.from_json(stored) == step
 
 
 def _sent(streams: int) -> Stimuli:

@@ -1,4 +1,4 @@
-"""Models of firmware: what is accepted costs something, and is written as it was read."""
+"""Models of firmware: an accepted model has costs, and is written as it was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model files: what is accepted answers, and is written as it was read."""
+"""Model files: an accepted model answers, and is written as it was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MQSim's ssdconfig.xml: what is accepted is a preset, and every setting is accounted for."""
+"""MQSim's ssdconfig.xml: an accepted file becomes a preset, and every setting is accounted for."""
 
 from __future__ import annotations
 

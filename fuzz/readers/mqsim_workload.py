@@ -1,4 +1,4 @@
-"""MQSim's workload.xml: what is accepted is flows that become a scenario, or one clear line."""
+"""MQSim's workload.xml: its flows become a scenario, or one clear line says why not."""
 
 from __future__ import annotations
 

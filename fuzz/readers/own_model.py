@@ -1,4 +1,4 @@
-"""Model files of own measurements: what is accepted answers, and is written as it was read."""
+"""Models of your own measurements: an accepted model answers, and is written as it was read."""
 
 from __future__ import annotations
 

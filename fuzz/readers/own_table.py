@@ -1,4 +1,4 @@
-"""Tables of measurements: what is read of them is finite, and has a place."""
+"""Tables of measurements: each value that is read is finite, and has a place in the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans of placements: what is read can be asked of a drive, and its parts are kept as read."""
+"""Plans of placements: a drive can run what was read, and the parts are stored as read."""
 
 from __future__ import annotations
 

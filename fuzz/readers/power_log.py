@@ -1,4 +1,4 @@
-"""Power logs: readings rise in time, and energy is what a plain sum of their parts gives."""
+"""Power logs: the times of readings increase, and the energy is the plain sum of their parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of prices: what is read can be paid, and written again it says the same."""
+"""Tables of prices: each price is a valid amount, and a rewritten table says the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved results of tests: what is accepted can be set beside another."""
+"""Saved results of tests: an accepted result can be compared with another."""
 
 from __future__ import annotations
 

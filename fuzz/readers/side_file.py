@@ -1,4 +1,4 @@
-"""Side files of drive files: ours and sound, or none; written again they say the same."""
+"""Side files of drive files: ours and undamaged, or none; a rewritten one says the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kept states of tests on simulated drives: whole, or none."""
+"""Saved states of tests on simulated drives: complete, or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of campaigns: measurements are what was stored, and written again they are the same."""
+"""Runs of campaigns: measurements are read as stored, and are rewritten unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of performance tests: steps are what was stored, and written again they are the same."""
+"""Runs of performance tests: steps are read as stored, and are rewritten unchanged."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _check(data: bytes) -> None:
     assert 0 < record.extent.range_bytes <= record.extent.capacity_bytes
     for step in record.steps:
         assert Action.from_json(json.loads(json.dumps(step.action.to_json()))) == step.action
-        told = json.loads(json.dumps(step.result.results_json()))
-        assert Measurement.of_results(step.position, step.action.work, told) == step.result
+        stored = json.loads(json.dumps(step.result.results_json()))
+        assert Measurement.of_results(step.position, step.action.work, stored) == step.result
         assert step.iops >= 0
         assert step.streams
 
@@ -46,12 +46,12 @@ def _seeds() -> list[bytes]:
         latency_ns_max=80_000,
         histogram={histogram_bin(80_000): 10},
     )
-    told: dict[str, Any] = {"plan": StepPlan(seconds=60), "extra": {"energy_joules": 3.5}}
+    known: dict[str, Any] = {"plan": StepPlan(seconds=60), "extra": {"energy_joules": 3.5}}
     one = StreamResult("stream 0", 60_000_000_000, done)
     two = dataclasses.replace(one, name="stream 1")
     alone, twice = Stimuli((stimulus,)), Stimuli((stimulus, stimulus))
-    result = step_measurement(0, alone, alone.streams(), 60_000_000_000, [one], **told)
-    both = step_measurement(1, twice, twice.streams(), 60_000_000_000, [one, two], **told)
+    result = step_measurement(0, alone, alone.streams(), 60_000_000_000, [one], **known)
+    both = step_measurement(1, twice, twice.streams(), 60_000_000_000, [one, two], **known)
     run = Action("run", "rounds", round=1, stimulus=stimulus, seconds=60.0)
     entries = [
         {"action": Action("purge", "purge").to_json(), "result": PURGE},
