@@ -1,4 +1,4 @@
-"""Write amplification of random writes beside closed forms."""
+"""Write amplification of random writes, compared with closed forms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from validation.document import Section
 _SPARES: Final = (0.07, 0.15, 0.25, 0.5)
 _PAGES: Final = 128
 _BLOCKS: Final = 5000
-# What is held back for collection, 0.07 % of the blocks, is 1.1 % of the amplification at 7 %;
+# The blocks in reserve for collection, 0.07 % of all, are 1.1 % of the amplification at 7 %;
 # the rest is the random error of one run.
 _TOLERANCE: Final = 0.02
 _PRESET: Final = """
@@ -41,8 +41,8 @@ def collection() -> Section:
     )
     section.say(
         f"Uniform random 4 KiB writes to one plane of {_BLOCKS:,} blocks of {_PAGES} pages, filled "
-        "once; counted after three times the flash was written. The closed forms of Desnoyers "
-        "2012 know neither a reserve nor open blocks."
+        "once. Counting begins after three times the flash was written. The closed forms of "
+        "Desnoyers 2012 have neither a reserve nor open blocks."
     )
     rows = []
     for policy, closed_form in (("greedy", greedy), ("fifo", _fifo)):
@@ -78,12 +78,12 @@ def _simulated(policy: str, spare: float) -> float:
     physical = _BLOCKS * _PAGES
     workload = Characteristics(write_ratio=1.0, queue_depth=4, read_size=4096, write_size=4096)
     with SimulatedDrive("sim:one-plane", PresetSource("one-plane", text, {})) as drive:
-        told = drive.simulate(
+        result = drive.simulate(
             workload,
             warmup_requests=3 * physical,
             requests=physical,
         ).values
-    return float(told["flash"]["write_amplification_ratio"])
+    return float(result["flash"]["write_amplification_ratio"])
 
 
 def _lambert(value: float) -> float:

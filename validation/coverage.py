@@ -34,7 +34,7 @@ _DRIVE: Final = "sim:x25m"
 _PLAN: Final = MeasurementPlan(requests=5000)
 # Drawn once; every seed deals them out anew.
 _POOL: Final = 1200
-# Others, from which the layout of the queueing model is found, once: it takes half of a fit's time.
+# Other workloads, for finding the layout of the queueing model once: that is half of a fit's time.
 _LAYOUT: Final = 300
 _PARTS: Final = Parts(training=120, calibration=60)
 _ASKED: Final = 300
@@ -42,7 +42,7 @@ _SEEDS: Final = 200
 # One seed's coverage scatters by about 0.04 (60 reserved, 300 asked, at 90 %). Seeds share a pool,
 # so their mean scatters by about a fifth of that at best; 0.02 is more than two of those.
 _TOLERANCE: Final = 0.02
-# Intervals were those of boosted trees, as wide for every workload: whose width is to compare with.
+# Earlier intervals were those of boosted trees, equally wide for every workload: for comparison.
 _BEFORE: Final = "boosted"
 _NARROWER: Final = 1 / 3
 
@@ -75,13 +75,13 @@ def simulated_coverage() -> Section:
     every = in_processes(_held, jobs, what="seeds", name=lambda job: str(job.seed))
     shares = np.array([one.shares for one in every])
     section.say(
-        f"{_POOL:,} workloads drawn at random ({population(512)}), {_PLAN.requests:,} requests "
-        f"each after {_PLAN.warmup_requests:,} of warm-up. For each of {_SEEDS} seeds "
-        f"{_PARTS.training} of them train, {_PARTS.calibration} others do and calibrate, {_ASKED} "
-        "others are asked for. Everything is fitted anew for each seed but what only a long search "
-        f"finds, the layout of the queueing model above all: {_LAYOUT} workloads more tell it "
-        "once. The share of what is asked for whose measured value lies in its interval, as mean "
-        "and range over the seeds:"
+        f"{_POOL:,} workloads are drawn at random ({population(512)}), with {_PLAN.requests:,} "
+        f"requests each after {_PLAN.warmup_requests:,} of warm-up. For each of {_SEEDS} seeds "
+        f"{_PARTS.training} of them train the models, {_PARTS.calibration} others train and "
+        f"calibrate, and {_ASKED} others are predicted. Everything is fitted again for each seed, "
+        "except what only a long search finds, mainly the layout of the queueing model: it is "
+        f"found once, from {_LAYOUT} further workloads. The table has the share of the predicted "
+        "workloads whose measured value is in its interval, as mean and range over the seeds:"
     )
     rows = []
     for column, metric in enumerate(METRICS):
@@ -103,10 +103,11 @@ def simulated_coverage() -> Section:
 
 def _widths(section: Section, every: Sequence[Held]) -> None:
     section.say(
-        "How wide the intervals of the mean latency are, upper end less lower end over the "
-        "prediction, mean over workloads and seeds: as they are, wider where a workload is hard; "
-        f"as wide for every workload; and those of {_BEFORE} trees alone, as wide for every "
-        "workload, which is what intervals were before there was kriging."
+        "The widths of the intervals of the mean latency: upper end minus lower end, divided by "
+        "the prediction, mean over workloads and seeds. The columns are the intervals as they "
+        "are, wider for hard workloads; with the same width for every workload; and those of "
+        f"{_BEFORE} trees alone with the same width for every workload, as they were before "
+        "kriging."
     )
     rows = []
     for place, level in enumerate(LEVELS):

@@ -22,7 +22,7 @@ class Claim:
     fitted
         Whether its published number was used to choose what it checks.
     target
-        Whether it was set as an aim before anything was measured. One that is missed is told and
+        Whether it was set as an aim before anything was measured. A missed target is reported and
         counted as a claim that fails, but fails no command.
     """
 

@@ -1,4 +1,4 @@
-"""How good the models of 300 measurements are on eleven drives, and what runs forecast of it."""
+"""How good the models of 300 measurements are on eleven drives, and what runs expected."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from validation.few_runs import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-# Mean relative errors of latency, bandwidth and throughput that models are to have.
+# Targets for the mean relative errors of latency, bandwidth and throughput.
 _OF_SSDS: Final = (0.04, 0.03, 0.03)
 _OF_DISKS: Final = (0.08, 0.08, 0.08)
 _TARGETS: Final = {**dict.fromkeys((*SSDS, *SLOW), _OF_SSDS), **dict.fromkeys(DISKS, _OF_DISKS)}
@@ -45,28 +45,28 @@ def few_measurements() -> Section:
     """Compare errors off the grid with the targets, and with what runs forecast."""
     every = jobs()
     found = in_processes(run, every, what="runs", name=lambda job: job.name)
-    return told(dict(zip(every, found, strict=True)))
+    return section_of(dict(zip(every, found, strict=True)))
 
 
-def told(every: Mapping[Job, Found]) -> Section:
-    """Put what was found into a section."""
+def section_of(every: Mapping[Job, Found]) -> Section:
+    """Put the results into a section."""
     section = Section(f"Models from {MEASUREMENTS} measurements", "python -m validation few")
     section.say(
         f"`drivelab model DRIVE --writes burst --check {CHECK}` on {len(_TARGETS)} drives: "
-        f"{MEASUREMENTS} measurements, chosen as it goes. Found: mean relative errors of latency, "
-        f"bandwidth and throughput on {CHECK} other workloads spread over the whole ranges. "
-        "Forecast: the error that the run expects of the worst of the three, by "
-        "cross-validation, before it measures those. Repeated: how far the latencies of two "
-        f"measurements of {REPEATED['burst']} workloads with other random numbers are apart, on "
-        "average. It is one run a drive with one seed. Other seed: what a run of "
-        "`benches/few_measurements.py` found of the latency, with other workloads to check."
+        f"{MEASUREMENTS} measurements, chosen during the run. *Found*: mean relative errors of "
+        f"latency, bandwidth and throughput on {CHECK} other workloads spread over the whole "
+        "ranges. *Forecast*: the error that the run expects for the worst of the three, by "
+        "cross-validation, before it measures those workloads. *Repeated*: the mean difference in "
+        f"latency of two measurements of {REPEATED['burst']} workloads with other random numbers. "
+        "There is one run per drive, with one seed. *Other seed*: the error of the latency in a "
+        "run of `benches/few_measurements.py`, which has other workloads to check."
     )
     section.say(_unmeasured())
     whole = {job: one for job, one in every.items() if job.measurements == MEASUREMENTS}
     _bursts(section, {job: one for job, one in whole.items() if job.writes == "burst"})
     section.say(
-        "The same with `--writes sustained`, every workload from a state that hours of its own "
-        f"kind of writing have reached; repeated are {REPEATED['sustained']} workloads:"
+        "The same with `--writes sustained`: every workload starts from a state after hours of "
+        f"its own kind of writing. {REPEATED['sustained']} workloads are repeated:"
     )
     _sustained(section, {job: one for job, one in whole.items() if job.writes == "sustained"})
     _forecasts(section, {job: one for job, one in every.items() if job.measurements == EARLY})
@@ -86,13 +86,13 @@ def _unmeasured() -> str:
     if left:
         raise ValueError(f"no word for {', '.join(left)}")
     return (
-        f"These are {len(_TARGETS)} of {len(preset_names())} presets, so nothing here is said of "
-        f"every simulated drive. Not measured are {listed}."
+        f"These are {len(_TARGETS)} of {len(preset_names())} presets, so this says nothing about "
+        f"the other simulated drives. Not measured are {listed}."
     )
 
 
 def _bursts(section: Section, found: Mapping[Job, Found]) -> None:
-    """Show errors beside the targets, and say what limits them where a target is missed."""
+    """Compare errors with the targets, and say what limits them if a target is missed."""
     others = _other_runs()
     rows = []
     for job, one in found.items():
@@ -142,13 +142,13 @@ def _limits(found: Mapping[Job, Found]) -> str:
         said.append(
             "Two measurements of a workload are farther apart than the model is off on "
             f"{_listed(noisy)}: a few measurements in a hundred take many times as long, and no "
-            "model foresees which."
+            "model can predict which."
         )
     if models:
         apart = [100 * (missing[drive].repeated or 0) for drive in models]
         said.append(
             f"On {_listed(models)} two measurements are {min(apart):.2f} to {max(apart):.2f} % "
-            "apart, so the model, or what it sees of workloads, limits the error."
+            "apart, so the model, or its view of workloads, limits the error."
         )
     return " ".join(said)
 
@@ -156,19 +156,19 @@ def _limits(found: Mapping[Job, Found]) -> str:
 def _far_forecasts(found: Mapping[Job, Found]) -> str:
     wrong = [job.drive for job, one in found.items() if _is_off(one.forecast, max(one.errors))]
     if not wrong:
-        return "Every forecast is within a fifth of what was found."
-    return f"The forecast is more than a fifth from what was found on {_listed(wrong)}."
+        return "Every forecast is within a fifth of the error found."
+    return f"The forecast differs from the error found by more than a fifth on {_listed(wrong)}."
 
 
 def _merges(found: Mapping[Job, Found]) -> str:
     """Say of which drives a model cannot know what a write costs."""
     drives = [job.drive for job in found if _mapping(job.drive) in _BLOCK_MAPS]
     return (
-        f"{_listed(drives)} map blocks (docs/simulator.md): an overwritten page goes to a log, and "
-        "a full log costs merges of the blocks in it, from none to dozens of pages moved for one "
-        "written. How many are due depends on where earlier writes went. No estimator sees logs, "
-        f"and the queueing model has none. {_listed(SLOW)}, whose logs are shared by all blocks of "
-        "a plane, is the hardest."
+        f"{_listed(drives)} map blocks (docs/simulator.md). An overwritten page goes to a log, and "
+        "a full log costs merges of the blocks in it: from none to dozens of moved pages for each "
+        "written one, depending on where earlier writes went. No estimator sees logs, and the "
+        f"queueing model has none. {_listed(SLOW)}, whose logs are shared by all blocks of a "
+        "plane, is the hardest."
     )
 
 
@@ -179,7 +179,7 @@ def _mapping(drive: str) -> str:
 
 
 def _target(section: Section, what: str, found: Mapping[Job, Found]) -> None:
-    """Hold what was found against the target, whatever came of it."""
+    """Compare the errors with the target, met or not."""
     missed = {job.drive: _over(job, one) for job, one in found.items() if _over(job, one) > 0}
     listed = ", ".join(f"{drive} by {100 * over:.2f}" for drive, over in missed.items())
     section.claim(
@@ -192,13 +192,13 @@ def _target(section: Section, what: str, found: Mapping[Job, Found]) -> None:
 
 
 def _forecasts(section: Section, found: Mapping[Job, Found]) -> None:
-    """Compare what early runs forecast with what they find, by drive and altogether."""
+    """Compare the forecasts of early runs with their errors, by drive and in total."""
     drives = tuple(dict.fromkeys(job.drive for job in found))
     section.say(
-        f"What a run forecasts is looked at after {EARLY} measurements, where it is hardest, in "
-        f"{SEEDS} runs a drive with other random numbers, beside the worst of the three errors "
-        f"found on {EARLY_CHECK} other workloads; mean over the runs, and from the smallest to "
-        f"the largest. {_listed(SLOW)} is left out: its runs take too long."
+        f"Forecasts are checked after {EARLY} measurements, when they are hardest, in {SEEDS} runs "
+        "per drive with other random numbers. They are compared with the worst of the three "
+        f"errors found on {EARLY_CHECK} other workloads. The table has the mean over the runs, and "
+        f"the smallest and largest. {_listed(SLOW)} is left out, because its runs take too long."
     )
     rows, off = [], {}
     for drive in drives:
@@ -217,16 +217,17 @@ def _forecasts(section: Section, found: Mapping[Job, Found]) -> None:
     within = sum(not _is_off(one.forecast, max(one.errors)) for one in found.values())
     size = fmean(abs(each) for each in off.values())
     section.say(
-        f"By drive the mean forecast is within a fifth on {len(drives) - len(low) - len(high)} of "
-        f"{len(drives)}. It is too good on {_listed(low)}, and too bad on {_listed(high)}. Those "
-        f"errors cancel in the mean over all drives: a drive's forecast is off by {100 * size:.0f} "
-        f"% on average, and {within} of {len(found)} runs forecast within a fifth."
+        "For single drives the mean forecast is within a fifth on "
+        f"{len(drives) - len(low) - len(high)} of {len(drives)}. It is too optimistic on "
+        f"{_listed(low)}, and too pessimistic on {_listed(high)}. These errors cancel in the mean "
+        f"over all drives. A drive's forecast is off by {100 * size:.0f} % on average, and "
+        f"{within} of {len(found)} runs forecast within a fifth."
     )
     forecast = fmean(one.forecast for one in found.values())
     worst = fmean(max(one.errors) for one in found.values())
     section.claim(
         f"the mean forecast of {len(found)} runs, {100 * forecast:.2f} %, is within a fifth of the "
-        f"mean error found, {100 * worst:.2f} %; errors of drives cancel in it",
+        f"mean error found, {100 * worst:.2f} %; errors of drives cancel in this mean",
         holds=not _is_off(forecast, worst),
     )
 

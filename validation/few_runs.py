@@ -67,13 +67,13 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What tells it from the others."""
+        """Its properties that differ from the others'."""
         return f"{self.drive}, {self.writes}, {self.measurements} measurements, seed {self.seed}"
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a run forecast before its check part was measured, and what that found.
+    """What a run forecast before its check part was measured, and the error found then.
 
     Attributes
     ----------

@@ -24,20 +24,20 @@ def hidden_drives() -> Section:
 
 
 def section_of(drives: Sequence[Found], figures: Sequence[Predicted]) -> Section:
-    """Say what was found."""
+    """Show the results."""
     section = Section("Simulated drives fitted to hidden ones", "python -m validation fitted")
     section.say(
-        f"Of {len(BASES)} presets every value that `drivelab fit` fits was multiplied by a random "
-        f"factor between 0.55 and 1.8. {FITTED} workloads of the hidden drive are fitted to, "
-        f"beginning at the preset as it is; {HELD_OUT} others judge. Told: values that the fit "
-        "says the measurements tell. Sharp: those of them whose interval ends within a tenth on "
-        "either side. Itself: the hidden drive, measured again with other random numbers. What was "
-        "found is kept in target/fitted until the code or a preset changes."
+        f"In {len(BASES)} presets every value that `drivelab fit` fits was multiplied by a random "
+        f"factor between 0.55 and 1.8. The fit starts from the unchanged preset and uses {FITTED} "
+        f"workloads of the hidden drive; {HELD_OUT} others judge it. *Determined*: values that, "
+        "according to the fit, the measurements determine. *Sharp*: those of them whose interval "
+        "ends within a tenth on either side. *Itself*: the hidden drive, measured again with other "
+        "random numbers. Results are saved in target/fitted until the code or a preset changes."
     )
     rows = [_row(one) for one in drives]
     section.tabulate(
         (
-            *("hidden drive", "told", "of these within a tenth", "in the interval"),
+            *("hidden drive", "determined", "of these within a tenth", "in the interval"),
             *("sharp, and within a tenth", "preset: mean", "fitted: mean", "itself: mean"),
             *("fitted: 99 %", "itself: 99 %", "processor time"),
         ),
@@ -63,13 +63,13 @@ def section_of(drives: Sequence[Found], figures: Sequence[Predicted]) -> Section
 
 
 def _row(one: Found) -> tuple[str, ...]:
-    told = one.told
-    sharp = [value for value in told if value.is_sharp]
+    determined = one.determined
+    sharp = [value for value in determined if value.is_sharp]
     return (
         one.base + (" (built otherwise)" if one.built else ""),
-        f"{len(told)} of {len(one.values)}",
-        f"{sum(value.is_near for value in told)} of {len(told)}",
-        f"{sum(value.is_held for value in told)} of {len(told)}",
+        f"{len(determined)} of {len(one.values)}",
+        f"{sum(value.is_near for value in determined)} of {len(determined)}",
+        f"{sum(value.is_held for value in determined)} of {len(determined)}",
         f"{sum(value.is_near for value in sharp)} of {len(sharp)}",
         f"{100 * one.before:.0f} %",
         f"{100 * one.mean:.1f} %",
@@ -81,27 +81,27 @@ def _row(one: Found) -> tuple[str, ...]:
 
 
 def _values(section: Section, drives: Sequence[Found]) -> None:
-    told = [(one.base, value) for one in drives for value in one.told]
-    near = sum(value.is_near for _, value in told)
-    missed = [(base, value) for base, value in told if not value.is_near]
+    determined = [(one.base, value) for one in drives for value in one.determined]
+    near = sum(value.is_near for _, value in determined)
+    missed = [(base, value) for base, value in determined if not value.is_near]
     if missed:
         listed = "; ".join(
             f"{base} {value.name} {100 * value.off:+.0f} %"
             f"{'' if value.is_held else ', not in its interval'}"
             for base, value in missed
         )
-        section.say(f"Told and farther than a tenth: {listed}.")
+        section.say(f"Determined, but off by more than a tenth: {listed}.")
     section.claim(
-        f"every value that the fit says it can tell is within {100 * NEAR:.0f} % of the hidden "
-        f"one: {near} of {len(told)} are",
-        holds=near == len(told),
+        "every value that the measurements determine, according to the fit, is within "
+        f"{100 * NEAR:.0f} % of the hidden one: {near} of {len(determined)} are",
+        holds=near == len(determined),
         target=True,
     )
-    held = sum(value.is_held for _, value in told)
+    held = sum(value.is_held for _, value in determined)
     section.claim(
-        f"95 % intervals hold 90 % or more of the hidden values that are told: {held} of "
-        f"{len(told)} do",
-        holds=held >= 0.9 * len(told),
+        f"95 % intervals contain 90 % or more of the determined hidden values: {held} of "
+        f"{len(determined)}",
+        holds=held >= 0.9 * len(determined),
         target=True,
     )
 
@@ -115,14 +115,14 @@ def _by(missed: Sequence[Found], name: str) -> str:
 
 def _figures(section: Section, figures: Sequence[Predicted]) -> None:
     section.say(
-        "Published figures of single drives that have two or more, dealt out to two halves by "
-        "chance. What a preset took from published figures is forgotten first: these values begin "
-        "at the middle of what other presets of the kind say; presets that took from them what "
-        "cannot be forgotten, such as the size of a page, are left out. Then everything that "
-        "neither a paper nor a data sheet says is fitted to one half, and predicts the other. With "
-        "so few figures this asks more of a preset than it can give: a half that has only reads "
-        "tells nothing of writes, and one that has only bandwidths nothing of single requests. "
-        "The fit ends where its next step would be a drive that cannot be."
+        "This is for single drives with two or more published figures, which are divided at random "
+        "into two halves. First, everything that a preset took from published figures is "
+        "forgotten: these values begin at the middle of those of similar presets. Presets are "
+        "left out if they took something that cannot be forgotten, such as the size of a page. "
+        "Then every value that no paper or data sheet states is fitted to one half, and predicts "
+        "the other half. This is a hard test with so few figures: a half with only reads says "
+        "nothing about writes, and one with only bandwidths nothing about single requests. The "
+        "fit ends if its next step would be an impossible drive."
     )
     section.tabulate(
         ("figure", "fitted to", "off before", "off"),

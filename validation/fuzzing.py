@@ -1,4 +1,4 @@
-"""What fuzzing gave every reader of outside data, and how much of it that met."""
+"""The results of fuzzing every reader of outside data, and how much of each was reached."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from validation.document import Section
 
 _ROOT: Final = Path(__file__).parents[1]
 _SECONDS: Final = 300
-_TOLD: Final = _ROOT / "target" / "fuzz" / "fuzzing.json"
+_RESULTS: Final = _ROOT / "target" / "fuzz" / "fuzzing.json"
 
 
 def fuzzing() -> Section:
-    """Fuzz for five minutes in all, each reader from its seeds alone."""
+    """Fuzz for five minutes in total, each reader from its seeds alone."""
     subprocess.run(
-        [sys.executable, "-m", "fuzz", "--seconds", str(_SECONDS), "--out", str(_TOLD)],
+        [sys.executable, "-m", "fuzz", "--seconds", str(_SECONDS), "--out", str(_RESULTS)],
         cwd=_ROOT,
         stdout=subprocess.DEVNULL,
         check=False,
     )
-    return section_of(json.loads(_TOLD.read_text(encoding="utf-8")))
+    return section_of(json.loads(_RESULTS.read_text(encoding="utf-8")))
 
 
-def section_of(told: dict[str, Any]) -> Section:
-    """Make the section of what `python -m fuzz` told."""
+def section_of(results: dict[str, Any]) -> Section:
+    """Make the section from the results of `python -m fuzz`."""
     section = Section("Fuzzing", "python -m validation fuzzing")
-    readers = told["readers"]
+    readers = results["readers"]
     inputs = sum(reader["inputs"] for reader in readers)
     section.say(
-        f"Every reader of outside data, {told['seconds']:.0f} s of fuzzing for all together in two "
-        "processes, each from its seeds alone, following the coverage (fuzz/README.md says what "
-        "is checked of each). Edges are ways from one part of the program to the next that some "
-        "input took, those of libraries included in Rust; lines are those of the reader's own "
-        "source, in Rust those at which such a part begins. What a reader's source holds beside "
-        "reading, such as writing and locking, is counted too and never met."
+        f"Every reader of outside data is fuzzed, {results['seconds']:.0f} s for all together in "
+        "two processes, each from its seeds alone, following the coverage (fuzz/README.md says "
+        "what is checked). Edges are the ways from one part of the program to the next that "
+        "some input took; in Rust they include those of libraries. Lines are those of the "
+        "reader's own source; in Rust only those at which such a part begins. Other parts of a "
+        "reader's source, such as writing and locking, count too and are never reached."
     )
     rows = []
     for reader in readers:
@@ -51,7 +51,7 @@ def section_of(told: dict[str, Any]) -> Section:
                 f"{found['lines_met']} of {found['lines']}",
             )
         )
-    section.tabulate(("reader", "inputs", "that met something new", "edges", "lines met"), rows)
+    section.tabulate(("reader", "inputs", "that reached new code", "edges", "lines reached"), rows)
     failed = [reader["name"] for reader in readers if reader["failure"] is not None]
     section.claim(
         f"none of {inputs:,} inputs to {len(readers)} readers met a panic, a traceback, a broken "

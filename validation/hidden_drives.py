@@ -1,4 +1,4 @@
-"""Drives whose values nobody told, measured and fitted; what was found is kept drive by drive."""
+"""Drives with hidden values, measured and fitted; the results are saved drive by drive."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ FITTED: Final = 60
 HELD_OUT: Final = 40
 #: Factors of hidden values lie between one over e to the power of this and that: 0.55 to 1.8.
 AWAY: Final = 0.6
-#: A value that the measurements tell is to be found so well.
+#: A value that the measurements determine must be found within this ratio.
 NEAR: Final = 0.10
-#: Where what was found of each drive is kept, for as long as the code that found it is the same.
+#: The folder of the results of each drive; they are valid as long as the code is the same.
 _ROOT: Final = Path(__file__).parents[1]
 KEPT: Final = _ROOT / "target" / "fitted"
 # What results depend on.
@@ -68,7 +68,7 @@ class Value:
     low, high
         Ends of the interval; None where an end is out of reach.
     is_told
-        Whether the fit says that the measurements tell it.
+        Whether the fit says that the measurements determine it.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Value:
 
     @property
     def is_held(self) -> bool:
-        """Whether its interval holds the hidden one."""
+        """Whether its interval contains the hidden one."""
         return (self.low or 0) <= self.hidden <= (self.high or math.inf)
 
 
@@ -135,25 +135,25 @@ class Found:
     seconds: float
 
     @property
-    def told(self) -> list[Value]:
-        """The values that the fit says it can tell."""
+    def determined(self) -> list[Value]:
+        """The values that the measurements determine, according to the fit."""
         return [one for one in self.values if one.is_told]
 
 
 def every_drive() -> list[Found]:
-    """Find every hidden drive, those first that were found before."""
+    """Find every hidden drive, those with saved results first."""
     return list(_all())
 
 
 def kept_or_found(name: str, presets: Sequence[str], find: Callable[[], Any]) -> Any:
-    """Return what was found before by the same code, or find it and keep it.
+    """Return the saved results of the same code, or find them and save them.
 
     Parameters
     ----------
     name
         Of the file.
     presets
-        What it depends on beside the code of fits and of the simulator.
+        What it depends on, apart from the code of fits and of the simulator.
     find
         Finds it, as JSON has it.
     """
@@ -169,7 +169,7 @@ def kept_or_found(name: str, presets: Sequence[str], find: Callable[[], Any]) ->
         if held["key"] == key:
             return held["found"]
     KEPT.mkdir(parents=True, exist_ok=True)
-    # Renamed when it is whole, so that what was stopped is done again.
+    # Renamed when it is complete, so that a stopped search is repeated.
     part = kept.with_suffix(".part")
     part.write_text(json.dumps({"key": key, "found": find()}, indent=1) + "\n")
     part.replace(kept)
@@ -237,7 +237,7 @@ def found_again(name: str, seed: int, fitted: int = FITTED, held_out: int = HELD
 
 
 def hidden_drive(base: Base, seed: int) -> tuple[dict[str, int | list[int]], SimulatedDrive]:
-    """Multiply every value that can be fitted by a random factor, where that gives a drive."""
+    """Multiply every value that can be fitted by a random factor, if that gives a valid drive."""
     parameters = parameters_of(base.kind, base.values)
     uniform = random.Random(f"{base.name} {seed}").uniform  # noqa: S311
     while True:
@@ -246,7 +246,7 @@ def hidden_drive(base: Base, seed: int) -> tuple[dict[str, int | list[int]], Sim
         try:
             return values, SimulatedDrive("sim:hidden", base.changed(values), varies=False)
         except UsageError:
-            # Values that no drive has together.
+            # No drive can have these values together.
             continue
 
 

@@ -55,9 +55,9 @@ def section_of(found: Reproduction) -> Section:
     section = Section("Huang et al. 2011", "drivelab reproduce huang2011")
     held = len(found.statements) - len(found.failures)
     section.say(
-        f"{held} of {len(found.statements)} statements hold. The paper's drives stand beside the "
-        "simulated ones. Ours are judged in sample, as in the paper; cross-validated; and, where "
-        "there is a third number, between the paper's values."
+        f"{held} of {len(found.statements)} statements hold. The paper's drives are compared with "
+        "simulated ones. Ours are judged in sample, as in the paper, and cross-validated. A third "
+        "number, if there is one, is between the paper's values."
     )
     for table in found.tables:
         if table.name in _TITLES:
@@ -88,8 +88,8 @@ def section_of(found: Reproduction) -> Section:
         found,
         SHORTFALLS,
         paper="Huang et al. 2011",
-        statement="all that the paper says of models, of the figures and of one drive beside "
-        f"another, but the {len(SHORTFALLS)} shortfalls told above",
+        statement="everything that the paper says about models, about the figures, and when it "
+        f"compares drives, except the {len(SHORTFALLS)} shortfalls listed above",
     )
     return section
 
@@ -120,10 +120,10 @@ def _accuracy_row(row: dict[str, Cell]) -> tuple[str, ...]:
 
 
 def _tabulate_specific(section: Section, table: Table) -> None:
-    """Write down table IV, a row a model and performance: MRE of every drive."""
+    """Write table IV, one row per model and performance: MRE of every drive."""
     section.say(
-        "Table IV, workload-specific models: MRE in per cent, in sample; cross-validated. R2 "
-        "stands in the table that the command writes."
+        "Table IV, workload-specific models: MRE in per cent, in sample; cross-validated. R2 is "
+        "in the table that the command writes."
     )
     devices = list(dict.fromkeys(str(cell) for cell in table.column("device")))
     rows = []

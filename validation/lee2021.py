@@ -1,4 +1,4 @@
-"""Lee et al. 2021 on an emulated target: how far its time is off, predicted from the host's."""
+"""Lee et al. 2021 on an emulated target: errors of its time, predicted from the host's events."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from drivelab.exhibits import Cell
     from drivelab.reproduce.claims import Reproduction
 
-#: In the order in which they stand in the section, each with what leads to it.
+#: In the order of the section, each with the sentence before it.
 _TABLES: Final = {
-    "errors": "How far each way to predict is off, in per cent, and in seconds over all records; "
-    "empty where the paper says nothing:",
+    "errors": "The error of each way to predict, in per cent, and in seconds over all records; "
+    "empty if the paper says nothing:",
     "figure_2a_errors": "Figure 2a, errors of the mean time of each workload, predicted by models "
     "of the other fourteen:",
     "figure_2b": "Figure 2b, errors of the 99th percentile across records of 1000 requests:",
-    "figure_2a": "Figure 2a, times of a record, firmware alone, with Z-NAND's time for what host "
-    "requests need, and how many times as long the target takes:",
+    "figure_2a": "Figure 2a, times of a record: the firmware alone, with Z-NAND's time for the "
+    "host's requests, and the target's time divided by the host's:",
     "figure_1": "Figure 1, time of a request and the firmware's share. Flash operations of the "
     "host's requests alone, as the paper adds them:",
     "figure_1_with_collection": "The same with collection's flash operations:",
@@ -41,11 +41,11 @@ def section_of(found: Reproduction) -> Section:
     section.say(
         f"{held} of {len(found.statements)} statements hold. The first {RECORDS} records of each "
         "of the fifteen workloads run on the firmware program, once on a host-like processor and "
-        "once on four emulated in-order cores. A model predicts a workload that it has not seen "
-        "from the host's events. `static` learns nothing: instructions counted without "
-        "collection, one a cycle, payload and map entries from memory. `network` is the paper's: "
-        "of the 48 shapes of its table 2 the one that predicts others best, chosen anew for each "
-        "workload without it. It takes three quarters of an hour."
+        "once on four emulated in-order cores. From the host's events, a model predicts a "
+        "workload that it has not seen. `static` learns nothing: it counts instructions without "
+        "collection, one per cycle, with payload and map entries from memory. `network` is the "
+        "paper's. Among the 48 shapes of its table 2, the one that predicts the other workloads "
+        "best is chosen for each workload. This takes three quarters of an hour."
     )
     tables = {table.name: table for table in found.tables}
     for name, lead in _TABLES.items():
@@ -56,9 +56,9 @@ def section_of(found: Reproduction) -> Section:
         )
     most = max(found.claims, key=lambda each: abs(each.difference) / max(each.published, 1e-9))
     section.say(
-        f"Table 4: all {len(found.claims)} numbers of the fifteen workloads at their whole length "
-        f"are within {100 * most.tolerance / most.published:.0f} %; furthest off is {most.name} "
-        f"with {most.ours:.4g} {most.unit} instead of {most.published:g}."
+        f"Table 4: all {len(found.claims)} numbers of the fifteen whole workloads are within "
+        f"{100 * most.tolerance / most.published:.0f} %. The largest difference is in {most.name}: "
+        f"{most.ours:.4g} {most.unit} instead of {most.published:g}."
     )
     section.tabulate(
         ("what is to hold", "the smaller", "the larger", "unit"),

@@ -92,9 +92,9 @@ def _tabulate(section: Section, model: PerformanceModel, parts: Parts) -> None:
             )
         )
     section.say(
-        f"Fitted to {parts.training + parts.calibration} workloads, of them {parts.calibration} "
-        f"drawn at random for intervals, {parts.check} others between the design's values "
-        "(off-grid). R2, MAE (mean) and MRE as in Huang et al. 2011, section IV.A, "
-        "cross-validated in ten groups of equal workloads:"
+        f"The models are fitted to {parts.training + parts.calibration} workloads. "
+        f"{parts.calibration} of these are drawn at random, for intervals. {parts.check} others "
+        "are between the design's values (off-grid). R2, MAE (mean) and MRE are as in Huang et "
+        "al. 2011, section IV.A, cross-validated in ten groups of equal workloads:"
     )
     section.tabulate(("model", "R2", "MAE (mean)", "MRE", "in-sample MRE", "off-grid MRE"), rows)

@@ -23,9 +23,9 @@ _SECONDS: Final = 600
 # imported drive all 8 KiB: 24 us of 181.
 _TOLERANCE: Final = 0.15
 _SECTOR: Final = 512
-#: Of MQSim's reads that fill the same flash: it answers those of pages never written.
+#: A filled drive: MQSim also answers reads of pages that were never written.
 _FILLED: Final = ((r'^condition = "fresh"', 'condition = "filled"'),)
-#: As large as MQSim's cache, of which it lets no more than a page of each plane be on its way.
+#: As large as MQSim's cache. MQSim lets at most one page of each plane be on its way.
 _NO_LIMIT: Final = ((r"^write_buffer_bytes = .*", "write_buffer_bytes = 268_435_456"),)
 # Of the trace's 15,000 pages read nearly half are pages of the map, 512 bytes; a read of the host
 # takes 4.4 KB of a page in the mean, a program 4.7 KB. At 333 MB/s:
@@ -55,10 +55,11 @@ def beside_mqsim() -> Section:
             for drive, path in drives.items()
         }
     section.say(
-        "`ssdconfig.xml` as MQSim ships it, imported by `drivelab drives import`, and filled, as "
-        "MQSim answers reads of pages that were never written. Writes are of whole pages here: "
-        "MQSim's drive is fresh, and reads nothing before it writes a part of a page. Addresses "
-        "beyond the drive begin again at 0, devices do not count. Latency in us, mean / longest."
+        "`ssdconfig.xml` as MQSim ships it, imported by `drivelab drives import`. The drive is "
+        "filled, because MQSim answers reads of pages that were never written. Writes are whole "
+        "pages here: MQSim's drive is fresh, and reads nothing before it writes a part of a page. "
+        "Addresses beyond the drive wrap to 0, and devices are ignored. Latency in us, mean / "
+        "longest."
     )
     section.tabulate(
         ("trace", "MQSim", *drives),
@@ -68,15 +69,15 @@ def beside_mqsim() -> Section:
         ),
     )
     section.say(
-        "wsrch-small is light: what differs is how much of a page crosses the channel. MQSim moves "
-        "the sectors that are asked for, and 512 bytes of a page of the map; the imported drive "
-        "moves whole pages. tpcc-small asks for 51,000 requests a second for 0.14 s, a little more "
-        "than one command a chip can do, so that small differences grow. MQSim's writes wait, "
-        "because it lets no more than a page of each plane be on its way to the flash, however "
-        "large its cache is, and because each waits for a read of the map; its reads are served in "
-        "1.05 ms. Its mean is that of such writes. Without the limit both serve the trace in "
-        "0.8 ms, and with transfers as short as MQSim's reads agree within 1 % "
-        "(docs/coming-from-mqsim.md)."
+        "wsrch-small is light. The difference comes from how much of a page crosses the channel: "
+        "MQSim transfers the requested sectors, and 512 bytes of a page of the map, and the "
+        "imported drive transfers whole pages. tpcc-small sends 51,000 requests a second for "
+        "0.14 s, a little more than a drive with one command per chip can serve, so small "
+        "differences grow. MQSim's writes wait for two reasons: however large its cache is, at "
+        "most one page of each plane may be on its way to the flash, and each write waits for a "
+        "read of the map. Its reads are served in 1.05 ms, so its mean is that of such writes. "
+        "Without the limit both serve the trace in 0.8 ms. With transfers as short as MQSim's, "
+        "reads agree within 1 % (docs/coming-from-mqsim.md)."
     )
     mean, expected = ours["wsrch-small", "imported"][0], found["wsrch-small"][0]
     section.claim(
@@ -86,8 +87,8 @@ def beside_mqsim() -> Section:
     )
     low, high = (ours["tpcc-small", drive][0] for drive in ("writes never wait", "imported"))
     section.claim(
-        "tpcc-small: MQSim's mean lies between those of the import whose writes never wait and of "
-        "the import",
+        "tpcc-small: MQSim's mean is between that of the imported drive and that of the imported "
+        "drive whose writes never wait",
         holds=low <= found["tpcc-small"][0] <= high,
     )
     return section
@@ -115,9 +116,9 @@ def _mqsim(folder: Path, trace: str) -> tuple[float, float]:
             check=True,
             timeout=_SECONDS,
         )
-        told = (Path(where) / "asked_scenario_1.xml").read_text(encoding="utf-8")
+        written = (Path(where) / "asked_scenario_1.xml").read_text(encoding="utf-8")
     mean, longest = (
-        float(re.search(rf"<{name}>([0-9.]+)<", told)[1])  # type: ignore[index]
+        float(re.search(rf"<{name}>([0-9.]+)<", written)[1])  # type: ignore[index]
         for name in ("Device_Response_Time", "Max_Device_Response_Time")
     )
     return mean, longest
@@ -174,7 +175,7 @@ def _replayed(drive: Path, trace: Path) -> tuple[float, float]:
     if code:
         raise RuntimeError(f"{trace} could not be replayed")
     (stream,) = json.loads(said.getvalue())["streams"]
-    told = [one for one in stream["operations"].values() if one["requests"]]
-    requests = sum(one["requests"] for one in told)
-    mean = sum(one["requests"] * one["latency_ns_mean"] for one in told) / requests
-    return mean / 1e3, max(one["latency_ns_max"] for one in told) / 1e3
+    served = [one for one in stream["operations"].values() if one["requests"]]
+    requests = sum(one["requests"] for one in served)
+    mean = sum(one["requests"] * one["latency_ns_mean"] for one in served) / requests
+    return mean / 1e3, max(one["latency_ns_max"] for one in served) / 1e3

@@ -90,18 +90,18 @@ class Flash:
 
 
 def simulator_oracles() -> Section:
-    """Compare the simulator with what theory and counting say of it."""
+    """Compare the simulator with theory and with counting by hand."""
     section = Section("Oracles of the simulator", ".venv/bin/python -m validation oracles")
     _waiting(section)
     _saturation(section)
     _cliff(section)
     _tails(section)
     section.say(
-        "Tested by `make test`: agreement with the closed form of Yoo et al. 2014 to the "
+        "`make test` checks more: agreement with the closed form of Yoo et al. 2014 to the "
         "nanosecond, on presets and random geometries (`crates/sim/tests/closed_form.rs`); larger "
         "records of whole rounds never lose bandwidth (`record_sizes.rs`); a second, plain "
-        "simulator gives the same bytes (`oracle.rs`); a run split by a snapshot is the whole run "
-        "(`snapshots.rs`); idle time in one piece or in many leaves the same state "
+        "simulator gives the same bytes (`oracle.rs`); a run that is split by a snapshot equals "
+        "the whole run (`snapshots.rs`); idle time in one piece or in many leaves the same state "
         "(`crates/ftl/tests/contract.rs`)."
     )
     return section
@@ -184,8 +184,8 @@ def _saturation(section: Section) -> None:
             )
             found = values["streams"][0]["iops"]
             differences.append(found / bound - 1)
-            told = (f"{found:,.1f}", f"{bound:,.1f}", _percent(differences[-1], 3))
-            rows.append((f"{limit}: {formula}", operation, *told))
+            cells = (f"{found:,.1f}", f"{bound:,.1f}", _percent(differences[-1], 3))
+            rows.append((f"{limit}: {formula}", operation, *cells))
     section.say(
         "**Saturation.** Four channels of four dies, queues at the dies, 256 pages outstanding in "
         "order, so that the dies are met in turn."
@@ -246,14 +246,14 @@ def _cliff(section: Section) -> None:
         found.append(_mean(rates[first:last]))
         bound = dies * 1e9 / page_ns
         differences.append(found[-1] / bound - 1)
-        told = (f"{found[-1]:,.0f}", f"{bound:,.0f}", _percent(differences[-1]))
-        rows.append((name, f"{first} to {last}", *told))
+        cells = (f"{found[-1]:,.0f}", f"{bound:,.0f}", _percent(differences[-1]))
+        rows.append((name, f"{first} to {last}", *cells))
     section.say(
         f"**The cliff.** Random 4 KiB writes to an erased drive of {dies} dies, over-provisioning "
-        f"{drive.spare:.0%}, 512 outstanding; after {_TRIM_SECOND} s all is trimmed. By hand: "
-        "310 us a program, 370 us a page moved, 1 ms for each 128 programs after which a block is "
-        f"erased, at the write amplification of greedy collection, {amplification:.2f} "
-        "(Desnoyers 2014, without the blocks held back)."
+        f"{drive.spare:.0%}, 512 outstanding; after {_TRIM_SECOND} s everything is trimmed. By "
+        "hand: 310 us per program, 370 us per page moved, 1 ms for an erase after each 128 "
+        f"programs, at the write amplification of greedy collection, {amplification:.2f} "
+        "(Desnoyers 2014, without the blocks in reserve)."
     )
     section.tabulate(("", "seconds", "found (IOPS)", "by hand", "difference"), rows)
     worst = max(map(abs, differences))
@@ -280,9 +280,9 @@ def _tails(section: Section) -> None:
         )
         values = drive.run(workload, warmup_requests=400_000, requests=400_000)
         read = values["streams"][0]["operations"]["read"]
-        told = [read[f"latency_ns_{name}"] for name in ("p50", "p99", "p99_9")]
-        tails.append(told[1:])
-        rows.append((name, *(f"{nanos / 1000:,.0f}" for nanos in told)))
+        latencies = [read[f"latency_ns_{name}"] for name in ("p50", "p99", "p99_9")]
+        tails.append(latencies[1:])
+        rows.append((name, *(f"{nanos / 1000:,.0f}" for nanos in latencies)))
     section.say(
         "**The tail.** Random 4 KiB reads among 30 % writes, 16 dies, 16 outstanding. A read takes "
         "60 us, a program 310 us, an erase 1 ms; a pause costs 5 us and as much again to resume."

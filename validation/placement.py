@@ -1,4 +1,4 @@
-"""How far predictions of `drivelab place` are from what groups of workloads do together."""
+"""How far predictions of `drivelab place` are from simulations of groups of workloads."""
 
 from __future__ import annotations
 
@@ -100,14 +100,14 @@ def placement() -> Section:
 def section_of(
     found: Sequence[Placement], errors: Mapping[str, Sequence[tuple[str, float]]]
 ) -> Section:
-    """Say what came of plans, and how far predictions were off."""
+    """Show the results of the plans, and the errors of the predictions."""
     section = Section("Placements on a pool of drives", "python -m validation placement")
     pool = ", ".join(f"{each.at_most} {each.drive}" for each in _POOL)
     section.say(
-        f"{len(found)} random plans of {_WORKLOADS} workloads on a pool of {pool}, least cost, "
-        "bounds of mean latency. Compared is every workload that shares a drive with two others or "
-        "more, also in groups that were then forbidden: predicted from pairs, over simulated "
-        "together, less 1."
+        f"{len(found)} random plans of {_WORKLOADS} workloads on a pool of {pool}, with least cost "
+        "and limits on mean latency. The comparison has every workload that shares a drive with "
+        "two or more others, also in groups that were then forbidden: the prediction from pairs, "
+        "divided by the simulation of the group, minus 1."
     )
     rows = []
     for quality, values in errors.items():
@@ -123,12 +123,12 @@ def section_of(
     rounds = max(each.rounds for each in found)
     forbidden = sum(len(each.forbidden) for each in found)
     section.say(
-        f"Groups that broke a bound when they were simulated, and were forbidden: {forbidden}. "
-        f"Most rounds of a plan: {rounds}."
+        f"Groups that broke a limit in the simulation and were forbidden: {forbidden}. "
+        f"Maximum number of rounds of a plan: {rounds}."
     )
     held = sum(each.holds for each in found)
     section.claim(
-        f"every bound of {held} of {len(found)} plans holds in the simulation",
+        f"every limit of {held} of {len(found)} plans holds in the simulation",
         holds=held == len(found),
     )
     section.claim(f"no plan takes more than {_MOST_ROUNDS} rounds", holds=rounds <= _MOST_ROUNDS)

@@ -1,4 +1,4 @@
-"""Speed of `drivelab profile` as it is asked for without options, on every preset."""
+"""Speed of `drivelab profile` with its defaults, on every preset."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def profile_speed() -> Section:
         drive.close()
     section.say(
         "Processor time of `drivelab profile sim:PRESET` with its defaults (all four tests, whole "
-        "passes over a file of 1200 MiB), and before it of the drive's condition. From there the "
-        f"target is {_TARGETS[0]} s up to {_SMALL_BYTES // 10**9} GB and {_TARGETS[1]} s "
+        "passes over a file of 1200 MiB), and of preparing the drive before it. The target for the "
+        f"profile is {_TARGETS[0]} s up to {_SMALL_BYTES // 10**9} GB and {_TARGETS[1]} s "
         f"on larger presets; {len(rows) - len(late)} of {len(rows)} keep it"
         + (f", all but {', '.join(late)}." if late else ".")
-        + f" The load was {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores: what others do at "
-        "the same time makes it longer."
+        + f" The load was {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores; other work at the "
+        "same time makes it longer."
     )
     section.tabulate(("preset", "GB", "condition (s)", "profile (s)"), rows)
     return section

@@ -29,18 +29,18 @@ _TABLES: Final = (
     (
         "table_3",
         "Median errors of access times estimated from 2 to 8 sizes measured once (table 3), by "
-        "test, published beside ours:",
+        "test, published and ours:",
     ),
     (
         "table_4",
-        "Median errors of ratios with 2 sizes an interval and 1, 2 and 4 repetitions (table 4):",
+        "Median errors of ratios with 2 sizes per interval and 1, 2 and 4 repetitions (table 4):",
     ),
     ("cases", "Shares of cases of at most 20 % error, with the paper's settings and with ours:"),
     (
         "whole_passes",
-        "Our own profiles, sizes and repetitions chosen by the tool, by whole passes:",
+        "Our own profiles by whole passes; the tool chooses sizes and repetitions:",
     ),
-    ("partial_passes", "And by partial ones:"),
+    ("partial_passes", "The same by partial passes:"),
     ("table_6", "Mean ratios at 1200 MiB (table 6) that no preset was fitted to:"),
     ("table_6_fitted", "Those that a preset was fitted to, which test nothing:"),
 )
@@ -56,10 +56,10 @@ def section_of(found: Reproduction) -> Section:
     section = Section("Boito et al. 2015", "drivelab reproduce boito2015")
     held = len(found.statements) - len(found.failures)
     section.say(
-        f"{held} of {len(found.statements)} statements hold, in which the first number is to be "
-        "the smaller. None was fitted to. Every pass of the nine drives at five file sizes, and "
-        "partial passes on the simulator, take ten to fourteen minutes of processor time, in as "
-        "many processes as there are cores."
+        f"{held} of {len(found.statements)} statements hold. In each the first number must be the "
+        "smaller one. Nothing was fitted to them. All passes of the nine drives at five file "
+        "sizes, and partial passes on the simulator, take ten to fourteen minutes of processor "
+        "time, with one process per core."
     )
     tabulate_orderings(section, found, "what the paper says, and what our profiles may take")
     tables = {table.name: table for table in found.tables}
@@ -72,8 +72,8 @@ def section_of(found: Reproduction) -> Section:
         found,
         _SHORTFALLS,
         paper="Boito et al. 2015",
-        statement="all that the paper says of its errors, and the time of our profiles, "
-        "but the shortfalls told above",
+        statement="everything that the paper says about its errors, and the time of our profiles, "
+        "except the shortfalls listed above",
     )
     for kind, repetitions in _repetitions(tables["table_1"]).items():
         published = CLASS_REPETITIONS[kind]

@@ -33,7 +33,7 @@ _GRADE_OF_VALUE: Final = re.compile(r"^(?P<key>\w+) = .*?# (?P<grade>\w+): (?P<s
 
 @dataclass(frozen=True)
 class Figure:
-    """A published figure of a preset beside the simulated one.
+    """A published figure of a preset, and the simulated one.
 
     Attributes
     ----------
@@ -92,25 +92,25 @@ def figures_of(name: str) -> list[Figure]:
 
 
 def published_figures() -> Section:
-    """Hold every published figure against the simulated one, those of fitting apart."""
+    """Compare every published figure with the simulated one; fitted figures are separate."""
     section = Section(
         "Presets against published figures", ".venv/bin/python -m validation published"
     )
     figures = simulated_figures()
     section.say(
-        "Figures are mostly published without their conditions; those in the first column are "
-        "then assumed, and stand in the presets. *recalled* are figures of a class of drives that "
-        "nobody had a source of open. The same table for all presets, with those without any "
-        "published figure, is [docs/published.md](docs/published.md), written with this section."
+        "Most figures are published without their conditions. The conditions in the first column "
+        "are then assumed, and are in the presets. *recalled* are figures of a class of drives, "
+        "with no source at hand. [docs/published.md](docs/published.md), written with this "
+        "section, has the same table for all presets, including those without published figures."
     )
     for title, of_kind in (
         (
-            "Tests: nothing was chosen by these figures.",
+            "Tests: no value was chosen by these figures.",
             [figure for figure in figures if not figure.fitted],
         ),
         (
-            "Fitted: times, rates or spare blocks were chosen so that these come out. That they "
-            "agree proves nothing but that the values fit together.",
+            "Fitted: times, rates or spare blocks were chosen to give these figures. Agreement "
+            "only proves that the values fit together.",
             [figure for figure in figures if figure.fitted],
         ),
     ):
@@ -151,7 +151,7 @@ def _full_range_writes(section: Section) -> None:
         (result,) = drive.measure([(0, workload)], plan)
     section.say(
         f"Without a published value: steady 4 KiB random writes on {name} over its full range at "
-        f"queue depth 32, after as many bytes as it holds: {result.iops:,.0f} IOPS, write "
+        f"queue depth 32, after its capacity was written: {result.iops:,.0f} IOPS, write "
         f"amplification {result.extra['write_amplification_ratio']:.1f}."
     )
 
@@ -177,8 +177,8 @@ def sources_of_values() -> Section:
     section.tabulate(("preset", *_GRADES, "values"), rows)
     section.say(
         "*paper*: a published paper and its table; *datasheet*: open while writing; *recalled*: "
-        "from memory, nobody had the source open; *fitted*: chosen so that a figure named beside "
-        "it comes out; *assumed*: a choice. A preset that starts from another one counts its own "
-        "values only."
+        "from memory, with no source at hand; *fitted*: chosen to give a figure that the comment "
+        "names; *assumed*: a choice. For a preset that starts from another one, only its own "
+        "values count."
     )
     return section

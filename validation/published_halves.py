@@ -48,7 +48,7 @@ _PULL: Final = 0.05
 
 @dataclass(frozen=True)
 class Predicted:
-    """A figure and what the values that were fitted to others say of it.
+    """A figure, and its prediction by values that were fitted to other figures.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Predicted:
 
 
 def every_figure() -> list[Predicted]:
-    """Predict every figure of the presets that have two or more; what was found before is kept."""
+    """Predict every figure of the presets that have two or more; results are saved."""
     found: list[Predicted] = []
     for name in presets_with_several():
         figures = kept_or_found(f"published-{name}", [name], partial(_as_json, name))
@@ -100,7 +100,7 @@ def presets_with_several() -> list[str]:
 
 
 def _can_forget(name: str) -> bool:
-    """Tell whether everything that a preset took from published figures grows smoothly."""
+    """Return whether everything that a preset took from published figures varies smoothly."""
     grown = _grown(base_of(read_preset(name)))
     return all(
         one.key in grown
@@ -165,7 +165,7 @@ def _is_other(name: str, other: str) -> bool:
 
 
 def _unknown(name: str, base: Base) -> tuple[Parameter, ...]:
-    """Return what is fitted: what grows smoothly, and neither maker nor paper says."""
+    """Return what is fitted: values that vary smoothly, and that no maker or paper states."""
     graded = {one.key: one.grade for one in preset_values(read_preset(name))}
     more = tuple(Parameter(key, (key,)) for key in _ALSO if base.values.get(key))
     every = (*parameters_of(base.kind, base.values), *more)
@@ -216,14 +216,14 @@ class _Figures:
 
 
 def _fitted(bench: _Figures, known: Sequence[str]) -> FloatArray:
-    """Go down by slopes that are measured once and learned from each step."""
+    """Descend by slopes that are measured once and then updated from each step."""
     here: FloatArray = np.zeros(len(bench.parameters))
     left = bench.off(here, known)
     slopes = np.zeros((len(known), len(here)))
     for place in range(len(here)):
         there = here.copy()
         there[place] = _LOOK
-        # What a drive of this capacity can have on one side alone is held.
+        # A value that a drive of this capacity can change only in one direction is held.
         if bench.is_possible(there) and bench.is_possible(-there):
             slopes[:, place] = (bench.off(there, known) - left) / _LOOK
     best = (float(left @ left), here)

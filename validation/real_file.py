@@ -1,4 +1,4 @@
-"""How good a model of a file of this machine is after twenty minutes, beside how far it repeats."""
+"""The error of a model of a file here after twenty minutes, and the drive's own noise."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _BUDGET_SECONDS: Final = 1200.0
 _CHECK: Final = 100
 _SEED: Final = 1
 _LEVEL: Final = 0.9
-# Differences of two measurements have two errors, a model that knows the means has one.
+# A difference of two measurements has two errors, that of a model which knows the means has one.
 _ONE_OF_TWO: Final = 2**-0.5
 
 
 def file_accuracy() -> Section:
-    """Model a file in the time that one has, then ask it for what it has not seen."""
+    """Model a file within a budget, then predict workloads that it has not seen."""
     command = f"drivelab model FILE --budget 20m --check {_CHECK} --no-sweeps --seed {_SEED}"
     section = Section("Accuracy of a model of a file of this machine after 20 minutes", command)
     with tempfile.TemporaryDirectory(dir=".") as folder:
@@ -77,13 +77,13 @@ def file_accuracy() -> Section:
     )
     inside = ~model.outside([one.characteristics for one in checked])
     found = [_found(model, metric, checked, again, inside) for metric in METRICS]
-    told(section, found, workloads=int(inside.sum()), forecast=ended["expected_error_ratio"])
+    show(section, found, workloads=int(inside.sum()), forecast=ended["expected_error_ratio"])
     return section
 
 
 @dataclass(frozen=True)
 class Found:
-    """What was found of one performance; ratios, as mean and median over the workloads.
+    """The results for one performance: ratios, as mean and median over the workloads.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Found:
 
     @property
     def floors(self) -> tuple[float, float]:
-        """What a model that knew every mean would be off by."""
+        """The error of a model that knew every mean."""
         return _ONE_OF_TWO * self.apart[0], _ONE_OF_TWO * self.apart[1]
 
 
@@ -128,15 +128,15 @@ def _found(
     )
 
 
-def told(section: Section, found: Sequence[Found], *, workloads: int, forecast: float) -> None:
-    """Show what was found, and say whether the model or the drive's noise limits it."""
+def show(section: Section, found: Sequence[Found], *, workloads: int, forecast: float) -> None:
+    """Show the results, and say whether the model or the drive's noise limits them."""
     section.say(
-        f"Off: how far the best model is off on the {workloads} of these that lie inside "
-        "what it knows. Apart: how far a second measurement of the same workload, with other "
-        "random numbers, is from the first. Floor: what a model that knew every workload's mean "
-        "would be off by, if errors were normal: apart by the square root of two. A few workloads "
-        "that took many times as long the second time lift the mean, so the median is the floor "
-        "to compare with where the two are far apart."
+        f"*Off*: the error of the best model on the {workloads} of these that are inside what was "
+        "measured. *Apart*: the difference between two measurements of the same workload with "
+        "other random numbers. *Floor*: the error of a model that knew every workload's mean, if "
+        "errors were normal: apart divided by the square root of two. A few workloads that took "
+        "many times as long the second time raise the mean. If mean and median differ much, "
+        "compare with the median."
     )
     heads = ("performance", "off, mean / median", "apart, mean / median")
     section.tabulate(
@@ -156,9 +156,9 @@ def _both(pair: tuple[float, float]) -> str:
 
 
 def _verdict(one: Found) -> str:
-    """Say what limits a performance: the drive's noise, or what the model adds to it."""
+    """Say what limits a performance: the drive's noise, or the model's own error."""
     off, floor = one.off[1], one.floors[1]
-    # Errors that know nothing of each other add as squares.
+    # Independent errors add as squares.
     own = max(off**2 - floor**2, 0.0) ** 0.5
     what = "the model limits it" if own > floor else "the noise of the drive limits it"
     return (
@@ -174,15 +174,15 @@ def _intervals(found: Sequence[Found]) -> str:
     if held[0] >= level:
         return f"Intervals at {level} % held {said} %."
     return (
-        f"Intervals at {level} % held only {said} %. What they promise is for workloads drawn like "
-        "those that calibrate them, while the drive behaves as it did then. These were measured "
-        "later, on a disk whose other users come and go, and are spread over the whole ranges."
+        f"Intervals at {level} % held only {said} %. They hold for workloads drawn like those that "
+        "calibrate them, while the drive behaves as it did then. These were measured later, on a "
+        "disk whose other users come and go, and are spread over the whole ranges."
     )
 
 
 def _forecast(forecast: float, worst: float) -> str:
     return (
-        f"Before these {_CHECK} were measured the run expected {100 * forecast:.0f} % in the worst "
-        f"of the three; it was {100 * worst:.0f} %, so the forecast was "
-        f"{100 * abs(forecast / worst - 1):.0f} % too {'good' if forecast < worst else 'bad'}."
+        f"Before it measured these {_CHECK}, the run expected an error of {100 * forecast:.0f} % "
+        f"for the worst of the three. It was {100 * worst:.0f} %, so the forecast was "
+        f"{100 * abs(forecast / worst - 1):.0f} % too {'low' if forecast < worst else 'high'}."
     )

@@ -1,6 +1,6 @@
 """Make the reference results that ship with the package: ``make reference-results``.
 
-Presets up to 128 GB, or those that are named. What is there of a preset as it is now is kept, so
+Presets up to 128 GB, or those that are named. Results of an unchanged preset are kept, so
 that it may be stopped and started again.
 """
 
@@ -28,7 +28,7 @@ _MOST_BYTES: Final = 128 * 10**9
 
 
 def main(asked: list[str]) -> int:
-    """Run what is missing, as many drives at once as there are cores."""
+    """Run the missing tests, one drive per core at a time."""
     presets = asked or [name for name in preset_names() if _capacity(name) <= _MOST_BYTES]
     missing = [
         (preset, test)

@@ -1,4 +1,4 @@
-"""Coughlin et al. 2010 on the drives of the library, and the rule that says when they settled."""
+"""Coughlin et al. 2010 on the package's presets, and the rule that says when they settled."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def section_of(found: Reproduction) -> Section:
     held = len(found.statements) - len(found.failures)
     section.say(
         f"{held} of {len(found.statements)} statements hold. No value of the eighteen drives was "
-        "fitted to any. Write saturation and the cells of 35 % writes of all of them take about "
-        "20 minutes of processor time, in as many processes as there are cores."
+        "fitted to them. Write saturation of all drives and their cells with 35 % writes take "
+        "about 20 minutes of processor time, with one process per core."
     )
     section.tabulate(
         ("claim", "ours", "published", "unit", "tolerance", "reason"),
@@ -57,7 +57,8 @@ def section_of(found: Reproduction) -> Section:
         found,
         _SHORTFALLS,
         paper="Coughlin et al. 2010",
-        statement=f"all that the paper says but the {len(_SHORTFALLS)} shortfalls told above",
+        statement=f"everything that the paper says, except the {len(_SHORTFALLS)} shortfalls "
+        "listed above",
     )
     return section
 

@@ -1,4 +1,4 @@
-"""Speed on this machine: the simulator beside a bare loop, and the main job as a whole."""
+"""Speed on this machine: the simulator compared with a bare loop, and the whole main job."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def simulator_speed() -> Section:
     )
     section.say(
         "Wall-clock figures of the machine that wrote this document; the share of the bare loop "
-        "(look-up and two timeline updates for each request, nothing else) carries over to others."
+        "(look-up and two timeline updates for each request, nothing else) is similar on others."
     )
     section.say(f"```\n{done.stdout.strip()}\n```")
     return section
@@ -72,10 +72,10 @@ def main_job_speed() -> Section:
             raise RuntimeError(f"{section.command} ended with {process.returncode}")
         with RunStore.open(run) as store:
             measurements = stored_measurements(store)
-        told = re.search(r"VmHWM:\s+(\d+) kB", status_file.read_text())
-    if told is None:
-        raise RuntimeError("the system does not tell how much memory a process took")
-    peak_bytes = int(told[1]) * 1024
+        peak = re.search(r"VmHWM:\s+(\d+) kB", status_file.read_text())
+    if peak is None:
+        raise RuntimeError("the system does not report how much memory a process took")
+    peak_bytes = int(peak[1]) * 1024
     reached = [one for one in measurements if one.stopped_by == "half_width"]
     share = len(reached) / len(measurements)
     busy = usage.ru_utime + usage.ru_stime

@@ -1,4 +1,4 @@
-"""What the warm-up means for steady state: standard measurements beside ones far later."""
+"""What the warm-up means for steady state: standard measurements compared with much later ones."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _HALF_WIDTH: Final = 0.01
 # The first of the design: a Sobol sequence begins evenly spread.
 _SAMPLE: Final = 16
 _LEAST_WARMUP: Final = 200_000
-# Later is where a tenth of the drive's capacity has been written, and, where that is no more
-# than so many requests and writes are mostly in order, where all of it has.
+# Later means after a tenth of the drive's capacity was written. If that is at most this number of
+# requests, and writes are mostly sequential, it also means after all of it was written.
 _MOST_WARMUP: Final = 10_000_000
 _IN_ORDER: Final = 0.1
 # Both means of a comparison are known to 1 %.
@@ -59,11 +59,12 @@ def steady_state() -> Section:
     low, high = min(row.ratio for row in writes), max(row.ratio for row in writes)
     section.say(
         f"Every measurement begins {standard.warmup_requests:,} requests after the drive's "
-        f"preconditioned state (all of it written in order, twice). The first {_SAMPLE} workloads "
-        f"of {_DESIGN} on {_DRIVE}, measured like that and once more later: after as many requests "
-        f"as write a tenth of the drive, at least {_LEAST_WARMUP:,}; for writes mostly in order, "
-        f"whose change takes longest, also after the whole drive (up to {_MOST_WARMUP:,} "
-        "requests). Mean latencies with a half-width of 1 %."
+        "preconditioned state (all of it written sequentially, twice). The table has the first "
+        f"{_SAMPLE} workloads of {_DESIGN} on {_DRIVE}, measured in this way and once more later: "
+        "after enough requests to write a tenth of the drive, at least "
+        f"{_LEAST_WARMUP:,}. Mostly sequential writes change most slowly, so they are also "
+        f"measured after the whole drive was written (up to {_MOST_WARMUP:,} requests). Mean "
+        "latencies have a half-width of 1 %."
     )
     section.tabulate(
         (
@@ -80,9 +81,9 @@ def steady_state() -> Section:
     section.say(
         f"Reads are steady after the warm-up. Writes are not: {len(writes)} workloads with writes "
         f"become {low:.1f} to {high:.1f} times slower (median "
-        f"{median(row.ratio for row in writes):.1f}) once the spare blocks are used up. A "
-        "measurement with the standard warm-up therefore tells how a preconditioned drive takes a "
-        "burst of such writes, not what it sustains; `--warmup-requests` moves the window."
+        f"{median(row.ratio for row in writes):.1f}) once the spare blocks are used up. So a "
+        "measurement with the standard warm-up shows how a preconditioned drive takes a burst of "
+        "such writes, not what it sustains; `--warmup-requests` moves the window."
     )
     worst = max(abs(row.ratio - 1) for row in reads)
     section.claim(

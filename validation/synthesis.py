@@ -1,4 +1,4 @@
-"""Fitted scenarios beside the traces that they were fitted to, by window."""
+"""Fitted scenarios compared with the traces that they were fitted to, by window."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _TRACES: Final = (
 )
 _DRIVES: Final = (*("sim:x25m", "sim:spinpoint-m7", "sim:array-x25m", "sim:enterprise-tlc-pcie4"),)
 _MOST: Final = 0.1
-#: What is known to miss the 10 %, and why; a miss that is not among them fails.
+#: Known misses of the 10 %, with the reason; any other miss fails.
 _MISSES: Final = {
-    ("DTRS100M.trace.zst", "sim:spinpoint-m7"): "the latency of a minute hangs on few seeks and "
-    "how far they go, which is drawn; two runs of the scenario differ by nearly as much",
-    ("Financial1_first10k.derived.spc.zst", "sim:spinpoint-m7"): "its latency hangs on which of "
-    "many streams and earlier places a request goes back to, which is drawn; two runs of the "
+    ("DTRS100M.trace.zst", "sim:spinpoint-m7"): "the latency of a minute depends on the lengths "
+    "of a few seeks, which are drawn; two runs of the scenario differ by nearly as much",
+    ("Financial1_first10k.derived.spc.zst", "sim:spinpoint-m7"): "its latency depends on which of "
+    "many streams and earlier places a request returns to, which is drawn; two runs of the "
     "scenario differ by most of it",
-    ("Financial1_first10k.derived.spc.zst", "sim:enterprise-tlc-pcie4"): "its latency hangs on "
-    "which of many streams and earlier places a request goes back to, which is drawn",
+    ("Financial1_first10k.derived.spc.zst", "sim:enterprise-tlc-pcie4"): "its latency depends on "
+    "which of many streams and earlier places a request returns to, which is drawn",
 }
 
 
@@ -44,12 +44,12 @@ def synthesis() -> Section:
     if paths is None:
         return section
     section.say(
-        "`drivelab trace fit` writes a scenario; the trace and the scenario run on the same "
-        "simulated drive. Differences are those of a window's mean latency, requests a second and "
-        "bytes a second, over those of the trace: the median over the windows, and for latency "
-        "what nine of ten windows stay below. The last column is how much two runs of the "
-        "scenario with different seeds differ in latency: no scenario can be nearer than that to "
-        "all runs of a workload. Both end with the trace's last window."
+        "`drivelab trace fit` writes a scenario. The trace and the scenario run on the same "
+        "simulated drive. The differences are in a window's mean latency, requests a second and "
+        "bytes a second, divided by those of the trace: the median over the windows, and for "
+        "latency also the value that nine of ten windows do not exceed. The last column is the "
+        "difference in latency of two runs of the scenario with different seeds: no scenario can "
+        "be closer than that to all runs of a workload. Both end with the trace's last window."
     )
     for name, title, seconds in _TRACES:
         _compare(section, paths[name], title, seconds * 1_000_000_000)

@@ -49,18 +49,18 @@ _DEVICES: Final = {
 _MINUTE_NS: Final = 60_000_000_000
 # Learned from the first two thirds, as Huang et al. 2011 learn from two hours of three.
 _LAST: Final = 1 / 3
-# A model beats the answer "as in the minute before" by so much.
+# A model's error is at most this share of that of the answer "as in the minute before".
 _BETTER: Final = 0.8
-# Minutes of which the learned model does not: the last third of DTRS100M writes six times as much
-# as the first two, and these drives' writes are what the first ones do not show.
+# Cases in which the model does not: the last third of DTRS100M writes six times as much as the
+# first two, and the first two thirds do not show how these drives write.
 _NOT_BETTER: Final = frozenset({("sim:array-x25m", _DTRS), ("sim:samsung-slc-32gb", _DTRS)})
 
 _SERVED: Final = (*("sim:x25m", "sim:array-x25m", "sim:enterprise-tlc-pcie4", "sim:consumer-qlc"),)
 _REFUSED: Final = ("sim:spinpoint-m7", "sim:samsung-slc-32gb")
 _MEASUREMENTS, _CHECK = 300, 1000
-# Medians over minutes that forecasts are held to: of latency, and of what saturated minutes do.
+# Limits for the medians over minutes of forecasts: latency, and requests of saturated minutes.
 _LATENCY, _THROUGHPUT = 0.15, 0.10
-# So fast that most drives here fall behind, told by windows of a second or two of the replay.
+# So fast that most drives here fall behind, in windows of a second or two of the replay.
 _FAST: Final = {_DTRS: (1000.0, 30 * _MINUTE_NS), _CLOUD: (300.0, 10 * _MINUTE_NS)}
 # An array like one of its members, whose minutes are learned with the depth that was measured: that
 # is already off by 5 % alone, and the forecast is not below half of it.
@@ -76,7 +76,7 @@ _USUAL: Final = (0.0, 1.0, 4096.0, 4096.0, 1.0, 1.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Minutes:
-    """What a replay did, a row a minute: characteristics, latency in ns, requests and bytes."""
+    """A replay's results, a row per minute: characteristics, latency in ns, requests, bytes."""
 
     table: Floats
     latency: Floats
@@ -85,7 +85,7 @@ class Minutes:
 
 
 def learned_minutes() -> Section:
-    """Table VII: learn from minutes of a replay, and be asked for the ones after."""
+    """Table VII: learn from minutes of a replay, and predict the later ones."""
     title = "Minutes of traces, learned from their replay (table VII)"
     section = Section(title, traces_folder.command("minutes"))
     paths = traces_folder.found(_TRACES, section)
@@ -94,13 +94,13 @@ def learned_minutes() -> Section:
     section.say(
         "Traces replayed on simulated drives, `drivelab simulate DRIVE --trace FILE --fit scale "
         "--log`, then `drivelab trace characterize` by minute and `drivelab model --from "
-        "windows.csv --test-last 33%`: characteristics and performance of the first two thirds "
-        "teach, the last third is asked. Mean relative errors of the latency. Queue depth is "
-        "measured during the replay, as in Huang et al. 2011, so the answer is partly given; "
-        "without depth every minute is told as one request at a time. Throughput is the mean "
-        "number of requests outstanding over the latency (Little's law), so its error is that of "
-        "the latency; the last column is what the throughput of the minute before would be off by. "
-        "The traces are others than the paper's."
+        "windows.csv --test-last 33%`. The models learn from characteristics and performance of "
+        "the first two thirds, and predict the last third. The table has mean relative errors of "
+        "the latency. Queue depth is measured during the replay, as in Huang et al. 2011, so it "
+        "gives away part of the answer; without it every minute is described as one request at a "
+        "time. Throughput is the mean number of outstanding requests divided by the latency "
+        "(Little's law), so its error is that of the latency. The last column is the error of the "
+        "throughput of the minute before. The traces are not those of the paper."
     )
     rows, missed = [], set()
     for drive, device in _DEVICES.items():
@@ -129,7 +129,7 @@ def learned_minutes() -> Section:
 
 
 def _learned(minutes: Minutes) -> dict[str, float]:
-    """Give errors over the last third, by what answered."""
+    """Give the errors over the last third, by model."""
     errors = {}
     alone = minutes.table.copy()
     alone[:, 1] = 1.0
@@ -169,7 +169,7 @@ def replayed(drive: str, path: Path) -> Minutes:
 
 
 def forecast_minutes() -> Section:
-    """Forecast minutes of traces from models of synthetic workloads, beside their replay."""
+    """Forecast minutes of traces from models of synthetic workloads; compare with the replay."""
     title = "Minutes of traces, forecast for drives they never ran on"
     section = Section(title, traces_folder.command("forecasts"))
     paths = traces_folder.found(_TRACES, section)
@@ -177,20 +177,21 @@ def forecast_minutes() -> Section:
         return section
     section.say(
         f"`drivelab model DRIVE --writes burst` measures {_MEASUREMENTS} synthetic workloads; "
-        "`drivelab predict RUN --trace FILE --fit scale` forecasts each minute. Beside it the "
-        "replay on the same simulated drive, `drivelab simulate DRIVE --trace FILE --fit scale "
-        "--interval 60s`. Errors of a minute's mean latency, median / mean over minutes. Faster: "
-        "DTRS100M at 1000 times its speed by half hours, CloudPhysics at 300 times by ten minutes, "
-        "which is a second or two of the replay, so that drives fall behind; the error of requests "
-        "completed is the median over saturated windows. Learned elsewhere: a model of another "
-        "drive's replay, as in the section above, asked for this one."
+        "`drivelab predict RUN --trace FILE --fit scale` forecasts each minute. It is compared "
+        "with the replay on the same simulated drive, `drivelab simulate DRIVE --trace FILE --fit "
+        "scale --interval 60s`. Errors are of a minute's mean latency, median / mean over minutes. "
+        "*Faster*: DTRS100M at 1000 times its speed by half hours, CloudPhysics at 300 times by "
+        "ten minutes. That is a second or two of the replay, so drives fall behind. The error of "
+        "completed requests is the median over saturated windows. *Learned elsewhere*: a model of "
+        "another drive's replay, as in the section above, predicts this one."
     )
     models = {drive: _modelled(drive) for drive in (*_SERVED, *_REFUSED)}
     _tell_served(section, models, paths)
     section.say(
-        "How much a write buffer takes is not seen in closed loops, which keep it full: the model "
-        "of `sim:enterprise-tlc-pcie4` has 1 MiB of the drive's 8 MiB. Bursts that only the larger "
-        "one takes, as of CloudPhysics at 300 times its speed, are forecast far too slow."
+        "Closed loops keep a write buffer full, so they do not show its size: the model of "
+        "`sim:enterprise-tlc-pcie4` has 1 MiB of the drive's 8 MiB. So the forecast is far too "
+        "slow for bursts that only the larger buffer absorbs, as in CloudPhysics at 300 times its "
+        "speed."
     )
     for drive in _REFUSED:
         try:
@@ -268,13 +269,13 @@ def _forecast(
     files = RecordedFiles((str(path),))
     windows = characterize(files, window_ns=window_ns).windows
     trace = Trace.of_files(files, fit="scale", speed=speed)
-    told = forecast_trace(model, trace, windows, window_ns)
+    forecast = forecast_trace(model, trace, windows, window_ns)
     interval = window_ns / 1e9 / speed
-    requests, latency = _course(drive, path, speed, interval, told.begin_ns)
-    both = (requests > 0) & (told.completed > 0)
-    off = np.abs(told.latency_ns[both] / latency[both] - 1)
-    behind = told.saturated & both
-    done = np.abs(told.completed[behind] / requests[behind] - 1)
+    requests, latency = _course(drive, path, speed, interval, forecast.begin_ns)
+    both = (requests > 0) & (forecast.completed > 0)
+    off = np.abs(forecast.latency_ns[both] / latency[both] - 1)
+    behind = forecast.saturated & both
+    done = np.abs(forecast.completed[behind] / requests[behind] - 1)
     return _Errors(
         float(np.median(off)),
         float(off.mean()),
@@ -305,7 +306,7 @@ def _course(
 
 
 def _learned_elsewhere(drive: str, path: Path) -> float:
-    """Learn a trace's minutes on one drive, and ask for those of another."""
+    """Learn a trace's minutes on one drive, and predict those of another."""
     other = "sim:array-x25m" if drive == "sim:x25m" else "sim:x25m"
     there, here = replayed(other, path), replayed(drive, path)
     columns = {name: there.table[:, place].tolist() for place, name in enumerate(_NAMES)}

@@ -4,7 +4,7 @@ They repeated every test, at least six times, until the 90 % confidence interval
 (Student) was at most 10 % to each side. How often that is on average says how much a machine
 varies, and nothing else about it. The shape in their presets is assumed (most passes within
 a few per cent, one in a hundred an outlier); how large an outlier is was fitted to these numbers.
-The hours of their profiles, of which long tests take the most, were not: they are told beside.
+The hours of their profiles, most of which are long tests, were not: they are shown as well.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Of one simulated machine; see `_tolerance`.
 _TOLERANCE: Final = 0.30
-# Machines whose number the paper prints; of the others it tells the class's mean.
+# Machines whose number the paper prints; for the others it has the class's mean.
 _PRINTED: Final = ("Pastel", "Chimint", "Taurus", "Bali SSD")
 _SETTINGS: Final = (
     "sigma",
@@ -117,21 +117,21 @@ def variability() -> Section:
     )
     section.say(
         "Boito et al. 2015 repeated each test, at least six times, until the 90 % confidence "
-        "interval of its mean was within 10 %. They tell the mean number of repetitions of each "
-        "class and of the four machines that varied most; what these leave of their class stands "
-        "here for the others, on disks 13, the fewest that they tell of any. Table 1 tells the "
-        "hours of these profiles, and of one execution of all tests: the one over the other is the "
-        "mean of the repetitions with each test counting as long as it takes, and it is smaller "
-        "than the plain mean on all nine machines, on Chimint half of it. So long tests were "
-        "repeated less. In their presets most passes are within a few per cent of each other and "
-        "one in a hundred takes several times as long. That shape is assumed: section 4.3 tells of "
-        "outliers, not of how many. One setting was then fitted to each machine's repetitions, "
-        "`outlier_factor`; that they are met proves that the parts of the variability do what "
-        "their settings say, no more. A test is a pass over a file of 40 to 1200 MiB, in order or "
-        "random, reads or writes, at one of the paper's 134 request sizes, and lasts as long as on "
-        "that drive; each repetition starts where the drift of the one before is forgotten. Reads "
-        "and writes of an SSD vary alike here: the paper says that maintenance during writes makes "
-        "SSDs vary, but tells no number of either."
+        "interval of its mean was within 10 %. They give the mean number of repetitions for each "
+        "class and for the four machines that varied most. The other machines of a class get here "
+        "what these leave of its mean; on disks that is 13, the smallest number that they give. "
+        "Table 1 has the hours of these profiles, and of one execution of all tests. Their "
+        "quotient is the mean of the repetitions, with each test weighted by its duration. It is "
+        "smaller than the plain mean on all nine machines, and half of it on Chimint. So long "
+        "tests were repeated less. In the presets most passes are within a few per cent of each "
+        "other, and one in a hundred takes several times as long. That shape is assumed: section "
+        "4.3 mentions outliers, but not how many. One setting, `outlier_factor`, was then fitted "
+        "to each machine's repetitions. Agreement only proves that the parts of the variability "
+        "do what their settings say. A test is a pass over a file of 40 to 1200 MiB, sequential "
+        "or random, reads or writes, at one of the paper's 134 request sizes, and lasts as long "
+        "as on that drive. Each repetition starts after the drift of the last one is forgotten. "
+        "Reads and writes of an SSD vary in the same way here: the paper says that maintenance "
+        "during writes makes SSDs vary, but gives no number for either."
     )
     counts = {each.name: counted(each, seed=seed) for seed, each in enumerate(MACHINES, start=1)}
     section.say(_tolerance([each.repetitions for each in counts.values()]))
@@ -158,14 +158,15 @@ def _hours_ratio(machine: Machine) -> float:
 
 
 def _hours(counts: Mapping[str, Counted]) -> str:
-    """Say how far the hours are met, to which nothing was fitted."""
+    """Say how close the hours are, to which nothing was fitted."""
     off = [counts[each.name].hours_ratio / _hours_ratio(each) for each in MACHINES]
     met = sum(abs(one - 1) <= _TOLERANCE for one in off)
     return (
-        f"What does not hold: nothing was fitted to the hours, and those of {met} of {len(off)} "
-        f"machines come within {100 * _TOLERANCE:.0f} % of the paper's; all are {min(off):.2f} to "
-        f"{max(off):.2f} times these. A factor of a whole pass makes long tests vary as much as "
-        "short ones; only what drifts in the course of a pass makes them vary less."
+        "What does not hold: the hours, to which nothing was fitted. Those of "
+        f"{met} of {len(off)} machines are within {100 * _TOLERANCE:.0f} % of the paper's; all are "
+        f"{min(off):.2f} to {max(off):.2f} times the paper's. A factor for a whole pass makes long "
+        "tests vary as much as short ones. Only a drift in the course of a pass makes them vary "
+        "less."
     )
 
 
@@ -198,9 +199,9 @@ def _tolerance(counts: Sequence[Sequence[int]]) -> str:
     return (
         f"The tolerance is {100 * _TOLERANCE:.0f} %: the number of repetitions of a single "
         f"simulated test has a standard deviation of {100 * min(scatter):.0f} to "
-        f"{100 * max(scatter):.0f} % of its mean, so that the mean of a machine's {tests} tests "
-        f"has a standard error of up to {100 * error:.0f} %; one profile on a real machine is as "
-        "uncertain as that: two such errors on both sides are the tolerance."
+        f"{100 * max(scatter):.0f} % of its mean. So the mean of a machine's {tests} tests "
+        f"has a standard error of up to {100 * error:.0f} %, and one profile on a real machine is "
+        "just as uncertain. The tolerance is two such errors on both sides."
     )
 
 
@@ -220,9 +221,9 @@ def _passes(section: Section) -> None:
                 factor = one.variability_factor or math.nan
                 far = max(far, abs(one.duration_ns / (truth * factor) - 1))
     section.say(
-        "On one drive of each class, 100 passes in order over 40 MiB: each takes the time without "
-        f"variability times the factor that it tells, within {far:.1e}; with `--no-variability` "
-        "all take the same time."
+        "On one drive of each class, 100 sequential passes over 40 MiB: each takes the time "
+        f"without variability multiplied by the reported factor, within {far:.1e}. With "
+        "`--no-variability` all take the same time."
     )
     section.claim("passes take the truth times their factors, within 0.1 %", holds=far < 1e-3)
     section.claim("switched off, every pass in order takes the same time", holds=switched_off)
@@ -247,8 +248,8 @@ def _truth(section: Section) -> None:
     far = max(abs(ratio - 1) for ratio in ratios)
     section.say(
         f"On x25m with the settings of SSDs, {len(work)} measurements of 4 KiB random reads: each "
-        f"mean latency is that of the drive without variability times the factor that it tells, "
-        f"within {far:.1e}. With `--no-variability` all are the same as without, to the bit."
+        "mean latency is that of the drive without variability multiplied by the reported factor, "
+        f"within {far:.1e}. With `--no-variability` all are equal to that drive's, to the bit."
     )
     section.claim("measurements are the truth times their factors, within 0.1 %", holds=far < 1e-3)
     section.claim("switched off, measurements are the truth", holds=switched_off == truth)

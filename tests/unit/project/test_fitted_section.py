@@ -1,4 +1,4 @@
-"""The section of hidden drives counts what is found, and names what is not."""
+"""The section of hidden drives counts the values that were found, and names the others."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ def drive(base: str, values: tuple[Value, ...], mean: float) -> Found:
     return Found(base, values, 0.3, mean, 0.02, 0.01, 0.02, 0, 30.0)
 
 
-def test_what_is_missed_is_named_and_by_how_much() -> None:
+def test_a_missed_value_is_named_with_its_error() -> None:
     good = Value("a", 100, 104, 98, 110, is_told=True)
     far = Value("b", 100, 130, 120, 140, is_told=True)
-    untold = Value("c", 100, 300, None, None, is_told=False)
+    undetermined = Value("c", 100, 300, None, None, is_told=False)
     figures = [Predicted("x25m", "read", ("write",), 0.5, -0.1)]
     section = section_of(
-        [drive("one", (good, far, untold), 0.01), drive("two", (good,), 0.06)], figures
+        [drive("one", (good, far, undetermined), 0.01), drive("two", (good,), 0.06)], figures
     )
     text = section.markdown()
     assert "| one | 2 of 3 | 1 of 2 | 1 of 2 | 1 of 2 | 30 % | 1.0 % |" in text

@@ -54,7 +54,7 @@ def test_a_failing_claim_fails_the_command(
     assert "<!-- section made -->\n\n## A title\n" in captured.out
 
 
-def test_a_target_that_is_missed_is_told_and_counted_and_fails_no_command(
+def test_a_missed_target_is_reported_and_counted_and_fails_no_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = section(holds=True)
@@ -75,8 +75,8 @@ def test_few_measurements_list_what_misses_the_target_however_little() -> None:
             return Found(0.04, (0.02, 0.02, 0.02), 0.1)
         return Found(0.02, (0.02, 0.02, 0.02), 0.001)
 
-    told = few_measurements.told({job: found(job) for job in few_runs.jobs()})
-    bursts, sustained, pooled = told.claims
+    section = few_measurements.section_of({job: found(job) for job in few_runs.jobs()})
+    bursts, sustained, pooled = section.claims
     assert "missed on 1 of 11 drives" in bursts.statement
     assert bursts.statement.endswith("sim:mlc-b by 0.02")
     assert "missed on 1 of 5 drives" in sustained.statement
@@ -85,9 +85,9 @@ def test_few_measurements_list_what_misses_the_target_however_little() -> None:
     assert [bursts.holds, sustained.holds] == [False, False]
     # Sums 0.02 x 8 + 0.02 + 0.04 against 0.02 x 9 + 0.0302.
     assert pooled.holds
-    text = told.markdown()
+    text = section.markdown()
     assert "within a fifth on 8 of 10" in text
-    assert "too good on sim:mlc-b, and too bad on sim:sas-15k" in text
+    assert "too optimistic on sim:mlc-b, and too pessimistic on sim:sas-15k" in text
     assert "sim:apex map blocks" in text
     unmeasured = text.split("Not measured are ")[1].split("\n")[0]
     assert "low-latency" in unmeasured
@@ -98,7 +98,7 @@ def test_a_file_says_whether_model_or_noise_limits_each_performance() -> None:
     made = Section("A title", "drivelab something")
     noisy = real_file.Found("latency_ns_mean", (0.3, 0.3), (1.6, 0.34), 0.77)
     poor = real_file.Found("iops", (0.5, 0.4), (0.1, 0.1), 0.91)
-    real_file.told(made, [noisy, poor], workloads=100, forecast=0.4)
+    real_file.show(made, [noisy, poor], workloads=100, forecast=0.4)
     text = made.markdown()
     # By the square root of two; what is left of 30 % are sqrt(30^2 - 24.04^2).
     assert "| 113.1 % / 24.0 % | 77 % |" in text
@@ -106,8 +106,8 @@ def test_a_file_says_whether_model_or_noise_limits_each_performance() -> None:
     assert "leaves about 17.9 % to the model" in text
     assert "iops: the model limits it" in text
     assert "held only 77 to 91 %" in text
-    assert "the run expected 40 % in the worst of the three; it was 50 %" in text
-    assert "20 % too good" in text
+    assert "the run expected an error of 40 % for the worst of the three. It was 50 %" in text
+    assert "20 % too low" in text
 
 
 def test_the_document_holds_every_section_once_and_in_order() -> None:
@@ -156,7 +156,7 @@ def test_a_figure_outside_its_tolerance_fails(monkeypatch: pytest.MonkeyPatch) -
     assert {statement.split()[1] for statement in fitted} == {"sequential_read", "sequential_write"}
 
 
-def test_profiles_keep_what_was_fitted_apart_and_tell_shortfalls() -> None:
+def test_profiles_separate_fitted_claims_and_list_shortfalls() -> None:
     def made(error: float, *, repetitions: float) -> Reproduction:
         known = "random read: share of estimates more than 20 % off, with the paper's settings"
         table = Table(
@@ -178,11 +178,11 @@ def test_profiles_keep_what_was_fitted_apart_and_tell_shortfalls() -> None:
     assert "random read: share" in profiles_of(made(5.0, repetitions=17)).markdown()
 
 
-def test_a_shortfall_that_is_told_is_none_of_the_validation_and_another_is() -> None:
+def test_a_listed_shortfall_fails_no_validation_and_another_does() -> None:
     changed = study()
     saturation = dict(changed.saturation) | {"mlc-d": course(0.99)}
-    told = section_of(reproduction_of(Study(saturation, changed.blocks, changed.contents)))
-    assert [claim.holds for claim in told.claims] == [True]
+    listed = section_of(reproduction_of(Study(saturation, changed.blocks, changed.contents)))
+    assert [claim.holds for claim in listed.claims] == [True]
     saturation["mlc-e"] = course(0.99)
     new = section_of(reproduction_of(Study(saturation, changed.blocks, changed.contents)))
     assert [claim.holds for claim in new.claims] == [False, False]
@@ -197,7 +197,7 @@ def test_every_preset_has_its_time_of_a_profile(monkeypatch: pytest.MonkeyPatch)
     assert rows == [["| preset", "GB"], ["| x25m-fob", "80"], ["| sas-15k", "147"]]
 
 
-def test_fuzzing_that_fails_is_told() -> None:
+def test_a_failure_of_fuzzing_is_reported() -> None:
     coverage = {"edges": 1200, "lines_met": 3, "lines": 4}
     readers = [
         {"name": "a", "inputs": 1000, "kept": 5, "coverage": coverage, "failure": None},
