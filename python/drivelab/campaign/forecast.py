@@ -19,6 +19,7 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
 from drivelab.drives.write_pattern import SETTLING_CAPACITIES, settled_patterns, write_pattern
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.probes import FILL_SECONDS, Fill
 
 #: The rate for which bytes are told where only the drive knows how fast it is.
 RATE_BYTES_PER_SECOND: Final = 100_000_000
@@ -103,6 +104,21 @@ def forecast_from_plan(
         ),
         at_most=(timed is not None and counted is not None) or plan.half_width_ratio is not None,
         pilot_workloads=0,
+    )
+
+
+def adding_fills(cost: Forecast, fills: Sequence[Fill]) -> Forecast:
+    """Add what fills cost on a real drive: each a minute at most, and its requests."""
+    if not fills:
+        return cost
+    seconds = FILL_SECONDS * len(fills)
+    written = sum(round(one.requests * _written_bytes(one.workload)) for one in fills)
+    return replace(
+        cost,
+        drive_seconds=None if cost.drive_seconds is None else cost.drive_seconds + seconds,
+        host_seconds=None if cost.host_seconds is None else cost.host_seconds + seconds,
+        written_bytes=cost.written_bytes + written,
+        at_most=True,
     )
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,15 +27,17 @@ from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
-from drivelab.drives.write_pattern import WritePattern, write_pattern
-from drivelab.runs.executor import DriveExecutor, Executor, Failed
+from drivelab.drives.write_pattern import BURST, WritePattern, write_pattern
+from drivelab.runs.executor import DriveExecutor, Executor, Failed, Work
 from drivelab.runs.failures import FailureRule, OnFailure
 from drivelab.runs.header import this_start
 from drivelab.runs.progress import Progress
 from drivelab.runs.run import Run
 from drivelab.store import RunStore, damaged
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.given import is_whole, shown
 from drivelab.workloads.parts import PART_NAMES, PartName, Parts
+from drivelab.workloads.probes import FILL_SECONDS
 
 #: By part, what a run may ask for.
 Pool = Mapping[PartName, Sequence[Characteristics]]
@@ -51,14 +53,34 @@ class Asked:
         What they are for.
     places
         In the pool of that part; one that was asked for before is measured again.
+    requests
+        Count this many from the first request, without a warm-up, or for `FILL_SECONDS`, whichever
+        ends first, on the drive as it is. ``None`` follows the plan of the run.
     """
 
     part: PartName
     places: tuple[int, ...]
+    requests: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the values under their names."""
-        return {"part": self.part, "places": list(self.places)}
+        """Return the values under their names; requests only where there is a number."""
+        requests = {} if self.requests is None else {"requests": self.requests}
+        return {"part": self.part, "places": list(self.places), **requests}
+
+    def plan(self, plan: MeasurementPlan) -> MeasurementPlan:
+        """Return how these are measured, in a run that follows `plan`."""
+        if self.requests is None:
+            return plan
+        return replace(
+            plan,
+            warmup_requests=0,
+            warmup_seconds=0.0,
+            requests=self.requests,
+            seconds=FILL_SECONDS,
+            half_width_ratio=None,
+            writes=BURST,
+            is_usual=False,
+        )
 
 
 @dataclass(frozen=True)
@@ -158,9 +180,11 @@ def run_rounds(
         left_out=left_out,
         origin=start,
     )
-    header["design"]["pool"] = {part: len(workloads) for part, workloads in pool.items()}
+    # Fills are the same for every run, and runs of older versions have none.
+    compared = {part: workloads for part, workloads in pool.items() if part != "fills"}
+    header["design"]["pool"] = {part: len(workloads) for part, workloads in compared.items()}
     header["design"]["pool_sha256"] = workloads_digest(
-        [each for workloads in pool.values() for each in workloads]
+        [each for workloads in compared.values() for each in workloads]
     )
     header[ASKED] = []
     run = Run(
@@ -261,10 +285,21 @@ class _Rounds:
         self._bar.goes_on(self._asking.expected_total, self._asking.note)
         written = [found for _, one in work if (found := write_pattern(one)) is not None]
         self._left = written[-1] if written else self._left
-        answers = self._run.measure(work, self._plan, self._executor, rule=self._rule)
-        with closing(answers):
-            for answer in answers:
-                self._bar.advance(failed=isinstance(answer, Failed))
+        for plan, together in self._by_plan(work):
+            answers = self._run.measure(together, plan, self._executor, rule=self._rule)
+            with closing(answers):
+                for answer in answers:
+                    self._bar.advance(failed=isinstance(answer, Failed))
+
+    def _by_plan(self, work: Sequence[Work]) -> list[tuple[MeasurementPlan, list[Work]]]:
+        """Put together what follows the same plan; fills come last, in their own order."""
+        asked = [one for one in self._asked for _ in one.places]
+        usual = [one for one in work if asked[one[0]].requests is None]
+        fills = sorted(one for one in work if asked[one[0]].requests is not None)
+        return [
+            *([(self._plan, usual)] if usual else []),
+            *((asked[one[0]].plan(self._plan), [one]) for one in fills),
+        ]
 
 
 def _stored(store: RunStore, pool: Pool) -> list[Asked]:
@@ -276,5 +311,8 @@ def _stored(store: RunStore, pool: Pool) -> list[Asked]:
             raise damaged(store.path, "it asked for no part that it has")
         if not all(isinstance(each, int) and 0 <= each < len(pool[part]) for each in places):
             raise damaged(store.path, f"it asked for what is not among its {part}")
-        found.append(Asked(part, tuple(places)))
+        requests = one.get("requests")
+        if requests is not None and not (is_whole(requests) and requests > 0):
+            raise damaged(store.path, f"it asked for {shown(requests)} requests")
+        found.append(Asked(part, tuple(places), requests))
     return found

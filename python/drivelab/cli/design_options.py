@@ -130,7 +130,7 @@ def check_of(args: argparse.Namespace) -> int:
 def selection_of(args: argparse.Namespace, design: Design, drive: DriveLimits) -> Selection:
     """Choose the workloads of every part of the run; raises as `campaign_selection`."""
     from drivelab.campaign.campaign import accepted_by
-    from drivelab.models.model_campaign import campaign_selection
+    from drivelab.models.model_campaign import campaign_selection, fills_of
     from drivelab.workloads.adaptive import AdaptiveDesign
     from drivelab.workloads.probes import USUAL_PAGE_BYTES, first_probes, page_probes
 
@@ -147,10 +147,11 @@ def selection_of(args: argparse.Namespace, design: Design, drive: DriveLimits) -
     asked = [*first_probes(), *page_probes(USUAL_PAGE_BYTES)]
     accepts = accepted_by(drive)
     probes = [each.without_ineffective() for each in asked if accepts(each)]
+    fills = fills_of(drive)
     return replace(
         selection,
-        workloads=[*selection.workloads, *probes],
-        parts=replace(selection.parts, probes=len(probes)),
+        workloads=[*selection.workloads, *probes, *(one.workload for one in fills)],
+        parts=replace(selection.parts, probes=len(probes), fills=len(fills)),
     )
 
 
@@ -162,7 +163,7 @@ def parts_text(parts: Mapping[str, int], design: str) -> str:
     if parts["check"]:
         lines.append(f"{parts['check']:,} off-grid to check the models")
     if parts["probes"]:
-        lines.append(f"{parts['probes']:,} probes")
+        lines.append(f"{parts['probes'] + parts['fills']:,} probes")
     if parts["sweeps"]:
         lines.append(f"{parts['sweeps']:,} for curves")
     return ", ".join(lines)

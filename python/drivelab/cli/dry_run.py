@@ -54,9 +54,10 @@ def _may_settle(args: argparse.Namespace) -> bool:
 def _on_real_drive(
     args: argparse.Namespace, design: Design, plans: Sequence[MeasurementPlan]
 ) -> dict[str, Any]:
-    from drivelab.campaign.forecast import forecast_from_plan, together
+    from drivelab.campaign.forecast import adding_fills, forecast_from_plan, together
     from drivelab.drives.naming import preview_real_drive
     from drivelab.models.adaptive_rounds import most_rounds
+    from drivelab.models.model_campaign import fills_of
 
     refuse_options_without_effect(args)
     drive = preview_real_drive(
@@ -71,12 +72,14 @@ def _on_real_drive(
     costs = []
     for plan in plans:
         rounds = 1 if goal is None else most_rounds(goal, plan, is_real=True, has_check=has_check)
-        one = forecast_from_plan(selection.workloads, plan, capacity, rounds=rounds)
-        costs.append(_affordable(one, goal, selection))
+        others = selection.workloads[: selection.parts.total - selection.parts.fills]
+        one = forecast_from_plan(others, plan, capacity, rounds=rounds)
+        one = _affordable(one, goal, selection)
+        costs.append(adding_fills(one, fills_of(drive) if selection.parts.fills else []))
     cost = together(costs)
     # A file that is not kept is gone after each run.
-    fills = 1 if args.keep else len(plans)
-    file_bytes = fills * drive.file_bytes
+    times = 1 if args.keep else len(plans)
+    file_bytes = times * drive.file_bytes
     return _answer(args, drive, design, selection, cost) | {
         "block_bytes_assumed": drive.block_assumed,
         "file_bytes": file_bytes,
@@ -110,7 +113,7 @@ def _affordable(cost: Forecast, goal: Goal | None, selection: Selection) -> Fore
 
     if goal is None or goal.budget_seconds is None:
         return cost
-    count = len(selection.workloads)
+    count = len(selection.workloads) - selection.parts.fills
     return within_budget(cost, goal.budget_seconds, count, selection.parts.check)
 
 
@@ -212,7 +215,8 @@ def _budget_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
     count = answer["budget_workloads"]
     if count is None:
         return []
-    besides = "; the check part is measured besides" if answer["parts"]["check"] else ""
+    parts = [name for name in ("check", "fills") if answer["parts"][name]]
+    besides = f"; not counting {' and '.join(parts)}" if parts else ""
     return [("budget", f"ends the run after about {count:,} of these workloads{besides}")]
 
 
@@ -223,6 +227,7 @@ def _parts_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
         "check": "off-grid, to check the models",
         "sweeps": "for curves, in addition to those in another part",
         "probes": "to find how the drive is built, at most",
+        "fills": "writes to find its buffer and when it slows down, a minute each at most",
     }
     return [
         (f"  {name}", f"{answer['parts'][name]:,} {use}")

@@ -28,7 +28,7 @@ from drivelab.models.probed import probed
 from drivelab.workloads.adaptive import START
 from drivelab.workloads.calibration import calibration_count
 from drivelab.workloads.parts import FITTED, PartName, Parts
-from drivelab.workloads.probes import first_probes, page_probes
+from drivelab.workloads.probes import FILL_SECONDS, Fill, first_probes, page_probes
 
 # A round adds one part in so many of what there is, and so many at least.
 _GROWTH: Final = 5
@@ -43,6 +43,10 @@ _SWEEPS_OF_BUDGET: Final = 4
 # So may probes, of which there are about so many.
 _PROBES_OF_BUDGET: Final = 8
 _PROBES: Final = 24
+# And so may fills, if each takes as long as it may.
+_FILLS_OF_BUDGET: Final = 6
+# Parts that a budget does not count.
+_BESIDES: Final = ("check", "fills")
 # Each measurement counts for so long at least, as one that fails.
 _NO_TIME: Final = 1e-9
 
@@ -60,6 +64,8 @@ class AdaptiveRounds:
         How long each measurement is, and the seed.
     is_real
         Whether time passes while the drive measures, and so counts as it passes.
+    fills
+        What shows how much the drive takes before it slows down, by its place in the pool.
 
     Attributes
     ----------
@@ -67,8 +73,17 @@ class AdaptiveRounds:
         What ended the run, once it has.
     """
 
-    def __init__(self, goal: Goal, pool: Pool, plan: MeasurementPlan, *, is_real: bool) -> None:
+    def __init__(
+        self,
+        goal: Goal,
+        pool: Pool,
+        plan: MeasurementPlan,
+        *,
+        is_real: bool,
+        fills: Sequence[Fill] = (),
+    ) -> None:
         self._goal = goal
+        self._to_fill = fills
         self._pool = pool
         self._plan = plan
         self._is_real = is_real
@@ -144,7 +159,7 @@ class AdaptiveRounds:
         done = measured.parts.check
         if done < len(self._pool["check"]):
             return [Asked("check", tuple(range(done, len(self._pool["check"]))))]
-        return []
+        return self._fills(measured)
 
     def _begin(self, measured: Measured) -> list[Asked]:
         """Return what comes before any choice: probes, the first round, the sweeps.
@@ -153,6 +168,9 @@ class AdaptiveRounds:
         """
         parts = measured.parts
         started = parts.training > 0
+        if self._is_real and self._plan.writes != BURST and (fills := self._fills(measured)):
+            # Later the drive is in the state that its writes have reached.
+            return fills
         if self._goal.budget_seconds is not None and not started:
             return self._start()
         probes = self._probes(measured)
@@ -187,6 +205,19 @@ class AdaptiveRounds:
             return None
         told = tuple(places[each.key()] for each in wanted if each.key() in places)
         return Asked("probes", told) if told else None
+
+    def _fills(self, measured: Measured) -> list[Asked]:
+        """Return what shows how much the drive takes before it slows down, if that is missing.
+
+        Nothing is learned from it, and a simulated drive begins each measurement in the same state,
+        so it may come last. On a real drive it leaves the writes of a burst what they were.
+        """
+        fills, budget = self._to_fill, self._goal.budget_seconds
+        if not self._goal.has_probes or measured.parts.fills:
+            return []
+        if budget is not None and budget < _FILLS_OF_BUDGET * len(fills) * FILL_SECONDS:
+            return []
+        return [Asked("fills", (place,), fill.requests) for place, fill in enumerate(fills)]
 
     def _has_room(self, measured: Measured, count: int, part: int) -> bool:
         """Tell whether so many measurements would take no more than one part of the budget."""
@@ -283,11 +314,11 @@ class AdaptiveRounds:
         return tuple(places[place] for place in chosen)
 
     def _spent(self, measured: Measured) -> float:
-        """Return how much of the budget is spent: without the check part, which is besides."""
+        """Return how much of the budget is spent: without what no model is fitted to at its end."""
         counted = [
             measurement_seconds(one, self._plan)
             for one in measured.measurements
-            if measured.parts.part_of(one.index) != "check"
+            if measured.parts.part_of(one.index) not in _BESIDES
         ]
         if not self._is_real:
             return sum(counted)

@@ -27,7 +27,7 @@ from drivelab.workloads.adaptive import AdaptiveDesign, Pools
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import Design
 from drivelab.workloads.parts import PartName, Parts
-from drivelab.workloads.probes import every_probe
+from drivelab.workloads.probes import FILLS, Fill, every_probe
 from drivelab.workloads.run_parts import with_check_and_sweeps
 from drivelab.workloads.selection import Selection
 
@@ -113,7 +113,7 @@ def run_model_campaign(
                 pool,
                 plan,
                 path,
-                AdaptiveRounds(goal or Goal(), pool, plan, is_real=is_real),
+                AdaptiveRounds(goal or Goal(), pool, plan, is_real=is_real, fills=fills_of(drive)),
                 design_name=design.name,
                 population=pools.population,
                 left_out=pools.left_out,
@@ -203,7 +203,21 @@ def adaptive_pool(
     }
     pool["sweeps"] = curves.workloads
     probes = [each for each in every_probe() if accepts(each)]
-    return pools, {**pool, "chosen": pool["training"], "probes": probes}
+    fills = [one.workload for one in fills_of(drive)]
+    return pools, {**pool, "chosen": pool["training"], "probes": probes, "fills": fills}
+
+
+def fills_of(drive: DriveLimits) -> list[Fill]:
+    """Return `FILLS` as far as they fit: none of a formula, and where the drive refuses one.
+
+    None writes more than the drive holds: after that nothing new is found.
+    """
+    if drive.kind == "closed_form" or not all(map(accepted_by(drive), [f.workload for f in FILLS])):
+        return []
+    return [
+        replace(one, requests=min(one.requests, drive.capacity_bytes // one.workload.write_size))
+        for one in FILLS
+    ]
 
 
 def campaign_selection(

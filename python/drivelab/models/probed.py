@@ -8,7 +8,9 @@ What is found, and from what:
   ``units / gcd(n, units)`` of the units, and the rates say for which number of units;
 - **alignment**: pages written across the borders of pages;
 - **merging**: small writes in order that are faster than their pages would be;
-- **buffer**: a write that is acknowledged sooner than a unit could write it.
+- **buffer**: a write that is acknowledged sooner than a unit could write it;
+- **size of the buffer**: what the first writes took beyond the rate that lasts;
+- **slow-down**: after how many bytes random writes fall to a fraction of their first rate.
 
 What the rates do not say clearly is not said.
 """
@@ -21,12 +23,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drivelab.drives.measurement import Measurement
 from drivelab.units import format_duration_ns, format_size
 from drivelab.workloads.parts import Parts
 from drivelab.workloads.probes import (
     DEPTH,
+    FILLS,
     PAGES,
     STEPS,
     USUAL_PAGE_BYTES,
@@ -52,6 +56,12 @@ _TWICE: Final = 0.72
 _MOST_UNITS: Final = 256
 # Root mean square of what a number of units leaves of the rates' logarithms.
 _FITS: Final = 0.15
+# A first rate above the lasting one by this much says that a buffer is filling.
+_FILLING: Final = 1.25
+# The rate in the last of so many parts of the time is what lasts.
+_LASTING: Final = 4
+# A slow-down is another one than that of a buffer if it comes this many times later.
+_BEYOND_BUFFER: Final = 8
 
 
 @dataclass(frozen=True)
@@ -78,6 +88,14 @@ class Probed:
         How many times as fast writes of a page are in order as at random.
     is_buffered
         Whether writes are acknowledged before they are on the medium.
+    buffer_bytes
+        What the first random writes took beyond the rate that lasts.
+    slows_after_bytes
+        Random writes from an idle drive until their rate falls; None where it does not.
+    slows_to_ratio
+        The rate after that over the rate before, 0 to 1.
+    fast_bytes
+        Random writes that did not become slower, where none did.
     """
 
     has_arm: bool | None = None
@@ -89,6 +107,10 @@ class Probed:
     merges: bool | None = None
     in_order_gain: float | None = None
     is_buffered: bool | None = None
+    buffer_bytes: int | None = None
+    slows_after_bytes: int | None = None
+    slows_to_ratio: float | None = None
+    fast_bytes: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the values under their names."""
@@ -101,10 +123,11 @@ class Probed:
         if not self.has_arm:
             unknown += ["pages"] if self.page_bytes is None else []
             unknown += ["parallel units"] if self.parallel_units is None else []
-        unknown += ["buffer"] if self.is_buffered is None else []
-        # No probe is long enough.
-        unknown.append("how much it takes before it slows down")
-        return f"{'; '.join(told) or 'nothing clear'} (unknown: {', '.join(unknown)})"
+        unknown += ["buffer"] if self.is_buffered is None and self.buffer_bytes is None else []
+        if self.slows_after_bytes is None and self.fast_bytes is None:
+            unknown.append("how much it takes before it slows down")
+        missing = f" (unknown: {', '.join(unknown)})" if unknown else ""
+        return f"{'; '.join(told) or 'nothing clear'}{missing}"
 
     def _how_built(self) -> list[str]:
         if self.has_arm and self.read_seconds is not None and self.read_gain is not None:
@@ -125,8 +148,17 @@ class Probed:
             told.append(f"small writes in order are {'' if self.merges else 'not '}merged")
         if self.in_order_gain is not None and self.in_order_gain >= _CLEAR:
             told.append(f"writes in order are {self.in_order_gain:.0f} times as fast as at random")
-        if self.is_buffered:
+        if self.buffer_bytes is not None:
+            told.append(f"a buffer takes about {_about(self.buffer_bytes)} of writes")
+        elif self.is_buffered:
             told.append("writes are acknowledged from a buffer")
+        if self.slows_after_bytes is not None and self.slows_to_ratio is not None:
+            told.append(
+                f"random writes slow down to {100 * self.slows_to_ratio:.0f} % of their speed "
+                f"after about {_about(self.slows_after_bytes)}"
+            )
+        elif self.fast_bytes is not None:
+            told.append(f"{_about(self.fast_bytes)} of random writes do not slow it down")
         return told
 
 
@@ -151,17 +183,23 @@ def find_page(rates: Rates) -> int | None:
 
 def probes_of(measurements: Sequence[Measurement], parts: Parts) -> Probed | None:
     """Return what the probes of a run found, None where it has none."""
-    held = [one for one in measurements if parts.part_of(one.index) == "probes"]
-    return probed(held) if held else None
+    by_part = {
+        part: [one for one in measurements if parts.part_of(one.index) == part]
+        for part in ("probes", "fills")
+    }
+    held = by_part["probes"]
+    return probed(held, by_part["fills"]) if held else None
 
 
-def probed(measurements: Sequence[Measurement]) -> Probed:
+def probed(measurements: Sequence[Measurement], fills: Sequence[Measurement] = ()) -> Probed:
     """Find how a drive is built.
 
     Parameters
     ----------
     measurements
         Of probes, as many as could be measured; others say nothing here.
+    fills
+        Of `FILLS`, as many as could be measured.
     """
     rates = rates_of(measurements)
     one, many = rates.get(read().key()), rates.get(read(depth=64).key())
@@ -178,6 +216,7 @@ def probed(measurements: Sequence[Measurement]) -> Probed:
         rates.get(each.key()) for each in (write_in_order(size), random_write(size))
     )
     units = None if page is None else _units(rates, page)
+    buffer_bytes, slow_down = _filled(fills)
     return Probed(
         has_arm=has_arm,
         read_seconds=None if one is None else 1 / one,
@@ -188,6 +227,8 @@ def probed(measurements: Sequence[Measurement]) -> Probed:
         merges=None if page is None else _merges(rates, page),
         in_order_gain=None if not in_order or not at_random else in_order / at_random,
         is_buffered=_is_buffered(rates, units, at_random),
+        buffer_bytes=buffer_bytes,
+        **slow_down,
     )
 
 
@@ -240,3 +281,76 @@ def _is_buffered(rates: Rates, units: int | None, at_random: float | None) -> bo
     if reading and alone > 2 * reading:
         return True
     return None
+
+
+@dataclass(frozen=True)
+class _Course:
+    """How fast a fill was written: bytes and bytes a second of each batch of its requests."""
+
+    sizes: NDArray[np.float64]
+    rates: NDArray[np.float64]
+
+    @property
+    def lasting(self) -> float:
+        """The rate in the last part of the time: slow batches are few, but take long."""
+        ends = np.cumsum(self.sizes / self.rates)
+        begin = ends[-1] * (1 - 1 / _LASTING)
+        before = np.interp(begin, (0.0, *ends), (0.0, *np.cumsum(self.sizes)))
+        return float((self.sizes.sum() - before) / (ends[-1] - begin))
+
+    def first_faster_than(self, rate: float) -> int:
+        """Return how many batches from the first one on are all faster."""
+        slow = np.flatnonzero(self.rates < rate)
+        return int(slow[0]) if len(slow) else len(self.rates)
+
+
+def _course(fill: Measurement) -> _Course | None:
+    """Return the course of a fill; None where the drive does not say when its requests ended."""
+    if fill.batches is None or len(fill.batches.ends_ns) < _LASTING:
+        return None
+    ends = np.array((0, *fill.batches.ends_ns), dtype=float)
+    size = fill.batches.requests_per_batch * fill.characteristics.write_size
+    return _Course(np.full(len(ends) - 1, float(size)), size / np.maximum(np.diff(ends), 1) * 1e9)
+
+
+def _filled(fills: Sequence[Measurement]) -> tuple[int | None, dict[str, Any]]:
+    """Return the size of the buffer, and when random writes slow down.
+
+    A buffer fills at the difference between the rate at which it takes writes and the one that
+    lasts. The shortest fill that lasts until then has the finest batches.
+    """
+    asked = [fill.workload.key() for fill in FILLS]
+    deep = [one for one in fills if one.characteristics.key() == asked[-1]]
+    shallow = [one for one in fills if one.characteristics.key() == asked[0]]
+    buffer_bytes = None
+    courses = [_course(one) for one in sorted(shallow, key=lambda one: one.requests)]
+    if courses and (longest := courses[-1]) is not None:
+        lasting = longest.lasting
+        for course in courses:
+            filling = 0 if course is None else course.first_faster_than(_FILLING * lasting)
+            if course is None or filling == len(course.rates):
+                continue
+            taken = course.sizes[:filling] * (1 - lasting / course.rates[:filling])
+            buffer_bytes = round(taken.sum()) or None
+            break
+    return buffer_bytes, _slow_down(_course(deep[0]) if deep else None, buffer_bytes or 0)
+
+
+def _slow_down(course: _Course | None, buffer_bytes: int) -> dict[str, Any]:
+    """Return after how many bytes a long fill slows down, or that it does not."""
+    if course is None:
+        return {}
+    fast = course.first_faster_than(_CLEAR * course.lasting)
+    before = float(course.sizes[:fast].sum())
+    if fast == len(course.rates) or before <= _BEYOND_BUFFER * buffer_bytes:
+        return {"fast_bytes": round(course.sizes.sum())}
+    ratio = course.lasting / float(np.median(course.rates[:fast]))
+    return {"slows_after_bytes": round(before), "slows_to_ratio": ratio}
+
+
+def _about(size_bytes: float) -> str:
+    """Write a size with two digits: more would claim what nobody knows."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6)):
+        if size_bytes >= 0.995 * factor:
+            return f"{float(f'{size_bytes / factor:.2g}'):g} {unit}"
+    return f"{float(f'{size_bytes / 1e3:.2g}'):g} kB"

@@ -23,7 +23,7 @@ from typing import Any, Final, Literal, get_args
 from drivelab.errors import UsageError
 from drivelab.workloads.given import shown
 
-PartName = Literal["training", "calibration", "check", "sweeps", "chosen", "probes"]
+PartName = Literal["training", "calibration", "check", "sweeps", "chosen", "probes", "fills"]
 PART_NAMES: Final[tuple[PartName, ...]] = get_args(PartName)
 # Every run says how many it has of these; the others came later, and say it where they are.
 _ALWAYS: Final[tuple[PartName, ...]] = ("training", "calibration", "check", "sweeps")
@@ -58,6 +58,9 @@ class Parts:
     probes
         Short sweeps that find how a drive is built. Nothing is fitted to them: what makes units
         of a drive wait for each other is so rare elsewhere that models grew worse by it.
+    fills
+        Writes counted from the first one, without a warm-up: how much a drive takes before it
+        slows down. Nothing is fitted to them.
     order
         The stretches by index; as the parts stand here where it is empty.
     """
@@ -68,6 +71,7 @@ class Parts:
     sweeps: int = 0
     chosen: int = 0
     probes: int = 0
+    fills: int = 0
     order: tuple[Stretch, ...] = field(default=())
 
     def __post_init__(self) -> None:

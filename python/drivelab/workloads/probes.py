@@ -4,10 +4,15 @@ The first ones compare sizes, orders and depths. The second ones write whole pag
 gaps, so that the requests in flight fall on every second, third, fifth ... page: where pages are
 dealt out to parallel units in turn, n pages from one request to the next reach only every
 gcd(n, units)-th of them. Their page is what the first ones found.
+
+Fills are counted from the first request, without a warm-up. A write buffer, and a region of fast
+cells or of erased blocks behind it, take writes quickly until they are full: two short fills show
+the first, a long one the second.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from drivelab.workloads.characteristics import Characteristics
@@ -24,6 +29,8 @@ STEPS: Final = (2, 3, 4, 5, 8, 16, 32, 64, 128)
 #: Requests in flight: enough for every unit of most drives, few enough for any host.
 DEPTH: Final = 32
 _SMALL: Final = 4 * _KIB
+#: A fill ends after this long, if it has not sent all its requests.
+FILL_SECONDS: Final = 60.0
 _IN_ORDER_SIZES: Final = tuple(size * _KIB for size in (1, 4, 16))
 
 
@@ -64,6 +71,31 @@ def page_probes(page_bytes: int) -> list[Characteristics]:
         write_in_order(page_bytes, page_bytes // 2),
         *steps,
     ]
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Writes that are counted from the first one.
+
+    Attributes
+    ----------
+    workload
+        What is written.
+    requests
+        How many requests, unless `FILL_SECONDS` are over before.
+    """
+
+    workload: Characteristics
+    requests: int
+
+
+#: The first two are shallow, so that a buffer of a few hundred KiB is larger than what is in
+#: flight, and random, so that no disk keeps up. The third writes 16 GiB.
+FILLS: Final = (
+    Fill(random_write(16 * _KIB, depth=4), 512),
+    Fill(random_write(16 * _KIB, depth=4), 8_192),
+    Fill(random_write(64 * _KIB, depth=32), 262_144),
+)
 
 
 def every_probe() -> list[Characteristics]:

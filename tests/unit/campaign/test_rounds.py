@@ -157,7 +157,13 @@ def test_another_run_is_refused(tmp_path: Path, changes: dict[str, Any], told: s
 
 
 @pytest.mark.parametrize(
-    "asked", [{"part": "none", "places": []}, {"part": "chosen", "places": [30]}, {"places": [1]}]
+    "asked",
+    [
+        {"part": "none", "places": []},
+        {"part": "chosen", "places": [30]},
+        {"places": [1]},
+        {"part": "training", "places": [1], "requests": 0},
+    ],
 )
 def test_what_it_never_asked_for_is_damage(tmp_path: Path, asked: dict[str, Any]) -> None:
     rounds(tmp_path / "run", FakeDrive(), Asking(1)).close()
@@ -178,3 +184,31 @@ def test_what_fails_is_tried_again_by_the_next_start_only(tmp_path: Path) -> Non
     with rounds(tmp_path / "run", again, Asking(3), on_failure="continue") as store:
         assert store.failures() == []
     assert again.measured == [5]
+
+
+def test_what_says_its_requests_follows_a_plan_of_its_own_and_comes_last(tmp_path: Path) -> None:
+    plans: list[tuple[MeasurementPlan, list[int]]] = []
+
+    class Watched(FakeDrive):
+        def measure(self, work, plan):
+            plans.append((plan, [index for index, _ in work]))
+            return super().measure(work, plan)
+
+    class WithFills(Asking):
+        def next_round(self, measured: Measured) -> Sequence[Asked]:
+            if measured.asked:
+                return []
+            return [Asked("fills", (1,), 70), Asked("training", (0, 1)), Asked("fills", (0,), 8)]
+
+    pool = {**POOL, "fills": workloads(2)}
+    plan = replace(PLAN, warmup_requests=20)
+    with rounds(tmp_path / "run", Watched(), WithFills(1), pool=pool, plan=plan) as store:
+        header = store.header
+    assert [sorted(indices) for _, indices in plans] == [[1, 2], [0], [3]]
+    assert [one.requests for one, _ in plans] == [10, 70, 8]
+    assert [one.warmup_requests for one, _ in plans] == [20, 0, 0]
+    assert header["asked"][0] == {"part": "fills", "places": [1], "requests": 70}
+    # A run of a version that had no fills resumes with them.
+    with rounds(tmp_path / "old", FakeDrive(), Asking(1), plan=plan) as store:
+        assert store.header["design"]["pool"] == header["design"]["pool"]
+        assert store.header["design"]["pool_sha256"] == header["design"]["pool_sha256"]

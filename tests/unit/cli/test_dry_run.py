@@ -86,6 +86,7 @@ def test_the_numbers_of_a_simulated_campaign(tmp_path: Path, capsys, monkeypatch
         "sweeps": 74,
         "chosen": 0,
         "probes": 0,
+        "fills": 0,
     }
     assert answer["workloads"] == answer["distinct_workloads"] == 133
     assert answer["design_distinct_workloads"] == 14980
@@ -137,6 +138,7 @@ def test_a_file_yet_to_be_made_is_not_made(watched: Path, capsys) -> None:
         "sweeps": 0,
         "chosen": 0,
         "probes": 0,
+        "fills": 0,
     }
     assert answer["drive_seconds"] == answer["host_seconds"] == 20 * 2.5
     assert answer["written_bytes"] == 0
@@ -193,8 +195,8 @@ def test_a_budget_caps_time_and_bytes(watched: Path, capsys) -> None:
     assert without["budget_workloads"] is None
     words += ["--budget", "20m", "--check", "20"]
     answer = told(words, capsys)
-    # The check part is measured besides.
-    assert answer["drive_seconds"] == pytest.approx(1200 + 20 * 1.25)
+    # The check part is measured besides, and so are three fills of a minute each at most.
+    assert answer["drive_seconds"] == pytest.approx(1200 + 20 * 1.25 + 3 * 60)
     assert answer["budget_workloads"] == round(1200 / 1.25) + 20 < answer["workloads"]
     share = answer["drive_seconds"] / without["drive_seconds"]
     assert answer["written_bytes_per_100_mb_per_s"] == pytest.approx(
@@ -202,7 +204,7 @@ def test_a_budget_caps_time_and_bytes(watched: Path, capsys) -> None:
     )
     lines = shown(words, capsys)
     assert lines["budget"] == (
-        "ends the run after about 980 of these workloads; the check part is measured besides"
+        "ends the run after about 980 of these workloads; not counting check and fills"
     )
     assert "start fio 980 times" in lines["time"]
     # A budget that is long enough changes nothing.

@@ -27,6 +27,7 @@ def test_a_run_is_its_design_and_a_check_and_the_sweeps(tmp_path: Path, capsys) 
     assert cli.main(words) == 0
     answer = json.loads(capsys.readouterr().out)
     parts = {"training": 12, "calibration": 3, "check": 4, "sweeps": 75, "chosen": 0, "probes": 0}
+    parts |= {"fills": 0}
     assert answer["parts"] == parts
     assert answer["workloads"] == answer["distinct_workloads"] == 94
     assert "queue depth 1 to 64 and sizes 1 to 256 KiB" in answer["population"]

@@ -59,7 +59,8 @@ def test_an_expected_error_or_a_budget_ends_it(tmp_path: Path, capsys) -> None:
     assert easy["ended"]["ended_by"] == "error"
     # Probes come first, then 60 workloads are enough.
     assert easy["parts"]["probes"] in (13, 23)
-    assert easy["workloads"] == 60 + easy["parts"]["probes"] + 3
+    assert easy["parts"]["fills"] == 3
+    assert easy["workloads"] == 60 + easy["parts"]["probes"] + 3 + 3
     short = told(["--budget", "0.5s", "--out", str(tmp_path / "short")], capsys)
     assert short["ended"]["ended_by"] == "budget"
     spent = short["ended"]["spent_seconds"]

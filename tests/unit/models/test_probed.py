@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 import pytest
 from fake_drive import answer
 
+from drivelab.campaign.rounds import Asked
+from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
@@ -16,6 +19,7 @@ from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 from drivelab.workloads.probes import (
     DEPTH,
+    FILLS,
     every_probe,
     first_probes,
     page_probes,
@@ -32,6 +36,17 @@ def found_on(name: str) -> Probed:
         if page is not None:
             measured += drive.measure(list(enumerate(page_probes(page), len(first))), PLAN)
     return probed(measured)
+
+
+def fills_on(name: str) -> list[Measurement]:
+    with open_drive(name) as drive:
+        return [
+            one
+            for place, fill in enumerate(FILLS)
+            for one in drive.measure(
+                [(place, fill.workload)], Asked("fills", (place,), fill.requests).plan(PLAN)
+            )
+        ]
 
 
 @pytest.mark.parametrize(
@@ -110,3 +125,78 @@ def test_there_are_two_dozen_at_most_and_each_is_asked_once() -> None:
     keys = [one.key() for one in every_probe()]
     assert len(set(keys)) == len(keys)
     assert all(one.queue_depth in (1, DEPTH, 64) for one in every_probe())
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [
+        # The preset's buffer is 256 KiB; the four requests in flight are a quarter of that.
+        ("sim:x25m", 180e3, 270e3),
+        # 8 MiB each: what is written while it fills leaves by programs that do not end at once.
+        ("sim:spinpoint-m7", 4.0e6, 4.3e6),
+    ],
+)
+def test_buffer_is_found_by_what_it_takes(name: str, least: float, most: float) -> None:
+    found = probed([], fills_on(name))
+    assert found.buffer_bytes is not None
+    assert least <= found.buffer_bytes <= most
+
+
+def test_drive_that_runs_out_of_erased_blocks_slows_down() -> None:
+    found = probed([], fills_on("sim:x25m"))
+    assert found.slows_after_bytes is not None
+    assert found.slows_to_ratio is not None
+    assert 2.0e9 < found.slows_after_bytes < 3.5e9
+    assert 0.05 < found.slows_to_ratio < 0.3
+    assert found.fast_bytes is None
+    assert "random writes slow down to 14 % of their speed after about 2.8 GB" in found.describe()
+
+
+def filled(place: int, rates: Sequence[float], batch: int) -> Measurement:
+    """Return a fill of batches of so many requests, each with so many requests a second."""
+    fill = FILLS[place]
+    ends, now = [], 0.0
+    for rate in rates:
+        now += batch / rate * 1e9
+        ends.append(round(now))
+    batches = LatencyBatches(batch, (1e6,) * len(ends), tuple(ends), 0.0, 1e3)
+    return dataclasses.replace(
+        answer(place, fill.workload, MeasurementPlan(requests=batch * len(ends))),
+        duration_ns=ends[-1],
+        batches=batches,
+    )
+
+
+def test_buffer_of_a_course_by_hand() -> None:
+    # Three batches of 100 requests of 16 KiB at four times the rate that lasts: three quarters of
+    # them stay in the buffer.
+    course = [4000.0] * 3 + [1000.0] * 13
+    found = probed([], [filled(0, course, 100)])
+    assert found.buffer_bytes == round(3 * 0.75 * 100 * 16384)
+    assert found.fast_bytes is None
+    assert "a buffer takes about 3.7 MB of writes" in found.describe()
+    assert "(unknown: pages, parallel units, how much it takes before" in found.describe()
+
+
+def test_fill_that_ends_before_the_buffer_is_full_says_nothing_of_its_size() -> None:
+    short, long = filled(0, [4000.0] * 16, 32), filled(1, [4000.0] * 4 + [1000.0] * 12, 512)
+    assert probed([], [short, long]).buffer_bytes == round(4 * 0.75 * 512 * 16384)
+    assert probed([], [short]).buffer_bytes is None
+
+
+def test_slow_down_by_hand() -> None:
+    course = [800.0] * 10 + [200.0] * 6
+    found = probed([], [filled(2, course, 1024)])
+    assert found.slows_after_bytes == 10 * 1024 * 65536
+    assert found.slows_to_ratio == pytest.approx(0.25)
+    steady = probed([], [filled(2, [800.0] * 16, 1024)])
+    assert (steady.slows_after_bytes, steady.fast_bytes) == (None, 16 * 1024 * 65536)
+    assert "1.1 GB of random writes do not slow it down" in steady.describe()
+
+
+def test_slow_down_when_a_buffer_is_full_is_that_of_the_buffer() -> None:
+    shallow = filled(1, [4000.0] * 4 + [1000.0] * 12, 512)
+    deep = filled(2, [800.0] + [200.0] * 15, 1024)
+    found = probed([], [shallow, deep])
+    assert found.buffer_bytes is not None
+    assert (found.slows_after_bytes, found.fast_bytes) == (None, 16 * 1024 * 65536)

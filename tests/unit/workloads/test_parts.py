@@ -37,7 +37,7 @@ def test_json_gives_the_parts_back() -> None:
     # What release 0.1.0 wrote: its runs go on, and are compared by it.
     assert stored == {"training": 240, "calibration": 60, "check": 1000, "sweeps": 75}
     assert Parts.from_json(stored) == parts
-    assert parts.counts == {**stored, "chosen": 0, "probes": 0}
+    assert parts.counts == {**stored, "chosen": 0, "probes": 0, "fills": 0}
     with_probes = Parts(240, 60, chosen=1, probes=20)
     assert Parts.from_json(json.loads(json.dumps(with_probes.to_json()))) == with_probes
 
@@ -58,7 +58,15 @@ def test_a_run_that_asks_round_by_round_has_a_stretch_a_part_and_round() -> None
         Parts.from_json({**parts.to_json(), "training": 6})
 
 
-PARTS = {"training": 1, "calibration": 0, "check": 0, "sweeps": 0, "chosen": 0, "probes": 0}
+PARTS = {
+    "training": 1,
+    "calibration": 0,
+    "check": 0,
+    "sweeps": 0,
+    "chosen": 0,
+    "probes": 0,
+    "fills": 0,
+}
 
 
 @pytest.mark.parametrize(

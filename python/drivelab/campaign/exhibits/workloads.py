@@ -46,6 +46,7 @@ PARTS: Final = {
     "sweeps": "curve",
     "chosen": "model, chosen",
     "probes": "probe",
+    "fills": "filling",
 }
 
 
