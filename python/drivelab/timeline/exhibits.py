@@ -1,4 +1,8 @@
-"""What a timeline shows on a page: the drawing, what is in it, and where the time went."""
+"""What a timeline shows on a page: the drawing, what is in it, and where the time goes.
+
+The first screen has a small drawing of all lanes. Where there are many, the one below it shows each
+bar large enough to read.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from drivelab.exhibits import Caution, Facts, Page, Report, number
+from drivelab.exhibits import Card, Cards, First, Page, Report, WhatIf, number
 from drivelab.exhibits.quantities import PROVENANCE, listed, share_text
 from drivelab.timeline.figure import WORDS
 
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
     Row = Mapping[str, Cell]
 
 _WORDS: Final = {**WORDS, "cell": "cell", "wait_unit": "waits for its unit"}
+# So many are as large on the first screen.
+_FEW_LANES: Final = 10
+_EVERY_BAR: Final = "every bar is one operation of the simulator, none is a mean."
 _OF_A_REQUEST: Final = (
     "One request of an idle drive: in a run requests wait for each other, and collection works "
     "between them."
@@ -51,31 +58,48 @@ def timeline_report(
     if span is not None:
         caution = _OF_A_SPAN if span[0] else _AT_THE_START
     provenance = PROVENANCE["simulated"]
-    rows = table.records()
-    facts = (
-        *([("Condition of the drive", condition)] if condition else []),
-        ("Flash operations", _operations(rows)),
-        ("Units at work", f"{len(set(table.column('unit'))):,}"),
-        ("Where their time goes", _time(rows)),
-    )
-    # The workload is read before the picture.
-    figure = replace(
+    said = [figure.title, figure.note, f"the drive is {condition}" if condition else ""]
+    what = ". ".join(f"{text[0].upper()}{text[1:]}" for text in said if text)
+    figure = replace(figure, title="", note="")
+    is_large = len(figure.lanes) > _FEW_LANES
+    # An axis has less room there.
+    axis, _, more = figure.x.label.partition("; ")
+    overview = replace(
         figure,
-        title=f"{figure.title[0].upper()}{figure.title[1:]}",
-        lead=figure.note,
-        note="",
-        cautions=(Caution(seen=caution),),
+        name=f"{figure.name}-overview",
+        title="When what works",
+        x=replace(figure.x, label=axis),
+        note=f"{more[:1].upper()}{more[1:]}." if more else "",
+        saved=() if is_large else figure.saved,
     )
     return Report(
         drive,
-        pages=(
-            Page("When what works", (figure,), anchor="lanes"),
-            Page("What is drawn", (Facts("", facts),), anchor="facts"),
+        first=First(
+            f"{what}.",
+            (overview,),
+            _numbers(table),
+            f"How sure: {_EVERY_BAR} {caution}",
         ),
+        pages=(Page("Every lane", (figure,), anchor="lanes"),) if is_large else (),
         subject="timeline",
         badge=("simulated", provenance.label),
         statement=provenance.statement,
         folder=None,
+        what_if=WhatIf.of_drives([(drive, "simulated")]),
+    )
+
+
+def _numbers(table: Table) -> Cards:
+    """Count operations and units, and say in which stage their time goes."""
+    rows = table.records()
+    count = len({row["operation"] for row in rows})
+    longest, *others = _time(rows)
+    return Cards(
+        (
+            Card("Flash operations", f"{count:,}", said=_operations(rows)),
+            Card("Units at work", f"{len(set(table.column('unit'))):,}"),
+            Card("Most of their time", longest, said=", ".join(others)),
+        )
     )
 
 
@@ -90,10 +114,10 @@ def _operations(rows: Sequence[Row]) -> str:
     return f"{text}, {own:,} of them for the drive itself" if own else text
 
 
-def _time(rows: Sequence[Row]) -> str:
+def _time(rows: Sequence[Row]) -> list[str]:
     """Say in which stages and waits operations spend their time, the longest first."""
     lasting: Counter[str] = Counter()
     for row in rows:
         lasting[_WORDS[str(row["stage"])]] += round(number(row["end_ns"]) - number(row["start_ns"]))
     total = sum(lasting.values())
-    return ", ".join(f"{words} {share_text(ns / total)}" for words, ns in lasting.most_common())
+    return [f"{words} {share_text(ns / total)}" for words, ns in lasting.most_common()]

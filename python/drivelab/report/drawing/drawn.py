@@ -60,7 +60,7 @@ def drawn(exhibit: Figure | Multiples | Table, *, first: bool = False) -> Drawn:
 
 
 #: Kinds that fill a sheet of paper, and can be drawn for a phone.
-_NARROW: Final = (BarFigure, HeatFigure, LineFigure)
+_NARROW: Final = (BarFigure, HeatFigure, LaneFigure, LineFigure)
 #: A kind of exhibit costs its data in `drivelab.exhibits`, a module here, and a line.
 _DRAWINGS: Final[dict[type, Callable[..., Drawn]]] = {
     BarFigure: drawn_bars,

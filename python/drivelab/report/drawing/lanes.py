@@ -5,7 +5,7 @@ Bars differ by colour and hatching; pointing at one shows what it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from matplotlib.collections import PolyCollection
@@ -34,7 +34,14 @@ if TYPE_CHECKING:
     from drivelab.exhibits import LaneBar, LaneFigure
 
 _PLOT_INCHES: Final = 7.1
+#: Of a drawing for a phone: how wide, and how high all lanes are at most.
+_NARROW_INCHES: Final = (3.5, 2.6)
+# What stands in the label of a lane, and what is written there where there is little room.
+_SHORT: Final = (("channel ", "ch "), ("plane ", "pl "), (", ", " "))
 _TITLE_INCHES: Final = 0.6
+# Above the legend, with a heading.
+_HEADING_INCHES: Final = 0.24
+_LEGEND_INCHES: Final = 0.06
 # A further line of the head: a note, or a second line of the legend.
 _LINE_INCHES: Final = 0.18
 # The patch of an entry of the legend and the space around it.
@@ -93,9 +100,10 @@ def lane_document(figure: LaneFigure, name: str) -> str:
     return _drawn(figure, f"{_shortened(name, len(figure.title))}: {figure.title}")
 
 
-def drawn_lanes(figure: LaneFigure) -> Drawn:
-    """Draw lanes for a page."""
-    svg = embedded(_drawn(figure, ""), identifier(figure.name), figure.title)
+def drawn_lanes(figure: LaneFigure, *, is_narrow: bool = False) -> Drawn:
+    """Draw lanes for a page, or for a phone: then lanes are as thin as they must be."""
+    drawing = _drawn(figure, "", is_narrow=is_narrow)
+    svg = embedded(drawing, identifier(figure.name), figure.title or "When what works")
     rows = tuple(
         (figure.lanes[bar.lane], bar.kind, bar.start, bar.end, bar.text) for bar in figure.bars
     )
@@ -109,31 +117,40 @@ def drawn_lanes(figure: LaneFigure) -> Drawn:
     )
 
 
-def _drawn(figure: LaneFigure, heading: str) -> str:
+def _drawn(figure: LaneFigure, heading: str, *, is_narrow: bool = False) -> str:
     """Draw lanes; a heading, and with it the figure's note, stands above."""
     titles: dict[str, list[str]] = {}
     note = figure.note if heading else ""
     count = len(figure.lanes)
+    plot_inches = _PLOT_INCHES
     lane_inches = min(_LANE_INCHES, max(_SMALLEST_LANE_INCHES, _COMFORTABLE_INCHES / count))
-    columns = _legend_columns(figure)
+    if is_narrow:
+        plot_inches, most = _NARROW_INCHES
+        lane_inches = min(_LANE_INCHES, most / count)
+        figure = replace(figure, lanes=tuple(map(_short, figure.lanes)))
+    columns = _legend_columns(figure, plot_inches)
     entries = len(figure.kinds) + bool(figure.frame)
     lines = bool(note) + -(-entries // columns) - 1
-    height = _TITLE_INCHES + lines * _LINE_INCHES + count * lane_inches + _AXIS_INCHES
+    head_inches = _TITLE_INCHES if heading else _TITLE_INCHES - _HEADING_INCHES
+    height = head_inches + lines * _LINE_INCHES + count * lane_inches + _AXIS_INCHES
     label_inches = 0.2 + _LABEL_CHARACTER_INCHES * max(map(len, figure.lanes))
-    width = label_inches + _PLOT_INCHES + _RIGHT_INCHES
+    width = label_inches + plot_inches + _RIGHT_INCHES
     left = label_inches / width
-    place = (left, _AXIS_INCHES / height, _PLOT_INCHES / width, count * lane_inches / height)
+    place = (left, _AXIS_INCHES / height, plot_inches / width, count * lane_inches / height)
 
     def draw_into(drawing: Figure) -> None:
         axes = drawing.add_axes(place)
-        titles.update(_draw(axes, figure, lane_inches))
+        titles.update(_draw(axes, figure, lane_inches, plot_inches))
         _head(drawing, left, heading, note)
-        _draw_legend(drawing, left, figure, columns, below_inches=bool(note) * _LINE_INCHES)
+        below_inches = bool(heading) * _HEADING_INCHES + bool(note) * _LINE_INCHES
+        _draw_legend(drawing, left, figure, columns, below_inches=below_inches)
 
     return with_titles(document(draw_into, (width, height)), titles)
 
 
-def _draw(axes: Axes, figure: LaneFigure, lane_inches: float) -> dict[str, list[str]]:
+def _draw(
+    axes: Axes, figure: LaneFigure, lane_inches: float, plot_inches: float
+) -> dict[str, list[str]]:
     """Draw into one pair of axes; give, by the name of a collection of bars, what each says."""
     low, high = figure.x.also[0], figure.x.also[-1]
     # A paler ground under every second lane leads the eye to its label.
@@ -149,7 +166,7 @@ def _draw(axes: Axes, figure: LaneFigure, lane_inches: float) -> dict[str, list[
                 titles[group] = [bar.text for bar in bars]
                 _draw_bars(axes, bars, _LOOKS[look], group, depth=depth)
     if lane_inches >= _TEXT_LANE_INCHES:
-        _write_labels(axes, figure.bars, _PLOT_INCHES / max(high - low, 1e-9))
+        _write_labels(axes, figure.bars, plot_inches / max(high - low, 1e-9))
     if figure.ends is not None:
         axes.axvline(figure.ends, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
     for above in figure.rules:
@@ -208,13 +225,13 @@ def _head(drawing: Figure, left: float, heading: str, note: str) -> None:
         drawing.text(left, 1 - (0.22 + _LINE_INCHES) / height, note, fontsize=8.5)
 
 
-def _legend_columns(figure: LaneFigure) -> int:
+def _legend_columns(figure: LaneFigure, plot_inches: float = _PLOT_INCHES) -> int:
     """Return how many entries fit beside each other."""
     texts = [words for _, words, _ in figure.kinds] + [figure.frame] * bool(figure.frame)
     for columns in range(len(texts), 1, -1):
         widest = sorted(map(len, texts), reverse=True)[:columns]
         inches = sum(widest) * _LABEL_CHARACTER_INCHES + columns * _ENTRY_INCHES
-        if inches <= _PLOT_INCHES:
+        if inches <= plot_inches:
             return columns
     return 1
 
@@ -230,7 +247,7 @@ def _draw_legend(
             for words, look in looks
         ],
         loc="upper left",
-        bbox_to_anchor=(left, 1 - (0.3 + below_inches) / drawing.get_figheight()),
+        bbox_to_anchor=(left, 1 - (below_inches + _LEGEND_INCHES) / drawing.get_figheight()),
         bbox_transform=drawing.transFigure,
         borderaxespad=0,
         borderpad=0,
@@ -238,6 +255,13 @@ def _draw_legend(
         columnspacing=1.2,
         handlelength=1.6,
     )
+
+
+def _short(lane: str) -> str:
+    """Shorten the label of a lane."""
+    for text, short in _SHORT:
+        lane = lane.replace(text, short)
+    return lane
 
 
 def _shortened(name: str, title_characters: int) -> str:
