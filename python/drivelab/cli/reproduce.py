@@ -1,8 +1,8 @@
 """Run a paper's workloads and compare its published numbers with ours.
 
 Every comparison has a tolerance and a reason for it. If one fails, the exit code is 1. --out saves
-the tables as CSV, the figures as SVG, and all measurements; if the command is stopped, the same
-command resumes.
+a page that compares all numbers (report.html), the tables as CSV, the figures as SVG, and all
+measurements; if the command is stopped, the same command resumes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from drivelab.cli.outputs import add_force, output_errors
 from drivelab.cli.terminal import show
 from drivelab.errors import DrivelabError, RunError, TerminatedError, UsageError
 from drivelab.outputs import OutputFolder
+from drivelab.report.saved import PAGE, PAGE_KIND, WHAT_IF
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
     from drivelab.exhibits import Cell, Table
-    from drivelab.reproduce.claims import Claim, Ordering, Reproduction
+    from drivelab.reproduce.claims import Reproduction
 
 
 # Of an ordinary terminal.
@@ -41,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="DIR",
-        help="output folder for tables, figures and measurements [nothing is saved]",
+        help="output folder for the page, tables, figures and measurements [nothing is saved]",
     )
     add_force(parser)
     add_json(parser)
@@ -55,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
     RunError
         When a claim fails, after everything was printed and written.
     """
+    from drivelab.reproduce.claims import failure_text
     from drivelab.reproduce.papers import PAPERS, reproduce
 
     if args.out is not None and args.out.exists() and not args.out.is_dir():
@@ -77,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     if failures:
         raise RunError(
             f"{len(failures)} of {len(reproduction.statements)} claims fail, the first: "
-            f"{_failure_text(failures[0])}"
+            f"{failure_text(failures[0])}"
         )
     return 0
 
@@ -102,7 +104,7 @@ def _forgotten(args: argparse.Namespace) -> Iterator[None]:
         raise TerminatedError(number, f"{TerminatedError(number)}{told}") from terminated
 
 
-_KINDS: Final = {".csv": "table", ".svg": "figure"}
+_KINDS: Final = {".csv": "table", ".svg": "figure", ".html": PAGE_KIND}
 
 
 def _folder_of(args: argparse.Namespace) -> OutputFolder:
@@ -113,7 +115,11 @@ def _check_folder(args: argparse.Namespace) -> None:
     """Refuse a folder with tables or figures of anything else, or that cannot be written."""
     if not os.access(args.out, os.W_OK | os.X_OK):
         raise UsageError(f"nothing can be written into {args.out}; name another --out")
-    found = [entry for entry in sorted(args.out.iterdir()) if entry.suffix in _KINDS]
+    found = [
+        entry
+        for entry in sorted(args.out.iterdir())
+        if entry.suffix in _KINDS and entry.name != WHAT_IF
+    ]
     _folder_of(args).check({entry.name: _KINDS[entry.suffix] for entry in found})
 
 
@@ -126,13 +132,19 @@ def _write(
     """
     if args.out is None:
         return [], None
+    from drivelab.report.written import rendered_into
+    from drivelab.reproduce.exhibits import reproduction_report
+
     folder = _folder_of(args)
+    page = rendered_into(folder.path, reproduction_report(reproduction))
     texts = {
         f"{table.name}.csv": table.csv()
         for table in (*reproduction.tables, *reproduction.statement_tables())
     }
+    texts |= {table.name + ".csv": table.csv() for table in page.tables}
     texts |= {name: draw() for name, draw in reproduction.drawings.items()}
-    files: list[str] = []
+    texts[PAGE] = page.html
+    files: list[str] = [str(args.out / WHAT_IF)] if page.has_what_if else []
     try:
         for name, text in texts.items():
             with output_errors(args.out / name):
@@ -156,30 +168,17 @@ def _values(reproduction: Reproduction, files: list[str]) -> dict[str, Any]:
 
 
 def _text(reproduction: Reproduction, files: list[str]) -> str:
+    from drivelab.reproduce.claims import failure_text
+
     lines = [reproduction.reference, ""]
     for table in reproduction.tables:
         lines += [f"{table.name.replace('_', ' ').capitalize()}", *_columns(table), ""]
     lines += [f"- {text}" for text in reproduction.quoted]
     held = len(reproduction.statements) - len(reproduction.failures)
     lines += ["", f"{held} of {len(reproduction.statements)} claims hold"]
-    lines += [f"  fails: {_failure_text(failure)}" for failure in reproduction.failures]
+    lines += [f"  fails: {failure_text(failure)}" for failure in reproduction.failures]
     lines += [f"wrote {name}" for name in files]
     return "\n".join(lines)
-
-
-def _failure_text(failed: Claim | Ordering) -> str:
-    from drivelab.reproduce.claims import Claim
-
-    unit = f" {failed.unit}" if failed.unit else ""
-    if not isinstance(failed, Claim):
-        return (
-            f"{failed.name}: {failed.smaller:,.6g}{unit} is not below "
-            f"{failed.larger:,.6g}{unit} ({failed.reason})"
-        )
-    return (
-        f"{failed.name}: {failed.ours:,.6g}{unit} instead of {failed.published:,.6g}{unit}, "
-        f"tolerance {failed.tolerance:.3g}{unit} ({failed.reason})"
-    )
 
 
 def _columns(table: Table) -> list[str]:

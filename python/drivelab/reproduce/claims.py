@@ -155,3 +155,17 @@ def _table(name: str, statements: tuple[Claim, ...] | tuple[Ordering, ...]) -> T
         for record in records
     )
     return Table(name=name, columns=tuple(records[0]), rows=rows)
+
+
+def failure_text(failed: Claim | Ordering) -> str:
+    """Say what does not hold, by how much, in a line."""
+    unit = f" {failed.unit}" if failed.unit else ""
+    if not isinstance(failed, Claim):
+        return (
+            f"{failed.name}: {failed.smaller:,.6g}{unit} is not below "
+            f"{failed.larger:,.6g}{unit} ({failed.reason})"
+        )
+    return (
+        f"{failed.name}: {failed.ours:,.6g}{unit} instead of {failed.published:,.6g}{unit}, "
+        f"tolerance {failed.tolerance:.3g}{unit} ({failed.reason})"
+    )
