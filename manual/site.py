@@ -18,7 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from drivelab.report.what_if_page import WHAT_IF, what_if_page
+from drivelab.report.saved import WHAT_IF
+from drivelab.report.what_if_page import what_if_page
 from manual import json_schemas
 from manual.commands import commands_page
 

@@ -13,6 +13,7 @@ from opened_page import Opened
 
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.exhibits.what_if import changeable_presets
 from drivelab.report.what_if_page import what_if_page
 from drivelab.workloads.characteristics import Characteristics
 
@@ -186,10 +187,45 @@ def test_it_fits_its_window_and_axes_have_units(
     opened.context.close()
 
 
-def test_a_report_says_which_preset_it_opens_with(browser: Any, path: Path) -> None:
+@pytest.mark.parametrize(
+    ("fragment", "values"),
+    [
+        ("mlc-a", ("mlc-a", "30 %", "4 KiB", "8", True)),
+        (
+            "preset=slc-b&write_ratio=1.0&size_bytes=65536&queue_depth=32&order=sequential",
+            ("slc-b", "100 %", "64 KiB", "32", False),
+        ),
+        # Where a slider has no such mark, the nearest.
+        ("preset=slc-b&write_ratio=0.02&queue_depth=30", ("slc-b", "5 %", "4 KiB", "32", True)),
+    ],
+)
+def test_a_report_says_what_it_opens_with(
+    browser: Any, path: Path, fragment: str, values: tuple[str, str, str, str, bool]
+) -> None:
     opened = Opened(browser, path, 1280, patience_ms=PATIENCE_MS)
-    opened.page.goto(f"{path.as_uri()}#mlc-a")
-    opened.page.reload()
-    opened.page.get_by_label("Channels").wait_for()
-    assert opened.page.get_by_label("Preset").input_value() == "mlc-a"
+    page = opened.page
+    page.goto(f"{path.as_uri()}#{fragment}")
+    page.reload()
+    page.get_by_label("Channels").wait_for()
+    said = [
+        page.get_by_label(label, exact=True).get_attribute("aria-valuetext")
+        for label in ("Writes", "Request size", "Queue depth")
+    ]
+    preset = page.get_by_label("Preset", exact=True).input_value()
+    assert (preset, *said, page.get_by_label("anywhere").is_checked()) == values
+    assert not page.locator("#unknown").is_visible()
     opened.context.close()
+
+
+def test_a_link_to_a_preset_that_is_not_there_is_reported(browser: Any, path: Path) -> None:
+    opened = Opened(browser, path, 1280, patience_ms=PATIENCE_MS)
+    page = opened.page
+    page.goto(f"{path.as_uri()}#preset=sas-15k")
+    page.reload()
+    page.get_by_text("This page has no preset sas-15k; it shows x25m.").wait_for()
+    opened.context.close()
+
+
+def test_reports_link_to_the_presets_that_the_page_has(opened: Opened) -> None:
+    options = opened.page.locator("#preset option").all_inner_texts()
+    assert sorted(options) == sorted(changeable_presets())

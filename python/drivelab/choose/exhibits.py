@@ -31,6 +31,7 @@ from drivelab.exhibits import (
     Report,
     Table,
     Text,
+    WhatIf,
     number,
 )
 from drivelab.exhibits.quantities import (
@@ -120,6 +121,7 @@ def choice_report(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> Report
         subject="choice",
         badge=badge,
         statement=_statement(choice.candidates),
+        what_if=WhatIf.of_drives((one.drive, one.kind) for one in choice.candidates),
     )
 
 

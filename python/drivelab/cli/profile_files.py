@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.outputs import output_errors
 from drivelab.profile.kind import ANSWER
-from drivelab.report.saved import PAGE, PAGE_KIND, PDF, PDF_KIND
+from drivelab.report.saved import PAGE, PAGE_KIND, PDF, PDF_KIND, WHAT_IF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ def write_files(
     from drivelab.profile.cautions import cautions
     from drivelab.profile.exhibits import profile_figures, profile_report
     from drivelab.report.drawing.grid import grid_document
-    from drivelab.report.page import render
+    from drivelab.report.written import rendered_into
 
     texts = {f"{table.name}.csv": table.csv() for table in _tables(found, answers)}
     note = _note(found, plan, head)
@@ -67,8 +67,10 @@ def write_files(
     report = profile_report(
         found, answers, drive=head["drive"], kind=head["kind"], note=note, cautions=limits
     )
-    texts[PAGE] = render(report).html
-    files = [str(folder.path / name) for name in (*texts, ANSWER)]
+    rendered = rendered_into(folder.path, report)
+    texts[PAGE] = rendered.html
+    further = [WHAT_IF] if rendered.has_what_if else []
+    files = [str(folder.path / name) for name in (*texts, *further, ANSWER)]
     texts[ANSWER] = json.dumps(values_of(found, plan, head, answers, files), indent=2) + "\n"
     page = folder.path / PAGE
     if not page.is_file() or page.read_bytes() != texts[PAGE].encode():
@@ -88,7 +90,7 @@ def write_page(stored: StoredProfile, header: Mapping[str, Any], folder: OutputF
     from drivelab.profile.cautions import cautions
     from drivelab.profile.decision import decisions
     from drivelab.profile.exhibits import profile_report
-    from drivelab.report.page import render
+    from drivelab.report.written import rendered_into
 
     found, plan, drive = stored.found, stored.plan, header["drive"]
     answers = [] if plan.cost is None else decisions(found, plan.cost)
@@ -107,7 +109,7 @@ def write_page(stored: StoredProfile, header: Mapping[str, Any], folder: OutputF
         note=_note(found, plan, between(drive["kind"], drive["identity"])),
         cautions=limits,
     )
-    rendered = render(report)
+    rendered = rendered_into(folder.path, report)
     texts = {f"{table.name}.csv": table.csv() for table in (*rendered.tables, *report.tables)}
     for name, text in {**texts, PAGE: rendered.html}.items():
         with output_errors(folder.path / name):

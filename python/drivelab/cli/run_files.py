@@ -56,7 +56,8 @@ def remove(args: argparse.Namespace) -> dict[str, Any]:
     from drivelab.models.of_run import MODEL
     from drivelab.outputs import is_changed
     from drivelab.pts.states import state_files
-    from drivelab.report.saved import report_files
+    from drivelab.report.saved import WHAT_IF, report_files
+    from drivelab.report.what_if_page import is_what_if
     from drivelab.runs.export import EXPORT
     from drivelab.store import refuse_no_run, remove_run
 
@@ -65,6 +66,7 @@ def remove(args: argparse.Namespace) -> dict[str, Any]:
         _ask(args.run)
     named = {EXPORT, MODEL, *FILES, *report_files(args.run), *state_files(args.run)}
     made = {name for name in named if not is_changed(args.run / name)}
+    made |= {WHAT_IF} if is_what_if(args.run / WHAT_IF) else set()
     files = remove_run(args.run, made)
     return {"run": str(args.run), "files": files}
 

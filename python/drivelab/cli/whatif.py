@@ -15,15 +15,12 @@ from drivelab.cli.arguments import add_json
 from drivelab.cli.outputs import add_force, check_files, write_file
 from drivelab.cli.terminal import show
 from drivelab.outputs import Output
+from drivelab.report.saved import WHAT_IF, WHAT_IF_KIND, WHAT_IF_OF
 
 if TYPE_CHECKING:
     import argparse
 
 _ENDINGS: Final = (".html",)
-_USUAL: Final = Path("what-if.html")
-# It is of nothing: every one is the same.
-_KIND: Final = "what-if page"
-_OF: Final = "drivelab"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         type=Path,
-        default=_USUAL,
+        default=Path(WHAT_IF),
         metavar="FILE.html",
         help="where to write the page [what-if.html]",
     )
@@ -43,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the page and say where it is."""
     from drivelab.report.what_if_page import what_if_page
 
-    output = Output(args.out, _KIND, _OF)
+    output = Output(args.out, WHAT_IF_KIND, WHAT_IF_OF)
     check_files([(_ENDINGS, output)], force=args.force)
     page = what_if_page()
     write_file(output, page, force=args.force)

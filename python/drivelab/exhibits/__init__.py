@@ -28,6 +28,7 @@ from drivelab.exhibits.figures import (
 from drivelab.exhibits.report import Exhibit, First, Page, Report
 from drivelab.exhibits.table import Cell, Table, number, numbers
 from drivelab.exhibits.texts import Card, Cards, Caution, Cautions, Document, Facts, Text
+from drivelab.exhibits.what_if import WhatIf
 
 __all__ = [
     "Axis",
@@ -58,6 +59,7 @@ __all__ = [
     "Text",
     "TreeFigure",
     "TreeNode",
+    "WhatIf",
     "number",
     "numbers",
 ]

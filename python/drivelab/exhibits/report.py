@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from drivelab.exhibits.figures import Figure, Multiples
 from drivelab.exhibits.table import Table
 from drivelab.exhibits.texts import Cards, Caution, Cautions, Document, Facts, Text
+from drivelab.exhibits.what_if import WhatIf
 
 Exhibit: TypeAlias = Figure | Multiples | Table | Cards | Cautions | Document | Facts | Text
 
@@ -98,6 +99,9 @@ class Report:
     first
         What comes before all pages; None for a report that has no figure and no number to begin
         with. On sheets it is on the screen only, and its exhibits stand on the sheets too.
+    what_if
+        What the page opens with on which a simulated SSD is changed, where that page lies next to
+        this one; None for a report that does not lead there.
     """
 
     title: str
@@ -114,3 +118,4 @@ class Report:
     folder: str | None = field(default="data", kw_only=True)
     ending: str = field(default="", kw_only=True)
     first: First | None = field(default=None, kw_only=True)
+    what_if: WhatIf | None = field(default=None, kw_only=True)

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.exhibits import Axis, Card, Cards, First, Line, LineFigure, Page, Report, Table
+from drivelab.exhibits import (
+    Axis,
+    Card,
+    Cards,
+    First,
+    Line,
+    LineFigure,
+    Page,
+    Report,
+    Table,
+    WhatIf,
+)
 from drivelab.exhibits.quantities import PROVENANCE, listed
+from drivelab.exhibits.what_if import settings_of
 from drivelab.firmware.core_counts import ENOUGH
 
 if TYPE_CHECKING:
@@ -44,6 +57,10 @@ def cores_report(found: CoresFound) -> Report:
         subject="cores",
         badge=("simulated", provenance.label),
         statement=provenance.statement,
+        what_if=replace(
+            WhatIf.of_drives([(found.asked.drive, "simulated")]) or WhatIf(),
+            settings=settings_of(found.asked.workload),
+        ),
     )
 
 

@@ -21,7 +21,7 @@ from drivelab.campaign.exhibits.latency import tails
 from drivelab.campaign.exhibits.sweep_figures import missing_reason, one_drive
 from drivelab.campaign.exhibits.sweeps import sweep_table
 from drivelab.campaign.exhibits.workloads import all_workloads
-from drivelab.exhibits import CellFigure, First, LineFigure, Multiples, Page, Report, Text
+from drivelab.exhibits import CellFigure, First, LineFigure, Multiples, Page, Report, Text, WhatIf
 from drivelab.exhibits.quantities import PROVENANCE
 from drivelab.exhibits.table import Around
 from drivelab.models.exhibits.accuracy import (
@@ -176,6 +176,7 @@ def campaign_report(run: RunData) -> Report:
         statement=provenance.statement,
         origin=(("drive", run.name), ("drive_kind", run.kind)),
         ending=SOURCES,
+        what_if=WhatIf.of_drives([(run.name, run.kind)]),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from drivelab.campaign.exhibits.courses import SAME, times_text
 from drivelab.campaign.exhibits.first_figures import faster_where, latency_throughput_of
 from drivelab.campaign.exhibits.sweep_figures import several_drives
-from drivelab.exhibits import Cautions, Document, First, Page, Report, Table, Text, number
+from drivelab.exhibits import Cautions, Document, First, Page, Report, Table, Text, WhatIf, number
 from drivelab.exhibits.quantities import METRICS, PROVENANCE, listed
 from drivelab.models.exhibits.accuracy import JUDGED, READ_SO, TITLES, accuracy_table, cells
 from drivelab.models.predictors import ESTIMATORS
@@ -108,6 +108,7 @@ def comparison_report(digests: Sequence[Digest]) -> Report:
             ),
             Page("What was compared", _identities(digests), anchor="identity"),
         ),
+        what_if=WhatIf.of_drives((one.header["drive"]["name"], one.kind) for one in digests),
     )
 
 

@@ -16,6 +16,7 @@ from drivelab.exhibits import (
     Report,
     Table,
     Text,
+    WhatIf,
 )
 from drivelab.exhibits.quantities import NOTHING, PROVENANCE, latency_text, share_text
 from drivelab.place import tables
@@ -74,6 +75,7 @@ def placement_report(placement: Placement, name: str, seed: int, seconds: float)
         subject="placement",
         badge=("simulated", PROVENANCE["simulated"].label),
         statement=PROVENANCE["simulated"].statement,
+        what_if=WhatIf.of_drives((one.drive, "simulated") for one in placement.plan.offers),
     )
 
 

@@ -19,6 +19,7 @@ from drivelab.exhibits import (
     ScatterFigure,
     Table,
     Text,
+    WhatIf,
 )
 from drivelab.exhibits.quantities import share_text, workload_text
 from drivelab.preset_fit.answer import (
@@ -73,6 +74,8 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
         pages=(*pages, Page("What was asked", (_facts(fitted, preset),), anchor="facts")),
         result=answer_of(fitted, preset),
         subject="twin" if is_twin else "fit",
+        # The fitted drive is the user's own file, which that page does not know.
+        what_if=WhatIf(),
     )
 
 

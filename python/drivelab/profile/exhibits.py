@@ -19,6 +19,7 @@ from drivelab.exhibits import (
     Report,
     Table,
     Text,
+    WhatIf,
     number,
 )
 from drivelab.exhibits.quantities import PROVENANCE, TIMES, listed, within_text
@@ -99,6 +100,7 @@ def profile_report(
         badge=(kind, provenance.label),
         statement=provenance.statement,
         folder="",
+        what_if=WhatIf.of_drives([(drive, kind)]),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from drivelab.errors import UsageError
-from drivelab.exhibits import Card, Cards, Caution, First, Page, Report, Table
+from drivelab.exhibits import Card, Cards, Caution, First, Page, Report, Table, WhatIf
 from drivelab.exhibits.number_text import value_text
 from drivelab.exhibits.quantities import TIMES
 from drivelab.pts.compared import KINDS, Compared, differences, setting_text
@@ -81,6 +81,7 @@ def compare(
             _cards(drives[0].label, values),
         ),
         pages=(_overview(drives), *pages),
+        what_if=WhatIf.of_drives((one.result["drive"]["name"], one.kind) for one in drives),
         result={
             "kind": "pts-comparison",
             "layout": LAYOUT,

@@ -17,6 +17,7 @@ from drivelab.exhibits import (
     Page,
     Report,
     Table,
+    WhatIf,
 )
 from drivelab.exhibits.number_text import value_text
 from drivelab.exhibits.quantities import PROVENANCE, listed, share_text
@@ -97,6 +98,7 @@ def report_of(record: Record) -> Report:
             numbers=_cards(figures),
             sure=_steady_text(sections),
         ),
+        what_if=WhatIf.of_drives([(result["drive"]["name"], result["drive"]["kind"])]),
     )
 
 

@@ -20,6 +20,7 @@ from markupsafe import Markup
 from drivelab.plain_text import escaped_lines
 from drivelab.report.drawing.looks import Drawn
 from drivelab.report.explained import Words, kept_together, said
+from drivelab.report.saved import WHAT_IF
 from drivelab.report.sheets import LaidPage, first_page, paper_of, sheets
 
 if TYPE_CHECKING:
@@ -32,22 +33,31 @@ STYLES: Final = ("report.css", "exhibits.css")
 
 @dataclass(frozen=True)
 class RenderedPage:
-    """A finished page and the tables behind it."""
+    """A finished page, the tables behind it, and whether it links to ``what-if.html``."""
 
     html: str
     tables: tuple[Table, ...]
+    has_what_if: bool = False
 
 
-def render(report: Report) -> RenderedPage:
+def render(report: Report, *, has_what_if: bool = False) -> RenderedPage:
     """Draw every exhibit and write the page; the same report always gives the same bytes.
 
     The page runs our script, and asks nobody for anything.
+
+    Parameters
+    ----------
+    report
+        What is shown.
+    has_what_if
+        Whether ``what-if.html`` lies next to the page, for reports that lead there.
 
     Raises
     ------
     ValueError
         When two tables that differ have one name, which would be one file.
     """
+    has_what_if = has_what_if and report.what_if is not None
     pages = [LaidPage.of(page) for page in report.pages]
     first = first_page(report)
     laid = [*(first.exhibits if first else ()), *(each for page in pages for each in page.exhibits)]
@@ -65,6 +75,7 @@ def render(report: Report) -> RenderedPage:
             words=Words((report.title,)),
             sheets=sheets(pages) if report.header else [],
             paper=paper_of(report),
+            what_if=WHAT_IF if has_what_if else "",
             lists=_lists(drawings),
             packed=packed(_data(drawings, tables)),
             policy=policy(style, script),
@@ -74,7 +85,8 @@ def render(report: Report) -> RenderedPage:
     )
     # Of names: a browser would obey what turns text around, and bytes that are none cannot be
     # written. Ours have none of these, but files that are quoted may have tabs.
-    return RenderedPage("\t".join(map(escaped_lines, html.split("\t"))), tables)
+    html = "\t".join(map(escaped_lines, html.split("\t")))
+    return RenderedPage(html, tables, has_what_if)
 
 
 def _tables(report: Report, drawings: Sequence[Drawn]) -> tuple[Table, ...]:

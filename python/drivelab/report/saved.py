@@ -18,14 +18,18 @@ DATA: Final = "data"
 #: Of a performance test: the page on paper, and what its result is for programs.
 PDF: Final = "report.pdf"
 RESULT: Final = "result.json"
+#: The page on which a simulated SSD is changed, and what every one is of: they are all the same.
+WHAT_IF: Final = "what-if.html"
+WHAT_IF_OF: Final = "drivelab"
 #: What they are, as outputs.
 PAGE_KIND: Final = "report"
 PDF_KIND: Final = "report on paper"
 RESULT_KIND: Final = "result"
 TABLE_KIND: Final = "table"
+WHAT_IF_KIND: Final = "what-if page"
 _INDEX: Final = "index.txt"
 # All that a report leaves in its folder.
-_OURS: Final = {PAGE, PDF, RESULT, DATA}
+_OURS: Final = {PAGE, PDF, RESULT, DATA, WHAT_IF}
 
 
 def begin_tables(folder: OutputFolder, names: Iterable[str]) -> Path:

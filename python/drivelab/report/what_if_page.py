@@ -6,7 +6,8 @@
     elements.js, what-if.js ──┼──> what-if.html     the page draws, a worker simulates
     what-if-worker.js ────────┘
 
-`make what-if` builds the simulator (`crates/what-if`) into this package.
+`make what-if` builds the simulator (`crates/what-if`) into this package. A report links to the page
+if it lies next to it; `write_what_if` puts it there.
 """
 
 from __future__ import annotations
@@ -19,15 +20,64 @@ from typing import Final
 import jinja2
 from markupsafe import Markup
 
-from drivelab.errors import RunError
+from drivelab.errors import RunError, UsageError
+from drivelab.output_mark import FoundFile
+from drivelab.outputs import Output, write_output
 from drivelab.report.page import policy, resource
+from drivelab.report.saved import WHAT_IF, WHAT_IF_KIND, WHAT_IF_OF
 
 #: What `make what-if` builds, and where a page has it from.
 SIMULATOR: Final = Path(__file__).parent / "programs" / "what-if.wasm.gz"
-#: What the page is called where a report links to it.
-WHAT_IF: Final = "what-if.html"
+_TITLE: Final = b"<title>Drivelab: what if?</title>"
+_HEAD_BYTES: Final = 4096
 _STYLES: Final = ("report.css", "watch.css", "what-if.css")
 _SCRIPTS: Final = ("elements.js", "what-if.js")
+
+
+def write_what_if(folder: Path) -> bool:
+    """Write the page into the folder of a report, for it to link to.
+
+    Nothing of anybody else is replaced, and nothing fails: a report without the link is complete.
+
+    Parameters
+    ----------
+    folder
+        Made when it does not exist.
+
+    Returns
+    -------
+    bool
+        Whether the page is there now. It is not if the simulator was not built into this package,
+        if another file has its name, or if it cannot be written.
+    """
+    if not SIMULATOR.is_file():
+        return False
+    page = what_if_page()
+    path = folder / WHAT_IF
+    try:
+        if path.is_file() and path.read_bytes() == page:
+            return True
+        folder.mkdir(parents=True, exist_ok=True)
+        # Of no run: in a run's folder any file without a mark would be taken for the run's.
+        output = Output(path, WHAT_IF_KIND, WHAT_IF_OF)
+        write_output(output, page, force=is_what_if(path))
+    except (OSError, UsageError):
+        return False
+    return True
+
+
+def is_what_if(path: Path) -> bool:
+    """Tell whether a file is such a page: by its mark, or by its title if a copy lost that."""
+    try:
+        found = FoundFile.at(path)
+        if found is None:
+            return False
+        if found.mark is not None:
+            return found.mark.kind == WHAT_IF_KIND and found.is_whole
+        with path.open("rb") as file:
+            return _TITLE in file.read(_HEAD_BYTES)
+    except OSError:
+        return False
 
 
 def what_if_page() -> bytes:

@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 
     from drivelab.exhibits import Report
     from drivelab.outputs import OutputFolder
+    from drivelab.report.page import RenderedPage
+
+
+def rendered_into(folder: Path, report: Report) -> RenderedPage:
+    """Draw a page that lies in a folder, and write the page that it leads to next to it."""
+    from drivelab.report.page import render
+    from drivelab.report.what_if_page import write_what_if
+
+    # First: a link to nothing would be worse than none.
+    return render(report, has_what_if=report.what_if is not None and write_what_if(folder))
 
 
 def write_report(
@@ -53,9 +63,7 @@ def write_report(
         When the disk is full, the folder cannot be written, or the browser fails. What was
         measured and an older page stay.
     """
-    from drivelab.report.page import render
-
-    rendered = render(report)
+    rendered = rendered_into(folder.path, report)
     page = folder.path / PAGE
     paths = {"report": page}
     try:

@@ -16,6 +16,7 @@ from drivelab.exhibits import (
     Page,
     Report,
     Text,
+    WhatIf,
 )
 from drivelab.exhibits.quantities import latency_text, share_text
 from drivelab.traces import figures, tables
@@ -76,6 +77,8 @@ def trace_report(trace: Characterization, result: dict[str, Any]) -> Report:
         pages=tuple(pages),
         result=result,
         subject="trace",
+        # Of no drive: it asks the question that the page answers.
+        what_if=WhatIf(),
         statement=STATEMENT,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +12,12 @@ import pytest
 
 from drivelab import outputs
 from drivelab.errors import RunError, UsageError
-from drivelab.exhibits import Caution, Page
+from drivelab.exhibits import Caution, Page, Report, WhatIf
 from drivelab.outputs import Output, OutputFolder, write_output
+from drivelab.report import what_if_page
 from drivelab.report.page import render
 from drivelab.report.pdf import find_chromium, printed
-from drivelab.report.saved import PDF_KIND
+from drivelab.report.saved import PDF_KIND, WHAT_IF
 from drivelab.report.written import write_report
 from drivelab.sealed_json import unsealed_json
 
@@ -153,3 +155,96 @@ def test_an_older_pdf_does_not_outlive_its_page(tmp_path: Path) -> None:
     assert (tmp_path / "report.pdf").exists()
     write_report(made.made_report(stamp="not a PTS result"), OutputFolder(tmp_path, "a test"))
     assert not (tmp_path / "report.pdf").exists()
+
+
+# --- the page on which a drive is changed ------------------------------------------------
+
+
+@pytest.fixture
+def simulator(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a file in the place of the simulator, whether this package has one or not."""
+    path = tmp_path_factory.mktemp("programs") / "what-if.wasm.gz"
+    path.write_bytes(b"a simulator")
+    monkeypatch.setattr(what_if_page, "SIMULATOR", path)
+    return path
+
+
+def links(folder: Path) -> list[str]:
+    """Give the files that a report links to."""
+    text = (folder / "report.html").read_text("utf-8")
+    found = re.findall(r'<a href="([^"#]+)', text)
+    assert all((folder / name).is_file() for name in found), found
+    return found
+
+
+def leading(preset: str = "x25m", **settings: int) -> Report:
+    return replace(made.made_report(), what_if=WhatIf(preset, tuple(settings.items())))
+
+
+def test_a_report_of_a_simulated_drive_links_to_the_page_that_changes_it(
+    tmp_path: Path, simulator: Path
+) -> None:
+    write_report(leading(queue_depth=32), OutputFolder(tmp_path, "a test"))
+    assert links(tmp_path) == [WHAT_IF]
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert f'href="{WHAT_IF}#preset=x25m&amp;queue_depth=32"' in text
+    assert "What if x25m were built differently?" in text
+    # An earlier one of ours is replaced.
+    simulator.write_bytes(b"another simulator")
+    write_report(leading(""), OutputFolder(tmp_path, "a test"))
+    assert (tmp_path / WHAT_IF).read_bytes() == what_if_page.what_if_page()
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert f'href="{WHAT_IF}"' in text
+    assert "Simulate an SSD of your own design" in text
+
+
+@pytest.mark.parametrize("is_run", [False, True])
+def test_a_file_of_the_user_s_stays_and_there_is_no_link(
+    tmp_path: Path, simulator: Path, is_run: bool
+) -> None:
+    mine = tmp_path / WHAT_IF
+    mine.write_text("mine")
+    folder = OutputFolder(tmp_path, "a test", tmp_path if is_run else None, force=True)
+    write_report(leading(), folder)
+    assert (mine.read_text(), links(tmp_path)) == ("mine", [])
+    mine.unlink()
+    # Written by us and changed since: not ours any more.
+    write_report(leading(), folder)
+    assert links(tmp_path) == [WHAT_IF]
+    with mine.open("ab") as file:
+        file.write(b"my remark")
+    simulator.write_bytes(b"another simulator")
+    write_report(leading(), folder)
+    assert mine.read_bytes().endswith(b"my remark")
+    assert links(tmp_path) == []
+    mine.unlink()
+    mine.mkdir()
+    write_report(leading(), folder)
+    assert links(tmp_path) == []
+
+
+def test_a_copy_without_its_mark_is_still_known(tmp_path: Path, simulator: Path) -> None:
+    write_report(leading(), OutputFolder(tmp_path / "there", "a test"))
+    (tmp_path / "here").mkdir()
+    page = tmp_path / "here" / WHAT_IF
+    page.write_bytes((tmp_path / "there" / WHAT_IF).read_bytes())
+    assert what_if_page.is_what_if(page)
+    simulator.write_bytes(b"another simulator")
+    write_report(leading(), OutputFolder(tmp_path / "here", "a test"))
+    assert page.read_bytes() == what_if_page.what_if_page()
+    assert not what_if_page.is_what_if(tmp_path / "nothing")
+
+
+def test_there_is_no_link_where_there_is_nothing_to_link_to(
+    tmp_path: Path, simulator: Path
+) -> None:
+    # Of real drives alone.
+    write_report(made.made_report(), OutputFolder(tmp_path / "real", "a test"))
+    assert links(tmp_path / "real") == []
+    assert not (tmp_path / "real" / WHAT_IF).exists()
+    # A page in no folder, such as one that is printed.
+    assert WHAT_IF not in render(leading()).html
+    simulator.unlink()
+    write_report(leading(), OutputFolder(tmp_path / "without", "a test"))
+    assert links(tmp_path / "without") == []
+    assert not (tmp_path / "without" / WHAT_IF).exists()

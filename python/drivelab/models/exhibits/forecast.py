@@ -20,6 +20,7 @@ from drivelab.exhibits import (
     Report,
     Table,
     Text,
+    WhatIf,
 )
 from drivelab.exhibits.course import Course
 from drivelab.exhibits.quantities import PROVENANCE, latency_text, listed, share_text
@@ -90,6 +91,7 @@ def forecast_report(
         result=dict(answer),
         tables=() if shows_all else (saved,),
         subject="forecast",
+        what_if=WhatIf.of_drives([(drive, answer["kind"] or "")]),
         badge=("", "") if provenance is None else (answer["kind"], provenance.label),
         statement=(
             f"Every number on this page is a forecast. A model was fitted to {made}numbers of "

@@ -316,12 +316,25 @@
   };
 
   // --- the beginning
+  // A report's link: `#preset=x25m&queue_depth=32`, or the preset alone. What a slider cannot have goes to its nearest mark.
+  const takeLink = () => {
+    const text = location.hash.slice(1);
+    const asked = new URLSearchParams(text.includes("=") ? text : `preset=${text}`);
+    for (const { id, values } of sliders.filter((one) => one.of === "workload")) {
+      if (asked.has(id)) chosen.set(id, values[nearest(values, Number(asked.get(id)))]);
+    }
+    if (asked.get("order") === "sequential") isRandom = false;
+    const wanted = asked.get("preset");
+    if (!wanted || presets.some((one) => one.name === wanted)) return wanted || "x25m";
+    at("unknown").textContent = `This page has no preset ${wanted}; it shows x25m.`;
+    at("unknown").hidden = false;
+    return "x25m";
+  };
   const begin = (found) => {
     presets = found.filter((one) => !one.refusal);
     refused.push(...found.filter((one) => one.refusal));
     at("preset").append(...presets.map((one) => made("option", { value: one.name }, one.name)));
-    const linked = decodeURIComponent(location.hash.slice(1));
-    at("preset").value = presets.some((one) => one.name === linked) ? linked : "x25m";
+    at("preset").value = takeLink();
     at("refused").append(...refused.map((one) => made("li", {}, `${one.name}: ${one.refusal}`)));
     at("most-pages").append(...PAGES.map(([pages, text]) => made("option", { value: pages }, text)));
     at("drive").append(...sliders.filter((one) => one.of === "drive").map(makeSlider));
