@@ -8,7 +8,7 @@ use drivelab_firmware::serve_options::{
     DRIVE_HELP, DriveOptions, SERVE_HELP, ServeOptions, Serving, no_option,
 };
 
-/// What `--help` prints.
+/// The text of `--help`.
 pub fn help() -> String {
     format!(
         "\
@@ -34,7 +34,7 @@ Exit codes: 0 done, 1 the firmware failed or the snapshot is damaged inside, 2 b
     )
 }
 
-/// What is to be done.
+/// What to do.
 pub enum Asked {
     Help,
     Snapshot(Snapshot),
@@ -52,7 +52,7 @@ pub struct Run {
     pub serving: Serving,
 }
 
-/// What `words` ask for.
+/// The request in `words`.
 pub fn parse(words: &[String]) -> Result<Asked, RunError> {
     let is_snapshot = words.first().is_some_and(|word| word == "snapshot");
     let mut words = Words::new(&words[usize::from(is_snapshot)..]);

@@ -1,4 +1,4 @@
-//! What command lines of the program have in common: words, files, the line at the end.
+//! What the programs' command lines share: words, files, and the final line.
 
 use std::fs::File;
 use std::io::Write;
@@ -10,12 +10,12 @@ use crate::records::{Counter, Totals};
 use crate::requests::Requests;
 use crate::run::Settings;
 
-/// Which program it is, for what it says when it fails.
+/// Which program runs, for its error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// With the map of the package, which begins with a snapshot.
+    /// With the package's map; it begins with a snapshot.
     PageMap,
-    /// With a firmware of the user's own, which has none.
+    /// With the user's own firmware; there is no snapshot.
     Own,
 }
 
@@ -34,7 +34,7 @@ impl Program {
         }
     }
 
-    /// What helps where the firmware and its flash contradict each other.
+    /// The remedy if the firmware and its flash contradict each other.
     const fn after_contradiction(self) -> &'static str {
         match self {
             Self::PageMap => {
@@ -45,7 +45,7 @@ impl Program {
     }
 }
 
-/// Does what is asked, and says in a line why it cannot; answers with the exit code.
+/// Does what was asked, or prints a one-line error. Returns the exit code.
 pub fn carried_out(
     program: Program,
     work: impl FnOnce() -> Result<(), RunError> + std::panic::UnwindSafe,
@@ -69,7 +69,7 @@ pub fn carried_out(
     }
 }
 
-/// A panic gets one line too: what a damaged snapshot says is found wrong where it is used.
+/// A panic also prints one line: errors in a damaged snapshot are found where it is used.
 fn tell_panics(program: Program) {
     std::panic::set_hook(Box::new(move |panic| {
         let place = panic.location().map(ToString::to_string);
@@ -91,7 +91,7 @@ fn tell_panics(program: Program) {
 /// Prints help.
 ///
 /// # Errors
-/// [`RunError::File`] where it cannot be written.
+/// [`RunError::File`] if it cannot be written.
 pub fn print_help(text: &str) -> Result<(), RunError> {
     std::io::stdout()
         .write_all(text.as_bytes())
@@ -104,20 +104,20 @@ pub fn print_help(text: &str) -> Result<(), RunError> {
 /// Refuses a word.
 ///
 /// # Errors
-/// [`RunError::Usage`] with `what` is wrong.
+/// [`RunError::Usage`] saying that `what` is wrong.
 pub fn usage<T>(what: impl Into<String>) -> Result<T, RunError> {
     Err(RunError::Usage(what.into()))
 }
 
-/// A value that must be there.
+/// A required value.
 ///
 /// # Errors
-/// [`RunError::Usage`] with an example where it is not.
+/// [`RunError::Usage`] with an example if it is missing.
 pub fn needed<T>(value: Option<T>, option: &str, example: &str) -> Result<T, RunError> {
     value.ok_or_else(|| RunError::Usage(format!("{option} is missing: add {option} {example}")))
 }
 
-/// The words one by one; an option may be followed by its value or have it behind `=`.
+/// The words one by one. An option's value follows it, directly after `=` or as the next word.
 pub struct Words<'a> {
     rest: std::slice::Iter<'a, String>,
     behind: Option<&'a str>,
@@ -136,7 +136,7 @@ impl<'a> Words<'a> {
     /// The next option, if any.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where something else stands there.
+    /// [`RunError::Usage`] if the word is not an option.
     pub fn option(&mut self) -> Result<Option<&'a str>, RunError> {
         let Some(word) = self.rest.next() else {
             return Ok(None);
@@ -156,7 +156,7 @@ impl<'a> Words<'a> {
     /// The value of `option`.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where there is none.
+    /// [`RunError::Usage`] if there is none.
     pub fn value(&mut self, option: &str) -> Result<&'a str, RunError> {
         match self
             .behind
@@ -171,7 +171,7 @@ impl<'a> Words<'a> {
     /// The value of `option` as a number within bounds.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where it is none.
+    /// [`RunError::Usage`] if it is not one.
     pub fn number<T: std::str::FromStr + PartialOrd + std::fmt::Display + Copy>(
         &mut self,
         option: &str,
@@ -186,7 +186,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Refuses a value behind an option that has none.
+    /// Refuses a value after an option without values.
     ///
     /// # Errors
     /// [`RunError::Usage`] with the value.
@@ -198,10 +198,10 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Refuses to count events where there are threads.
+/// Refuses to count events together with threads.
 ///
 /// # Errors
-/// [`RunError::Usage`] where both are asked for.
+/// [`RunError::Usage`] if both are requested.
 pub fn check_events(events: Option<&str>, settings: &Settings) -> Result<(), RunError> {
     if events.is_some() && settings.has_threads {
         return usage("--events counts one thread: leave --threads out");
@@ -212,7 +212,7 @@ pub fn check_events(events: Option<&str>, settings: &Settings) -> Result<(), Run
 /// The list of requests `path`; `-` is standard input.
 ///
 /// # Errors
-/// [`RunError::File`] where it cannot be read.
+/// [`RunError::File`] if it cannot be read.
 pub fn requests_of(path: &Path, sectors: u64) -> Result<Requests, RunError> {
     if path == Path::new("-") {
         return Ok(Requests::new(std::io::stdin(), "standard input", sectors));
@@ -221,14 +221,14 @@ pub fn requests_of(path: &Path, sectors: u64) -> Result<Requests, RunError> {
     Ok(Requests::new(open(path)?, name, sectors))
 }
 
-/// Where lines of records go, if anywhere.
+/// Where lines of records are written, if anywhere.
 pub struct Lines<'a>(Option<(&'a Path, Box<dyn Write>)>);
 
 impl<'a> Lines<'a> {
-    /// Opens `path`: what cannot be written is found out before the work.
+    /// Opens `path`, so that an unwritable file is noticed before the work.
     ///
     /// # Errors
-    /// [`RunError::File`] where it cannot be written.
+    /// [`RunError::File`] if it cannot be written.
     pub fn open(path: Option<&'a Path>) -> Result<Self, RunError> {
         Ok(Self(match path {
             Some(path) => Some((path, create(path)?)),
@@ -236,10 +236,10 @@ impl<'a> Lines<'a> {
         }))
     }
 
-    /// Writes a line whole when its record ends: who kills the program keeps it.
+    /// Writes a complete line when its record ends, so it is kept if the program is killed.
     ///
     /// # Errors
-    /// [`RunError::File`] where that fails.
+    /// [`RunError::File`] if that fails.
     pub fn write(&mut self, line: String) -> Result<(), RunError> {
         let Some((path, out)) = &mut self.0 else {
             return Ok(());
@@ -271,7 +271,7 @@ fn open(path: &Path) -> Result<File, RunError> {
     })
 }
 
-/// Opens what records are written to; a file that holds something is left as it is.
+/// Opens the file for records. A file with content is not changed.
 fn create(path: &Path) -> Result<Box<dyn Write>, RunError> {
     if path == Path::new("-") {
         return Ok(Box::new(std::io::stdout().lock()));
@@ -296,7 +296,7 @@ fn create(path: &Path) -> Result<Box<dyn Write>, RunError> {
     }
 }
 
-/// One line for people, beside the records.
+/// Prints one line for people, in addition to the records.
 pub fn tell(counts: &Totals, wall_ns: u64) {
     let requests = counts.get(Counter::Requests);
     let programs = counts.get(Counter::FlashPrograms);

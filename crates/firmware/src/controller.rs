@@ -1,5 +1,5 @@
-//! What all workers share: the queues between them, the locks of planes, the tables of
-//! transfers and the counters.
+//! What all workers share: the queues between them, the locks of planes, the tables of transfers
+//! and the counters.
 //!
 //! ```text
 //!  worker 0                      workers 1 ..                         the dies' owners
@@ -8,10 +8,10 @@
 //!      └────── done of w ────────┘    └───────── done of owner for w ───────┘
 //! ```
 //!
-//! Every worker but the first serves pages and owns some dies. Of a page the worker is
-//! always the same, (page + page / planes) modulo the workers, so that what is asked of a
-//! page is done in the order in which it was asked, and pages in a row go to all of them. Of a
-//! plane all workers serve pages, under its lock. A single worker does everything.
+//! Every worker except the first serves pages and owns some dies. A page always has the same
+//! worker, (page + page / planes) modulo the workers. So requests for a page are done in the order
+//! in which they came, and consecutive pages go to all workers. All workers serve pages of a plane,
+//! under its lock. A single worker does everything.
 
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
@@ -25,11 +25,11 @@ use crate::records::Counters;
 use crate::segment::{Segment, SegmentDone};
 use crate::transfer::Transfer;
 
-/// Workers there can be.
+/// The most workers.
 pub const MOST_WORKERS: usize = 16;
-/// Commands that can be in work.
+/// The most commands in progress.
 pub const CONTEXTS: usize = 256;
-/// Entries of the queue of a die; hosts' operations leave room for collection's.
+/// Entries of a die's queue. Host operations leave room for those of collection.
 const DIE_ENTRIES: usize = 1024;
 const INBOX_ENTRIES: usize = 256;
 const DONE_ENTRIES: usize = 256;
@@ -44,30 +44,30 @@ pub struct Controller {
     pub servers: usize,
     /// The host's memory.
     pub memory: HostMemory,
-    /// Of every command in work, where its data is.
+    /// For every command in progress, where its data is.
     pub transfers: Vec<Transfer>,
-    /// A lock a plane.
+    /// A lock for each plane.
     pub locks: Vec<PlaneLock>,
-    /// Of every plane, steps of collection that are owed for what the host has written.
+    /// For every plane, the steps of collection that host writes owe.
     pub owed: Vec<AtomicU32>,
     /// From the front end to each server.
     pub inboxes: Vec<Ring<Segment>>,
     /// From each server to the front end.
     pub done: Vec<Ring<SegmentDone>>,
-    /// A queue a die.
+    /// A queue for each die.
     pub dies: Vec<Ring<FlashCommand>>,
     /// From each owner of dies to each server; see [`Controller::flash_done`].
     flash_done: Vec<Ring<FlashDone>>,
-    /// Of each worker.
+    /// One set for each worker.
     pub counters: Vec<Counters>,
-    /// Workers are to stop.
+    /// Tells workers to stop.
     pub stop: AtomicBool,
     by_planes: Divisor,
     by_servers: Divisor,
 }
 
 impl Controller {
-    /// Empty queues for `workers`, and a host of `depth` commands.
+    /// Empty queues for `workers`, and a host with `depth` commands.
     #[must_use]
     pub fn new(geometry: Geometry, workers: usize, depth: u16) -> Self {
         let layout = geometry.layout();
@@ -135,14 +135,14 @@ impl Controller {
         self.by_servers.remainder(plane) as usize
     }
 
-    /// The worker that is the server `server`: the front end is a worker of its own, where
-    /// there is more than one.
+    /// The worker that is the server `server`. If there are several workers, the front end is a
+    /// separate one.
     #[must_use]
     pub fn worker_of(&self, server: usize) -> usize {
         if self.workers() == 1 { 0 } else { server + 1 }
     }
 
-    /// The queue in which the owner of a die tells a server what the die has done.
+    /// The queue in which the owner of a die reports to a server what the die has done.
     #[inline]
     #[must_use]
     pub fn flash_done(&self, owner: usize, server: usize) -> &Ring<FlashDone> {

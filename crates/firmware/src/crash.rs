@@ -1,10 +1,10 @@
-//! A crash gets a line: a program that is ended by a signal says nothing by itself.
+//! Prints a line on a crash: a program ended by a signal says nothing by itself.
 
 use std::sync::OnceLock;
 
 use crate::command_line::Program;
 
-/// What ends a program that does what no program may, and what it means.
+/// Signals that end a faulty program, and their meaning.
 const SIGNALS: [(libc::c_int, &str); 5] = [
     (libc::SIGSEGV, "SIGSEGV, a wrong address"),
     (
@@ -16,10 +16,10 @@ const SIGNALS: [(libc::c_int, &str); 5] = [
     (libc::SIGABRT, "SIGABRT, a check that failed"),
 ];
 
-/// Room for the handler where the stack is what is at its end.
+/// Stack space for the handler, in case the normal stack is exhausted.
 const STACK_BYTES: usize = 64 << 10;
 
-/// The lines of the signals, ready to be written: a handler may not make them.
+/// The lines for the signals, prepared in advance because a handler may not build them.
 static LINES: OnceLock<Vec<(libc::c_int, String)>> = OnceLock::new();
 
 /// From now on a crash writes a line, and ends the program as it would have without, also where this
@@ -33,13 +33,13 @@ pub fn tell_crashes(program: Program) {
         };
         SIGNALS.map(|(signal, what)| (signal, line(what))).into()
     });
-    // It is there as long as the program.
+    // It exists as long as the program.
     std::mem::forget(HandlerStack::new());
-    // SAFETY: the handler calls nothing that a handler may not.
+    // SAFETY: the handler calls only what a handler may call.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = crashed as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        // What the signal does by itself comes back, and at once.
+        // The signal's default action is restored at once.
         action.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND | libc::SA_NODEFER;
         for (signal, _) in SIGNALS {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
@@ -48,12 +48,12 @@ pub fn tell_crashes(program: Program) {
     }
 }
 
-/// Where the handler runs if it is this thread's stack that is full, as long as this is there. A
-/// thread is not born with one.
+/// The handler's stack if this thread's own stack is full, as long as this exists. A new thread has
+/// none.
 pub struct HandlerStack(*mut libc::c_void);
 
 impl HandlerStack {
-    /// For the thread that asks, which drops it again.
+    /// For the calling thread, which also drops it.
     #[must_use]
     pub fn new() -> Self {
         let room = vec![0_u8; STACK_BYTES].into_boxed_slice();
@@ -79,7 +79,7 @@ impl Drop for HandlerStack {
 }
 
 fn tell_kernel(place: *mut libc::c_void, flags: libc::c_int) {
-    // SAFETY: zeroes are a value of it, and the place has so many bytes as long as it is told.
+    // SAFETY: zeroes are a valid value, and the memory has this many bytes while it is registered.
     unsafe {
         let mut stack: libc::stack_t = std::mem::zeroed();
         stack.ss_sp = place;
@@ -92,10 +92,10 @@ fn tell_kernel(place: *mut libc::c_void, flags: libc::c_int) {
 extern "C" fn crashed(signal: libc::c_int) {
     for (of, line) in LINES.get().into_iter().flatten() {
         if *of == signal {
-            // SAFETY: the line is there as long as the program.
+            // SAFETY: the line exists as long as the program.
             unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
         }
     }
-    // SAFETY: the handler is not the signal's any more.
+    // SAFETY: the handler is no longer installed for the signal.
     unsafe { libc::raise(signal) };
 }

@@ -1,4 +1,4 @@
-//! Why the program stops: one line each, which says what to do.
+//! Reasons why the program stops: one line each, which says what to do.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,56 +8,56 @@ use thiserror::Error;
 
 use crate::flash::NandError;
 
-/// What goes wrong.
+/// The error.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// The drive cannot have this shape.
     #[error("geometry {given}: {why}")]
     Geometry {
-        /// As it was given.
+        /// The given text.
         given: String,
         /// What is wrong, and what works.
         why: String,
     },
-    /// A word of the command line.
+    /// An invalid word on the command line.
     #[error("{0}; see drivelab-firmware --help")]
     Usage(String),
     /// A file cannot be read or written.
     #[error("{}: {error}", path.display())]
     File {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
-    /// A file is no snapshot, or not one of this program.
+    /// A file is not a snapshot, or not one of this program.
     #[error("{}: {why}; make one with drivelab-firmware snapshot --out FILE", path.display())]
     Snapshot {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A request of the list cannot be.
+    /// A request of the list is invalid.
     #[error("{list}: request {number} {why}")]
     Request {
         /// The name of the list.
         list: String,
         /// Its number, from 0.
         number: u64,
-        /// What is wrong with it.
+        /// The error in it.
         why: String,
     },
     /// The map refuses.
     #[error("the firmware stopped: {0}")]
     Map(#[from] FirmwareError),
-    /// A firmware of the user's own cannot be used.
+    /// The user's own firmware cannot be used.
     #[error("{0}")]
     Own(String),
     /// The flash refuses.
     #[error("the flash refused an operation: {0}")]
     Nand(#[from] NandError),
-    /// Nothing moves any more.
+    /// No progress is possible.
     #[error(
         "the firmware is stuck: {outstanding} commands are outstanding and no worker can go on"
     )]
@@ -65,7 +65,7 @@ pub enum RunError {
         /// Commands that the host waits for.
         outstanding: usize,
     },
-    /// The host got a completion that it did not want.
+    /// The host received an unexpected completion.
     #[error("request {number} ended with NVMe status {status:#06x}")]
     Status {
         /// The number of the request.
@@ -85,7 +85,7 @@ impl RunError {
         matches!(self, Self::Nand(_) | Self::Inconsistent(_))
     }
 
-    /// Whether the person who called can do something about it.
+    /// Whether the caller can do something about it.
     #[must_use]
     pub fn is_bad_input(&self) -> bool {
         matches!(

@@ -1,12 +1,12 @@
-//! Events of this machine's processor, counted by the kernel (`perf_event_open`) while records
-//! are served.
+//! Events of this machine's processor, counted by the kernel (`perf_event_open`) while records are
+//! served.
 //!
-//! A processor counts few events at a time, so they are counted in groups, a run of the program
-//! each. All events of a group are counted together or not at all: where others want counters
-//! too, the kernel gives them turns, and says for how long a group has had its turn. What is told
-//! of a record is raw; whoever reads it corrects it for the turns.
+//! A processor counts only a few events at a time, so they are counted in groups, with one run of
+//! the program each. All events of a group are counted together or not at all. If others want
+//! counters too, the kernel gives each group turns and says for how long it had them. The counts of
+//! a record are raw; whoever reads them corrects them for the turns.
 //!
-//! Counted is what this thread does, in the program alone, the host's part too.
+//! Only this thread is counted, inside the program, including the host's part.
 
 use std::fmt::Write as _;
 use std::os::fd::RawFd;
@@ -33,10 +33,10 @@ const IOC_FLAG_GROUP: libc::c_ulong = 1;
 const CLOSE_ON_EXEC: libc::c_ulong = 8;
 const MOST_EVENTS: usize = 4;
 
-/// The group whose counting begins with the run; there is one a process.
+/// The group whose counting begins with the run; there is one for each process.
 static LEADER: AtomicI32 = AtomicI32::new(-1);
 
-/// The head of `struct perf_event_attr`, as it was in its first version.
+/// The head of `struct perf_event_attr`, as in its first version.
 #[repr(C)]
 #[derive(Default)]
 struct Attributes {
@@ -62,7 +62,7 @@ const fn event(name: &'static str, kind: u32, config: u64) -> Event {
     Event { name, kind, config }
 }
 
-/// The groups by name. The last needs no counters of a processor.
+/// The groups by name. The last one needs no counters of the processor.
 const GROUPS: &[(&str, &[Event])] = &[
     (
         "cycles",
@@ -94,7 +94,7 @@ const GROUPS: &[(&str, &[Event])] = &[
             event("l1d_stores", CACHE, L1D_STORES),
         ],
     ),
-    // Its number is the processor's own.
+    // Its number depends on the processor.
     ("micro-operations", &[event("micro_operations", RAW, 0)]),
     (
         "software",
@@ -120,7 +120,7 @@ fn micro_operations() -> Option<u64> {
     }
 }
 
-/// A group that is counted.
+/// A group being counted.
 pub struct Events {
     group: &'static str,
     events: &'static [Event],
@@ -129,10 +129,10 @@ pub struct Events {
 }
 
 impl Events {
-    /// Opens the group of a name; counting begins with the run.
+    /// Opens the group with a name. Counting begins with the run.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where there is none, or this machine does not count it.
+    /// [`RunError::Usage`] if there is none, or this machine cannot count it.
     pub fn open(name: &str) -> Result<Self, RunError> {
         let Some((group, events)) = GROUPS.iter().find(|(group, _)| *group == name) else {
             let known: Vec<_> = GROUPS.iter().map(|(group, _)| *group).collect();
@@ -157,16 +157,16 @@ impl Events {
         })
     }
 
-    /// What was counted since the last time, as a JSON object: raw counts, and for how long the
-    /// group was to count and did.
+    /// Counts since the last call, as a JSON object: raw counts, and how long the group should have
+    /// been counted and was.
     ///
     /// # Errors
-    /// [`RunError::Own`] where the kernel gives nothing.
+    /// [`RunError::Own`] if the kernel gives nothing.
     pub fn taken(&mut self) -> Result<String, RunError> {
         // The number of events, the two times, the counts.
         let mut words = [0_u64; 3 + MOST_EVENTS];
         let bytes = size_of_val(&words);
-        // SAFETY: the kernel writes at most so many bytes.
+        // SAFETY: the kernel writes at most this many bytes.
         let read = unsafe { libc::read(self.leader, words.as_mut_ptr().cast(), bytes) };
         if read != (8 * (3 + self.events.len())) as isize {
             return Err(RunError::Own(format!(
@@ -210,7 +210,7 @@ fn open_event(event: &Event, leader: RawFd) -> Result<RawFd, RunError> {
         flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR | if is_leader { DISABLED } else { 0 },
         ..Attributes::default()
     };
-    // SAFETY: the attributes are as long as they say; this thread, on any processor.
+    // SAFETY: the attributes have the size they state; this thread, on any processor.
     let fd = unsafe {
         libc::syscall(
             libc::SYS_perf_event_open,
@@ -240,7 +240,7 @@ fn open_event(event: &Event, leader: RawFd) -> Result<RawFd, RunError> {
     )))
 }
 
-/// The run begins: what was opened counts from here on.
+/// The run begins: the open group counts from here on.
 pub fn begin() {
     let leader = LEADER.load(Relaxed);
     if leader >= 0 {

@@ -1,5 +1,5 @@
-//! The front end, worker 0: takes submission entries, checks them, finds their data, cuts
-//! them at page bounds, hands the segments out, and posts completions.
+//! The front end, worker 0. It takes submission entries, checks them, finds their data, splits them
+//! at page bounds, hands out the segments, and posts completions.
 
 use crate::controller::{CONTEXTS, Controller};
 use crate::geometry::{PAGE_SECTORS, SECTOR_BYTES};
@@ -10,22 +10,22 @@ use crate::nvme::{
 use crate::records::{Counter, Counters};
 use crate::segment::{Segment, Work};
 
-/// Entries that are taken in one turn.
+/// Entries taken in one turn.
 const TURN_COMMANDS: usize = 4;
-/// Pages that one segment of a trim covers at most.
+/// The most pages covered by one segment of a trim.
 const TRIM_PAGES: u32 = 4096;
 const RANGE_BYTES: u64 = 16;
 
-/// A command in work.
+/// A command in progress.
 #[derive(Clone, Copy, Debug)]
 struct Context {
     identifier: u16,
-    /// Segments that are not done, and one more while it is being cut.
+    /// Segments not done, plus one while it is being split.
     pending: u32,
     status: Status,
 }
 
-/// What is left to hand out of the command that is being cut.
+/// What is left of the command being split.
 #[derive(Clone, Copy, Debug)]
 enum Cutting {
     Data {
@@ -37,19 +37,19 @@ enum Cutting {
     Flush,
 }
 
-/// The same of a deallocation.
+/// The same for a deallocation.
 #[derive(Clone, Copy, Debug)]
 struct Trim {
-    /// Pages that are left of the current range.
+    /// Pages left of the current range.
     first: u32,
     pages: u32,
-    /// Ranges that come after it, and where in the list.
+    /// Number of ranges after it, and their place in the list.
     ranges: u32,
     next: u64,
     prp: [u64; 2],
 }
 
-/// A segment of a command without anything in it.
+/// A segment of a command without any content.
 fn nothing(context: u16) -> Segment {
     Segment {
         work: Work::Flush,
@@ -70,7 +70,7 @@ pub struct FrontEnd<'a> {
     contexts: Vec<Context>,
     free: Vec<u16>,
     cutting: Option<(u16, Cutting)>,
-    /// Identifiers that are in use, a bit each.
+    /// Identifiers in use, one bit each.
     in_use: Vec<u64>,
     submission_head: u16,
     completion_tail: u16,
@@ -100,7 +100,7 @@ impl<'a> FrontEnd<'a> {
         }
     }
 
-    /// Posts what is done, then takes new commands; whether there was anything.
+    /// Posts what is done, then takes new commands. Returns whether there was anything.
     pub fn turn(&mut self, doorbell: Doorbell) -> bool {
         let mut did = self.take_done(doorbell);
         for _ in 0..TURN_COMMANDS {
@@ -116,7 +116,7 @@ impl<'a> FrontEnd<'a> {
     fn take_done(&mut self, doorbell: Doorbell) -> bool {
         let mut did = false;
         for ring in &self.shared.done {
-            // A completion entry may be needed for each.
+            // Each may need a completion entry.
             while self.completion_room(doorbell) > 0 {
                 let Some(done) = ring.take() else {
                     break;
@@ -137,7 +137,7 @@ impl<'a> FrontEnd<'a> {
         QUEUE_ENTRIES - 1 - used
     }
 
-    /// `segments` of a command are done; of the last, the host is told.
+    /// `segments` of a command are done. After the last, the host is informed.
     fn settle(&mut self, context: u16, segments: u32) {
         let state = &mut self.contexts[usize::from(context)];
         state.pending -= segments;
@@ -158,15 +158,15 @@ impl<'a> FrontEnd<'a> {
 
     fn post(&mut self, completion: Completion) {
         let at = Doorbell::completion_at(self.completion_tail);
-        // The queues lie in the host's memory as long as there is one.
+        // The queues lie in the host's memory, which exists.
         let _ = self.shared.memory.write(at, &completion.to_bytes());
         self.completion_tail = Doorbell::after(self.completion_tail);
         self.phase ^= self.completion_tail == 0;
     }
 
-    /// Takes the next submission entry; `false` where there is none, or no room for it.
+    /// Takes the next submission entry. Returns `false` if there is none, or no room for it.
     fn take_command(&mut self, doorbell: Doorbell) -> bool {
-        // What fails at once is completed at once.
+        // A command that fails at once completes at once.
         if self.submission_head == doorbell.submission_tail || self.completion_room(doorbell) == 0 {
             return false;
         }
@@ -251,8 +251,8 @@ impl<'a> FrontEnd<'a> {
         }
     }
 
-    /// The whole pages of a range of a deallocation: the first, and how many. A range whose
-    /// halves lie on two pages of the host is not put together.
+    /// The whole pages of a deallocation range: the first, and their number. A range whose halves
+    /// lie on two host pages is not supported.
     fn range(&self, prp: [u64; 2], index: u64) -> Result<(u32, u32), Status> {
         let page = HOST_PAGE_BYTES as u64;
         let at = prp[0] % page + index * RANGE_BYTES;
@@ -278,8 +278,8 @@ impl<'a> FrontEnd<'a> {
         Ok((start as u32, end.saturating_sub(start) as u32))
     }
 
-    /// Hands out segments of the command that is being cut; `false` where a queue is full
-    /// before its end.
+    /// Hands out segments of the command being split. Returns `false` if a queue fills up before
+    /// the end.
     fn cut_on(&mut self) -> bool {
         while let Some((context, cutting)) = self.cutting {
             let Some(rest) = self.cut_one(context, cutting) else {
@@ -293,7 +293,7 @@ impl<'a> FrontEnd<'a> {
         true
     }
 
-    /// Hands out one segment, and gives what is left to cut; `None` where a queue is full.
+    /// Hands out one segment and returns what is left to split; `None` if a queue is full.
     fn cut_one(&mut self, context: u16, cutting: Cutting) -> Option<Option<Cutting>> {
         match cutting {
             Cutting::Flush => {
@@ -361,7 +361,7 @@ impl<'a> FrontEnd<'a> {
         if trim.ranges == 0 {
             return Some(None);
         }
-        // The list was read once already, when it was checked.
+        // The list was already read once, when it was checked.
         let (first, pages) = self.range(trim.prp, trim.next).unwrap_or((0, 0));
         Some(Some(Cutting::Trim(Trim {
             first,
@@ -372,7 +372,7 @@ impl<'a> FrontEnd<'a> {
         })))
     }
 
-    /// Hands a segment to every server; `None` where one has no room.
+    /// Hands a segment to every server; `None` if one has no room.
     fn hand_to_all(&mut self, segment: Segment) -> Option<()> {
         let inboxes = &self.shared.inboxes;
         if inboxes.iter().any(|inbox| inbox.room() == 0) {

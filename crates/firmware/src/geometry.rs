@@ -1,8 +1,8 @@
-//! The drive's shape: channels, ways, dies, blocks, pages, and what follows from it.
+//! The drive's shape: channels, ways, dies, blocks, pages, and values derived from it.
 //!
-//! The whole drive is that of Lee et al. 2021, section 4.1 and figure 1: 1 TiB logical with
-//! 25 % over-provisioning, pages of 16 KiB, 4 channels of 4 ways of 2 dies. Blocks of 512
-//! pages, and one plane a die, are assumed: the paper names neither.
+//! The default drive is that of Lee et al. 2021, section 4.1 and figure 1: 1 TiB logical with 25 %
+//! over-provisioning, pages of 16 KiB, 4 channels of 4 ways of 2 dies. Blocks of 512 pages and one
+//! plane a die are assumed, because the paper gives neither.
 
 use std::fmt;
 use std::num::{IntErrorKind, ParseIntError};
@@ -18,9 +18,9 @@ pub const PAGE_BYTES: usize = 16 << 10;
 pub const SECTOR_BYTES: usize = 512;
 /// Sectors of a page.
 pub const PAGE_SECTORS: u32 = (PAGE_BYTES / SECTOR_BYTES) as u32;
-/// Fewer blocks a die never have room for the host's pages and what collection keeps free.
+/// The least blocks of a die. With fewer there is no room for host pages and free blocks.
 const LEAST_BLOCKS: u32 = 25;
-/// Dies that queues and marks are made for.
+/// The most dies that queues and marks support.
 const MOST_DIES: u32 = 64;
 
 /// Channels x ways x dies a way x blocks a die x pages a block.
@@ -48,25 +48,25 @@ impl Geometry {
         pages: 512,
     };
 
-    /// Dies, which are the firmware's planes.
+    /// The number of dies, which are the firmware's planes.
     #[must_use]
     pub fn planes(&self) -> u32 {
         self.channels * self.ways * self.dies
     }
 
-    /// Free blocks of a plane below which collection begins: a tenth.
+    /// Collection begins below this number of free blocks of a plane: a tenth.
     #[must_use]
     pub fn begin_blocks(&self) -> u32 {
         self.blocks.div_ceil(10)
     }
 
-    /// Free blocks of a plane at which collection ends: the first number above 15 %.
+    /// Collection ends at this number of free blocks of a plane: the first above 15 %.
     #[must_use]
     pub fn end_blocks(&self) -> u32 {
         self.blocks * 15 / 100 + 1
     }
 
-    /// What the firmware manages.
+    /// The layout that the firmware manages.
     #[must_use]
     pub fn layout(&self) -> FlashLayout {
         let plane_pages = u64::from(self.blocks) * u64::from(self.pages);
@@ -80,7 +80,7 @@ impl Geometry {
         }
     }
 
-    /// How it manages it: greedy collection in the background, up to the end.
+    /// Its policies: greedy collection in the background, until the end.
     #[must_use]
     pub fn policies(&self) -> Policies {
         Policies {
@@ -108,7 +108,7 @@ impl Geometry {
     /// Refuses what the firmware cannot manage.
     ///
     /// # Errors
-    /// [`RunError::Geometry`] says what is wrong.
+    /// [`RunError::Geometry`] with the reason.
     pub fn check(self) -> Result<Self, RunError> {
         let refuse = |why: String| {
             Err(RunError::Geometry {
@@ -134,7 +134,7 @@ impl Geometry {
         if self.pages == 0 {
             return refuse("a block needs at least 1 page: use more pages a block".to_owned());
         }
-        // The number 4294967295 says that there is no page.
+        // The number 4294967295 means that there is no page.
         if product([planes, self.blocks, self.pages]).is_none_or(|pages| pages == u32::MAX) {
             return refuse(
                 "it has more than 4294967294 pages: use fewer blocks a die, or fewer pages a block"
@@ -153,7 +153,7 @@ impl Geometry {
         }
     }
 
-    /// The next larger shape that has room for collection, if it is near.
+    /// The next larger shape with room for collection, if it is close.
     fn example(self) -> String {
         let larger = (1..=LEAST_BLOCKS).find_map(|more| {
             let larger = Self {
@@ -167,7 +167,7 @@ impl Geometry {
     }
 }
 
-/// The product; `None` where it does not fit.
+/// The product; `None` if it does not fit.
 fn product(numbers: [u32; 3]) -> Option<u32> {
     let mut numbers = numbers.into_iter();
     numbers.try_fold(1, u32::checked_mul)

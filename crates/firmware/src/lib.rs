@@ -1,11 +1,11 @@
-//! The firmware of a drive as a program of its own, to be run on a host and on a target and
-//! asked what it costs.
+//! The firmware of a drive as a separate program, to be run on a host and on a target to find out
+//! its cost.
 //!
-//! It maps and collects with `drivelab-ftl`, the code that the simulator runs, in memory
-//! that its workers share. Around it is what a firmware consists of beside: commands that
-//! are checked, buffers, workers that hand work to each other, queues of dies, collection at
-//! the same time. The flash is a stub that keeps state, takes no time and holds no data. After
-//! Lee et al. 2021, "Learned Performance Model for SSD", section 4.1.
+//! It maps and collects with `drivelab-ftl`, the code that the simulator runs, in memory that its
+//! workers share. Around it is the rest of a firmware: checking of commands, buffers, workers that
+//! hand work to one another, queues of dies, and concurrent collection. The flash is a stub that
+//! keeps state, takes no time and holds no data. After Lee et al. 2021, "Learned Performance Model
+//! for SSD", section 4.1.
 //!
 //! ```text
 //!  host/ ──entries──> front_end ──segments──> server/ ──────────> queue of a die ──> flash/
@@ -13,9 +13,9 @@
 //!   └──completions───────┴────── done ───────── collection  <──────────── done ────────┘
 //! ```
 //!
-//! What it leaves out: the data on the flash, errors of the flash, journals of the map, power
-//! loss, several namespaces and queues. The reverse map, which a drive may keep out of band
-//! beside the data, is in memory here.
+//! Left out: the data on the flash, flash errors, journals of the map, power loss, several
+//! namespaces and queues. The reverse map, which a drive may keep out of band with the data, is in
+//! memory here.
 //!
 //! [`marks`] has what an observer sees, [`requests`] the list of requests that is its input,
 //! [`records`] the lines that it writes.

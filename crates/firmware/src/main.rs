@@ -31,7 +31,7 @@ fn work(words: &[String]) -> Result<(), RunError> {
 }
 
 fn make_snapshot(asked: &Snapshot) -> Result<(), RunError> {
-    // What cannot be written is found out before the work.
+    // Find out before the work whether the file can be written.
     let file = Unfinished::begin(&asked.out)?;
     let drive = &asked.drive;
     let planes = drive.geometry.planes();

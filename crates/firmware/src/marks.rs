@@ -1,8 +1,8 @@
-//! What an observer of the program sees: one function, one byte stored a call.
+//! What an observer of the program sees: one function, which stores one byte a call.
 //!
-//! An observer that runs the program under an emulator finds [`drivelab_mark`] by its
-//! symbol, and the index of a mark in the address of its store (`address & 4095`). Without
-//! an observer a mark costs a call and a store.
+//! An observer that runs the program under an emulator finds [`drivelab_mark`] by its symbol, and
+//! the index of a mark in the address of its store (`address & 4095`). Without an observer a mark
+//! costs a call and a store.
 //!
 //! ```text
 //!      0            begin: set-up is over, measuring starts
@@ -16,7 +16,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// Marks that can be told apart.
+/// The number of different marks.
 pub const MARKS: usize = 4096;
 /// Set-up is over.
 pub const BEGIN: usize = 0;
@@ -24,10 +24,10 @@ pub const BEGIN: usize = 0;
 pub const END: usize = 1;
 /// A record is over.
 pub const RECORD: usize = 2;
-/// The worker that is no worker: what runs now is the host, or chooses whose turn it is.
+/// The worker that is none: the host runs, or the next turn is being chosen.
 pub const HOST: usize = 239;
 
-/// Where marks are stored: a page of its own, so that an address tells the index.
+/// Where marks are stored: a page of its own, so that an address gives the index.
 #[repr(C, align(4096))]
 pub struct Marks([AtomicU8; MARKS]);
 

@@ -1,8 +1,8 @@
-//! A run with a firmware of the user's own.
+//! A run with the user's own firmware.
 //!
-//! Nobody can keep its state, so every run makes it first: the drive is filled in order, then
-//! overwritten at random. The firmware is told to collect where the built-in one begins to,
-//! when fewer than a tenth of a plane's blocks are free. No idle time is offered.
+//! Its state cannot be stored, so every run makes it first: the drive is filled in order, then
+//! overwritten at random. The firmware should collect where the built-in one begins to, when less
+//! than a tenth of a plane's blocks are free. No idle time is offered.
 
 use drivelab_ftl::{Action, Firmware, FlashLayout, Lpn, OperationBuffer, OwnCounts, PageRun};
 
@@ -15,7 +15,7 @@ use crate::records::Record;
 use crate::requests::Requests;
 use crate::run::{Served, Settings, serve};
 
-/// What a firmware of the user's own manages.
+/// The layout that the user's own firmware manages.
 #[must_use]
 pub fn layout(geometry: &Geometry) -> FlashLayout {
     FlashLayout {
@@ -24,14 +24,14 @@ pub fn layout(geometry: &Geometry) -> FlashLayout {
     }
 }
 
-/// How the drive is made that the run begins with.
+/// How to make the drive with which the run begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Making {
     /// Its shape.
     pub geometry: Geometry,
     /// How often it is overwritten at random, in units of its size.
     pub overwrites: f64,
-    /// Of the pages that are overwritten.
+    /// Seed of the overwritten pages.
     pub seed: u64,
 }
 
@@ -68,11 +68,11 @@ impl Making {
     }
 }
 
-/// Makes the drive and serves `requests`. `tell` hears of each record with its number and what
-/// the firmware counted in it by its own names.
+/// Makes the drive and serves `requests`. `tell` receives each record with its number and the
+/// firmware's own counts in it.
 ///
 /// # Errors
-/// [`RunError`] where the list is wrong, or the firmware.
+/// [`RunError`] if the list is invalid or the firmware fails.
 pub fn run_own<F: Firmware + Send>(
     mut firmware: F,
     making: &Making,
@@ -97,7 +97,7 @@ pub fn run_own<F: Firmware + Send>(
             tell(number, record, &counted)
         },
     )?;
-    // What it tells of erases is checked where it is checked at all.
+    // Its erase counts are checked, if checking is on.
     shared.into_firmware().erase_counts()?;
     Ok(served)
 }

@@ -1,11 +1,11 @@
-//! The state that every run begins with: a drive that was filled and overwritten at random,
-//! with just so many free blocks that a few more writes start collection on every plane.
+//! The state with which every run begins: a drive that was filled and overwritten at random, with
+//! just enough free blocks that a few more writes start collection on every plane.
 //!
-//! The same firmware makes it, without the host's interface: it fills the drive in order,
-//! overwrites pages drawn at random and collects between the same bounds, but in one piece
-//! where a block is needed, which is quicker. In the end each plane is written or collected
-//! until a tenth of its blocks is free. Planes know nothing of each other, so threads share
-//! the work, and how many there are changes nothing.
+//! The same firmware makes it, without the host's interface. It fills the drive in order,
+//! overwrites random pages and collects between the same bounds, but each time in one piece when a
+//! block is needed, which is faster. At the end each plane is written or collected until a tenth of
+//! its blocks is free. Planes are independent, so threads share the work, and their number changes
+//! nothing.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -17,7 +17,7 @@ use crate::geometry::Geometry;
 use crate::random::Random;
 use crate::state::State;
 
-/// A plane in the making.
+/// A plane being made.
 struct Making {
     geometry: Geometry,
     plane: u32,
@@ -26,11 +26,11 @@ struct Making {
     operations: OperationBuffer,
 }
 
-/// Makes the state: `overwrites` is how often, in units of the drive's size, pages are
-/// overwritten at random. `tell` hears of the planes that are ready, from several threads.
+/// Makes the state. `overwrites` is how often, in units of the drive's size, pages are overwritten
+/// at random. `tell` receives the finished planes, from several threads.
 ///
 /// # Errors
-/// [`RunError`] where the geometry does not work.
+/// [`RunError`] if the geometry does not work.
 pub fn prepare(
     geometry: Geometry,
     seed: u64,
@@ -67,7 +67,7 @@ pub fn prepare(
                 let (ready, tell) = (&ready, &tell);
                 scope.spawn(move || {
                     for making in makings {
-                        // A seed of its own for each plane.
+                        // A separate seed for each plane.
                         let mut seeds = Random::new(seed ^ u64::from(making.plane) << 32);
                         making.make(Random::new(seeds.draw()), overwrites)?;
                         tell(ready.fetch_add(1, Relaxed) + 1);
@@ -101,7 +101,7 @@ impl Making {
         for _ in 0..(f64::from(pages) * overwrites) as u64 {
             self.program(random.below(pages))?;
         }
-        // From here on nothing is collected but on purpose.
+        // From here on collection happens only on purpose.
         let layout = self.geometry.layout();
         self.map = self
             .map
@@ -116,7 +116,7 @@ impl Making {
         Ok(())
     }
 
-    /// Programs a page of the plane, which has the number `page` there.
+    /// Programs a page of the plane, whose number there is `page`.
     fn program(&mut self, page: u32) -> Result<(), RunError> {
         self.operations.clear();
         let page = Lpn(page * self.geometry.planes() + self.plane);

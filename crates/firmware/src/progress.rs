@@ -1,8 +1,8 @@
-//! Whether servers with a thread each still get anything done.
+//! Whether servers with one thread each still make progress.
 //!
-//! Each tells how many turns it has had and in how many it did something. Nothing moves any
-//! more when all of them have had very many turns since the last in which one did something.
-//! Turns are counted, not time: a thread that the machine does not run is not stuck.
+//! Each counts its turns, and those in which it did something. Progress has stopped when all of
+//! them have had very many turns since the last one in which any did something. Turns are counted,
+//! not time: a thread that the machine does not run is not stuck.
 //!
 //! ```text
 //!   server 1   . . m . . . . . . . . . . . .      m  a turn that did something
@@ -13,7 +13,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The turns of one server, which it alone counts.
+/// The turns of one server, which only it counts.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub struct Progress {
@@ -26,7 +26,7 @@ impl Progress {
     pub fn count(&self, did: bool) {
         let moves = self.moves.load(Ordering::Relaxed);
         self.moves.store(moves + u64::from(did), Ordering::Relaxed);
-        // Who sees the turn sees what it did.
+        // Whoever sees the turn also sees what it did.
         let turns = self.turns.load(Ordering::Relaxed);
         self.turns.store(turns + 1, Ordering::Release);
     }
@@ -38,15 +38,15 @@ pub struct Watch<'a> {
     servers: &'a [Progress],
     /// Turns after which a server that did nothing will do nothing.
     patience: u64,
-    /// Turns of the front end in a row that did nothing.
+    /// Consecutive turns of the front end that did nothing.
     idle: u64,
-    /// When the servers' last move was seen, their turns and moves.
+    /// The servers' turns and moves when their last move was seen.
     turns: Vec<u64>,
     moves: u64,
 }
 
 impl<'a> Watch<'a> {
-    /// Turns of the front end between two looks at the servers.
+    /// Turns of the front end between two checks of the servers.
     const LOOK: u64 = 1024;
 
     /// Watches `servers`, and waits `patience` turns of each.
@@ -61,7 +61,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The front end's turn is over, and did something or not: whether nothing moves any more.
+    /// A turn of the front end is over, and did something or not. Returns whether all is stuck.
     pub fn is_stuck(&mut self, did: bool) -> bool {
         if did {
             self.idle = 0;
@@ -77,7 +77,7 @@ impl<'a> Watch<'a> {
         let moves = of_moves
             .map(|server| server.moves.load(Ordering::Relaxed))
             .sum();
-        // What the front end did last may have given the servers something to do.
+        // The front end's last action may have given the servers something to do.
         if self.idle == Self::LOOK || moves != self.moves {
             (self.turns, self.moves) = (turns, moves);
             return false;

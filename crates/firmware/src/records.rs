@@ -1,19 +1,19 @@
-//! What the firmware counts itself, and the line that it writes a record.
+//! The firmware's own counts, and the line that it writes for each record.
 //!
-//! A record is 1000 requests of the host, in the order in which they complete. Its line is
-//! a JSON object: `record`, the number from 0; the counts named below, of that record alone;
-//! `own_NAME`, what a firmware of the user's own counts; `wall_ns`, the time on this machine's clock. A last record of fewer than 1000 requests is
-//! not written.
+//! A record is 1000 host requests, in the order in which they complete. Its line is a JSON object:
+//! `record`, the number from 0; the counts named below, of that record alone; `own_NAME`, the
+//! counts of the user's own firmware; `wall_ns`, the time on this machine's clock. A last record of
+//! fewer than 1000 requests is not written.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Requests of a record, unless a run is told otherwise.
+/// Requests in a record by default.
 pub const RECORD_REQUESTS: u64 = 1000;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// What is counted.
+        /// The counters.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(usize)]
         pub enum Counter {
@@ -26,31 +26,31 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Requests of the host that are complete.
+    /// Completed host requests.
     Requests = "requests",
-    /// Those that read.
+    /// Completed reads.
     Reads = "reads",
-    /// Those that write.
+    /// Completed writes.
     Writes = "writes",
-    /// Those that give pages up.
+    /// Completed trims.
     Trims = "trims",
-    /// Commands that were fetched: a request of more than 512 KiB is several.
+    /// Fetched commands: a request of more than 512 KiB is several.
     Commands = "commands",
     /// Pages of 16 KiB that commands touched.
     Pages = "pages",
-    /// Bytes that were copied between the host's memory and the buffers, or within them.
+    /// Bytes copied between the host's memory and the buffers, or within them.
     CopiedBytes = "copied_bytes",
-    /// Pages read that a buffer held.
+    /// Pages read that were in a buffer.
     ReadHits = "read_hits",
-    /// Pages written that the write buffer held.
+    /// Pages written that were in the write buffer.
     WriteHits = "write_hits",
-    /// Pages that were read because they were written in part.
+    /// Pages read because they were written in part.
     FillReads = "fill_reads",
     /// Map entries looked up for the host.
     MapLookups = "map_lookups",
-    /// Pages read from flash, those of collection too.
+    /// Pages read from flash, including collection.
     FlashReads = "flash_reads",
-    /// Pages programmed, those of collection too.
+    /// Pages programmed, including collection.
     FlashPrograms = "flash_programs",
     /// Blocks erased.
     FlashErases = "flash_erases",
@@ -58,16 +58,16 @@ counters! {
     PagesMoved = "pages_moved",
     /// Locks taken.
     LockAcquisitions = "lock_acquisitions",
-    /// Those that somebody else held.
+    /// Locks that were held by somebody else.
     LockWaits = "lock_waits",
-    /// Items handed from worker to worker.
+    /// Items handed from one worker to another.
     HandOffs = "hand_offs",
 }
 
-/// How many counters there are.
+/// The number of counters.
 pub const COUNTERS: usize = NAMES.len();
 
-/// The counts of one worker, which it alone adds to.
+/// The counts of one worker, which only it changes.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Counters([AtomicU64; COUNTERS]);
@@ -79,7 +79,7 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// Adds to a counter of the worker that calls.
+    /// Adds to a counter of the calling worker.
     #[inline]
     pub fn add(&self, counter: Counter, amount: u64) {
         let cell = &self.0[counter as usize];
@@ -126,20 +126,20 @@ impl Totals {
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// What was counted.
+    /// The counts.
     pub counts: Totals,
-    /// How long it took here.
+    /// Its duration on this machine.
     pub wall_ns: u64,
 }
 
 impl Record {
-    /// The line of the record with the number `number`, without its end.
+    /// The line of the record with the number `number`, without line feed.
     #[must_use]
     pub fn line(&self, number: usize) -> String {
         self.line_with(number, &[])
     }
 
-    /// The same with what a firmware of the user's own counted, as `own_` and its names.
+    /// The same with the own counts of the user's firmware, as `own_` and their names.
     #[must_use]
     pub fn line_with(&self, number: usize, own: &[(String, u64)]) -> String {
         let mut line = format!("{{\"record\":{number}");
@@ -154,7 +154,7 @@ impl Record {
         line
     }
 
-    /// A record's line with events of the processor in it, a JSON object.
+    /// A record's line, extended by processor events, a JSON object.
     #[must_use]
     pub fn with_events(line: &str, events: &str) -> String {
         let whole = line.strip_suffix('}').unwrap_or(line);

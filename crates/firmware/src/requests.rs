@@ -1,6 +1,6 @@
 //! The list of requests that the host sends.
 //!
-//! A binary file or stream, 16 bytes a request, least byte first, without a head:
+//! A binary file or stream without a header, 16 bytes a request, little-endian:
 //!
 //! ```text
 //!   u64  offset in sectors of 512 bytes
@@ -15,14 +15,14 @@ use crate::error::RunError;
 /// Bytes of a request.
 pub const REQUEST_BYTES: usize = 16;
 
-/// What a request asks for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Data.
+    /// Read.
     Read,
-    /// New data.
+    /// Write.
     Write,
-    /// To give data up.
+    /// Trim.
     Trim,
 }
 
@@ -31,14 +31,14 @@ pub enum Kind {
 pub struct Request {
     /// The first sector.
     pub sector: u64,
-    /// How many.
+    /// Number of sectors.
     pub sectors: u32,
-    /// What is asked for.
+    /// Its kind.
     pub kind: Kind,
 }
 
 impl Request {
-    /// As it stands in a list.
+    /// Its bytes in a list.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; REQUEST_BYTES] {
         let kind: u32 = match self.kind {
@@ -63,7 +63,7 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// The list `input`, called `name` where it is wrong, for a drive of `sectors`.
+    /// The list `input` for a drive of `sectors`. Errors call it `name`.
     pub fn new(input: impl Read + Send + 'static, name: impl Into<String>, sectors: u64) -> Self {
         let input: Box<dyn Read + Send> = Box::new(input);
         Self {
@@ -77,8 +77,8 @@ impl Requests {
     /// The next request; `None` at the end.
     ///
     /// # Errors
-    /// [`RunError::Request`] names the request that cannot be, [`RunError::File`] a list
-    /// that cannot be read.
+    /// [`RunError::Request`] names an invalid request, [`RunError::File`] a list that cannot be
+    /// read.
     pub fn take(&mut self) -> Result<Option<Request>, RunError> {
         let mut bytes = [0; REQUEST_BYTES];
         let mut filled = 0;

@@ -1,8 +1,8 @@
-//! A run: the workers' turns, the records, and what is left in the end.
+//! A run: the workers' turns, the records, and the final state.
 //!
-//! Logical workers take turns in one thread, in rounds; a seed gives the order of each round.
-//! The same seed and requests give the same counts and the same marks. With threads each
-//! worker has a thread of its own, and what they do depends on how they are scheduled.
+//! Logical workers take turns in one thread, in rounds; a seed gives the order in each round. The
+//! same seed and requests give the same counts and the same marks. With threads, each worker has
+//! its own thread, and the result depends on how they are scheduled.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -23,29 +23,29 @@ use crate::requests::Requests;
 use crate::server::{Server, Turn};
 use crate::state::State;
 
-/// Rounds without any progress after which the firmware counts as stuck; with threads, turns
-/// of each worker.
+/// Rounds without progress after which the firmware counts as stuck; with threads, turns of each
+/// worker.
 const PATIENCE: u32 = 1_000_000;
 
-/// How a run is done.
+/// The settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Workers, from 1 to [`MOST_WORKERS`].
     pub workers: usize,
-    /// Commands that the host has outstanding, from 1 to [`Settings::MOST_DEPTH`].
+    /// Outstanding host commands, from 1 to [`Settings::MOST_DEPTH`].
     pub depth: u16,
-    /// What the order of turns is drawn from.
+    /// Seed of the order of turns.
     pub seed: u64,
-    /// Each worker has a thread.
+    /// Whether each worker has a thread.
     pub has_threads: bool,
-    /// Requests of a record, from 1 on.
+    /// Requests in a record, at least 1.
     pub record_requests: u64,
 }
 
 impl Settings {
-    /// Commands that the host can have outstanding.
+    /// The most outstanding host commands.
     pub const MOST_DEPTH: u16 = QUEUE_ENTRIES - 1;
-    /// Workers there can be.
+    /// The most workers.
     pub const MOST_WORKERS: usize = MOST_WORKERS;
 }
 
@@ -61,22 +61,22 @@ impl Default for Settings {
     }
 }
 
-/// What a run gave.
+/// The result of a run.
 pub struct Outcome {
-    /// Whole records.
+    /// Complete records.
     pub records: Vec<Record>,
-    /// Everything that was counted, the last requests too.
+    /// All counts, including those of the last requests.
     pub counts: Totals,
-    /// How long it took here.
+    /// Its duration on this machine.
     pub wall_ns: u64,
-    /// The drive afterwards, its write buffer empty.
+    /// The final drive, with an empty write buffer.
     pub state: State,
 }
 
-/// Who hears of each record when it ends, with its number from 0.
+/// Receives each record when it ends, with its number from 0.
 pub type Tell<'a> = dyn FnMut(usize, &Record) -> Result<(), RunError> + 'a;
 
-/// Worker 0: the front end, and beside it the host.
+/// Worker 0: the front end, and also the host.
 struct Front<'a> {
     front: FrontEnd<'a>,
     host: Host,
@@ -85,7 +85,7 @@ struct Front<'a> {
     tell: &'a mut Tell<'a>,
     before: Totals,
     begun: Instant,
-    /// Requests of a record.
+    /// Requests in a record.
     whole: u64,
     /// Requests that the record still needs.
     missing: u64,
@@ -135,7 +135,7 @@ impl<'a> Front<'a> {
         (self.tell)(self.records.len(), &record)?;
         self.records.push(record);
         self.before = counts;
-        // The time that telling took belongs to no record.
+        // The time for reporting belongs to no record.
         self.begun = Instant::now();
         self.missing = self.whole;
         Ok(())
@@ -145,17 +145,17 @@ impl<'a> Front<'a> {
 /// Serves `requests` on the drive `state`.
 ///
 /// # Errors
-/// [`RunError`] where the list is wrong, or the firmware.
+/// [`RunError`] if the list is invalid or the firmware fails.
 pub fn run(state: State, requests: Requests, settings: &Settings) -> Result<Outcome, RunError> {
     run_and_tell(state, requests, settings, |_, _| Ok(()))
 }
 
-/// The same, and `tell` hears of each record when it ends, with its number from 0.
+/// The same. `tell` receives each record when it ends, with its number from 0.
 ///
-/// What the list holds before a request that is wrong is served to the end.
+/// Requests before an invalid one in the list are served to the end.
 ///
 /// # Errors
-/// As [`run`], or what `tell` answers.
+/// As [`run`], and errors of `tell`.
 pub fn run_and_tell(
     state: State,
     requests: Requests,
@@ -187,23 +187,23 @@ pub fn run_and_tell(
     })
 }
 
-/// What serving gave, whatever mapped the pages.
+/// The result of serving, with any mapping.
 pub struct Served {
-    /// Whole records.
+    /// Complete records.
     pub records: Vec<Record>,
-    /// Everything that was counted, the last requests too.
+    /// All counts, including those of the last requests.
     pub counts: Totals,
-    /// How long it took here.
+    /// Its duration on this machine.
     pub wall_ns: u64,
-    /// The dies afterwards, with their planes' numbers.
+    /// The final dies, with the numbers of their planes.
     pub dies: Vec<(u32, Die)>,
 }
 
-/// Serves `requests` with a mapping; `mapping` gives each server its handle, for the planes whose
+/// Serves `requests` with a mapping. `mapping` gives each server its handle, for the planes whose
 /// dies the server owns.
 ///
 /// # Errors
-/// As [`run`], or what `tell` answers.
+/// As [`run`], and errors of `tell`.
 pub fn serve<M: Mapping>(
     geometry: Geometry,
     dies: Vec<(u32, Die)>,
@@ -284,7 +284,7 @@ fn in_turns<M: Mapping>(
     Ok(())
 }
 
-/// Stops all workers when it goes, whatever the reason.
+/// Stops all workers when it is dropped, for any reason.
 struct StopAll<'a>(&'a Controller);
 
 impl Drop for StopAll<'_> {
@@ -310,7 +310,7 @@ fn in_threads<M: Mapping>(
                     while !shared.stop.load(Relaxed) {
                         let turn = server.turn()?;
                         progress.count(turn != Turn::Idle);
-                        // Who only collects lets others run, where cores are few.
+                        // A worker that only collects lets others run, in case cores are few.
                         if turn != Turn::Served {
                             std::thread::yield_now();
                         }
@@ -350,7 +350,7 @@ fn serve_front(front: &mut Front<'_>, servers: &[Progress]) -> Result<(), RunErr
     Ok(())
 }
 
-/// Brings what the write buffers hold to the flash.
+/// Writes the content of the write buffers to the flash.
 fn drain<M: Mapping>(servers: &mut [Server<'_, M>]) -> Result<(), RunError> {
     for _ in 0..PATIENCE {
         let mut are_empty = true;

@@ -1,29 +1,29 @@
-//! The part of a command that lies on one page: what the front end hands to a worker, and
-//! what the worker hands back.
+//! The part of a command that lies on one page: the front end hands it to a worker, and the worker
+//! hands it back.
 
 use crate::geometry::PAGE_SECTORS;
 use crate::handoff::Descriptor;
 use crate::nvme::Status;
 
-/// What is to be done.
+/// The work to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// Sectors of a page to the host.
     Read,
     /// Sectors of a page from the host.
     Write,
-    /// The same, complete when the page is on the flash.
+    /// The same, complete only when the page is on the flash.
     WriteForced,
-    /// The worker's pages of a run are given up.
+    /// Give up the worker's pages of a run.
     Trim,
-    /// Everything that the worker has taken before is to be on the flash.
+    /// Bring everything that the worker has taken before to the flash.
     Flush,
 }
 
 /// A piece of work for a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// What.
+    /// The work.
     pub work: Work,
     /// The command it belongs to.
     pub context: u16,
@@ -31,16 +31,16 @@ pub struct Segment {
     pub logical: u32,
     /// The first sector of the page.
     pub first: u8,
-    /// How many sectors, from 1 to 32.
+    /// Number of sectors, from 1 to 32.
     pub sectors: u8,
-    /// Where the command's data for them begins, in sectors.
+    /// Where their part of the command's data begins, in sectors.
     pub transfer: u16,
     /// Pages of the run that a trim gives up.
     pub pages: u32,
 }
 
 impl Segment {
-    /// The sectors, a bit each.
+    /// The sectors, one bit each.
     #[inline]
     #[must_use]
     pub fn mask(&self) -> u32 {

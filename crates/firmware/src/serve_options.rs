@@ -1,4 +1,4 @@
-//! The options of serving requests, which every program of firmware has.
+//! The options for serving requests, shared by all firmware programs.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use crate::error::RunError;
 use crate::geometry::Geometry;
 use crate::run::Settings;
 
-/// What they mean, without the firmware's own `--seed` and `--check`.
+/// Their help text, without the firmware's own `--seed` and `--check`.
 pub const SERVE_HELP: &str = "\
 \x20 --requests FILE   List of requests, 16 bytes each, little-endian: first sector (8 bytes),
                     sectors (4), kind (4: 0 read, 1 write, 2 trim). - reads standard input.
@@ -23,7 +23,7 @@ pub const SERVE_HELP: &str = "\
                     branches, last-cache, first-cache, micro-operations, software.
 ";
 
-/// What options of the drive that is made mean, without `--seed`.
+/// Help text for options of the drive being made, without `--seed`.
 pub const DRIVE_HELP: &str = "\
 \x20 --geometry CxWxDxBxP
                     Channels x ways x dies a way x blocks a die x pages of 16 KiB a block
@@ -31,22 +31,22 @@ pub const DRIVE_HELP: &str = "\
   --overwrite X     Random overwrites after the fill, in drive sizes (default 1.5).
 ";
 
-/// What is served, and how.
+/// What to serve, and how.
 #[derive(Debug)]
 pub struct Serving {
     /// The list of requests.
     pub requests: PathBuf,
-    /// Where records go.
+    /// Where records are written.
     pub records: Option<PathBuf>,
-    /// How the firmware is run.
+    /// The settings of the run.
     pub settings: Settings,
     /// Whether the firmware is checked.
     pub is_checked: bool,
-    /// The group of events that is counted.
+    /// The group of events to count.
     pub events: Option<String>,
 }
 
-/// What was read of it so far.
+/// The options read so far.
 #[derive(Debug, Default)]
 pub struct ServeOptions {
     requests: Option<PathBuf>,
@@ -57,10 +57,10 @@ pub struct ServeOptions {
 }
 
 impl ServeOptions {
-    /// Takes `option`, or answers that it is another one.
+    /// Takes `option`. Returns `false` if it is another one.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where its value cannot be.
+    /// [`RunError::Usage`] if its value is invalid.
     pub fn take(&mut self, option: &str, words: &mut Words<'_>) -> Result<bool, RunError> {
         let settings = &mut self.settings;
         match option {
@@ -80,10 +80,10 @@ impl ServeOptions {
         Ok(true)
     }
 
-    /// What was read, when all was.
+    /// The result, when all options have been read.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where something is missing, or options exclude each other.
+    /// [`RunError::Usage`] if an option is missing, or options exclude each other.
     pub fn finish(self) -> Result<Serving, RunError> {
         check_events(self.events.as_deref(), &self.settings)?;
         Ok(Serving {
@@ -96,12 +96,12 @@ impl ServeOptions {
     }
 }
 
-/// The drive that is made.
+/// The drive to make.
 #[derive(Debug)]
 pub struct DriveOptions {
     /// Its shape.
     pub geometry: Geometry,
-    /// Drive sizes that are overwritten.
+    /// How often it is overwritten, in units of its size.
     pub overwrites: f64,
 }
 
@@ -115,10 +115,10 @@ impl Default for DriveOptions {
 }
 
 impl DriveOptions {
-    /// Takes `option`, or answers that it is another one.
+    /// Takes `option`. Returns `false` if it is another one.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where its value cannot be.
+    /// [`RunError::Usage`] if its value is invalid.
     pub fn take(&mut self, option: &str, words: &mut Words<'_>) -> Result<bool, RunError> {
         match option {
             "--geometry" => self.geometry = words.value(option)?.parse()?,
@@ -129,7 +129,7 @@ impl DriveOptions {
     }
 }
 
-/// Refuses an option that there is none of.
+/// Refuses an unknown option.
 ///
 /// # Errors
 /// [`RunError::Usage`] always.

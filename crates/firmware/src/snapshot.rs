@@ -1,5 +1,5 @@
-//! A state as a file that is mapped, not read: a run begins at once, and pages of the file
-//! that it changes are copied when it does.
+//! A state as a file that is mapped, not read. So a run begins at once, and pages of the file are
+//! copied only when the run changes them.
 //!
 //! ```text
 //!   0      "DLFWSTAT", versions of the file and of the tables, geometry, number of tables,
@@ -8,9 +8,9 @@
 //!          how far the blocks of all dies are programmed, 2 bytes each
 //! ```
 //!
-//! Tables are kept in the order of bytes of the machine, which must be little-endian; that
-//! holds for x86-64 and aarch64. A file that was damaged later cannot harm more than its
-//! run: what it says is checked where it is used.
+//! Tables are stored in the byte order of the machine, which must be little-endian. That holds for
+//! x86-64 and aarch64. A file that was damaged later can harm only its own run: its content is
+//! checked where it is used.
 
 use std::ffi::c_void;
 use std::fs::File;
@@ -87,7 +87,7 @@ fn head(geometry: &Geometry) -> [u8; HEAD_BYTES] {
     head
 }
 
-/// A file that is being written beside its place, and takes it when all is there.
+/// A file that is written under another name, and takes its place when it is complete.
 #[derive(Debug)]
 pub struct Unfinished {
     path: PathBuf,
@@ -96,10 +96,10 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// Begins the file `path`, before the work that it is to keep.
+    /// Begins the file `path`, before the work whose result it will keep.
     ///
     /// # Errors
-    /// [`RunError::File`] where it cannot be written, or something else has its name.
+    /// [`RunError::File`] if it cannot be written, or something else has its name.
     pub fn begin(path: &Path) -> Result<Self, RunError> {
         if let Some(why) = in_its_place(path) {
             return Err(file_error(path)(std::io::Error::other(why)));
@@ -116,10 +116,10 @@ impl Unfinished {
         })
     }
 
-    /// Writes `state`, and replaces a file that was in its place.
+    /// Writes `state`, and replaces any file in its place.
     ///
     /// # Errors
-    /// [`RunError::File`] where that fails.
+    /// [`RunError::File`] if that fails.
     pub fn finish(mut self, state: &State) -> Result<(), RunError> {
         let written = match &mut self.file {
             Some(file) => write_tables(state, file),
@@ -136,13 +136,13 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if self.file.take().is_some() {
-            // What is not complete is of no use; there is nobody to tell.
+            // An incomplete file is useless, and there is nobody to inform.
             let _ = std::fs::remove_file(&self.beside);
         }
     }
 }
 
-/// What has the name `path` already and is not to be replaced.
+/// What already has the name `path` and must not be replaced.
 fn in_its_place(path: &Path) -> Option<&'static str> {
     let metadata = path.metadata().ok()?;
     if metadata.is_dir() {
@@ -154,7 +154,7 @@ fn in_its_place(path: &Path) -> Option<&'static str> {
 /// Writes `state` to `path`.
 ///
 /// # Errors
-/// [`RunError::File`] where that fails.
+/// [`RunError::File`] if that fails.
 pub fn save(state: &State, path: &Path) -> Result<(), RunError> {
     Unfinished::begin(path)?.finish(state)
 }
@@ -180,7 +180,7 @@ fn write_tables(state: &State, file: &mut File) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// A file in memory; what is written there stays private.
+/// A file in memory. Changes to it stay private.
 struct Mapping {
     address: *mut c_void,
     bytes: usize,
@@ -188,7 +188,7 @@ struct Mapping {
 
 // SAFETY: the mapping is memory that every thread of the process sees.
 unsafe impl Send for Mapping {}
-// SAFETY: as above; it is accessed through atomics alone.
+// SAFETY: as above; it is accessed only through atomics.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -213,7 +213,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `of`, and nobody uses it any more.
+        // SAFETY: `of` made the mapping, and nobody uses it any more.
         unsafe { libc::munmap(self.address, self.bytes) };
     }
 }
@@ -221,7 +221,7 @@ impl Drop for Mapping {
 /// Maps the state that [`save`] wrote to `path`.
 ///
 /// # Errors
-/// [`RunError`] says why the file is no such state.
+/// [`RunError`] says why the file is not such a state.
 pub fn load(path: &Path) -> Result<State, RunError> {
     let refuse = |why: String| RunError::Snapshot {
         path: path.to_owned(),
@@ -274,8 +274,8 @@ pub fn load(path: &Path) -> Result<State, RunError> {
             .cast::<u8>()
             .wrapping_add(offsets[table] as usize)
     };
-    // SAFETY: the file is as long as its tables, which lie at multiples of 64 KiB, and each
-    // handle of a table keeps the mapping.
+    // SAFETY: the file contains all its tables, which lie at multiples of 64 KiB, and each handle
+    // to a table keeps the mapping.
     let map = unsafe {
         PageMap::over_tables(geometry.layout(), geometry.policies(), |table, _| {
             let keeper: Arc<Mapping> = Arc::clone(&mapping);
@@ -285,7 +285,7 @@ pub fn load(path: &Path) -> Result<State, RunError> {
     let map = map.map_err(|error| refuse(error.to_string()))?;
     let last = offsets.len() - 1;
     let blocks = geometry.layout().blocks() as usize;
-    // SAFETY: the last table has 2 bytes a block.
+    // SAFETY: the last table has 2 bytes for each block.
     let programmed = unsafe { std::slice::from_raw_parts(address(last).cast::<u16>(), blocks) };
     Ok(State {
         geometry,

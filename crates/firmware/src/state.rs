@@ -1,5 +1,5 @@
-//! The drive's state between runs: the map and how far each block is programmed; and the
-//! check that they do not contradict each other.
+//! The drive's state between runs: the map, and how far each block is programmed; and a check that
+//! they agree.
 
 use drivelab_ftl::{Lpn, PageMap, Ppn, Shared};
 
@@ -7,21 +7,21 @@ use crate::error::RunError;
 use crate::flash::Die;
 use crate::geometry::Geometry;
 
-/// A drive that is at rest.
+/// A drive at rest.
 pub struct State {
     /// Its shape.
     pub geometry: Geometry,
-    /// A handle of its map.
+    /// A handle to its map.
     pub map: PageMap<Shared>,
-    /// Of every die, how far each block is programmed.
+    /// For every die, how far each block is programmed.
     pub programmed: Vec<Vec<u16>>,
 }
 
 impl State {
-    /// A drive fresh out of the box.
+    /// A new drive.
     ///
     /// # Errors
-    /// [`RunError::Geometry`] where the geometry does not work.
+    /// [`RunError::Geometry`] if the geometry does not work.
     pub fn erased(geometry: Geometry) -> Result<Self, RunError> {
         let map = PageMap::erased(geometry.layout(), geometry.policies());
         Ok(Self {
@@ -31,7 +31,7 @@ impl State {
         })
     }
 
-    /// The dies, with their planes' numbers.
+    /// The dies, with the numbers of their planes.
     #[must_use]
     pub fn dies(&self) -> Vec<(u32, Die)> {
         let plane_pages = self.geometry.blocks * self.geometry.pages;
@@ -45,8 +45,8 @@ impl State {
             .collect()
     }
 
-    /// Checks that every mapped page is valid exactly once, that its flash page is
-    /// programmed, and that the counts of blocks agree; answers with the mapped pages.
+    /// Checks that every mapped page is valid exactly once, that its flash page is programmed, and
+    /// that the counts of blocks agree. Returns the number of mapped pages.
     ///
     /// # Errors
     /// [`RunError::Inconsistent`] names the first contradiction.

@@ -1,7 +1,7 @@
-//! Where the data of a command lies in the host's memory, and copies from and to there.
+//! Where the data of a command lies in the host's memory, and copies from and to it.
 //!
-//! Payload is moved by the worker's own copies: this firmware has no engine that would do
-//! it. Each copy is counted.
+//! The workers copy the data themselves: this firmware has no copy engine. Each copy is
+//! counted.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -10,8 +10,8 @@ use crate::nvme::{HOST_PAGE_BYTES, Status, TRANSFER_PAGES};
 
 const PAGE: u64 = HOST_PAGE_BYTES as u64;
 
-/// The pages of one command's data. The front end writes it before it hands out the
-/// command's segments.
+/// The pages of one command's data. The front end writes it before it hands out the command's
+/// segments.
 #[derive(Debug)]
 pub struct Transfer([AtomicU64; TRANSFER_PAGES]);
 
@@ -22,15 +22,15 @@ impl Default for Transfer {
 }
 
 impl Transfer {
-    /// Page `index` of the data is at `address`; the first with its offset.
+    /// Page `index` of the data is at `address`. The first address includes its offset.
     pub fn set(&self, index: usize, address: u64) {
         if let Some(cell) = self.0.get(index) {
             cell.store(address, Relaxed);
         }
     }
 
-    /// Has `copy` move the `bytes` from byte `from` on, page by page: it is told the address
-    /// and which of them.
+    /// Calls `copy` for the `bytes` from byte `from` on, page by page, with the address and the
+    /// range of each piece.
     #[inline]
     fn each_piece(
         &self,
@@ -55,7 +55,7 @@ impl Transfer {
     /// Copies the data from byte `from` on out of the host's memory.
     ///
     /// # Errors
-    /// The status that the host gets.
+    /// The status for the host.
     #[inline]
     pub fn copy_in(&self, memory: &HostMemory, from: usize, into: &mut [u8]) -> Result<(), Status> {
         self.each_piece(from, into.len(), |address, piece| {
@@ -66,7 +66,7 @@ impl Transfer {
     /// Copies data into the host's memory.
     ///
     /// # Errors
-    /// The status that the host gets.
+    /// The status for the host.
     #[inline]
     pub fn copy_out(&self, memory: &HostMemory, at: usize, from: &[u8]) -> Result<(), Status> {
         self.each_piece(at, from.len(), |address, piece| {

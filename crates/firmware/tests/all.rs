@@ -1,4 +1,4 @@
-//! Every test of the firmware program, in one program.
+//! All tests of the firmware program, in one program.
 
 mod commands;
 mod cross;

@@ -132,7 +132,7 @@ fn pages_come_from_one_entry_two_or_a_list() {
     let memory = HostMemory::new(1 << 20);
     let all = pages(&memory, [8 * PAGE, 0], 4096).unwrap();
     assert_eq!(all, [8 * PAGE]);
-    // An offset makes it reach into a second page.
+    // With an offset it reaches into a second page.
     let all = pages(&memory, [8 * PAGE + 512, 3 * PAGE], 4096).unwrap();
     assert_eq!(all, [8 * PAGE + 512, 3 * PAGE]);
     put(&memory, PAGE, &[20 * PAGE, 21 * PAGE, 22 * PAGE]);
@@ -143,12 +143,12 @@ fn pages_come_from_one_entry_two_or_a_list() {
 #[test]
 fn a_list_goes_on_on_another_page() {
     let memory = HostMemory::new(1 << 20);
-    // Two entries are left on the page: the last of them names the next list.
+    // Two entries are left on the page; the last one names the next list.
     put(&memory, 2 * PAGE - 16, &[20 * PAGE, 5 * PAGE]);
     put(&memory, 5 * PAGE, &[21 * PAGE, 22 * PAGE]);
     let all = pages(&memory, [8 * PAGE, 2 * PAGE - 16], 16 << 10).unwrap();
     assert_eq!(all, [8 * PAGE, 20 * PAGE, 21 * PAGE, 22 * PAGE]);
-    // Where it is enough for all, it is an entry as the others.
+    // If it suffices for all, it is an entry like the others.
     let all = pages(&memory, [8 * PAGE, 2 * PAGE - 16], 12 << 10).unwrap();
     assert_eq!(all, [8 * PAGE, 20 * PAGE, 5 * PAGE]);
 }

@@ -1,5 +1,5 @@
-//! The program for the target: built for aarch64 and run under qemu-user, it counts what the
-//! program for this machine counts.
+//! The program for the target, built for aarch64 and run under qemu-user, counts the same as the
+//! program for this machine.
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use drivelab_firmware::requests::Request;
 
 use crate::drive::mixed;
 
-/// The program for aarch64; nothing where a tool is missing, which CI does not have.
+/// The program for aarch64; `None` if a tool is missing, which never happens in CI.
 fn built() -> Option<PathBuf> {
     const TARGET: &str = "aarch64-unknown-linux-gnu";
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cross");
@@ -34,7 +34,7 @@ fn built() -> Option<PathBuf> {
             "RUSTFLAGS",
             "-C target-cpu=cortex-a53 -C target-feature=+crt-static",
         )
-        // What is compared are counts, not speed.
+        // Counts are compared, not speed.
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_DEBUG", "false");
     let runs = |command: &mut Command| {

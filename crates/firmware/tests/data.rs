@@ -15,7 +15,7 @@ use crate::drive::SMALL;
 /// Behind the queues.
 const DATA: u64 = 64 << 10;
 
-/// A host that sends one command or some at a time and waits for them.
+/// A host that sends one or a few commands at a time and waits for them.
 struct Bench<'a> {
     shared: &'a Controller,
     front: FrontEnd<'a>,
@@ -49,7 +49,7 @@ impl<'a> Bench<'a> {
         self.wait().status
     }
 
-    /// The device hears of the entry in its next turn.
+    /// The device notices the entry in its next turn.
     fn put(&mut self, entry: &[u8; 64]) {
         let tail = self.doorbell.submission_tail;
         let memory = &self.shared.memory;
@@ -57,7 +57,7 @@ impl<'a> Bench<'a> {
         self.doorbell.submission_tail = Doorbell::after(tail);
     }
 
-    /// Turns until one more command is complete.
+    /// Runs turns until one more command is complete.
     fn wait(&mut self) -> Completion {
         let memory = &self.shared.memory;
         for _ in 0..10_000 {
@@ -90,7 +90,7 @@ impl<'a> Bench<'a> {
         }))
     }
 
-    /// Writes `count` sectors, up to 16, of `byte`.
+    /// Writes `count` sectors, up to 16, filled with `byte`.
     fn write(&mut self, first: u64, count: u32, byte: u8, is_forced: bool) {
         let data = vec![byte; count as usize * 512];
         self.shared.memory.write(DATA, &data).unwrap();
@@ -130,7 +130,7 @@ fn what_was_written_is_read() {
         assert_eq!(bench.read(99, 6), [0, 7, 7, 7, 7, 0]);
         bench.write(102, 1, 8, false);
         assert_eq!(bench.read(100, 4), [7, 7, 8, 7]);
-        // Over the bound of two pages.
+        // Across the boundary of two pages.
         bench.write(124, 8, 9, false);
         assert_eq!(bench.read(123, 10), [0, 9, 9, 9, 9, 9, 9, 9, 9, 0]);
         assert_eq!(bench.count(Counter::FlashReads), 0);
@@ -149,7 +149,7 @@ fn a_flush_ends_when_all_is_on_the_flash() {
     assert_eq!(bench.count(Counter::FlashPrograms), 0);
     assert_eq!(bench.send(Operation::Flush), Status::SUCCESS);
     assert_eq!(bench.count(Counter::FlashPrograms), 5);
-    // A write that is forced flushes its page, which is filled up first.
+    // A forced write flushes its page, which is completed first.
     bench.write(3, 1, 2, true);
     assert_eq!(bench.count(Counter::FlashPrograms), 6);
     assert_eq!(bench.count(Counter::FillReads), 1);
@@ -165,10 +165,10 @@ fn a_page_is_read_once_and_found_again() {
     }
     assert_eq!(bench.count(Counter::FlashReads), 1);
     assert_eq!(bench.count(Counter::ReadHits), 2);
-    // What is written over it lies above what the flash has.
+    // A later write goes over what the flash has.
     bench.write(2, 1, 5, false);
     assert_eq!(bench.read(1, 3)[1], 5);
-    // And when it was flushed, the old page is read no more.
+    // Once it is flushed, the old page is not read any more.
     bench.write(2, 1, 6, true);
     let reads = bench.count(Counter::FlashReads);
     bench.read(0, 4);
@@ -182,7 +182,7 @@ fn pages_given_up_read_as_zeroes() {
     for page in 0..6 {
         bench.write(page * 32, 16, 3, page % 2 == 0);
     }
-    // Of the first range only pages 1 and 2 are whole.
+    // In the first range only pages 1 and 2 are whole.
     let ranges = [range(16, 3 * 32 - 16), range(4 * 32, 32)].concat();
     shared.memory.write(DATA, &ranges).unwrap();
     let done = bench.send(Operation::Deallocate { ranges: 2 });
@@ -198,7 +198,7 @@ fn pages_given_up_read_as_zeroes() {
     assert_eq!(bench.count(Counter::FlashReads), reads + 1);
 }
 
-/// A range of a deallocation, as it stands in the host's memory.
+/// A range of a deallocation, as in the host's memory.
 fn range(first: u64, count: u32) -> [u8; 16] {
     let mut range = [0; 16];
     range[4..8].copy_from_slice(&count.to_le_bytes());
@@ -224,7 +224,7 @@ fn a_trim_leaves_no_flush_without_an_end() {
             bench.write(64, 16, 7, false);
             shared.memory.write(RANGES, &range(64, 32)).unwrap();
             let trim = Operation::Deallocate { ranges: 1 };
-            // Both are there before the first turn: the trim finds the slot dirty.
+            // Both are there before the first turn, so the trim finds the slot dirty.
             for (identifier, operation, at) in [(1, first, DATA), (2, trim, RANGES)] {
                 bench.put(&entry(&Command {
                     identifier,
@@ -248,7 +248,7 @@ fn a_trim_leaves_no_flush_without_an_end() {
 
 #[test]
 fn a_list_of_ranges_may_lie_on_two_pages() {
-    // A page between the two is not the host's list.
+    // The page between the two is not part of the host's list.
     let (list, second) = (DATA, DATA + 8192);
     let shared = Controller::new(SMALL, 2, 4);
     let mut bench = Bench::new(&shared);
@@ -267,13 +267,13 @@ fn a_list_of_ranges_may_lie_on_two_pages() {
     let done = send(&mut bench, [list + 4096 - 16, second]);
     assert_eq!(done, Status::SUCCESS);
     let at = u64::MAX - 4095;
-    // An address of the second page that is near the end of all addresses.
+    // An address for the second page near the end of all addresses.
     let done = send(&mut bench, [list + 4096 - 16, at]);
     assert_eq!(done, Status::TRANSFER_ERROR);
     for page in 0..2 {
         assert_eq!(bench.read(page * 32, 2), [0, 0], "{page}");
     }
-    // A range whose halves lie on two pages, or the one after a range of nothing.
+    // A range whose halves lie on two pages, or the one after an empty range.
     memory.write(list + 4096 - 32, &[0; 32]).unwrap();
     for offset in [4, 8, 12, 20, 24, 28] {
         let done = send(&mut bench, [list + 4096 - offset, second]);
@@ -296,7 +296,7 @@ fn wrong_commands_fail_and_others_go_on() {
     for _ in 0..2 * QUEUE_ENTRIES {
         assert_eq!(bench.send(beyond), Status::OUT_OF_RANGE);
     }
-    // A command whose data lies outside the host's memory: it is found when it is copied.
+    // A command whose data lies outside the host's memory, which is noticed at the copy.
     let sectors = Sectors { first: 0, count: 1 };
     for operation in [
         Operation::Read(sectors),

@@ -27,7 +27,7 @@ pub fn list(requests: &[Request]) -> Requests {
     Requests::new(Cursor::new(bytes), "a list", SMALL.sectors())
 }
 
-/// Reads, writes and trims of all lengths and places, drawn from `seed`.
+/// Reads, writes and trims of all lengths at all places, drawn from `seed`.
 pub fn mixed(requests: u32, seed: u64) -> Vec<Request> {
     let mut random = Random::new(seed);
     let sectors = SMALL.sectors() as u32;
@@ -38,7 +38,7 @@ pub fn mixed(requests: u32, seed: u64) -> Vec<Request> {
                 1..10 => (Kind::Read, 1200),
                 _ => (Kind::Write, 1200),
             };
-            // Half of all are pages as they are.
+            // Half of all are aligned single pages.
             let is_page = random.below(2) == 0;
             let length = if is_page { 32 } else { 1 + random.below(most) };
             let place = random.below(sectors - length);
@@ -51,7 +51,7 @@ pub fn mixed(requests: u32, seed: u64) -> Vec<Request> {
         .collect()
 }
 
-/// Writes of one page each at random.
+/// Random writes of one page each.
 pub fn random_writes(requests: u32, seed: u64) -> Vec<Request> {
     let mut random = Random::new(seed);
     let pages = (SMALL.sectors() / 32) as u32;

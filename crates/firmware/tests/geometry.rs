@@ -1,4 +1,4 @@
-//! The least drive that the program takes, and what it says of smaller ones.
+//! The smallest drive that the program accepts, and its messages about smaller ones.
 #![allow(clippy::unwrap_used)]
 
 use drivelab_firmware::geometry::Geometry;
@@ -35,6 +35,6 @@ fn products_that_do_not_fit_are_refused() {
     assert!(refusal("1x1x1x25x0").contains("at least 1 page"));
     assert!(refusal("1x1x1x4294967295x1").contains("fewer blocks a die"));
     assert!(refusal("4x4x4x4294967295x4294967295").contains("fewer blocks a die"));
-    // Pages of a block have a bound of their own.
+    // The pages of a block have a separate limit.
     assert!(refusal("1x1x1x64x32768").contains("32767"));
 }

@@ -1,4 +1,4 @@
-//! A firmware of one's own in the place of the map: here the page map behind the same contract.
+//! The user's own firmware in place of the map; here the page map behind the same contract.
 #![allow(clippy::unwrap_used)]
 
 use std::io::Cursor;
@@ -61,7 +61,7 @@ fn every_request_is_served_under_the_contract() {
         assert_eq!(served.counts.get(Counter::Requests), 3_000);
         assert_eq!(records.len(), 3);
         assert!(served.counts.get(Counter::PagesMoved) > 1_000);
-        // Of host and collection; what is in the buffers at the end is not counted.
+        // By host and collection; pages left in the buffers at the end do not count.
         assert!(served.counts.get(Counter::FlashErases) > 10);
     }
 }
@@ -80,7 +80,7 @@ fn the_same_seed_gives_the_same() {
     assert_eq!(counts(), counts());
 }
 
-/// A block is emptied by more operations than a die's queue holds: the rest waits, in order.
+/// Emptying a block takes more operations than a die's queue holds: the rest waits, in order.
 #[test]
 fn what_does_not_fit_into_a_queue_waits() {
     let geometry = Geometry {

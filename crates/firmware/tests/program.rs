@@ -1,4 +1,4 @@
-//! The program as a person meets it: help, lines for what is wrong, exit codes.
+//! The program as a user meets it: help, error lines, exit codes.
 #![allow(clippy::unwrap_used)]
 
 use std::io::Write;
@@ -17,7 +17,7 @@ fn program(words: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What it says on standard error when it refuses `words`: one line.
+/// Its one line on standard error when it refuses `words`.
 fn refusal(words: &[&str]) -> String {
     let output = program(words);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -151,7 +151,7 @@ fn no_file_is_emptied_for_records() {
         assert!(said.contains(why), "{said}");
         assert!(std::fs::read(file).unwrap() == before);
     }
-    // An empty file is filled, and what is no file is written to.
+    // An empty file is filled, and output may go to something that is not a file.
     let empty = folder.file("empty");
     std::fs::write(&empty, "").unwrap();
     for file in [empty.as_str(), "/dev/null"] {
@@ -161,7 +161,7 @@ fn no_file_is_emptied_for_records() {
     assert_eq!(whole_lines(&empty), 1);
 }
 
-/// Lines of a file of records, each of them whole.
+/// Lines of a file of records, all of them complete.
 fn whole_lines(records: &str) -> usize {
     let text = std::fs::read_to_string(records).unwrap();
     let is_whole = |line: &str| line.starts_with("{\"record\":") && line.ends_with("}\n");
@@ -210,7 +210,7 @@ fn a_killed_program_has_written_its_records() {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     input.write_all(&writes(2_500)).unwrap();
-    // More requests may come: the program waits for them, and has written two records.
+    // More requests may come, so the program waits, but has written two records.
     let lines = || std::fs::read_to_string(&records).map_or(0, |text| text.lines().count());
     for _ in 0..300 {
         if lines() == 2 {
@@ -317,7 +317,7 @@ fn a_snapshot_that_cannot_take_its_place_is_refused_before_the_work() {
     let folder = Folder::new("place");
     let inside = folder.file("inside");
     std::fs::create_dir(&inside).unwrap();
-    // One line: that the snapshot is being made is not said.
+    // One line: the message that the snapshot is being made does not appear.
     let said = refusal(&["snapshot", "--out", &inside, "--geometry", GEOMETRY]);
     assert!(said.contains("it is a folder: name a file in it"), "{said}");
     let socket = folder.file("socket");
@@ -353,7 +353,7 @@ fn a_snapshot_that_is_damaged_inside_is_one_line_without_words_of_the_inside() {
     let (snapshot, requests) = (folder.snapshot(), folder.file("requests"));
     std::fs::write(&requests, writes(3000)).unwrap();
     let whole = std::fs::read(&snapshot).unwrap();
-    // Entries of the map, and how far blocks are programmed, which is the last table.
+    // Entries of the map, and the last table, which says how far blocks are programmed.
     for (begin, end) in [
         (1 << 16, (1 << 16) + 40_000),
         (whole.len() - 500, whole.len()),

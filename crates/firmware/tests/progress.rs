@@ -1,4 +1,4 @@
-//! When servers with threads count as stuck: after turns of each, not after time.
+//! When servers with threads count as stuck: after a number of turns, not after a time.
 
 use drivelab_firmware::progress::{Progress, Watch};
 
@@ -14,7 +14,7 @@ fn turns(server: &Progress, turns: u64) {
     }
 }
 
-/// Whether the front end finds it stuck within so many turns that do nothing.
+/// Whether the front end finds it stuck within `turns` turns that do nothing.
 fn is_stuck_within(watch: &mut Watch<'_>, turns: u64) -> bool {
     (0..turns).any(|_| watch.is_stuck(false))
 }
@@ -23,7 +23,7 @@ fn is_stuck_within(watch: &mut Watch<'_>, turns: u64) -> bool {
 fn it_is_stuck_when_each_has_had_its_turns() {
     let servers = servers();
     let mut watch = Watch::new(&servers, PATIENCE);
-    // The turns that count begin with the first look.
+    // Turns count from the first check on.
     turns(&servers[0], 2 * PATIENCE);
     turns(&servers[1], 2 * PATIENCE);
     assert!(!is_stuck_within(&mut watch, 2 * PATIENCE));
@@ -51,7 +51,7 @@ fn whatever_moves_begins_the_count_again() {
         assert!(!is_stuck_within(&mut watch, 2 * PATIENCE));
         turns(&servers[0], 2 * PATIENCE);
         turns(&servers[1], 2 * PATIENCE);
-        // By turns a server and the front end do something.
+        // A server and the front end do something alternately.
         if round % 2 == 0 {
             servers[1].count(true);
         } else {

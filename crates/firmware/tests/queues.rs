@@ -1,4 +1,4 @@
-//! Rings keep order and lose nothing, locks keep others out, descriptors survive the ring.
+//! Rings keep order and lose nothing, locks exclude others, descriptors survive the ring.
 #![allow(clippy::unwrap_used)]
 
 use drivelab_firmware::flash::{FlashCommand, Purpose};
@@ -70,7 +70,7 @@ fn who_looks_on_never_counts_less_than_nothing() {
             }
             is_over.store(true, Relaxed);
         });
-        // Between two loads any number of items may pass, but not a negative one.
+        // Between two loads any number of items may pass, but the result is never negative.
         while !is_over.load(Relaxed) {
             let waiting = ring.waiting();
             assert!(waiting <= ITEMS as usize, "{waiting}");
@@ -88,7 +88,7 @@ fn a_lock_lets_one_in_at_a_time() {
                 let counters = Counters::default();
                 for _ in 0..20_000 {
                     let _guard = lock.take(7, &counters);
-                    // No addition is lost, though it is none of one piece.
+                    // No addition is lost, although it is not atomic.
                     sum.store(sum.load(Relaxed) + 1, Relaxed);
                 }
                 assert_eq!(counters.get(Counter::LockAcquisitions), 20_000);

@@ -1,5 +1,5 @@
-//! Whole runs: the same seed gives the same, no page and no request is lost, collection
-//! keeps the bounds, with turns and with threads.
+//! Complete runs: the same seed gives the same result, no page and no request is lost, and
+//! collection keeps the bounds, with turns and with threads.
 #![allow(clippy::unwrap_used)]
 
 use drivelab_firmware::error::RunError;
@@ -16,7 +16,7 @@ fn serve(requests: &[Request], settings: &Settings) -> Outcome {
 }
 
 fn counts(records: &[Record]) -> Vec<String> {
-    // The time is what differs.
+    // Only the time differs.
     let lines = records.iter().enumerate();
     lines
         .map(|(number, record)| {
@@ -122,7 +122,7 @@ fn a_firmware_that_is_stuck_says_so() {
             ..with_workers(workers)
         };
         let mut state = prepared();
-        // Nothing is collected: blocks run out, and the host's writes wait for ever.
+        // Nothing is collected: blocks run out, and host writes wait for ever.
         let without_collection = Policies {
             background_blocks: None,
             ..SMALL.policies()
@@ -178,7 +178,7 @@ fn collection_keeps_between_its_bounds() {
     let free: Vec<u32> = (0..SMALL.planes())
         .map(|plane| outcome.state.map.free_blocks(plane))
         .collect();
-    // It may lag a little behind the host, and stops at once.
+    // It may lag slightly behind the host, and stops at once.
     let bounds = SMALL.begin_blocks() - 3..=SMALL.end_blocks();
     assert!(free.iter().all(|free| bounds.contains(free)), "{free:?}");
     let counts = &outcome.counts;

@@ -1,4 +1,4 @@
-//! Slots against a plain list, and what the buffers make of them.
+//! Slots compared with a simple list, and their use in the buffers.
 #![allow(clippy::unwrap_used)]
 
 use drivelab_firmware::buffer::{Slots, WriteBuffer, WriteState, runs, share_of};
@@ -23,7 +23,7 @@ fn steps() -> impl Strategy<Value = Vec<Do>> {
 }
 
 proptest! {
-    /// The list has the slots in the order of their use: slot, page, whether it is found.
+    /// The list has the slots in order of use: slot, page, and whether it can be found.
     #[test]
     fn slots_do_what_a_list_does(steps in steps()) {
         const SLOTS: usize = 8;
@@ -92,7 +92,7 @@ fn a_page_that_is_flushed_takes_another_slot() {
     assert!(second != first && !was_there);
     assert_eq!(buffer.slots.find(9), Some(second));
     buffer.flushing(second);
-    // Both are on their way: whoever writes waits.
+    // Both are being flushed, so a writer must wait.
     assert_eq!(buffer.slot_for(9), None);
     buffer.release(first);
     assert!(buffer.slot_for(9).is_some());

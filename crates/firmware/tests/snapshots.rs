@@ -1,4 +1,4 @@
-//! A snapshot is the state it was made of, and damage is told.
+//! A snapshot is the state it was made from, and damage is reported.
 #![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use drivelab_firmware::snapshot::{Unfinished, load, save};
 
 use crate::drive::{list, prepared, random_writes};
 
-/// A file that is gone with its owner.
+/// A file that is removed with its owner.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -37,9 +37,9 @@ fn a_run_from_a_file_is_one_from_the_state() {
     assert_eq!(direct.counts, mapped.counts);
     assert_eq!(direct.state.programmed, mapped.state.programmed);
     mapped.state.check().unwrap();
-    // What a run changes is its own.
+    // Changes by a run are private.
     assert_eq!(std::fs::read(&file.0).unwrap(), before);
-    // And what it leaves can be kept.
+    // Its final state can be stored too.
     save(&mapped.state, &file.0).unwrap();
     load(&file.0).unwrap().check().unwrap();
 }

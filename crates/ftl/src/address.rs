@@ -10,11 +10,11 @@ pub struct Lpn(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ppn(pub u32);
 
-/// What the firmware needs to know of the flash: planes, blocks, pages.
+/// The part of the flash's shape that the firmware needs: planes, blocks, pages.
 ///
-/// Planes are numbered so that neighbouring numbers lie on different channels
-/// (channel fastest, then way, die, plane); logical page `l` belongs to plane
-/// `l mod planes`, which is the static striping of Yoo et al. 2014, figure 4.
+/// Planes are numbered so that neighbouring numbers lie on different channels (channel fastest,
+/// then way, die, plane). Logical page `l` belongs to plane `l mod planes`: the static striping of
+/// Yoo et al. 2014, figure 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashLayout {
     /// Planes of the whole drive.
@@ -25,14 +25,14 @@ pub struct FlashLayout {
     pub pages_per_block: u32,
     /// Pages that the host can address.
     pub logical_pages: u32,
-    /// Free blocks a plane keeps back for collection, at least 2.
+    /// Free blocks of a plane that are kept back for collection, at least 2.
     pub reserve_blocks: u32,
 }
 
-/// Why a [`FlashLayout`] cannot work.
+/// The reason why a [`FlashLayout`] cannot work.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LayoutError {
-    /// A count is zero or above what the tables can hold.
+    /// A count is zero or exceeds what the tables can hold.
     #[error("{what} is {value}: it must lie between {low} and {high}")]
     Count {
         /// The field.
@@ -50,9 +50,9 @@ pub enum LayoutError {
          garbage: at most {most} logical pages work; raise the over-provisioning"
     )]
     Space {
-        /// Logical pages asked for.
+        /// Logical pages requested.
         logical: u64,
-        /// Physical pages there are.
+        /// Physical pages available.
         physical: u64,
         /// The largest number of logical pages that works.
         most: u64,
@@ -72,7 +72,7 @@ pub enum LayoutError {
 }
 
 impl FlashLayout {
-    /// Checks every count by itself.
+    /// Checks every count separately.
     pub(crate) fn check_counts(&self) -> Result<(), LayoutError> {
         let count = |what, value: u64, low, high| {
             if (low..=high).contains(&value) {
@@ -109,7 +109,7 @@ impl FlashLayout {
         )
     }
 
-    /// Checks that the host's data fits beside `held_back` blocks of every plane.
+    /// Checks that the host's data fits next to `held_back` blocks of every plane.
     pub(crate) fn check_space(&self, held_back: u32) -> Result<(), LayoutError> {
         let usable = u64::from(self.blocks_per_plane.saturating_sub(held_back))
             * u64::from(self.pages_per_block);

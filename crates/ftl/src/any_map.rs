@@ -1,6 +1,6 @@
-//! A built-in firmware that is chosen while the program runs, other than the page map.
+//! A built-in firmware that is chosen at run time, other than the page map.
 //!
-//! Matched once a call: whoever wants the page map's speed names it as a type.
+//! It is matched once a call. For the full speed of the page map, name it as a type.
 
 use drivelab_request::{PlacementId, ZoneAction};
 
@@ -15,11 +15,11 @@ use crate::{
 pub enum AnyMap<M: Memory> {
     /// Maps whole blocks.
     Block(BlockMap<M>),
-    /// Maps pages, and has the map on the flash.
+    /// Maps pages, with the map on the flash.
     Cached(CachedMap<M>),
     /// Maps pages behind a pseudo-SLC region.
     Slc(SlcMap<M>),
-    /// Maps compressed pages, several to a page of the flash.
+    /// Maps compressed pages, several to a flash page.
     Compressed(CompressedMap<M>),
     /// Maps pages into reclaim units, by placement handle.
     Reclaim(ReclaimMap<M>),
@@ -185,7 +185,7 @@ impl<M: Memory> Restorable for AnyMap<M> {
             (Self::Compressed(map), Self::Compressed(then)) => map.rollback(then),
             (Self::Reclaim(map), Self::Reclaim(then)) => map.rollback(then),
             (Self::Zone(map), Self::Zone(then)) => map.rollback(then),
-            // A state of another firmware is none of this one's.
+            // A state of another firmware does not belong to this one.
             (
                 Self::Block(_)
                 | Self::Cached(_)

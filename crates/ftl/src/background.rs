@@ -4,10 +4,10 @@
 //!   no victim ── too few free blocks ──> victim ──> read ──> program ──> read ──> ... ──> erase
 //! ```
 //!
-//! Planes take turns. Between two operations anything may happen: what was read and
-//! is overwritten before it is programmed is left where it is, and collection in the
-//! foreground takes the victim over where it stands. Each operation follows from the
-//! state alone, so idle time in one piece or in ten gives the same.
+//! Planes take turns. Anything may happen between two operations. A page that was read and is
+//! overwritten before it is programmed stays where it is, and collection in the foreground takes
+//! over the victim as it is. Each operation depends only on the state, so idle time in one piece or
+//! in ten gives the same result.
 
 use crate::memory::Memory;
 use crate::page_map::PageMap;
@@ -15,7 +15,7 @@ use crate::space::{Field, Frontier, Victim};
 use crate::{Cause, IdleTime, NOTHING, Operation, OperationBuffer, OperationKind, Ppn};
 
 impl<M: Memory> PageMap<M> {
-    /// Appends what may be done in the idle time offered.
+    /// Appends what can be done in the offered idle time.
     pub(crate) fn work_in_background(&mut self, offer: &IdleTime<'_>, out: &mut OperationBuffer) {
         let Some(target) = self.policies.background_blocks else {
             return;
@@ -38,7 +38,7 @@ impl<M: Memory> PageMap<M> {
         }
     }
 
-    /// The next operation of a plane, if it has something to do.
+    /// The next operation of a plane, if it has work to do.
     pub(crate) fn background_step(
         &mut self,
         plane: u32,

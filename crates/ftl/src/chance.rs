@@ -1,9 +1,9 @@
-//! What happens to a block or a page with some probability, as a property of the drive.
+//! Random events of a block or a page, as a property of the drive.
 //!
-//! A draw follows from the drive's seed, the place and its erases alone, so it is the same
-//! whenever and however often it is asked for: nothing of it is kept in a state.
+//! A draw depends only on the drive's seed, the place and its erases. So it is the same whenever
+//! and however often it is asked for, and no state needs to keep it.
 
-/// What a draw is about; draws about different things know nothing of each other.
+/// The subject of a draw. Draws on different subjects are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Chance {
@@ -13,7 +13,7 @@ pub enum Chance {
     FailedBefore,
     /// Programming fails in a block.
     ProgramFails,
-    /// At which of its pages.
+    /// The page at which it fails.
     FailingPage,
     /// Erasing a block fails.
     EraseFails,
@@ -22,8 +22,8 @@ pub enum Chance {
 }
 
 impl Chance {
-    /// A number of at least 0 and below 1, each as likely as another, for the block or page
-    /// `place` whose block was erased `erases` times.
+    /// A uniform number from 0 up to but not including 1, for the block or page `place` whose block
+    /// was erased `erases` times.
     #[must_use]
     pub fn draw(self, seed: u64, place: u32, erases: u32) -> f64 {
         let key = mixed(seed ^ mixed(self as u64));
@@ -44,8 +44,8 @@ const fn mixed(state: u64) -> u64 {
 mod tests {
     use super::Chance;
 
-    /// 100,000 draws: the deviation of their mean is 1 / sqrt(12 x 100,000) = 0.0009, that of
-    /// the mean product of neighbours 0.0008; five of them are allowed.
+    /// 100,000 draws: the mean has a deviation of 1 / sqrt(12 x 100,000) = 0.0009, the mean product
+    /// of neighbours one of 0.0008. Five deviations are allowed.
     #[test]
     fn draws_are_uniform_and_neighbours_independent() {
         for (chance, seed) in [(Chance::ReadRetries, 0), (Chance::EraseFails, 7)] {

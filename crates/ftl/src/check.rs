@@ -22,10 +22,10 @@ pub enum ContractError {
         index: usize,
         /// The operation.
         operation: Operation,
-        /// Which clause.
+        /// The violated clause.
         reason: &'static str,
     },
-    /// A page of a request was not served as often as it should.
+    /// A page of a request was not served as often as required.
     #[error(
         "logical page {page} of request {request} was served {times} times instead of {expected}"
     )]
@@ -34,9 +34,9 @@ pub enum ContractError {
         request: usize,
         /// The logical page.
         page: u32,
-        /// How often.
+        /// The number of times.
         times: usize,
-        /// Once, or not at all where there is no data.
+        /// The required number: once, or 0 if there is no data.
         expected: usize,
     },
     /// The firmware refused.
@@ -58,25 +58,25 @@ impl From<ContractError> for FirmwareError {
 /// Wraps a firmware, and replays its operations on a model of the flash.
 pub struct Checked<F> {
     firmware: F,
-    /// Per physical page: the logical page last programmed, or nothing.
+    /// For each physical page: the logical page last programmed, or nothing.
     content: Vec<u32>,
-    /// Per block: the next page to program.
+    /// For each block: the next page to program.
     next_page: Vec<u32>,
-    /// Per block: how often it was erased.
+    /// For each block: how often it was erased.
     erases: Vec<u32>,
-    /// Per logical page: where its newest data lies, or nothing.
+    /// For each logical page: where its newest data lies, or nothing.
     newest: Vec<u32>,
-    /// Per logical page: given up since it was written.
+    /// For each logical page: whether it was given up since it was written.
     trimmed: Vec<bool>,
     /// Logical pages read in idle time, and where.
     held: BTreeMap<u32, u32>,
 }
 
-/// The next page of a block in which a program has failed: there is none.
+/// Used as the next page of a block in which a program has failed: it has none.
 const FAILED: u32 = u32::MAX;
 
 impl<F: Firmware> Checked<F> {
-    /// Wraps a firmware whose flash is fresh.
+    /// Wraps a firmware whose flash is new.
     #[must_use]
     pub fn fresh(firmware: F) -> Self {
         let layout = *firmware.layout();
@@ -98,7 +98,7 @@ impl<F: Firmware> Checked<F> {
         &self.firmware
     }
 
-    /// Where the newest data of every logical page lies, by the operations.
+    /// Where the newest data of every logical page lies, according to the operations.
     #[must_use]
     pub fn newest(&self) -> &[u32] {
         &self.newest
@@ -110,7 +110,7 @@ impl<F: Firmware> Checked<F> {
         self.firmware.layout()
     }
 
-    /// As [`Firmware::submit`], every emitted operation verified.
+    /// Like [`Firmware::submit`], with every emitted operation verified.
     ///
     /// # Errors
     /// [`ContractError`] with the first operation that breaks the contract.
@@ -124,7 +124,7 @@ impl<F: Firmware> Checked<F> {
         self.firmware.submit(batch, operations)?;
         let mut begun = 0;
         for (index, operation) in operations.operations().iter().enumerate().skip(before) {
-            // What a request gives up is given up before its operations.
+            // A request's trims take effect before its operations.
             let upto = batch
                 .len()
                 .min((operation.request as usize).saturating_add(1));
@@ -145,7 +145,7 @@ impl<F: Firmware> Checked<F> {
         Ok(())
     }
 
-    /// As [`Firmware::background`], every emitted operation verified.
+    /// Like [`Firmware::background`], with every emitted operation verified.
     ///
     /// # Errors
     /// [`ContractError`] with the first operation that breaks the contract.
@@ -178,12 +178,12 @@ impl<F: Firmware> Checked<F> {
         Ok(())
     }
 
-    /// As [`Firmware::completed`].
+    /// Like [`Firmware::completed`].
     pub fn completed(&mut self, operation: &Operation) {
         self.firmware.completed(operation);
     }
 
-    /// How often every page of every run is to be served.
+    /// How often every page of every run must be served.
     fn expected(&self, batch: &[PageRun]) -> Vec<Vec<usize>> {
         let mut changed = BTreeMap::new();
         let mut of_run = |run: &PageRun| {
@@ -293,7 +293,7 @@ impl<F: Firmware> Checked<F> {
                     .remove(&lpn)
                     .ok_or("a move does not wait for the read of its data")?,
             };
-            // Elsewhere nothing says that the read is over.
+            // On another plane, nothing else ensures that the read is over.
             let plane_pages = layout.blocks_per_plane * layout.pages_per_block;
             if operation.after == NOTHING && source / plane_pages != operation.plane {
                 return Err("a move to another plane does not wait for the read of its data");
@@ -309,7 +309,7 @@ impl<F: Firmware> Checked<F> {
         Ok(())
     }
 
-    /// A program that fails: its block is used no more.
+    /// A program that fails: its block is not used any more.
     fn replay_failed_program(&mut self, operation: &Operation) -> Result<(), &'static str> {
         let pages = self.firmware.layout().pages_per_block;
         let (block, offset) = (operation.ppn.0 / pages, operation.ppn.0 % pages);
@@ -324,7 +324,7 @@ impl<F: Firmware> Checked<F> {
         Ok(())
     }
 
-    /// Whether `block` holds the newest data of no logical page.
+    /// Checks that `block` holds no newest data of any logical page.
     fn check_empty(&self, block: u32) -> Result<(), &'static str> {
         let pages = self.firmware.layout().pages_per_block;
         for page in block * pages..(block + 1) * pages {
@@ -355,8 +355,8 @@ impl<F: Firmware> Checked<F> {
     }
 }
 
-/// In the place of the firmware inside: what breaks the contract is an error at the
-/// moment it is emitted.
+/// Takes the place of the wrapped firmware. A breach of the contract is an error at the moment of
+/// emission.
 impl<F: Firmware> Firmware for Checked<F> {
     fn layout(&self) -> &FlashLayout {
         self.firmware.layout()
@@ -367,7 +367,7 @@ impl<F: Firmware> Firmware for Checked<F> {
         batch: &[PageRun],
         operations: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
-        // Reads without data are counted here: they need no word of the firmware.
+        // Reads without data are counted here, whatever the firmware reports.
         let mut counts = operations.counts;
         for run in batch.iter().filter(|run| run.action == Action::Read) {
             for page in run.first.0..run.first.0.saturating_add(run.pages) {

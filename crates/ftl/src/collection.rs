@@ -1,5 +1,5 @@
-//! How a page map wins space back: when it collects, and how a victim is emptied.
-//! Which block that is says `victim/`; what idle time is used for, `background.rs`.
+//! How a page map wins space back: when it collects, and how a victim is emptied. `victim/` chooses
+//! the block; `background.rs` uses idle time.
 
 use crate::memory::{Cells, Memory};
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
@@ -8,8 +8,8 @@ use crate::space::{Field, Frontier, Victim};
 use crate::{FirmwareError, NOTHING, Pace, Ppn};
 
 impl<M: Memory> PageMap<M> {
-    /// Before the host's next block is opened: collects until the reserve is
-    /// there again (or, paced, until one block is left for collection itself).
+    /// Called before the host's next block is opened: collects until the reserve is complete again
+    /// (paced: until one block is left for collection itself).
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(
@@ -47,15 +47,15 @@ impl<M: Memory> PageMap<M> {
         out: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
         let Some(victim) = self.space.wanted_victim(plane) else {
-            // Where nothing can be won now, `make_room` decides when it must be.
+            // If no space can be won now, `make_room` decides when it must be.
             return Ok(());
         };
         let moves = self.space.moves_due(plane);
         self.collect(plane, victim, moves, request, out)
     }
 
-    /// Moves up to `most` valid pages of `victim`, and erases it when it holds
-    /// none any more.
+    /// Moves up to `most` valid pages of `victim`, and erases it when it holds none any
+    /// more.
     #[inline(never)]
     fn collect(
         &mut self,
@@ -76,7 +76,7 @@ impl<M: Memory> PageMap<M> {
             request,
         };
         if self.policies.background_blocks.is_some() {
-            // What was read in idle time is read again.
+            // Pages read in idle time are read again.
             self.space.set_field(plane, Field::Held, 0);
         }
         let mut moved = 0;
@@ -87,8 +87,8 @@ impl<M: Memory> PageMap<M> {
             self.prefetch_moves(first, self.space.valid.word(victim.block, 0));
         }
         while moved < most && from < self.layout.pages_per_block {
-            // A word of the bitmap at a time; what its moves need is hinted one word before,
-            // and what that takes another word before.
+            // One word of the bitmap at a time. Data for its moves is prefetched one word ahead,
+            // and data needed for that another word ahead.
             let word = from / 64;
             if from.is_multiple_of(64) {
                 self.prefetch_owners(victim.block, word + 2);
@@ -125,8 +125,8 @@ impl<M: Memory> PageMap<M> {
     }
 
     /// Moves the first `due` of the pages `bits` from `page` on to the plane's frontier of
-    /// collection, the operations after the model of `operation`, which becomes the last of
-    /// them; answers with the bits that are left. The old places stay valid in the bitmap.
+    /// collection. The operations are modelled on `operation`, which becomes the last of them.
+    /// Returns the remaining bits. The old places stay valid in the bitmap.
     #[inline(always)]
     fn move_valid(
         &mut self,
@@ -179,7 +179,7 @@ impl<M: Memory> PageMap<M> {
         Ok(bits)
     }
 
-    /// Hints that the map entries of the pages `bits` from `page` on change soon.
+    /// Prefetches the map entries of the pages `bits` from `page` on, which change soon.
     #[inline]
     fn prefetch_moves(&self, page: u32, mut bits: u64) {
         while bits != 0 {
@@ -189,7 +189,7 @@ impl<M: Memory> PageMap<M> {
         }
     }
 
-    /// Hints that the owners of the pages of a word of `block` are asked for soon.
+    /// Prefetches the owners of the pages in a word of `block`, which are needed soon.
     #[inline]
     fn prefetch_owners(&self, block: u32, word: u32) {
         let first = word * 64;

@@ -1,13 +1,13 @@
-//! Division by a number that is known long before: a multiplication.
+//! Division by a number that is known in advance, as a multiplication.
 //!
-//! Page numbers become blocks and planes several times a page; a division takes
-//! several times as long as everything else that is done with the number.
+//! Page numbers become blocks and planes several times for each page. A division takes several
+//! times as long as everything else that is done with the number.
 
 /// A divisor of 32-bit numbers.
 ///
-/// With m = floor((2^64 - 1) / d), floor((n + 1) m / 2^64) = floor(n / d) for
-/// every n and d of 32 bits: m falls short of 2^64 / d by at most 1, which costs
-/// less than 1 / d (Robison 2005, round-down with an increment).
+/// With m = floor((2^64 - 1) / d), floor((n + 1) m / 2^64) = floor(n / d) for all n and d of 32
+/// bits: m is less than 2^64 / d by at most 1, which costs less than 1 / d (Robison 2005,
+/// round-down with an increment).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divisor {
     value: u32,

@@ -1,4 +1,4 @@
-//! Blocks that fail: bad from the factory, or while they are programmed or erased.
+//! Blocks that fail: from the factory, or while they are programmed or erased.
 //!
 //! ```text
 //!   opened ──> filled up to the page whose program fails ──> failing: emptied before others
@@ -6,10 +6,10 @@
 //!                                                             └──> bad <─┘
 //! ```
 //!
-//! Whether a block fails follows from the drive's seed, the block and its erases alone. A bad
-//! block is on no list and holds nothing: its space is missing from the spare blocks of its
-//! plane. What was in a failing block is moved like the pages of a victim of wear levelling;
-//! the last operation on it is the program that failed, which names no logical page.
+//! Whether a block fails depends only on the drive's seed, the block and its erases. A bad block is
+//! on no list and holds no data, so it reduces the spare blocks of its plane. The data of a failing
+//! block is moved like that of a victim of wear levelling. The last operation on the block is the
+//! failed program, which names no logical page.
 
 use crate::memory::{Cells, Memory};
 use crate::operation::{Counts, Operation, OperationKind};
@@ -17,27 +17,27 @@ use crate::space::{Field, Frontier, Space, Victim};
 use crate::wear::drawn_erases;
 use crate::{Cause, Chance, FirmwareError, FlashLayout, NOTHING, Ppn};
 
-/// How blocks fail. At the rated erases of a block its probabilities are those given here;
-/// they grow in proportion to its erases, up to 1.
+/// How blocks fail. The probabilities hold for a block with the rated number of erases. They grow
+/// in proportion to its erases, up to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failures {
-    /// Which blocks: another piece of the same drive has others.
+    /// Selects the blocks: another specimen of the same drive has others.
     pub seed: u64,
     /// Erases at which the probabilities hold.
     pub rated_erases: u32,
-    /// Share of blocks that are bad from the factory.
+    /// Fraction of blocks that are bad from the factory.
     pub factory_bad: f64,
-    /// That one of the programs between two erases of a block fails.
+    /// Probability that one of the programs between two erases of a block fails.
     pub program: f64,
-    /// That an erase fails.
+    /// Probability that an erase fails.
     pub erase: f64,
-    /// Mean erases of the blocks before the drive is given to the firmware, and how far a block
-    /// may lie from it: those that would have failed by then are bad.
+    /// Mean erases of the blocks before the firmware gets the drive, and how far a block may differ
+    /// from it. Blocks that would have failed by then are bad.
     pub worn: (u32, u32),
 }
 
-/// In the health of a block: it is bad. One more than the page whose program fails where it is
-/// failing, 0 where it is good.
+/// Health of a bad block. The health of a failing block is one more than the page whose program
+/// fails, that of a good block 0.
 const BAD: u32 = u32::MAX;
 
 impl Failures {
@@ -45,8 +45,8 @@ impl Failures {
         (probability * f64::from(erases) / f64::from(self.rated_erases)).min(1.0)
     }
 
-    /// Of the pages of `block`, erased so often, how many can be programmed: all of them,
-    /// or those before the one that fails. The first of a block never does.
+    /// How many pages of `block`, with this many erases, can be programmed: all of them, or those
+    /// before the one that fails. The first page of a block never fails.
     fn usable_pages(&self, block: u32, erases: u32, pages: u32) -> u32 {
         let fails = Chance::ProgramFails.draw(self.seed, block, erases);
         if pages < 2 || fails >= self.at(self.program, erases) {
@@ -56,7 +56,7 @@ impl Failures {
         1 + (drawn * f64::from(pages - 1)) as u32
     }
 
-    /// Whether the next erase of `block`, erased so often, fails.
+    /// Whether the next erase of `block`, with this many erases, fails.
     fn erase_fails(&self, block: u32, erases: u32) -> bool {
         Chance::EraseFails.draw(self.seed, block, erases) < self.at(self.erase, erases)
     }
@@ -71,9 +71,9 @@ impl Failures {
         Chance::FailedBefore.draw(self.seed, block, 0) >= survives
     }
 
-    /// The probability that a block is good after so many erases: with q = `probability` /
-    /// `rated_erases` the product of 1 - qk for k from 0 to `erases` - 1. The sum of its
-    /// logarithms as an integral, which is exact to 1e-6 and costs the same for any number.
+    /// The probability that a block is good after this many erases: with q = `probability` /
+    /// `rated_erases`, the product of 1 - qk for k from 0 to `erases` - 1. The sum of its logarithms
+    /// is computed as an integral, which is exact to 1e-6 at the same cost for any number.
     fn survival(&self, erases: u32) -> f64 {
         let of = |probability: f64| {
             let each = probability / f64::from(self.rated_erases);
@@ -93,7 +93,7 @@ impl Failures {
     }
 }
 
-/// Which field says how many pages of an open block can be programmed.
+/// The field that holds how many pages of an open block can be programmed.
 pub(crate) const fn end_field(frontier: Frontier) -> Field {
     match frontier {
         Frontier::Host => Field::HostEnd,
@@ -110,7 +110,7 @@ pub(crate) fn spare_blocks(layout: &FlashLayout, held_back: u32) -> u32 {
 }
 
 impl<M: Memory> Space<M> {
-    /// Takes the blocks that are bad at first from the free lists, which hold all blocks.
+    /// Removes the blocks that are bad at first from the free lists, which hold all blocks.
     pub(crate) fn withdraw_bad(&mut self) {
         let Some(failures) = self.failures else {
             return;
@@ -132,30 +132,30 @@ impl<M: Memory> Space<M> {
         }
     }
 
-    /// Blocks that are bad; `None` where none ever fails.
+    /// The number of bad blocks; `None` if blocks never fail.
     pub(crate) fn bad_blocks(&self) -> Option<u32> {
         self.failures?;
         let is_bad = |&block: &u32| self.is_bad(block);
         Some((0..self.layout.blocks()).filter(is_bad).count() as u32)
     }
 
-    /// Whether `block` is out of use for ever.
+    /// Whether `block` is permanently out of use.
     pub(crate) fn is_bad(&self, block: u32) -> bool {
         self.failures.is_some() && self.health.get(block as usize) == BAD
     }
 
-    /// Whether a program has failed in `block` and its data is still to be moved.
+    /// Whether a program has failed in `block` and its data must still be moved.
     pub(crate) fn is_failing(&self, block: u32) -> bool {
         self.failures.is_some() && !matches!(self.health.get(block as usize), 0 | BAD)
     }
 
-    /// Whether a block of `plane` waits to be emptied as it fails.
+    /// Whether a failing block of `plane` waits to be emptied.
     #[inline(always)]
     pub(crate) fn has_failing(&self, plane: u32) -> bool {
         self.failures.is_some() && self.field(plane, Field::Failing) > 0
     }
 
-    /// Pages that can be programmed of the open block of a frontier.
+    /// Pages of the open block of a frontier that can be programmed.
     #[inline]
     pub(crate) fn end_of(&self, plane: u32, frontier: Frontier) -> u32 {
         match self.failures {
@@ -164,7 +164,7 @@ impl<M: Memory> Space<M> {
         }
     }
 
-    /// Pages that can be programmed of `block`, which is opened for a frontier.
+    /// Pages of `block`, which is opened for a frontier, that can be programmed.
     pub(crate) fn set_end(&mut self, plane: u32, frontier: Frontier, block: u32) -> u32 {
         let pages = self.layout.pages_per_block;
         let Some(failures) = self.failures else {
@@ -176,7 +176,7 @@ impl<M: Memory> Space<M> {
         end
     }
 
-    /// The block of a frontier is filled as far as it can be.
+    /// The block of a frontier is filled as far as possible.
     pub(crate) fn note_failure(&mut self, plane: u32, frontier: Frontier, block: u32) {
         let end = self.end_of(plane, frontier);
         if end < self.layout.pages_per_block {
@@ -191,8 +191,8 @@ impl<M: Memory> Space<M> {
         self.set_field(plane, field, value);
     }
 
-    /// The failing block that is emptied now, if there is one and its pages have
-    /// somewhere to go.
+    /// The failing block to be emptied now, if there is one and its pages have a place to
+    /// go.
     pub(crate) fn choose_failing(&mut self, plane: u32) -> Option<Victim> {
         if !self.has_failing(plane) || self.free_blocks(plane) < 2 {
             return None;
@@ -203,7 +203,7 @@ impl<M: Memory> Space<M> {
         Some(self.take_victim(plane, block, Cause::Wear))
     }
 
-    /// Why the block `block` becomes a victim: not to win space if it fails.
+    /// Why the block `block` becomes a victim. A failing block is not chosen to win space.
     pub(crate) fn cause_of(&mut self, plane: u32, block: u32, cause: Cause) -> Cause {
         if !self.is_failing(block) {
             return cause;
@@ -212,8 +212,8 @@ impl<M: Memory> Space<M> {
         Cause::Wear
     }
 
-    /// Nothing is left of the plane's victim: answers the last operation on it, made after
-    /// the model of `operation`. The block is free, or bad.
+    /// The plane's victim is empty. Returns the last operation on it, modelled on `operation`. The
+    /// block is then free or bad.
     pub(crate) fn end_victim(
         &mut self,
         victim: &Victim,
@@ -259,7 +259,7 @@ impl<M: Memory> Space<M> {
         counts.retired_blocks += 1;
     }
 
-    /// Refuses to go on where a plane has lost more blocks than it can spare.
+    /// Refuses to continue if a plane has lost more blocks than it can spare.
     pub(crate) fn check_spare(&self, plane: u32) -> Result<(), FirmwareError> {
         if self.failures.is_none() || self.field(plane, Field::Failed) <= self.spare_blocks {
             return Ok(());
@@ -276,7 +276,7 @@ impl<M: Memory> Space<M> {
         }
     }
 
-    /// The error where no page of `plane` can be won.
+    /// The error if no page of `plane` can be won.
     pub(crate) fn no_space(&self, plane: u32) -> FirmwareError {
         if self.failures.is_some() && self.field(plane, Field::Failed) > 0 {
             self.worn_out(plane)

@@ -1,4 +1,4 @@
-//! The contract between a firmware and whoever owns the flash.
+//! The contract between a firmware and the owner of the flash.
 
 use std::ops::Range;
 
@@ -10,15 +10,15 @@ use crate::{
     Room, ZoneCounts, ZoneRefusal, ZoneShape,
 };
 
-/// What the host wants of a run of pages.
+/// What the host does with a run of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Their data.
+    /// Read their data.
     Read,
-    /// New data in them.
+    /// Write new data to them.
     Write,
-    /// Nothing any more: they read as zeroes until they are written again. Pages
-    /// that the run covers in part keep their data.
+    /// Trim: they read as zeroes until they are written again. Pages that the run covers only
+    /// partly keep their data.
     Trim,
 }
 
@@ -31,7 +31,7 @@ impl From<Direction> for Action {
     }
 }
 
-/// One host request in pages: a run of neighbouring logical pages.
+/// One host request in pages: a run of consecutive logical pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRun {
     /// Read, write or trim.
@@ -40,23 +40,23 @@ pub struct PageRun {
     pub first: Lpn,
     /// How many pages it touches.
     pub pages: u32,
-    /// The first page is covered in part only.
+    /// The first page is covered only partly.
     pub first_partial: bool,
-    /// The last page is covered in part only.
+    /// The last page is covered only partly.
     pub last_partial: bool,
-    /// Of a write: what its data looks like.
+    /// For a write: what its data looks like.
     pub content: Content,
 }
 
 impl PageRun {
-    /// Whether it is one page, covered whole.
+    /// Whether it is one page, covered completely.
     #[inline(always)]
     #[must_use]
     pub const fn is_one_whole_page(&self) -> bool {
         self.pages == 1 && !self.first_partial && !self.last_partial
     }
 
-    /// `pages` pages from `first` on, every one covered whole.
+    /// `pages` pages from `first` on, all covered completely.
     #[inline]
     #[must_use]
     pub const fn whole(action: Action, first: Lpn, pages: u32) -> Self {
@@ -79,7 +79,7 @@ impl PageRun {
         size_bytes: u32,
         page_bytes: u32,
     ) -> Self {
-        // Pages are powers of two (checked where presets are loaded).
+        // Page sizes are powers of two (checked when presets are loaded).
         let shift = page_bytes.trailing_zeros();
         let mask = u64::from(page_bytes) - 1;
         let first = offset_bytes >> shift;
@@ -100,7 +100,7 @@ impl PageRun {
         }
     }
 
-    /// Refuses a run that reaches beyond the last of `logical_pages`.
+    /// Refuses a run that goes beyond the last of `logical_pages`.
     pub(crate) fn check_end(&self, logical_pages: u32) -> Result<(), FirmwareError> {
         let end = u64::from(self.first.0) + u64::from(self.pages);
         if end <= u64::from(logical_pages) {
@@ -112,13 +112,13 @@ impl PageRun {
         })
     }
 
-    /// Whether the run covers `page`, one of its pages, in part only.
+    /// Whether the run covers `page`, one of its pages, only partly.
     pub(crate) fn is_partial(&self, page: u32) -> bool {
         (page == self.first.0 && self.first_partial)
             || (page - self.first.0 + 1 == self.pages && self.last_partial)
     }
 
-    /// The pages that the run covers whole.
+    /// The pages that the run covers completely.
     #[must_use]
     pub fn whole_pages(&self) -> Range<u32> {
         let first = self.first.0.saturating_add(self.first_partial.into());
@@ -128,27 +128,27 @@ impl PageRun {
     }
 }
 
-/// Why a firmware refuses a request.
+/// The reason why a firmware refuses a request.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FirmwareError {
-    /// The request reaches beyond the last logical page.
+    /// The request goes beyond the last logical page.
     #[error("page {last} lies beyond the drive's end: it has {logical_pages} logical pages")]
     BeyondEnd {
-        /// The last page asked for.
+        /// The last requested page.
         last: u64,
-        /// The pages there are.
+        /// The number of pages.
         logical_pages: u32,
     },
-    /// A firmware of the user's own failed.
+    /// The user's own firmware failed.
     #[error("the firmware failed: {what}")]
     External {
-        /// How.
+        /// The failure.
         what: String,
     },
     /// A firmware under its checker broke its contract.
     #[error("{what}")]
     Contract {
-        /// Which operation, and which clause.
+        /// The operation, and the violated clause.
         what: String,
     },
     /// A plane has lost more blocks than it can spare.
@@ -162,9 +162,9 @@ pub enum FirmwareError {
         plane: u32,
         /// Blocks that are bad or failing.
         lost: u32,
-        /// Blocks that it was made with.
+        /// Blocks that it had when it was made.
         blocks: u32,
-        /// Those that it could lose.
+        /// Blocks that it could lose.
         spare: u32,
     },
     /// A request that was not judged breaks a rule of zones.
@@ -172,7 +172,7 @@ pub enum FirmwareError {
     Zone {
         /// The zone.
         zone: u32,
-        /// Which rule.
+        /// The rule.
         refusal: ZoneRefusal,
     },
     /// Collection found no block from which a page can be won.
@@ -186,18 +186,18 @@ pub enum FirmwareError {
     },
 }
 
-/// Idle time that is offered to a firmware.
+/// Idle time offered to a firmware.
 pub struct IdleTime<'a> {
-    /// For how long the drive has been idle.
+    /// How long the drive has been idle.
     pub idle: Nanos,
-    /// Operations that may be appended.
+    /// The most operations that may be appended.
     pub budget: u32,
     /// Whether a plane can begin an operation at once.
     pub is_free: &'a dyn Fn(u32) -> bool,
 }
 
 impl IdleTime<'_> {
-    /// Room for `budget` operations on planes that are all free.
+    /// Room for `budget` operations, with all planes free.
     #[must_use]
     pub const fn on_all_planes(budget: u32) -> Self {
         Self {
@@ -210,24 +210,24 @@ impl IdleTime<'_> {
 
 /// A firmware: takes host requests, emits flash operations.
 ///
-/// Contract, checked from the operations alone by [`crate::Checked`]:
+/// Contract, which [`crate::Checked`] checks from the operations alone:
 /// - operations of one plane are executed in the order of emission;
 /// - [`Operation::after`] names an earlier operation of the same buffer;
 /// - a page is programmed once between two erases of its block, in page order and, unless
-///   [`Firmware::skips_pages`], without leaving one out;
+///   [`Firmware::skips_pages`], without gaps;
 /// - a read names the page that holds the newest data of its logical page, at
 ///   the moment of emission;
-/// - an erase never takes the newest data of a logical page with it;
+/// - an erase never destroys the newest data of a logical page;
 /// - every page of a write is programmed with cause host exactly once;
-/// - a program of another cause than host waits for the read of its data, or follows
+/// - a program with another cause waits for the read of its data, or follows
 ///   one that was emitted in idle time on its plane;
-/// - a page of the map is programmed after the read of what it said before, if it was ever
-///   written; the host has none of them, and operations with cause map no others;
+/// - a page of the map is programmed after its previous content was read, if it was ever
+///   written; the host has no such pages, and operations with cause map have no others;
 /// - in idle time there are no more operations than offered, none for the host, and all
 ///   on planes that can begin;
 /// - a page that was trimmed since it was written is neither read nor moved;
-/// - a program that fails names no logical page, and its block, which holds no newest data by
-///   then, is neither programmed nor erased again.
+/// - a failing program names no logical page, and its block, which then holds no newest data,
+///   is neither programmed nor erased again.
 pub trait Firmware {
     /// The shape of the flash it manages.
     fn layout(&self) -> &FlashLayout;
@@ -235,84 +235,84 @@ pub trait Firmware {
     /// Appends to `operations` what serves `batch`, in order.
     ///
     /// # Errors
-    /// [`FirmwareError`] when a request lies beyond the end (nothing of it was
-    /// emitted) or no space can be won.
+    /// [`FirmwareError`] if a request lies beyond the end (nothing of it was emitted), or no space
+    /// can be won.
     fn submit(
         &mut self,
         batch: &[PageRun],
         operations: &mut OperationBuffer,
     ) -> Result<(), FirmwareError>;
 
-    /// The operation that serves a read of the whole page `page`, if it is one, of
-    /// that page's own data: the short way for what most requests are. `None`
-    /// leaves everything to [`Firmware::submit`], and nothing has happened.
+    /// The operation that serves a read of the whole page `page`, if that is a single operation on
+    /// the page's own data: a short path for most requests. `None` leaves everything to
+    /// [`Firmware::submit`]; nothing has happened then.
     #[inline]
     fn read_one(&mut self, _page: Lpn) -> Option<Operation> {
         None
     }
 
-    /// The program that serves a write of the whole page `page`, if that is all there is to
-    /// do: the short way for what most writes are. `None` leaves everything to
-    /// [`Firmware::submit`], and nothing has happened.
+    /// The program that serves a write of the whole page `page`, if nothing else is needed: a short
+    /// path for most writes. `None` leaves everything to [`Firmware::submit`]; nothing has happened
+    /// then.
     #[inline]
     fn write_one(&mut self, _page: Lpn) -> Option<Operation> {
         None
     }
 
-    /// Whether [`Firmware::completed`] does anything, for whoever would spare the calls.
+    /// Whether [`Firmware::completed`] does anything, so that callers can skip it.
     #[inline]
     fn heeds_completions(&self) -> bool {
         true
     }
 
-    /// Whether pages of a block may be left out when it is programmed, in order as ever.
+    /// Whether pages of a block may be left out when it is programmed in order.
     fn skips_pages(&self) -> bool {
         false
     }
 
-    /// Whether operations of the host wait for others by [`Operation::after`] that lie
-    /// elsewhere, or that they might overtake.
+    /// Whether host operations wait, by [`Operation::after`], for operations that are elsewhere or
+    /// that they might overtake.
     #[inline]
     fn uses_after(&self) -> bool {
         false
     }
 
-    /// Whether it heeds [`PageRun::content`], and keeps several logical pages in one page of the
-    /// flash. Then a page that is written needs no program of its own: it may be nothing but
-    /// zeroes, or wait in the controller for others to fill a page with. A program of the host
-    /// names the page that made it necessary, and each program carries what waited.
+    /// Whether it uses [`PageRun::content`] and keeps several logical pages in one flash page. Then
+    /// a written page needs no program of its own: it may be all zeroes, or wait in the controller
+    /// until others fill a flash page with it. A host program names the page that made it
+    /// necessary, and each program carries waiting pages.
     #[inline]
     fn packs_pages(&self) -> bool {
         false
     }
 
-    /// Whether it heeds [`Firmware::place`].
+    /// Whether it uses [`Firmware::place`].
     #[inline]
     fn takes_placements(&self) -> bool {
         false
     }
 
-    /// What is written from here on is to go there.
+    /// Sets where later writes should be placed.
     #[inline]
     fn place(&mut self, _placement: PlacementId) {}
 
-    /// What it counted of placement handles since it was made; nothing without them.
+    /// Its counts for placement handles since it was made; `None` without them.
     fn placed_counts(&self) -> Option<&PlacedCounts> {
         None
     }
 
-    /// The zones of a drive that is written zone by zone; nothing of another.
+    /// The zones, if the drive is written zone by zone.
     #[inline]
     fn zones(&self) -> Option<ZoneShape> {
         None
     }
 
-    /// Judges a command by the rules of zones, before its pages are submitted and in the order in
-    /// which commands come; what is allowed has changed the zone's state. Without zones everything
-    /// is allowed.
+    /// Judges a command by the rules of zones. Call it before its pages are submitted, in the order
+    /// in which commands come. An allowed command changes the zone's state. Without zones
+    /// everything is allowed.
     ///
     /// # Errors
-    /// [`ZoneRefusal`] where it breaks a rule: nothing is to be submitted then.
+    /// [`ZoneRefusal`] if it breaks a rule; nothing may be submitted then.
     #[inline]
     fn judge(&mut self, run: &PageRun, _asked: ZoneAction) -> Result<Judged, ZoneRefusal> {
         Ok(Judged {
@@ -321,20 +321,20 @@ pub trait Firmware {
         })
     }
 
-    /// Where a zone is written next, in pages from its beginning on.
+    /// The write pointer of a zone, in pages from its beginning.
     fn zone_pointer(&self, _zone: u32) -> u32 {
         0
     }
 
-    /// What it counted of zones since it was made; nothing without them.
+    /// Its counts for zones since it was made; `None` without them.
     fn zone_counts(&self) -> Option<&ZoneCounts> {
         None
     }
 
-    /// From here on the most zones that are open or active are counted anew.
+    /// Restarts counting the most zones that are open or active.
     fn watch_zones(&mut self) {}
 
-    /// Pages of a map that lies on the flash: the logical pages behind those of the host.
+    /// Pages of a map on the flash: logical pages behind those of the host.
     fn map_pages(&self) -> u32 {
         0
     }
@@ -343,11 +343,11 @@ pub trait Firmware {
     #[inline]
     fn completed(&mut self, _operation: &Operation) {}
 
-    /// Offers idle time: at most `offer.budget` operations may be appended, on planes
-    /// that can begin at once. A firmware without work for idle time appends nothing.
+    /// Offers idle time: at most `offer.budget` operations may be appended, on planes that can
+    /// begin at once. A firmware without idle work appends nothing.
     ///
     /// # Errors
-    /// [`FirmwareError`] of a firmware that fails, or breaks its contract.
+    /// [`FirmwareError`] if the firmware fails or breaks its contract.
     fn background(
         &mut self,
         _offer: &IdleTime<'_>,
@@ -356,43 +356,43 @@ pub trait Firmware {
         Ok(())
     }
 
-    /// Blocks that are bad; `None` of a firmware whose blocks do not fail.
+    /// The number of bad blocks; `None` if blocks do not fail.
     fn bad_blocks(&self) -> Option<u32> {
         None
     }
 
-    /// How much room there is, if the firmware tells.
+    /// How much room there is, if the firmware reports it.
     fn room(&self) -> Option<Room> {
         None
     }
 
-    /// How often `block` was erased, if the firmware tells: of every block, or of none.
+    /// How often `block` was erased, if the firmware reports it: for all blocks or for none.
     fn erase_count(&self, _block: u32) -> Option<u32> {
         None
     }
 
-    /// The same of all blocks.
+    /// The same for all blocks.
     ///
     /// # Errors
-    /// [`FirmwareError`] where what it tells cannot be.
+    /// [`FirmwareError`] if the report is impossible.
     fn erase_counts(&self) -> Result<Option<EraseCounts>, FirmwareError> {
         let counts = (0..self.layout().blocks()).map_while(|block| self.erase_count(block));
         Ok(self.erase_count(0).map(|_| EraseCounts::of(counts)))
     }
 
-    /// What it counts by names of its own, since it was made; none of the built-in firmware.
+    /// Its own counts since it was made, by name; none for the built-in firmware.
     ///
     /// # Errors
-    /// [`FirmwareError`] where what it tells cannot be.
+    /// [`FirmwareError`] if the report is impossible.
     fn own_counts(&self) -> Result<OwnCounts, FirmwareError> {
         Ok(OwnCounts::default())
     }
 
-    /// Hints that the map entry of `page` is needed soon.
+    /// Prefetches the map entry of `page`, which is needed soon.
     #[inline]
     fn prefetch_map(&self, _page: Lpn) {}
 
-    /// Hints that `page` is overwritten soon; its map entry should be cached.
+    /// Prefetches for a write to `page`; its map entry should be in the CPU's cache.
     #[inline]
     fn prefetch_overwrite(&self, _page: Lpn) {}
 }

@@ -1,8 +1,8 @@
-//! Tables in large pages, where the system offers them.
+//! Tables in large pages, if the system offers them.
 //!
-//! A table of tens of megabytes that is looked up at random misses the translation
-//! cache of 4 KiB pages with nearly every access, and even a prefetch then waits
-//! for a walk through the page tables.
+//! A table of tens of megabytes with random look-ups misses the translation cache of 4 KiB
+//! pages on nearly every access. Even a prefetch then waits for a walk through the page
+//! tables.
 
 /// `len` cells of `value`.
 pub(crate) fn filled<T: Copy>(len: usize, value: T) -> Vec<T> {
@@ -24,8 +24,8 @@ fn with_capacity<T>(len: usize) -> Vec<T> {
     cells
 }
 
-/// Asks for large pages before the memory is touched; whether they come changes nothing
-/// but speed.
+/// Asks for large pages before the memory is touched. Only the speed depends on whether they
+/// come.
 #[cfg(target_os = "linux")]
 fn advise<T>(memory: &mut [T]) {
     const PAGE: usize = 4096;
@@ -35,8 +35,8 @@ fn advise<T>(memory: &mut [T]) {
     let first = start.next_multiple_of(PAGE);
     let last = (start + bytes) / PAGE * PAGE;
     if bytes >= LARGE_PAGE && last > first {
-        // SAFETY: the range lies inside memory that this slice owns, and the advice
-        // changes neither its contents nor its access.
+        // SAFETY: the range lies inside memory that this slice owns, and the advice changes neither
+        // its content nor its access.
         unsafe {
             libc::madvise(
                 first as *mut libc::c_void,

@@ -1,5 +1,5 @@
-//! The firmware of a solid-state drive: where a logical page lives, and how
-//! space is won back. It has no clock and does no I/O.
+//! The firmware of a solid-state drive: where a logical page is stored, and how space is won back.
+//! It has no clock and does no I/O.
 //!
 //! ```text
 //!   host requests ──> Firmware::submit ──> OperationBuffer ──> who owns the flash
@@ -7,11 +7,11 @@
 //!                          └────────── Firmware::completed <────────┘
 //! ```
 //!
-//! The caller executes the operations of one plane in the order in which they
-//! were emitted; across planes only [`Operation::after`] orders them. Mapping
-//! changes when an operation is emitted, not when the flash has executed it.
+//! The caller executes the operations of one plane in the order in which they were emitted. Across
+//! planes only [`Operation::after`] orders them. The mapping changes when an operation is emitted,
+//! not when the flash has executed it.
 //!
-//! A state is saved as what differs from another (`snapshot.rs`).
+//! A state is saved as its difference from another state (`snapshot.rs`).
 
 #[macro_use]
 mod named;

@@ -1,46 +1,46 @@
-//! The memory a firmware keeps its tables in.
+//! The memory in which a firmware keeps its tables.
 //!
-//! One source of the firmware serves several owners: [`Exclusive`] is plain
-//! memory, [`Undo`] remembers where it was written so that a worker returns to
-//! the shared preconditioned state at the cost of what it wrote, and
-//! [`Shared`](crate::Shared) is what several threads work on (`shared.rs`).
+//! One source of the firmware serves several owners. [`Exclusive`] is plain memory. [`Undo`]
+//! remembers where it was written, so a worker returns to the shared preconditioned state at
+//! the cost of what it wrote. Several threads work on [`Shared`](crate::Shared)
+//! (`shared.rs`).
 
 use std::ops::Range;
 
 use crate::large_pages;
 
-/// An array of `T` behind which a firmware keeps part of its state.
+/// An array of `T` that holds part of a firmware's state.
 pub trait Cells<T: Copy + Ord>: Clone {
     /// `len` cells of `value`.
     fn filled(len: usize, value: T) -> Self;
-    /// How many cells there are.
+    /// The number of cells.
     fn size(&self) -> usize;
     /// The value at `index`.
     fn get(&self, index: usize) -> T;
     /// Replaces the value at `index`.
     fn set(&mut self, index: usize, value: T);
-    /// Has `change` rewrite the `N` cells from `index` on; `None` where some do not exist.
+    /// Lets `change` rewrite the `N` cells from `index` on; `None` if some do not exist.
     fn update<const N: usize, R>(
         &mut self,
         index: usize,
         change: impl FnOnce(&mut [T; N]) -> R,
     ) -> Option<R>;
-    /// Has `change` rewrite each cell of `range` in order; none where some do not exist.
+    /// Lets `change` rewrite each cell of `range` in order; none if some do not exist.
     fn rewrite(&mut self, range: Range<usize>, change: impl FnMut(&mut T));
-    /// Hints that `index` is used soon.
+    /// Prefetches `index`, which is needed soon.
     fn prefetch(&self, index: usize);
-    /// Position and value of the smallest cell of `range`; the first of equals.
+    /// Index and value of the smallest cell of `range`; on a tie the first.
     fn smallest(&self, range: Range<usize>) -> Option<(usize, T)>;
     /// From now on remembers what [`Cells::rollback`] needs.
     fn checkpoint(&mut self);
-    /// Returns to the last checkpoint. `then` is a copy made at that moment; `changed`
-    /// is told of every cell that had another value, and of the value it has now.
+    /// Returns to the last checkpoint. `then` is a copy made at that moment. `changed` receives
+    /// every cell that had another value, and its present value.
     fn rollback_telling(&mut self, then: &Self, changed: impl FnMut(usize, T));
     /// Returns to the last checkpoint. `then` is a copy made at that moment.
     fn rollback(&mut self, then: &Self);
 }
 
-/// A kind of memory: the arrays a firmware is made of.
+/// A kind of memory: the arrays that a firmware consists of.
 pub trait Memory {
     /// Counters of a block.
     type Narrow: Cells<u16>;
@@ -134,17 +134,17 @@ impl<T: Copy + Ord> Cells<T> for ExclusiveCells<T> {
     }
 }
 
-/// [`Cells`] of [`Undo`]: values and, since the checkpoint, which were replaced.
+/// [`Cells`] of [`Undo`]: values, and which were replaced since the checkpoint.
 ///
 /// ```text
 ///   values   [ chunk 0 | chunk 1 | chunk 2 | ... ]     128 bytes each
 ///   replaced [    1    |    0    |    1    | ... ]     1 bit each
 /// ```
 ///
-/// The values themselves are taken from the copy made at the checkpoint, which
-/// every worker shares; what a worker keeps is a thousandth of its state. When a
-/// quarter of the chunks is replaced, the marks are given up: copying the whole
-/// array back then costs no more than a small multiple of what was written.
+/// The values themselves come from the copy made at the checkpoint, which all workers share; a
+/// worker keeps a thousandth of its state. When a quarter of the chunks is replaced, the marks
+/// are given up: copying the whole array back then costs only a small multiple of what was
+/// written.
 #[derive(Debug)]
 pub struct UndoCells<T> {
     values: Vec<T>,
@@ -157,13 +157,13 @@ pub struct UndoCells<T> {
 enum Marks {
     /// There is no checkpoint.
     Off,
-    /// Every chunk that was changed since the checkpoint is marked.
+    /// Every chunk changed since the checkpoint is marked.
     On,
-    /// There were too many.
+    /// Too many were changed.
     Full,
 }
 
-/// Bytes that are returned together: two cache lines, which are fetched together.
+/// Bytes returned together: two cache lines, which are fetched together.
 const CHUNK_BYTES: usize = 128;
 
 impl<T: Copy> Clone for UndoCells<T> {
@@ -184,8 +184,8 @@ impl<T: Copy> UndoCells<T> {
         self.values.len().div_ceil(Self::CELLS)
     }
 
-    /// Has every chunk that was changed since the checkpoint returned by `back`, which
-    /// is given its cells, those of `then`, and the index of the first.
+    /// Calls `back` for every chunk changed since the checkpoint, with its cells, those of `then`,
+    /// and the index of the first cell.
     #[inline(always)]
     fn return_chunks(&mut self, then: &Self, mut back: impl FnMut(&mut [T], &[T], usize)) {
         if self.state != Marks::On {
@@ -309,7 +309,7 @@ impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
     }
 }
 
-/// `values`, the first of which has the index `start`, become `before`.
+/// Sets `values`, whose first cell has the index `start`, to `before`.
 #[inline(always)]
 fn return_to<T: Copy + Ord>(
     values: &mut [T],
@@ -347,7 +347,7 @@ fn rewrite<T>(values: &mut [T], range: Range<usize>, change: impl FnMut(&mut T))
 fn smallest<T: Copy + Ord>(values: &[T], range: Range<usize>) -> Option<(usize, T)> {
     let start = range.start;
     let window = &values[range];
-    // Two passes, both vectorised, instead of one with a branch a cell.
+    // Two passes, both vectorised, in place of one with a branch for each cell.
     let least = window
         .iter()
         .copied()
@@ -356,13 +356,13 @@ fn smallest<T: Copy + Ord>(values: &[T], range: Range<usize>) -> Option<(usize, 
     Some((start + offset, least))
 }
 
-/// Hints that `values[index]`, if there is such a value, is used soon.
+/// Prefetches `values[index]`, if it exists.
 #[inline(always)]
 pub fn prefetch<T>(values: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         let place = values.as_ptr().wrapping_add(index);
-        // SAFETY: a prefetch reads nothing and never fails, whatever the address.
+        // SAFETY: a prefetch reads nothing and never fails, for any address.
         unsafe {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             _mm_prefetch::<_MM_HINT_T0>(place.cast());

@@ -1,6 +1,6 @@
-//! Closed sets of choices with their words: messages and settings list them from here.
+//! Closed sets of choices with their words. Messages and settings list them from here.
 
-/// A closed set: an enum, each of its choices with the word that settings write.
+/// A closed set: an enum, with the word that settings use for each choice.
 #[macro_export]
 macro_rules! named {
     ($(#[$about:meta])* $name:ident { $($(#[$variant_about:meta])* $variant:ident = $word:literal,)+ }) => {
@@ -12,7 +12,7 @@ macro_rules! named {
             /// Every choice.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// Every choice's word, as settings write it.
+            /// The word of every choice, as in settings.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
             /// The word for this choice.
@@ -21,7 +21,7 @@ macro_rules! named {
                 match self { $(Self::$variant => $word,)+ }
             }
 
-            /// The choice that a word stands for.
+            /// The choice for a word.
             #[must_use]
             pub fn from_word(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$variant),)+ _ => None }

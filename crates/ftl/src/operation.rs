@@ -5,10 +5,10 @@ use crate::{Lpn, Ppn};
 /// "No operation" in [`Operation::after`], "no page" in [`Operation::lpn`].
 pub const NOTHING: u32 = u32::MAX;
 
-/// In the map: the host has given the page up.
+/// Map entry: the host has given up the page.
 pub(crate) const TRIMMED: u32 = NOTHING - 1;
 
-/// What the flash is to do.
+/// The action of the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum OperationKind {
@@ -16,11 +16,11 @@ pub enum OperationKind {
     Read,
     /// Program one page.
     Program,
-    /// Erase the block whose first page is named.
+    /// Erase the block whose first page is given.
     Erase,
 }
 
-/// On whose behalf.
+/// The cause of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Cause {
@@ -30,14 +30,14 @@ pub enum Cause {
     Collection,
     /// Wear levelling.
     Wear,
-    /// The map that lies on the flash.
+    /// The map on the flash.
     Map,
-    /// From pseudo-SLC blocks to dense ones.
+    /// Folding from pseudo-SLC blocks to dense ones.
     Fold,
 }
 
 impl Cause {
-    /// Every cause, in the order of their numbers.
+    /// Every cause, in numerical order.
     pub const ALL: [Self; 5] = [
         Self::Host,
         Self::Collection,
@@ -52,19 +52,19 @@ impl Cause {
 pub struct Operation {
     /// Read, program or erase.
     pub kind: OperationKind,
-    /// On whose behalf.
+    /// Its cause.
     pub cause: Cause,
     /// The plane it runs on.
     pub plane: u32,
-    /// The page; of an erase, the block's first page.
+    /// The page. For an erase, the block's first page.
     pub ppn: Ppn,
-    /// The logical page kept out of band beside the data; [`NOTHING`] for an erase.
+    /// The logical page, stored out of band with the data; [`NOTHING`] for an erase.
     pub lpn: u32,
     /// Index in the same buffer of the operation that must complete first, or
     /// [`NOTHING`].
     pub after: u32,
-    /// Index in the submitted batch of the request it serves; for collection,
-    /// of the request that made it necessary.
+    /// Index in the submitted batch of the request it serves. For collection, of the request that
+    /// made it necessary.
     pub request: u32,
 }
 
@@ -76,7 +76,7 @@ impl Operation {
     }
 }
 
-/// What a firmware counted while it worked.
+/// What a firmware counted during its work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Map look-ups.
@@ -85,35 +85,35 @@ pub struct Counts {
     pub moves: u64,
     /// Valid pages moved by wear levelling.
     pub wear_moves: u64,
-    /// Blocks collected; those of wear levelling do not count.
+    /// Blocks collected, not including those of wear levelling.
     pub collections: u64,
     /// Blocks that became bad.
     pub retired_blocks: u64,
-    /// Reads of pages that were never written: no flash operation answers them.
+    /// Reads of pages that were never written; they need no flash operation.
     pub unmapped_reads: u64,
-    /// Reads of trimmed pages: they are zeroes, and no flash operation answers them.
+    /// Reads of trimmed pages: they give zeroes and need no flash operation.
     pub trimmed_reads: u64,
-    /// Pages whose data a trim gave up.
+    /// Pages whose data was trimmed.
     pub trims: u64,
-    /// Merges of block mapping in which the log became the data block as it was.
+    /// Merges of block mapping in which the log became the data block unchanged.
     pub switch_merges: u64,
     /// Merges in which the rest of the block was copied behind the log.
     pub partial_merges: u64,
     /// Merges in which pages were copied together.
     pub full_merges: u64,
-    /// Entries of a map on the flash that were in the controller's memory when asked for.
+    /// Requested entries of a map on the flash that were in the controller's memory.
     pub map_hits: u64,
-    /// Those that were not.
+    /// Requested entries that were not.
     pub map_misses: u64,
-    /// Pages written without a program of their own, where several share a flash page: they
-    /// wait for others to fill one ...
+    /// Pages written without a program of their own, if several share a flash page: they wait for
+    /// others to fill one ...
     pub packed_pages: u64,
-    /// ... or are all zeroes, and need no place.
+    /// ... or are all zeroes and need no space.
     pub zero_pages: u64,
 }
 
 impl Counts {
-    /// Where a move counts.
+    /// The counter for a move.
     #[inline]
     pub(crate) fn moves_for(&mut self, levels: bool) -> &mut u64 {
         if levels {
@@ -124,15 +124,15 @@ impl Counts {
     }
 }
 
-/// What a firmware of the user's own counts by names of its own, since it was made.
+/// The own counts of the user's firmware since it was made, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnCounts(pub Vec<(String, u64)>);
 
 impl OwnCounts {
-    /// What was counted since `before`, which has the same names or none.
+    /// The difference from `before`, which has the same names or none.
     ///
     /// # Errors
-    /// [`crate::FirmwareError::Contract`] names the first count that became smaller.
+    /// [`crate::FirmwareError::Contract`] names the first count that decreased.
     pub fn since(&self, before: &Self) -> Result<Self, crate::FirmwareError> {
         let mut left = self.clone();
         for ((name, now), (_, before)) in left.0.iter_mut().zip(&before.0) {
@@ -148,7 +148,7 @@ impl OwnCounts {
 #[derive(Clone, Debug, Default)]
 pub struct OperationBuffer {
     operations: Vec<Operation>,
-    /// The last page of a map that was read for its entries, and by which operation.
+    /// The last page of a map that was read for its entries, and the operation that did it.
     map_read: (u32, u32),
     /// Counted since the buffer was made; [`OperationBuffer::clear`] keeps them.
     pub counts: Counts,
@@ -204,21 +204,21 @@ impl OperationBuffer {
         &self.operations
     }
 
-    /// Takes the operations out, for a caller that changes the counts' owner while it goes
-    /// through them; [`OperationBuffer::put_back`] returns their memory.
+    /// Takes the operations out, for a caller that changes the owner of the counts while it
+    /// iterates over them. [`OperationBuffer::put_back`] returns their memory.
     #[inline]
     #[must_use]
     pub fn take(&mut self) -> Vec<Operation> {
         std::mem::take(&mut self.operations)
     }
 
-    /// Makes what [`OperationBuffer::take`] took out the operations again.
+    /// Puts back what [`OperationBuffer::take`] took out.
     #[inline]
     pub fn put_back(&mut self, operations: Vec<Operation>) {
         self.operations = operations;
     }
 
-    /// Forgets the operations, keeps the memory and the counts.
+    /// Forgets the operations but keeps their memory and the counts.
     #[inline]
     pub fn clear(&mut self) {
         self.operations.clear();

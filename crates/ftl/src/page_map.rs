@@ -6,11 +6,11 @@
 //!   valid bitmap                                  1 bit a physical page
 //! ```
 //!
-//! Where pages are striped statically over the planes, data read in order is
-//! spread evenly whatever order it was written in; `placement.rs` says what else
-//! there is. Collection stays within a plane. Requests below a page read the old page first
-//! (read-modify-write). A trimmed page is marked in the map, reads as zeroes
-//! without the flash, and leaves its old place to collection.
+//! With pages striped statically over the planes, sequential data is spread evenly in whatever
+//! order it was written. `placement.rs` describes the alternatives. Collection stays within a
+//! plane. Requests below a page read the old page first (read-modify-write). A trimmed page is
+//! marked in the map, reads as zeroes without the flash, and leaves its old place to
+//! collection.
 
 use crate::divisor::Divisor;
 use crate::memory::{Cells, Memory};
@@ -22,8 +22,8 @@ use crate::{
     Pace, PageRun, Policies, Ppn, Room,
 };
 
-/// A block is filled in order, and its reverse map hinted so many pages before: the next line
-/// of the cache, of 4-byte cells.
+/// Distance in pages at which the reverse map is prefetched while a block is filled: the next cache
+/// line of 4-byte cells.
 const AHEAD: usize = 16;
 
 /// Page mapping over the memory `M`.
@@ -63,10 +63,10 @@ impl<M: Memory> PageMap<M> {
 }
 
 impl<M: Memory> PageMap<M> {
-    /// A drive fresh out of the box: every block erased, no page mapped.
+    /// A new drive: every block erased, no page mapped.
     ///
     /// # Errors
-    /// [`LayoutError`] when the policies cannot work on the layout.
+    /// [`LayoutError`] if the policies cannot work on the layout.
     pub fn erased(layout: FlashLayout, policies: impl Into<Policies>) -> Result<Self, LayoutError> {
         let policies = policies.into();
         policies.validate(&layout)?;
@@ -99,8 +99,8 @@ impl<M: Memory> PageMap<M> {
         layout.physical_pages() * 4
     }
 
-    /// Bytes of the tables for `layout`, the reverse map included; what undoing needs
-    /// adds a thousandth.
+    /// Bytes of the tables for `layout`, including the reverse map. Undoing adds a
+    /// thousandth.
     #[must_use]
     pub fn table_bytes(layout: &FlashLayout) -> u64 {
         let maps = (u64::from(layout.logical_pages) + layout.physical_pages()) * 4;
@@ -139,7 +139,7 @@ impl<M: Memory> PageMap<M> {
         self.space.erase_count(block)
     }
 
-    /// Whether `block` is out of use for ever.
+    /// Whether `block` is permanently out of use.
     #[must_use]
     pub fn is_bad(&self, block: u32) -> bool {
         self.space.is_bad(block)
@@ -158,8 +158,8 @@ impl<M: Memory> PageMap<M> {
 
     pub(crate) fn rollback_maps(&mut self, then: &Self) {
         let owner = &mut self.owner;
-        // A valid page whose owner was replaced was free in between: its old owner has
-        // moved. Of pages that are not valid nobody asks for the owner.
+        // If the owner of a valid page was replaced, the page was free in between, because the old
+        // owner had moved. Nobody asks for the owner of an invalid page.
         self.map.rollback_telling(&then.map, |logical, place| {
             if place < TRIMMED {
                 owner.set(place as usize, logical as u32);
@@ -179,7 +179,7 @@ impl<M: Memory> PageMap<M> {
         self.map.set(logical as usize, page);
     }
 
-    /// The data at `old`, if that is a page, is there no more.
+    /// The data at `old`, if that is a page, is gone.
     #[inline]
     pub(crate) fn left(&mut self, old: u32) {
         if old < TRIMMED {
@@ -241,8 +241,8 @@ impl<M: Memory> PageMap<M> {
         Ok(())
     }
 
-    /// Hot is what was written last into one of the `blocks` blocks of its plane that
-    /// were filled last, by the host itself.
+    /// Data is hot if it was last written, by the host itself, into one of the `blocks` most
+    /// recently filled blocks of its plane.
     #[inline(never)]
     fn frontier_of(&self, logical: u32, blocks: u32) -> Frontier {
         let old = self.map.get(logical as usize);

@@ -1,8 +1,8 @@
-//! On which plane a page is written.
+//! Chooses the plane on which a page is written.
 //!
-//! Statically, the logical page alone decides: its number modulo the planes is
-//! read as four digits, of which the first letter of the order varies fastest.
-//! With two channels and two ways:
+//! In static striping the logical page alone decides. Its number modulo the planes is read
+//! as four digits; the first letter of the order varies fastest. With two channels and two
+//! ways:
 //!
 //! ```text
 //!   logical page    0     1     2     3     4
@@ -10,8 +10,8 @@
 //!   wcdp            c0w0  c0w1  c1w0  c1w1  c0w0 ..
 //! ```
 //!
-//! Dynamically, it goes where there is room: to the next plane in that order, or
-//! to the one with the fewest operations outstanding. Then only the map knows.
+//! With dynamic allocation it goes where there is room: to the next plane in that order, or
+//! to the plane with the fewest outstanding operations. Then only the map knows its place.
 
 use crate::LayoutError;
 use crate::memory::{Cells, Memory};
@@ -50,9 +50,9 @@ named! {
 }
 
 impl StripingOrder {
-    /// The plane of each logical page below the number of planes, which are
-    /// numbered channel fastest, then way, die, plane; `axes` are the channels,
-    /// ways a channel, dies a way and planes a die.
+    /// The plane of each logical page below the number of planes, which are numbered channel
+    /// fastest, then way, die, plane. `axes` are the channels, ways a channel, dies a way and
+    /// planes a die.
     #[must_use]
     pub fn stripe(self, axes: [u32; 4]) -> Vec<u32> {
         const LETTERS: [u8; 4] = *b"cwdp";
@@ -75,7 +75,7 @@ impl StripingOrder {
         (0..planes).map(plane_of).collect()
     }
 
-    /// Refuses axes that are not those of so many planes, where they matter.
+    /// Refuses axes that do not give this many planes, if they matter.
     pub(crate) fn check_axes(self, axes: [u32; 4], planes: u32) -> Result<(), LayoutError> {
         let product: u64 = axes.iter().map(|&axis| u64::from(axis)).product();
         if self == Self::Cwdp || product == u64::from(planes) {
@@ -93,22 +93,22 @@ impl StripingOrder {
 named! {
     /// What decides on which plane a page is written.
     Allocation {
-        /// Its number alone: static striping.
+        /// Only its number: static striping.
         Static = "static",
-        /// Whose turn it is.
+        /// Planes take turns.
         RoundRobin = "round_robin",
-        /// Which plane has the fewest operations outstanding.
+        /// The plane with the fewest outstanding operations.
         LeastLoaded = "least_loaded",
     }
 }
 
-/// What the choice of planes needs to know.
+/// The data that the choice of planes needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Placement {
     pub allocation: Allocation,
-    /// The planes in striping order; empty where that is their own order.
+    /// The planes in striping order; empty if that is their numerical order.
     stripe: Vec<u32>,
-    /// Of every plane, the operations emitted and not yet completed.
+    /// For every plane, the operations emitted but not completed.
     load: Vec<u32>,
     /// Valid pages that a plane may hold so that its collection finds space.
     most_valid: u32,
@@ -148,7 +148,7 @@ impl Placement {
         self.allocation != Allocation::Static
     }
 
-    /// Whether it matters which planes have how much to do.
+    /// Whether the load of the planes matters.
     #[inline]
     pub fn counts_load(&self) -> bool {
         !self.load.is_empty()
@@ -162,7 +162,7 @@ impl Placement {
         }
     }
 
-    /// An operation on `plane` is complete.
+    /// An operation on `plane` completed.
     #[inline]
     pub fn completed(&mut self, plane: u32) {
         if let Some(load) = self.load.get_mut(plane as usize) {
@@ -181,7 +181,7 @@ impl Placement {
     }
 }
 
-/// A way to choose planes: one at compile time for every loop over pages.
+/// A way to choose planes. Every loop over pages has one at compile time.
 pub(crate) trait Place<M: Memory> {
     /// The plane on which `logical` is written next.
     fn for_write(map: &mut PageMap<M>, logical: u32) -> u32;
@@ -228,7 +228,7 @@ impl<M: Memory> Place<M> for Striped {
     }
 }
 
-/// Where there is room.
+/// Wherever there is room.
 pub(crate) struct Dynamic;
 
 impl<M: Memory> Place<M> for Dynamic {
@@ -243,7 +243,7 @@ impl<M: Memory> Place<M> for Dynamic {
         };
         let first = match map.placement.allocation {
             Allocation::LeastLoaded => {
-                // Of equals, the next in turn.
+                // On a tie, the next in turn.
                 let (ahead, behind) = (least(turn..planes), least(0..turn));
                 match (ahead, behind) {
                     (Some(ahead), Some(behind)) if behind.0 < ahead.0 => behind.1,
@@ -261,8 +261,8 @@ impl<M: Memory> Place<M> for Dynamic {
                 return plane;
             }
         }
-        // Every plane is as full as it may be, so the page was written before,
-        // and its own plane loses what it wins.
+        // Every plane is as full as allowed, so the page was written before, and its own plane
+        // loses as much as it gains.
         let old = map.map.get(logical as usize);
         map.by_plane_pages.quotient(old).min(planes - 1)
     }

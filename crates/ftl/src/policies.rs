@@ -1,4 +1,4 @@
-//! What a firmware does where there is a choice.
+//! The choices of a firmware.
 
 use crate::placement::{Allocation, Placement, StripingOrder};
 use crate::{Failures, FlashLayout, LayoutError, VictimPolicy};
@@ -6,47 +6,47 @@ use crate::{Failures, FlashLayout, LayoutError, VictimPolicy};
 named! {
     /// When the valid pages of a victim are moved.
     Pace {
-        /// A few moves with every host write, so many that the victim is free when
-        /// its space is needed.
+        /// A few moves with every host write, enough that the victim is free when its space is
+        /// needed.
         Paced = "paced",
         /// The whole victim at once, when the host needs the next block.
         WholeBlock = "whole_block",
     }
 }
 
-/// The choices of [`PageMap`](crate::PageMap); the default is greedy collection,
-/// a few moves with every write.
+/// The choices of [`PageMap`](crate::PageMap). The default is greedy collection, a few moves with
+/// every write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policies {
     /// When the valid pages of a victim are moved.
     pub pace: Pace,
     /// How a victim is chosen.
     pub victim: VictimPolicy,
-    /// How many blocks a victim rule that draws at random compares, at least 1.
+    /// How many blocks a random victim rule compares, at least 1.
     pub victim_choices: u32,
-    /// Collection that has begun on a plane (at the layout's `reserve_blocks`) goes
-    /// on until so many of its blocks are free; one more than the reserve if not given.
+    /// Once collection has begun on a plane (at the layout's `reserve_blocks`), it continues until
+    /// this many of its blocks are free; `None` means one more than the reserve.
     pub stop_blocks: Option<u32>,
-    /// The free block that was erased least often is filled first: dynamic wear
+    /// The free block with the fewest erases is filled first: dynamic wear
     /// levelling.
     pub least_worn_first: bool,
-    /// A block that lags more than so many erases behind another of its plane is
-    /// emptied and erased, whatever it holds: static wear levelling.
+    /// A block that is more than this many erases behind another of its plane is emptied and
+    /// erased, whatever it holds: static wear levelling.
     pub wear_spread: Option<u32>,
-    /// Overwrites of what the host wrote into the last so many blocks of a plane go to
-    /// a block of their own.
+    /// Overwrites of what the host wrote into the last this many blocks of a plane go to a separate
+    /// block.
     pub hot_blocks: Option<u32>,
-    /// In idle time planes collect until so many of their blocks are free; they do not
-    /// if not given.
+    /// In idle time planes collect until this many of their blocks are free; `None` means no
+    /// collection then.
     pub background_blocks: Option<u32>,
-    /// How blocks fail; they do not if not given.
+    /// How blocks fail; `None` means that they do not.
     pub failures: Option<Failures>,
     /// What decides on which plane a page is written.
     pub allocation: Allocation,
-    /// The order in which planes are taken.
+    /// The order in which planes are used.
     pub order: StripingOrder,
-    /// Channels, ways a channel, dies a way and planes a die, for orders other than
-    /// the usual one.
+    /// Channels, ways a channel, dies a way and planes a die, for orders other than the
+    /// default.
     pub axes: [u32; 4],
 }
 
@@ -82,22 +82,22 @@ impl Policies {
         axes: [1; 4],
     };
 
-    /// The free blocks of a plane at which its collection stops.
+    /// The number of free blocks of a plane at which its collection stops.
     #[must_use]
     pub fn stop_blocks(&self, reserve_blocks: u32) -> u32 {
         self.stop_blocks.unwrap_or(reserve_blocks.saturating_add(1))
     }
 
-    /// Blocks that are open in a plane at the same time.
+    /// Blocks of a plane that are open at the same time.
     #[must_use]
     pub fn open_blocks(&self) -> u32 {
-        // One for the host, one for collection, one for what is hot.
+        // One for the host, one for collection, one for hot data.
         2 + u32::from(self.hot_blocks.is_some())
     }
 
-    /// Blocks of a plane that can hold no data of the host: with one free block
-    /// fewer than collection stops at, and every frontier open, a closed block
-    /// with an invalid page must be left, or collection could not win anything.
+    /// Blocks of a plane that can hold no host data. With one free block fewer than collection
+    /// stops at, and every frontier open, one closed block with an invalid page must exist, or
+    /// collection could not win anything.
     #[must_use]
     pub fn blocks_held_back(&self, reserve_blocks: u32) -> u32 {
         let stop = self.stop_blocks(reserve_blocks);

@@ -3,18 +3,18 @@
 use crate::memory::Memory;
 use crate::space::{Field, Space};
 
-/// Blocks that can be written, at a moment; of several drives those of all.
+/// Writable blocks at one moment; for several drives the total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Room {
-    /// Blocks that there are.
+    /// The number of blocks.
     pub blocks: u64,
-    /// Those that are erased and not being filled.
+    /// Blocks that are erased and not being filled.
     pub free_blocks: u64,
-    /// Collection of a plane begins when it has no more free blocks than this, times the planes.
+    /// Collection of a plane begins when it has at most this many free blocks, times the planes.
     pub reserve_blocks: u64,
-    /// Planes that there are.
+    /// The number of planes.
     pub planes: u64,
-    /// Those on which collection is under way.
+    /// Planes on which collection is in progress.
     pub collecting_planes: u64,
 }
 
@@ -46,7 +46,7 @@ impl<M: Memory> Space<M> {
         room
     }
 
-    /// Whether collection has begun on a plane and not reached where it stops.
+    /// Whether collection has begun on a plane and not reached its limit.
     fn is_collecting(&self, plane: u32) -> bool {
         let has_begun = self.field(plane, Field::Collecting) != 0;
         has_begun && self.free_blocks(plane) < self.stop_blocks()

@@ -6,11 +6,11 @@
 //!   worker 2: PageMap<Shared> ──┘
 //! ```
 //!
-//! A cell is read and written relaxed: an access costs what plain memory costs, and no
-//! access tears. What orders several cells is a lock of whoever calls the firmware.
-//! Where pages are striped statically, all that serving a page changes belongs to the
-//! page's plane: its map entries, its blocks, their bits and counts, its record. A lock a
-//! plane is enough then, and calls on different planes run side by side.
+//! A cell is read and written relaxed: an access costs as much as plain memory, and no access
+//! tears. The callers of the firmware order several cells with a lock. If pages are striped
+//! statically, everything that serving a page changes belongs to the page's plane: its map entries,
+//! its blocks, their bits and counts, its record. One lock for each plane is enough then, and calls
+//! on different planes run in parallel.
 
 use std::fmt;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::memory::{Cells, Memory};
 
-/// Memory of atomics. A clone of a firmware in it is another handle of the same state.
+/// Memory of atomics. A clone of a firmware in it is another handle to the same state.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared;
 
@@ -29,9 +29,9 @@ impl Memory for Shared {
     type Bits = SharedCells<u64>;
 }
 
-/// A number that has an atomic form of the same size, alignment and bits.
+/// A number with an atomic form of the same size, alignment and bits.
 pub trait Word: Copy + Ord + Default + Send + Sync + 'static {
-    /// That form.
+    /// The atomic form.
     type Atomic: Send + Sync;
     /// The atomic form of `value`.
     fn atomic(value: Self) -> Self::Atomic;
@@ -68,16 +68,16 @@ word!(u16, AtomicU16);
 word!(u32, AtomicU32);
 word!(u64, AtomicU64);
 
-/// [`Cells`] of [`Shared`]: a handle of memory that lives as long as its last handle.
+/// [`Cells`] of [`Shared`]: a handle to memory that lives as long as its last handle.
 pub struct SharedCells<T: Word> {
     first: *const T::Atomic,
     len: usize,
-    /// What owns the memory.
+    /// The owner of the memory.
     owner: Arc<dyn Send + Sync>,
 }
 
-// SAFETY: the memory consists of atomics, which any thread may access, and `owner`, which
-// can be sent and shared too, keeps it where it is.
+// SAFETY: the memory consists of atomics, which any thread may access. `owner`, which can be sent
+// and shared too, keeps it in place.
 unsafe impl<T: Word> Send for SharedCells<T> {}
 // SAFETY: as above.
 unsafe impl<T: Word> Sync for SharedCells<T> {}
@@ -99,11 +99,11 @@ impl<T: Word> fmt::Debug for SharedCells<T> {
 }
 
 impl<T: Word> SharedCells<T> {
-    /// The cells at `first`, memory of whoever `owner` is.
+    /// The cells at `first`, in memory that `owner` keeps.
     ///
     /// # Safety
-    /// `first` is aligned for `T`. As long as `owner` lives, `len` cells from there on can
-    /// be read and written, and nobody accesses them but through atomics.
+    /// `first` is aligned for `T`. As long as `owner` lives, `len` cells from there on can be read
+    /// and written, and nobody accesses them except through atomics.
     #[must_use]
     pub unsafe fn over(first: *const T, len: usize, owner: Arc<dyn Send + Sync>) -> Self {
         Self {
@@ -115,18 +115,18 @@ impl<T: Word> SharedCells<T> {
 
     #[inline(always)]
     fn all(&self) -> &[T::Atomic] {
-        // SAFETY: `first` and `len` name memory that `owner` keeps; see `over`.
+        // SAFETY: `first` and `len` describe memory that `owner` keeps; see `over`.
         unsafe { std::slice::from_raw_parts(self.first, self.len) }
     }
 
-    /// The bytes of the cells, in this machine's order; whoever asks sees to it that no
-    /// other thread writes them meanwhile.
+    /// The bytes of the cells, in this machine's order. The caller ensures that no other thread
+    /// writes them meanwhile.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let size = size_of::<T>();
         let mut bytes = vec![0; self.len * size];
         for (cell, bytes) in self.all().iter().zip(bytes.chunks_exact_mut(size)) {
             let value = T::load(cell);
-            // SAFETY: both name `size` bytes, and a word has no padding.
+            // SAFETY: both have `size` bytes, and a word has no padding.
             unsafe {
                 std::ptr::copy_nonoverlapping((&raw const value).cast(), bytes.as_mut_ptr(), size);
             }
@@ -197,10 +197,10 @@ impl<T: Word> Cells<T> for SharedCells<T> {
         Some((start + offset, least))
     }
 
-    /// What several threads change does not go back: there is nothing to remember.
+    /// Changes by several threads cannot be undone, so there is nothing to remember.
     fn checkpoint(&mut self) {}
 
-    /// Takes the values of `then`; where that is another handle of the same cells, they stay.
+    /// Takes the values of `then`. If that is a handle to the same cells, they stay.
     fn rollback(&mut self, then: &Self) {
         self.rollback_telling(then, |_, _| {});
     }

@@ -1,9 +1,9 @@
-//! A page map that several workers share: what a worker asks of one plane, and the
-//! tables as a whole, to be kept and mapped again.
+//! A page map that several workers share: operations on one plane, and the tables as a whole, to be
+//! stored and mapped again.
 //!
-//! Whoever has several handles holds a lock of the plane from the call to the moment at
-//! which the plane's operations are in its queue: the operations of a plane are executed
-//! in the order of emission, so mapping may change before the flash does anything.
+//! If there are several handles, a caller holds a lock of the plane from the call until the plane's
+//! operations are in its queue. The operations of a plane are executed in the order of emission, so
+//! the mapping may change before the flash does anything.
 
 use thiserror::Error;
 
@@ -13,10 +13,10 @@ use crate::shared::{Shared, SharedCells, Word};
 use crate::space::Frontier;
 use crate::{FlashLayout, LayoutError, OperationBuffer, Policies};
 
-/// One of the tables a page map consists of: how many cells, and of how many bytes each.
+/// One of the tables of a page map: the number of cells, and the bytes of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// How many cells.
+    /// The number of cells.
     pub cells: usize,
     /// Bytes of a cell: 2, 4 or 8.
     pub cell_bytes: usize,
@@ -30,13 +30,13 @@ impl Table {
     }
 }
 
-/// Why tables do not become a page map.
+/// The reason why tables do not form a page map.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TablesError {
-    /// The layout or the policies do not work, shared or at all.
+    /// The layout or the policies do not work, at all or when shared.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// Only static striping keeps all that a page needs on one plane.
+    /// Only static striping keeps everything that a page needs on one plane.
     #[error(
         "workers can only share a map whose pages are striped statically: set allocation to static"
     )]
@@ -44,11 +44,11 @@ pub enum TablesError {
 }
 
 impl<M: Memory> PageMap<M> {
-    /// The same map under other policies and with another reserve. Whether blocks fail
-    /// stays as it is.
+    /// The same map with other policies and another reserve. Whether blocks fail does not
+    /// change.
     ///
     /// # Errors
-    /// [`LayoutError`] when the policies cannot work on the layout.
+    /// [`LayoutError`] if the policies cannot work on the layout.
     pub fn managed(self, reserve_blocks: u32, policies: Policies) -> Result<Self, LayoutError> {
         let layout = FlashLayout {
             reserve_blocks,
@@ -73,9 +73,9 @@ impl<M: Memory> PageMap<M> {
         Ok(managed)
     }
 
-    /// Collects on `plane` alone, in idle time or beside the host's requests: up to
-    /// `budget` operations, while a victim is left or fewer blocks are free than idle
-    /// collection wants. Answers with how many operations were appended.
+    /// Collects only on `plane`, in idle time or together with host requests: up to `budget`
+    /// operations, while a victim is left or fewer blocks are free than idle collection wants.
+    /// Returns how many operations were appended.
     pub fn collect_in_background(
         &mut self,
         plane: u32,
@@ -94,8 +94,8 @@ impl<M: Memory> PageMap<M> {
         budget
     }
 
-    /// Whether the host's next page of `plane` finds room without a collection that it
-    /// would have to wait for.
+    /// Whether the host's next page of `plane` finds room without waiting for a
+    /// collection.
     #[inline]
     #[must_use]
     pub fn has_room_for_host(&self, plane: u32) -> bool {
@@ -105,8 +105,8 @@ impl<M: Memory> PageMap<M> {
 }
 
 impl PageMap<Shared> {
-    /// Changes when the meaning of a table does: tables that were kept before are of no
-    /// use then.
+    /// Changes when the meaning of a table does; stored tables are then
+    /// unusable.
     pub const TABLES_VERSION: u32 = 1;
 
     /// The tables of a map of `layout`, in the order of [`PageMap::table_contents`].
@@ -128,10 +128,10 @@ impl PageMap<Shared> {
         ]
     }
 
-    /// Has `write` take the bytes of every table, in order. Nothing may be changing them.
+    /// Passes the bytes of every table to `write`, in order. Nothing may be changing them.
     ///
     /// # Errors
-    /// What `write` answers with.
+    /// Errors of `write`.
     pub fn table_contents<E>(
         &self,
         mut write: impl FnMut(&[u8]) -> Result<(), E>,
@@ -153,15 +153,15 @@ impl PageMap<Shared> {
         write(&counts.bytes())
     }
 
-    /// A map over tables that `place` has laid out: it is asked for the address of each
-    /// table, in order, and for what keeps them there.
+    /// A map over tables that `place` has laid out. It returns the address of each table, in order,
+    /// and an object that keeps the memory.
     ///
     /// # Errors
-    /// [`TablesError`] when the policies cannot work on the layout, or not shared.
+    /// [`TablesError`] if the policies cannot work on the layout, or not when shared.
     ///
     /// # Safety
-    /// Each address is aligned for its table's cells, whose bytes stay readable and
-    /// writable as long as what keeps them lives, and are accessed by nobody else.
+    /// Each address is aligned for its table's cells. Their bytes stay readable and writable as
+    /// long as the keeping object lives, and nobody else accesses them.
     pub unsafe fn over_tables(
         layout: FlashLayout,
         policies: Policies,
@@ -177,7 +177,7 @@ impl PageMap<Shared> {
             (address, owner): (*const u8, std::sync::Arc<dyn Send + Sync>),
             table: Table,
         ) -> SharedCells<T> {
-            // SAFETY: `over_tables` demands of its caller what this demands.
+            // SAFETY: `over_tables` requires the same of its caller.
             unsafe { SharedCells::over(address.cast(), table.cells, owner) }
         }
         let space = &mut map.space;

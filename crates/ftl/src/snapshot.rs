@@ -1,5 +1,5 @@
-//! The state of a page map as plain bytes: what differs from a state that both
-//! sides have, the prepared one.
+//! The state of a page map as plain bytes: its difference from a state that both sides
+//! have, the prepared one.
 //!
 //! ```text
 //!   table    number of changed cells | gap, value | gap, value | ...
@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Numbers and gaps are variable-length (LEB128), values 32 bits, least byte first.
-//! Reverse map, bitmap and counts follow from the map and are not written. What is
-//! read back is checked before anything works with it: bytes from outside must not
-//! make the firmware fail later.
+//! Reverse map, bitmap and counts follow from the map and are not written. What is read
+//! back is checked before it is used: bytes from outside must not make the firmware fail
+//! later.
 
 use thiserror::Error;
 
@@ -21,7 +21,7 @@ use crate::space::{Field, Frontier, Space};
 use crate::wear::drawn_erases;
 use crate::{Firmware, NOTHING};
 
-/// Bytes that are no state of this drive; what they get wrong.
+/// Bytes that are not a state of this drive, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct StateError(pub(crate) &'static str);
@@ -60,7 +60,7 @@ pub(crate) fn write_number(bytes: &mut Vec<u8>, mut number: usize) {
     bytes.push(number as u8);
 }
 
-/// What is left of the bytes.
+/// The remaining bytes.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
         Err(StateError("a number in it is too long"))
     }
 
-    /// As many bytes as a number before them says.
+    /// As many bytes as the number before them says.
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8], StateError> {
         let length = self.number()?;
         let ends = StateError("it ends too soon");
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends the cells of `now` that have another value in `then`, a few bytes each.
+/// Appends the cells of `now` whose value in `then` differs, a few bytes each.
 pub(crate) fn write_changes(bytes: &mut Vec<u8>, now: &impl Cells<u32>, then: &impl Cells<u32>) {
     let differs = |&place: &usize| now.get(place) != then.get(place);
     let changes: Vec<usize> = (0..now.size()).filter(differs).collect();
@@ -133,17 +133,17 @@ pub(crate) fn write_changes(bytes: &mut Vec<u8>, now: &impl Cells<u32>, then: &i
     }
 }
 
-/// A firmware whose state can be kept, returned to and written down.
+/// A firmware whose state can be kept, restored and written.
 pub trait Restorable: Firmware + Clone {
-    /// From now on remembers what [`Restorable::rollback`] needs. No operation may be
-    /// outstanding, and none is after a return to here.
+    /// From now on remembers what [`Restorable::rollback`] needs. No operation may be outstanding
+    /// now or after a return to here.
     fn checkpoint(&mut self);
 
-    /// Returns to the checkpoint, at the cost of what was written since. `then` is a copy
-    /// made at the checkpoint.
+    /// Returns to the checkpoint, at the cost of what was written since. `then` is a copy made at
+    /// the checkpoint.
     fn rollback(&mut self, then: &Self);
 
-    /// What differs from the state `base`, a few bytes a change. No operation may be
+    /// The difference from the state `base`, a few bytes for each change. No operation may be
     /// outstanding.
     fn changes_since(&self, base: &Self) -> Vec<u8>;
 
@@ -151,26 +151,26 @@ pub trait Restorable: Firmware + Clone {
     /// [`Restorable::changes_since`] wrote.
     ///
     /// # Errors
-    /// [`StateError`] where the bytes are no state of this drive. The state is then
-    /// unspecified until it is rolled back.
+    /// [`StateError`] if the bytes are not a state of this drive. The state is then unspecified
+    /// until it is rolled back.
     fn apply_changes(&mut self, bytes: &[u8]) -> Result<(), StateError>;
 
-    /// States how often blocks were erased: between `mean - spread` and
-    /// `mean + spread` times (not below 0), each number as likely as another.
+    /// Sets how often blocks were erased: between `mean - spread` and `mean + spread` times (not
+    /// below 0), all numbers equally likely.
     fn set_worn(&mut self, mean: u32, spread: u32);
 
-    /// Does what it does in idle time until nothing is left, before the first command.
+    /// Does all its idle-time work, before the first command.
     fn rest(&mut self) {}
 
-    /// Gives up tables of more than `bytes` that follow from others. From here on this
-    /// state only serves [`Restorable::complete`] and as what others return to, which
-    /// takes longer.
+    /// Drops derived tables of more than `bytes`. From here on this state only
+    /// serves [`Restorable::complete`] and as a state to return to, which takes
+    /// longer.
     #[must_use]
     fn without_derived(self, _bytes: u64) -> Self {
         self
     }
 
-    /// A copy that works, of a state that may have given up what follows.
+    /// A working copy of a state that may have dropped derived tables.
     #[must_use]
     fn complete(&self) -> Self {
         self.clone()
@@ -207,7 +207,7 @@ impl<M: Memory> Restorable for PageMap<M> {
     fn apply_changes(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let mut reader = Reader::of(bytes);
         let pages = reader.table(self.map.size())?;
-        // Until it is known which blocks are open, nothing counts but what is written.
+        // Until open blocks are known, only written pages count.
         for plane in 0..self.layout.planes {
             self.space.count_ahead(plane, false);
         }
@@ -245,7 +245,7 @@ impl<M: Memory> Restorable for PageMap<M> {
             .set_erase_counts(|block| drawn_erases(block, mean, spread));
     }
 
-    /// Gives up the reverse map, which follows from the map, if it is large.
+    /// Drops the reverse map, which follows from the map, if it is large.
     fn without_derived(mut self, bytes: u64) -> Self {
         if self.layout.physical_pages() * 4 > bytes {
             self.owner = M::Wide::filled(0, NOTHING);
@@ -311,7 +311,7 @@ impl<M: Memory> PageMap<M> {
 }
 
 impl<M: Memory> Space<M> {
-    /// The valid pages of `block` before and from its page `page` on.
+    /// The valid pages of `block` before, and from, its page `page`.
     fn valid_around(&self, block: u32, page: u32) -> (u32, u32) {
         let first = block * self.layout.pages_per_block;
         let count = |pages: std::ops::Range<u32>| {
@@ -321,8 +321,8 @@ impl<M: Memory> Space<M> {
         (count(0..page), count(page..self.layout.pages_per_block))
     }
 
-    /// Checks which blocks of a plane are bad or failing, beside its victim; those that are
-    /// bad are not closed.
+    /// Checks which blocks of a plane are bad or failing, apart from its victim; bad blocks are not
+    /// closed.
     fn check_health(&self, plane: u32, victim: u32, is_closed: &mut [bool]) -> Checked {
         let space = self;
         let (mut failing, mut failed) = (0, 0);
@@ -354,8 +354,8 @@ impl<M: Memory> Space<M> {
         )
     }
 
-    /// Checks the records of one plane, and says which of its blocks are closed; answers how
-    /// many pages of it are valid.
+    /// Checks the records of one plane, and says which of its blocks are closed. Returns how many
+    /// of its pages are valid.
     pub(crate) fn check_plane(&mut self, plane: u32) -> Result<u32, StateError> {
         let blocks = self.layout.blocks_per_plane as usize;
         let first = plane * self.layout.blocks_per_plane;

@@ -1,5 +1,5 @@
-//! The blocks of every plane: which are free, which are being filled, which
-//! can be collected.
+//! The blocks of every plane: which are free, which are being filled, which can be
+//! collected.
 //!
 //! ```text
 //!   free list ──> frontier (host) ──> closed ──> victim ──> erased ──> free list
@@ -16,11 +16,11 @@ use crate::valid::Valid;
 use crate::victim::{ClosedBlocks, VictimRule};
 use crate::{Failures, FlashLayout, NOTHING, Policies, Ppn};
 
-/// Which of the open blocks of a plane.
+/// One of the open blocks of a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frontier {
     Host,
-    /// What the host overwrites often, where that is kept apart.
+    /// Data that the host overwrites often, if it is kept separate.
     Hot,
     Collection,
 }
@@ -29,7 +29,7 @@ impl Frontier {
     pub const ALL: [Self; 3] = [Self::Host, Self::Hot, Self::Collection];
 }
 
-/// Fields of a plane's record; what every write needs comes first.
+/// Fields of a plane's record. Fields that every write needs come first.
 #[derive(Clone, Copy)]
 #[repr(usize)]
 pub(crate) enum Field {
@@ -48,9 +48,9 @@ pub(crate) enum Field {
     Closed,
     /// State of the plane's random numbers.
     Random,
-    /// 1 from the moment collection starts until it stops.
+    /// 1 while collection is in progress.
     Collecting,
-    /// Valid pages, where pages may move between planes.
+    /// Valid pages, if pages may move between planes.
     Valid,
     /// 1 if the victim is one of wear levelling.
     VictimLevels,
@@ -58,16 +58,16 @@ pub(crate) enum Field {
     HotLeft,
     /// 1 from a victim of wear levelling to the next of collection.
     Levelled,
-    /// One more than the page of the victim that work in idle time has read and not yet
-    /// programmed elsewhere; 0 for none.
+    /// One more than the page of the victim that idle-time work has read but not yet programmed
+    /// elsewhere; 0 for none.
     Held,
-    /// Pages that can be programmed of each open block, where programs can fail.
+    /// Pages of each open block that can be programmed, if programs can fail.
     HostEnd,
     HotEnd,
     CollectionEnd,
-    /// Blocks in which a program has failed, still to be emptied.
+    /// Blocks in which a program has failed and that are not empty yet.
     Failing,
-    /// Those, and those that are bad.
+    /// These blocks and the bad ones.
     Failed,
 }
 
@@ -75,7 +75,7 @@ pub(crate) enum Field {
 #[derive(Clone, Copy)]
 #[repr(usize)]
 enum Register {
-    /// Whose turn it is, where planes take turns.
+    /// The plane whose turn it is, if planes take turns.
     Turn,
     /// The plane that works next in idle time.
     Background,
@@ -83,8 +83,8 @@ enum Register {
 
 pub(crate) const REGISTERS: usize = 8;
 
-/// Words of a plane's record; first those of every plane that every write needs, a
-/// cache line each, then the others.
+/// Words of a plane's record. First come the words that every write needs, a cache line for every
+/// plane, then the others.
 const PLANE_WORDS: usize = 32;
 const LINE_WORDS: usize = 16;
 
@@ -103,12 +103,12 @@ fn place_of(layout: &FlashLayout, plane: u32, field: Field) -> usize {
     }
 }
 
-/// A victim in the middle of its collection.
+/// A victim that is being collected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Victim {
     /// The block.
     pub block: u32,
-    /// The next of its pages to look at.
+    /// Its next page to examine.
     pub page: u32,
     /// Collection or wear levelling.
     pub cause: Cause,
@@ -120,13 +120,13 @@ pub(crate) struct Space<M: Memory> {
     pub(crate) planes: M::Wide,
     pub(crate) free: M::Wide,
     pub(crate) valid: Valid<M>,
-    /// Of every block, how many blocks its plane had closed before it.
+    /// For every block, how many blocks its plane had closed before it.
     pub(crate) closed_at: M::Wide,
-    /// Of every block, its erases; see `wear.rs`.
+    /// For every block, its erases; see `wear.rs`.
     pub(crate) erases: M::Wide,
     /// Words of the whole drive, see [`Register`].
     pub(crate) registers: M::Wide,
-    /// Of every block, whether it fails or is bad; empty where none does. See `failures.rs`.
+    /// For every block, whether it fails or is bad; empty if none does. See `failures.rs`.
     pub(crate) health: M::Wide,
     pub(crate) failures: Option<Failures>,
     /// Blocks that a plane can lose.
@@ -225,7 +225,7 @@ impl<M: Memory> Space<M> {
     /// Bytes of the tables for `layout`.
     pub fn table_bytes(layout: &FlashLayout) -> u64 {
         let planes = u64::from(layout.planes);
-        // A word in the free list, one for the time of closing, one for the erases.
+        // Words: one in the free list, one for the time of closing, one for the erases.
         let words = PLANE_WORDS as u64 + u64::from(layout.blocks_per_plane) * 3;
         planes * words * 4 + Valid::<M>::table_bytes(layout)
     }
@@ -240,7 +240,7 @@ impl<M: Memory> Space<M> {
         self.planes.set(place_of(&self.layout, plane, field), value);
     }
 
-    /// Whose turn it is, where planes take turns.
+    /// The plane whose turn it is, if planes take turns.
     #[inline]
     pub fn turn(&self) -> u32 {
         self.registers.get(Register::Turn as usize)
@@ -266,14 +266,14 @@ impl<M: Memory> Space<M> {
         self.field(plane, Field::Valid)
     }
 
-    /// A valid page more or fewer on a plane.
+    /// Changes the number of valid pages on a plane by one.
     #[inline]
     pub fn count_valid(&mut self, plane: u32, change: i32) {
         let valid = self.field(plane, Field::Valid).wrapping_add_signed(change);
         self.set_field(plane, Field::Valid, valid);
     }
 
-    /// Free blocks of a plane, the frontiers not counted.
+    /// Free blocks of a plane, without the frontiers.
     #[inline]
     pub fn free_blocks(&self, plane: u32) -> u32 {
         self.field(plane, Field::FreeCount)
@@ -285,7 +285,7 @@ impl<M: Memory> Space<M> {
         self.field(plane, Self::fields(frontier).1)
     }
 
-    /// Where the next page of a frontier and, after it, the pages left are kept.
+    /// The fields with the next page of a frontier and, after it, the pages left.
     #[inline(always)]
     pub(crate) fn fields(frontier: Frontier) -> (Field, Field) {
         match frontier {
@@ -295,16 +295,16 @@ impl<M: Memory> Space<M> {
         }
     }
 
-    /// Hands out the next page of a frontier, opening a block if need be.
-    /// `None` when no block is free.
+    /// Hands out the next page of a frontier, opening a block if necessary. `None` if no block is
+    /// free.
     #[inline(always)]
     pub fn next_page(&mut self, plane: u32, frontier: Frontier) -> Option<Ppn> {
         let (page, _) = self.next_pages(plane, frontier, 1)?;
         Some(Ppn(page))
     }
 
-    /// Hands out the next pages of a frontier, up to `most` of one block, opening a
-    /// block if need be: the first, and how many. `None` when no block is free.
+    /// Hands out the next pages of a frontier, up to `most` from one block, opening a block if
+    /// necessary: the first page and their number. `None` if no block is free.
     #[inline(always)]
     pub fn next_pages(&mut self, plane: u32, frontier: Frontier, most: u32) -> Option<(u32, u32)> {
         let place = place_of(&self.layout, plane, Self::fields(frontier).0);
@@ -318,7 +318,7 @@ impl<M: Memory> Space<M> {
             (first, pages, *left)
         })?;
         if left == 0 {
-            // The last page is handed out: the block counts as closed.
+            // The last page is handed out, so the block counts as closed.
             self.close(plane, frontier, first);
         }
         Some((first, pages))
@@ -340,7 +340,7 @@ impl<M: Memory> Space<M> {
         Some(())
     }
 
-    /// The open block that holds `page` is filled.
+    /// The open block that holds `page` is full.
     #[cold]
     #[inline(never)]
     fn close(&mut self, plane: u32, frontier: Frontier, page: u32) {
@@ -365,8 +365,8 @@ impl<M: Memory> Space<M> {
         Frontier::ALL.into_iter().find_map(ahead).unwrap_or(0..0)
     }
 
-    /// Whether the pages of `plane` that are still to be written count as valid, as they
-    /// do as a rule.
+    /// Sets whether the pages of `plane` that are still to be written count as valid, as they
+    /// normally do.
     pub fn count_ahead(&mut self, plane: u32, do_count: bool) {
         let pages = self.layout.pages_per_block;
         for frontier in Frontier::ALL {
@@ -411,7 +411,7 @@ impl<M: Memory> Space<M> {
         self.count_erase(block);
     }
 
-    /// The victim that is being collected on `plane`, if any.
+    /// The victim being collected on `plane`, if any.
     #[inline]
     pub fn victim(&self, plane: u32) -> Option<Victim> {
         let block = self.field(plane, Field::Victim);
@@ -425,17 +425,17 @@ impl<M: Memory> Space<M> {
         })
     }
 
-    /// The block that wear levelling empties now, if it is to.
+    /// The block that wear levelling should empty now, if any.
     fn choose_lagging(&mut self, plane: u32, spread: u32) -> Option<Victim> {
-        // One at a time, and only while its pages have somewhere to go.
+        // One at a time, and only while its pages have a place to go.
         let may = self.field(plane, Field::Levelled) == 0 && self.free_blocks(plane) >= 2;
         let lagging = may.then(|| self.lagging(plane, spread)).flatten();
         self.set_field(plane, Field::Levelled, lagging.is_some().into());
         Some(self.take_victim(plane, lagging?, Cause::Wear))
     }
 
-    /// Asks the rule for a block to collect, and before that wear levelling for one
-    /// that lags. `None` when no closed block has an invalid page.
+    /// Chooses a block to collect: first a lagging one for wear levelling, otherwise by the rule.
+    /// `None` if no closed block has an invalid page.
     pub fn choose_victim(&mut self, plane: u32) -> Option<Victim> {
         if let Some(victim) = self.choose_failing(plane) {
             return Some(victim);
@@ -463,14 +463,14 @@ impl<M: Memory> Space<M> {
     pub(crate) fn take_victim(&mut self, plane: u32, block: u32, cause: Cause) -> Victim {
         let cause = self.cause_of(plane, block, cause);
         let valid = self.valid.count(block);
-        // A victim is no candidate again; its count keeps falling meanwhile.
+        // A victim cannot be chosen again; its count keeps falling meanwhile.
         self.valid.withdraw(block);
         self.set_field(plane, Field::Victim, block);
         self.set_field(plane, Field::VictimPage, 0);
         let levels = cause == Cause::Wear;
         self.set_field(plane, Field::VictimLevels, levels.into());
-        // Moving `valid` pages must be done after `pages - valid` host writes; levelling
-        // wins nothing, and takes one write a move.
+        // Moving `valid` pages must be done after `pages - valid` host writes. Levelling wins
+        // nothing and takes one write for each move.
         let pages = self.layout.pages_per_block;
         let price = if levels { valid } else { pages - valid };
         self.set_field(plane, Field::Credit, 0);
@@ -483,8 +483,8 @@ impl<M: Memory> Space<M> {
         }
     }
 
-    /// Whether collection is to go on: from the moment the free blocks of a plane
-    /// are down to the reserve until they reach where it stops.
+    /// Whether collection should continue. It starts when the free blocks of a plane fall to the
+    /// reserve, and stops at its limit.
     pub fn wants_collection(&mut self, plane: u32) -> bool {
         let free = self.free_blocks(plane);
         let collecting = self.field(plane, Field::Collecting) != 0;
@@ -495,13 +495,13 @@ impl<M: Memory> Space<M> {
         wants || self.has_failing(plane)
     }
 
-    /// Free blocks of a plane at which its collection stops.
+    /// The number of free blocks of a plane at which its collection stops.
     pub const fn stop_blocks(&self) -> u32 {
         self.stop_blocks
     }
 
-    /// The victim that is being collected on `plane`, or another where collection is to go on
-    /// and something can be won.
+    /// The victim being collected on `plane`, or another if collection should continue and
+    /// something can be won.
     #[inline]
     pub fn wanted_victim(&mut self, plane: u32) -> Option<Victim> {
         match self.victim(plane) {
@@ -533,7 +533,7 @@ impl<M: Memory> Space<M> {
             .wrapping_sub(self.closed_at.get(block as usize))
     }
 
-    /// Any block of a plane, by xorshift32.
+    /// A random block of a plane, by xorshift32.
     pub fn draw_block(&mut self, plane: u32) -> u32 {
         let mut state = self.field(plane, Field::Random);
         state ^= state << 13;
@@ -544,18 +544,18 @@ impl<M: Memory> Space<M> {
         plane * self.layout.blocks_per_plane + ((u64::from(state) * blocks) >> 32) as u32
     }
 
-    /// Remembers how far the collection of a plane's victim has come.
+    /// Records how far the collection of a plane's victim has come.
     #[inline]
     pub fn advance_victim(&mut self, plane: u32, page: u32) {
         self.set_field(plane, Field::VictimPage, page);
     }
 
-    /// Nothing is left of the plane's victim.
+    /// The plane's victim is empty.
     pub fn finish_victim(&mut self, plane: u32) {
         self.set_field(plane, Field::Victim, NOTHING);
     }
 
-    /// One host write went to `plane`: how many moves are due now.
+    /// One host write went to `plane`. Returns how many moves are due now.
     #[inline]
     pub fn moves_due(&mut self, plane: u32) -> u32 {
         let credit = self.field(plane, Field::Credit) + self.field(plane, Field::CreditPerWrite);

@@ -1,5 +1,5 @@
-//! Which pages hold the newest data of some logical page, and how many of each
-//! block do.
+//! Which pages hold the newest data of some logical page, and how many of each block
+//! do.
 //!
 //! ```text
 //!   bits    1 a page, whole words a block     1 1 0 1 | 1 1 1 1 | 0 0 0 0
@@ -7,9 +7,9 @@
 //!           closed: filled, and nobody's victim closed   open     free
 //! ```
 //!
-//! A block is opened with every bit set, so that filling it touches neither bits nor
-//! counts: the pages that are still to be written count as valid, and nobody asks
-//! about them but [`Space`](crate::space::Space), which knows how many they are.
+//! A block is opened with every bit set, so filling it touches neither bits nor counts.
+//! Pages that are still to be written count as valid. Nobody asks about them except
+//! [`Space`](crate::space::Space), which knows their number.
 
 use std::ops::Range;
 
@@ -17,8 +17,8 @@ use crate::FlashLayout;
 use crate::divisor::Divisor;
 use crate::memory::{Cells, Memory};
 
-/// Set in a block's count while the block is not closed: it never looks like a
-/// good victim then.
+/// Set in a block's count while the block is not closed, so that it never looks like a good
+/// victim.
 const NOT_CLOSED: u16 = 1 << 15;
 
 /// Bits and counts of the valid pages.
@@ -27,7 +27,7 @@ pub(crate) struct Valid<M: Memory> {
     counts: M::Narrow,
     pages_per_block: u32,
     words_per_block: u32,
-    /// Bits of a block's words that stand for no page.
+    /// Bits of a block's words that belong to no page.
     padding: u32,
     by_pages: Divisor,
 }
@@ -69,7 +69,7 @@ impl<M: Memory> Valid<M> {
         self.counts = counts;
     }
 
-    /// The same without any table.
+    /// The same without tables.
     pub fn without_tables(layout: &FlashLayout) -> Self {
         let nothing = FlashLayout {
             planes: 0,
@@ -92,7 +92,7 @@ impl<M: Memory> Valid<M> {
         (block as usize, (bit / 64) as usize, 1 << (bit % 64))
     }
 
-    /// Hints that `page` becomes invalid soon.
+    /// Prefetches for `page`, which becomes invalid soon.
     #[inline(always)]
     pub fn prefetch(&self, page: u32) {
         let (block, word, _) = self.place(page);
@@ -108,7 +108,7 @@ impl<M: Memory> Valid<M> {
         self.counts.set(block, self.counts.get(block) - 1);
     }
 
-    /// `page`, which was not valid, is.
+    /// `page` was not valid and becomes valid.
     pub fn validate(&mut self, page: u32) {
         let (block, word, bit) = self.place(page);
         self.bits.set(word, self.bits.get(word) | bit);
@@ -121,13 +121,13 @@ impl<M: Memory> Valid<M> {
         self.bits.get(word) & bit != 0
     }
 
-    /// Of the pages of `block`, 64 from page 64 `word` on, those that are valid.
+    /// The valid ones among the 64 pages of `block` from page 64 `word` on.
     #[inline(always)]
     pub fn word(&self, block: u32, word: u32) -> u64 {
         self.bits.get(self.word_of(block, word))
     }
 
-    /// The pages `moved` of a word of `block` are no longer valid.
+    /// The pages `moved` of a word of `block` become invalid.
     #[inline(always)]
     pub fn invalidate_all(&mut self, block: u32, word: u32, moved: u64) {
         let (place, block) = (self.word_of(block, word), block as usize);
@@ -141,7 +141,7 @@ impl<M: Memory> Valid<M> {
         block as usize * self.words_per_block as usize + word as usize
     }
 
-    /// Valid pages of `block`, those still to be written among them.
+    /// Valid pages of `block`, including those still to be written.
     #[inline]
     pub fn count(&self, block: u32) -> u32 {
         u32::from(self.counts.get(block as usize) & !NOT_CLOSED)
@@ -153,8 +153,8 @@ impl<M: Memory> Valid<M> {
         (count & NOT_CLOSED == 0).then_some(count.into())
     }
 
-    /// The first closed block of those of `blocks` with the fewest valid pages, and how
-    /// many. `None` if none is closed.
+    /// The first closed block of `blocks` with the fewest valid pages, and their number. `None` if
+    /// none is closed.
     pub fn fewest(&self, blocks: Range<u32>) -> Option<(u32, u32)> {
         let range = blocks.start as usize..blocks.end as usize;
         let (block, count) = self.counts.smallest(range)?;
@@ -166,19 +166,19 @@ impl<M: Memory> Valid<M> {
         self.set_range(block, 0..self.pages_per_block, true);
     }
 
-    /// Every page of `block` is written, and its data can be collected.
+    /// Every page of `block` is written, so the block may be collected.
     pub fn close(&mut self, block: u32) {
         let count = self.counts.get(block as usize);
         self.counts.set(block as usize, count & !NOT_CLOSED);
     }
 
-    /// `block` is collected, or free: no candidate.
+    /// `block` is collected or free, so it cannot be chosen.
     pub fn withdraw(&mut self, block: u32) {
         let count = self.counts.get(block as usize);
         self.counts.set(block as usize, count | NOT_CLOSED);
     }
 
-    /// Whether the pages `range` of the open block `block`, which are still to be written,
+    /// Sets whether the pages `range` of the open block `block`, which are still to be written,
     /// count as valid.
     pub fn set_range(&mut self, block: u32, range: Range<u32>, are_valid: bool) {
         let Range { start, end: upto } = range;

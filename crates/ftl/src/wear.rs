@@ -1,10 +1,10 @@
-//! How often blocks were erased, and the levelling of it.
+//! How often blocks were erased, and wear levelling.
 //!
-//! Levelling is dynamic where the free block with the fewest erases is opened
-//! first, and static where a block that lags too far behind the most erased one of
-//! its plane is emptied though its data is valid: data that nobody overwrites keeps
-//! its block from being used. One such block is emptied between two ordinary
-//! collections at most.
+//! Dynamic levelling opens the free block with the fewest erases first. Static
+//! levelling empties a block that lags too far behind the most erased one of its
+//! plane, although its data is valid: data that nobody overwrites keeps its block
+//! from being used. At most one such block is emptied between two ordinary
+//! collections.
 
 use crate::memory::{Cells, Memory};
 use crate::space::{Field, Space};
@@ -12,9 +12,9 @@ use crate::space::{Field, Space};
 /// Erases of the blocks of a drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EraseCounts {
-    /// Of the block that was erased least often.
+    /// Of the block erased least often.
     pub least: u32,
-    /// Of the block that was erased most often.
+    /// Of the block erased most often.
     pub most: u32,
     /// Of all blocks.
     pub mean: f64,
@@ -46,11 +46,11 @@ impl EraseCounts {
     }
 }
 
-/// Erases of `block` on a worn drive: between `mean - spread` and `mean + spread` (not below
-/// 0), each number as likely as another.
+/// Erases of `block` on a worn drive: between `mean - spread` and `mean + spread` (not below 0),
+/// all numbers equally likely.
 pub(crate) fn drawn_erases(block: u32, mean: u32, spread: u32) -> u32 {
-    // A different number for every block: the upper half of a product with an
-    // odd constant, mixed (Knuth's multiplicative hashing, twice).
+    // A different number for every block: the upper half of a product with an odd constant, mixed
+    // (Knuth's multiplicative hashing, twice).
     let mixed = (u64::from(block) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let drawn = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32;
     let most = 2 * u64::from(spread) + 1;
@@ -58,7 +58,7 @@ pub(crate) fn drawn_erases(block: u32, mean: u32, spread: u32) -> u32 {
     (mean + above).saturating_sub(spread)
 }
 
-/// In a block's word: its data was moved there by collection.
+/// Flag in a block's word: collection moved its data there.
 const COLLECTED: u32 = 1 << 31;
 
 impl<M: Memory> Space<M> {
@@ -73,32 +73,32 @@ impl<M: Memory> Space<M> {
         EraseCounts::of(blocks.map(|block| self.erase_count(block)))
     }
 
-    /// States how often each block was erased.
+    /// Sets how often each block was erased.
     pub fn set_erase_counts(&mut self, mut count: impl FnMut(u32) -> u32) {
         for block in 0..self.erases_len() {
             self.erases.set(block as usize, count(block) & !COLLECTED);
         }
     }
 
-    /// `block` was erased once more, or as often as can be counted.
+    /// `block` was erased once more, up to the largest number that can be counted.
     pub(crate) fn count_erase(&mut self, block: u32) {
         let count = (self.erase_count(block) + 1).min(COLLECTED - 1);
         self.erases.set(block as usize, count);
     }
 
-    /// `block` is opened for what collection moves, or for the host's data.
+    /// `block` is opened for data that collection moves, or for the host's data.
     pub(crate) fn set_collected(&mut self, block: u32, is_collected: bool) {
         let word = self.erase_count(block) | if is_collected { COLLECTED } else { 0 };
         self.erases.set(block as usize, word);
     }
 
-    /// Whether what `block` holds has survived a collection.
+    /// Whether the data in `block` has survived a collection.
     pub(crate) fn is_collected(&self, block: u32) -> bool {
         self.erases.get(block as usize) & COLLECTED != 0
     }
 
-    /// The closed block of `plane` with the fewest erases, if it lags more than
-    /// `spread` behind the block with the most.
+    /// The closed block of `plane` with the fewest erases, if it is more than `spread` behind the
+    /// block with the most.
     pub(crate) fn lagging(&self, plane: u32, spread: u32) -> Option<u32> {
         let most = self.blocks_of(plane).map(|block| self.erase_count(block));
         let most = most.max()?;
@@ -108,8 +108,8 @@ impl<M: Memory> Space<M> {
         (most - self.erase_count(lagging) > spread).then_some(lagging)
     }
 
-    /// Exchanges the head of a plane's free list with the block erased least often,
-    /// of equals the first in the list.
+    /// Exchanges the head of a plane's free list with the block erased least often; on a tie the
+    /// first in the list.
     pub(crate) fn least_worn_to_head(&mut self, plane: u32) {
         let blocks = self.layout.blocks_per_plane;
         let (head, count) = (

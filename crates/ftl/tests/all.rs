@@ -1,4 +1,4 @@
-//! The firmware's tests in one program: what they share is compiled, and linked, once.
+//! All tests of the firmware in one program, so that shared code is compiled and linked once.
 
 mod block_map;
 mod cached_map;

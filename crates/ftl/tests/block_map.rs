@@ -41,7 +41,7 @@ struct Drive {
     out: OperationBuffer,
 }
 
-/// What some writes cost: page programs of the host, of merges, erases, merges by kind.
+/// The cost of some writes: page programs of the host and of merges, erases, merges by kind.
 #[derive(Debug, PartialEq)]
 struct Cost {
     host: u64,
@@ -103,8 +103,8 @@ const SCHEMES: [(BlockScheme, u32); 3] = [
     (BlockScheme::Fast, 4),
 ];
 
-/// Every block is written whole and in order: its log becomes the data block, the old one is
-/// erased, nothing is copied.
+/// Every block is written completely and in order. Its log becomes the data block, the old one is
+/// erased, and nothing is copied.
 #[test]
 fn overwriting_in_order_costs_a_switch_merge_a_block() {
     for (scheme, log_blocks) in SCHEMES {
@@ -120,8 +120,8 @@ fn overwriting_in_order_costs_a_switch_merge_a_block() {
     }
 }
 
-/// Page 3 of each block in turn. Block mapping copies pages 0 to 2 before it and 4 to 7 when
-/// the next block follows: 7 pages a request, the last one's 4 not yet.
+/// Page 3 of each block in turn. Block mapping copies pages 0 to 2 before it, and 4 to 7 when the
+/// next block follows: 7 pages a request, with 4 of the last request still to come.
 #[test]
 fn a_thrashing_replacement_block_costs_a_full_merge_a_request() {
     let mut drive = Drive::filled(BlockScheme::Block, 0);
@@ -135,8 +135,8 @@ fn a_thrashing_replacement_block_costs_a_full_merge_a_request() {
     assert_eq!(cost, expected);
 }
 
-/// Page 3 of each block in turn with four log blocks: the first four requests find one each,
-/// every other merges the one written least recently, 8 pages and two blocks.
+/// Page 3 of each block in turn with four log blocks. The first four requests find one each; every
+/// other merges the one written least recently, 8 pages and two blocks.
 #[test]
 fn thrashing_log_blocks_cost_a_full_merge_a_request() {
     let mut drive = Drive::filled(BlockScheme::Bast, 4);
@@ -148,16 +148,16 @@ fn thrashing_log_blocks_cost_a_full_merge_a_request() {
         merges: [0, 0, 12],
     };
     assert_eq!(cost, expected);
-    // Blocks 12 to 15 have logs now: what goes there fills them, and merges nothing.
+    // Blocks 12 to 15 have logs now, so writes there fill them and merge nothing.
     let pages = (0..7).flat_map(|_| (12..16).map(|block| block * PAGES + 3));
     assert_eq!(drive.write(pages).merges, [0, 0, 0]);
-    // They are full: the next page of each merges its own.
+    // The logs are full, so the next page of each merges its own.
     let cost = drive.write((12..16).map(|block| block * PAGES + 3));
     assert_eq!((cost.merges, cost.copied, cost.erases), ([0, 0, 4], 32, 8));
 }
 
-/// Three shared log blocks take 24 pages, here of 16 blocks. The 25th page empties the first,
-/// which holds newest data of 8 blocks: 8 full merges of 8 pages, 8 data blocks and it erased.
+/// Three shared log blocks take 24 pages, here from 16 blocks. The 25th page empties the first,
+/// which holds newest data of 8 blocks: 8 full merges of 8 pages; 8 data blocks and it are erased.
 #[test]
 fn a_full_shared_log_merges_every_block_in_it() {
     let mut drive = Drive::filled(BlockScheme::Fast, 4);
@@ -173,14 +173,14 @@ fn a_full_shared_log_merges_every_block_in_it() {
         merges: [0, 0, 8],
     };
     assert_eq!(cost, expected);
-    // The second log block holds pages that were all written again in the third: it is
-    // erased, and nothing is merged.
+    // All pages of the second log block were rewritten in the third, so it is erased and nothing is
+    // merged.
     let cost = drive.write((0..8).map(|block| (8 + block) * PAGES + 3));
     assert_eq!((cost.merges, cost.erases), ([0, 0, 0], 1));
 }
 
-/// The first three pages of a block, then something else: the other five are copied behind
-/// them, and the log becomes the data block.
+/// The first three pages of a block, then something else. The other five are copied behind them,
+/// and the log becomes the data block.
 #[test]
 fn a_block_begun_in_order_costs_a_partial_merge() {
     for (scheme, log_blocks) in [
@@ -200,7 +200,7 @@ fn a_block_begun_in_order_costs_a_partial_merge() {
     }
 }
 
-/// A page at random, by xorshift.
+/// A random page, by xorshift.
 fn random_pages(count: usize) -> Vec<u32> {
     let mut state = 0x9E37_79B9_u32;
     let draw = |_| {
@@ -212,8 +212,8 @@ fn random_pages(count: usize) -> Vec<u32> {
     (0..count).map(draw).collect()
 }
 
-/// Under random writes a page map copies least and block mapping most: with 7 spare blocks
-/// on 16, measured 1.4, 4.2, 5.8, 7.3 programs a write.
+/// Under random writes a page map copies least and block mapping most. With 7 spare blocks for 16:
+/// measured 1.4, 4.2, 5.8, 7.3 programs a write.
 #[test]
 fn the_finer_the_map_the_less_is_copied() {
     let pages = random_pages(20_000);
@@ -231,8 +231,8 @@ fn the_finer_the_map_the_less_is_copied() {
         page.submit(&[write(page_number)], &mut out).unwrap();
     }
     let page = 1.0 + out.counts.moves as f64 / pages.len() as f64;
-    // A request that meets the open replacement block at or behind its place copies fewer:
-    // 1 in 16, half of them.
+    // A request that meets the open replacement block at or behind its place copies fewer: 1 in 16,
+    // half of them.
     assert!((block - 8.0 + 7.0 / 32.0).abs() < 0.1, "block {block}");
     assert!(
         page * 1.3 < fast && fast * 1.1 < bast && bast * 1.1 < block,
@@ -321,13 +321,13 @@ proptest! {
         firmware.rollback(&then);
         prop_assert_eq!(&first, &play(&mut firmware));
         prop_assert_eq!(&changes, &firmware.changes_since(&then));
-        // The state read back goes on as the one that was written.
+        // The state read back continues like the one that was written.
         let mut read = then.clone();
         read.apply_changes(&changes).unwrap();
         prop_assert_eq!(play(&mut firmware), play(&mut read));
     }
 
-    /// Whatever single byte is changed: refused, or a state that works.
+    /// Any single changed byte is refused, or gives a state that works.
     #[test]
     fn damaged_states_do_no_harm(
         ((layout, policies), before) in (drives(), draws(60)),

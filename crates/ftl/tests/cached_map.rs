@@ -1,5 +1,5 @@
-//! A map on the flash of which the lately used part is cached: the contract, and hits and
-//! misses counted otherwise.
+//! A map on the flash with recently used entries cached: the contract, and hits and misses counted
+//! independently.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::VecDeque;
@@ -58,8 +58,8 @@ fn draw(state: &mut u32) -> u32 {
     *state % LAYOUT.logical_pages
 }
 
-/// Uniform reads find an entry with the share of entries that is cached, whatever makes room:
-/// of 40,000 at 1/4, three standard deviations are 0.0065.
+/// Uniform reads find an entry with the probability that it is cached, for any replacement rule.
+/// For 40,000 reads at 1/4, three standard deviations are 0.0065.
 #[test]
 fn uniform_reads_hit_with_the_share_that_is_cached() {
     for &replacement in Replacement::ALL {
@@ -82,7 +82,7 @@ fn uniform_reads_hit_with_the_share_that_is_cached() {
     }
 }
 
-/// Hits of a list kept otherwise, in the order of use.
+/// Hits of a separately kept list, in the order of use.
 #[test]
 fn the_entry_unused_longest_makes_room() {
     let mut drive = filled(64, Replacement::Lru);
@@ -104,12 +104,12 @@ fn the_entry_unused_longest_makes_room() {
         let waits = out.operations().last().unwrap().after;
         assert_eq!(waits == NOTHING, place.is_some());
         let operations = 1 + usize::from(place.is_none());
-        // The first finds the entries that were written dirty, all of one page.
+        // The first miss finds dirty entries of writes, all of one page.
         assert_eq!(out.operations().len(), operations + usize::from(step == 0));
     }
 }
 
-/// A scan does not push out what is used again and again.
+/// A scan does not push out entries that are used again and again.
 #[test]
 fn segments_keep_what_is_used_again() {
     let hits = |replacement| {
@@ -123,14 +123,14 @@ fn segments_keep_what_is_used_again() {
         }
         out.counts.map_hits
     };
-    // Both hit on the second of each two readings; the scan of 64 empties one list, and not
-    // the other's half of 32.
+    // Both hit on the second of each two readings. The scan of 64 empties one list, but not the
+    // other one's half of 32.
     assert_eq!(hits(Replacement::Lru), 10 * 24);
     assert_eq!(hits(Replacement::SegmentedLru), 10 * 24 + 9 * 24);
 }
 
-/// Writing 64 entries of one translation page makes all of them dirty; the first that makes
-/// room takes all of them to the flash, and the others then cost nothing.
+/// Writing 64 entries of one translation page makes all of them dirty. The first that makes room
+/// takes all of them to the flash, and the others then cost nothing.
 #[test]
 fn one_write_of_a_translation_page_takes_all_its_dirty_entries() {
     let mut drive = filled(64, Replacement::Lru);
@@ -200,7 +200,7 @@ fn drives() -> impl Strategy<Value = (FlashLayout, CachedPolicies)> {
                 entries_per_page: map.2,
             };
             let most = planes * data * pages_per_block;
-            // What is left of it beside the translation pages.
+            // What is left of it next to the translation pages.
             let logical = most - most.div_ceil(map.2 + 1);
             let layout = FlashLayout {
                 planes,
@@ -268,7 +268,7 @@ proptest! {
         prop_assert_eq!(play(&mut firmware), play(&mut read));
     }
 
-    /// Whatever single byte is changed: refused, or a state that works.
+    /// Any single changed byte is refused, or gives a state that works.
     #[test]
     fn damaged_states_do_no_harm(
         ((layout, policies), before) in (drives(), draws(60)),

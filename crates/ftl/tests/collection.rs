@@ -1,4 +1,4 @@
-//! What each choice of collection changes, on drives small enough to follow by hand.
+//! The effect of each choice of collection, on drives small enough to follow by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
@@ -24,7 +24,7 @@ fn write(page: u32) -> PageRun {
     PageRun::whole(Action::Write, Lpn(page), 1)
 }
 
-/// Writes `pages` one by one under the checker; what each write erased.
+/// Writes `pages` one by one under the checker. Returns what each write erased.
 fn erased_by(layout: FlashLayout, policies: Policies, pages: &[u32]) -> Vec<Vec<u32>> {
     let firmware = PageMap::<Exclusive>::erased(layout, policies).unwrap();
     let mut checked = Checked::fresh(firmware);
@@ -65,20 +65,20 @@ fn each_rule_chooses_its_block() {
         };
         let erased = erased_by(LAYOUT, policies, &writes);
         assert!(erased[..24].iter().all(Vec::is_empty));
-        // What follows makes up for the block that the moves have opened.
+        // This one makes up for the block that the moves have opened.
         erased[24][0]
     };
     assert_eq!(victim(VictimPolicy::Greedy, 1), 5);
     assert_eq!(victim(VictimPolicy::CostBenefit, 1), 0);
     assert_eq!(victim(VictimPolicy::Fifo, 1), 0);
-    // So many draws meet every block.
+    // This many draws meet every block.
     assert_eq!(victim(VictimPolicy::DChoices, 1000), 5);
 }
 
 /// Sequential overwriting leaves victims without valid pages, so each collection
-/// wins a block. Blocks are opened at every fourth write; with a stop at three
-/// free blocks each opening collects one, with a stop at five every third
-/// collects three.
+/// wins a block. Blocks are opened at every fourth write. With a stop at three free
+/// blocks each opening collects one; with a stop at five every third collects
+/// three.
 #[test]
 fn a_higher_stop_collects_in_larger_lots() {
     let pages: Vec<u32> = (0..96).map(|step| step % 8).collect();

@@ -1,4 +1,4 @@
-//! A map of compressed pages: programs counted by hand, and that no page is ever lost.
+//! A map of compressed pages: programs counted by hand, and no page is ever lost.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
@@ -42,14 +42,14 @@ fn of(action: Action, first: u32, pages: u32, content: Content) -> PageRun {
     }
 }
 
-/// Pages of a database that are not empty, of one plane, in order.
+/// Non-empty database pages of one plane, in order.
 fn filled_pages(plane: u32) -> Vec<u32> {
     let pages = (0..LAYOUT.logical_pages).filter(|page| page % 2 == plane);
     let pages = pages.filter(|&page| !Content::Database.of_page(page, 4096).is_zero);
     pages.collect()
 }
 
-/// Two pages that shrink to one half share a flash page; zeroes take none; random data one
+/// Two pages that shrink to one half share a flash page. Zeroes take none, random data one
 /// each.
 #[test]
 fn a_write_costs_the_share_of_a_page_that_compression_leaves() {
@@ -79,7 +79,7 @@ fn a_write_costs_the_share_of_a_page_that_compression_leaves() {
     assert_eq!(out.operations().len(), 96);
 }
 
-/// Without deduplication a page of zeroes is a page that compresses well: four to a flash page.
+/// Without deduplication a page of zeroes compresses well: four to a flash page.
 #[test]
 fn zeroes_are_compressed_where_they_are_not_deduplicated() {
     let policies = CompressedPolicies {
@@ -93,8 +93,8 @@ fn zeroes_are_compressed_where_they_are_not_deduplicated() {
     assert_eq!((out.counts.packed_pages, out.counts.zero_pages), (72, 0));
 }
 
-/// Pages that were packed together are read once by one request, waiting ones and zeroes not
-/// at all.
+/// One request reads pages that were packed together once, and waiting pages and zeroes not at
+/// all.
 #[test]
 fn a_read_reads_each_flash_page_once() {
     let mut out = OperationBuffer::default();
@@ -132,8 +132,8 @@ fn a_read_reads_each_flash_page_once() {
     assert_eq!(out.operations().len(), 1);
 }
 
-/// Collection packs again what is left: two moves of halves are one program, but for what is
-/// written again while it waits for its other half.
+/// Collection packs remaining pages again: two moves of halves are one program, except for pages
+/// rewritten while they wait for their other half.
 #[test]
 fn what_collection_moves_is_packed_again() {
     // Full of data that shrinks to one half: 76 flash pages of live data on 144.
@@ -152,7 +152,7 @@ fn what_collection_moves_is_packed_again() {
             .submit(&[of(Action::Write, page, 1, content)], &mut out)
             .unwrap();
     };
-    // What lies still takes whole pages, and leaves little space to the rest.
+    // Data that does not change takes whole pages, and leaves little space to the rest.
     let (still, busy) = pages.split_at(pages.len() / 2);
     still.iter().for_each(|&page| write(page, Content::Random));
     let mut state = 1_u64;
@@ -215,8 +215,8 @@ impl Flash {
     }
 }
 
-/// Each page lies where something was programmed, no two in the same slots, and what moved
-/// was read before.
+/// Each page lies where something was programmed, no two in the same slots. Moved pages were read
+/// before.
 fn check_places(drive: &Map, flash: &Flash, slots: u32) {
     let mut taken = std::collections::BTreeSet::new();
     for page in 0..drive.layout().logical_pages {
@@ -320,7 +320,7 @@ proptest! {
                 before[page as usize] = is;
             }
         }
-        // What is written down is checked when it is read back: places, blocks, what waits.
+        // A written state is checked when it is read back: places, blocks, waiting pages.
         let bytes = drive.changes_since(&start);
         let mut other = start.clone();
         other.apply_changes(&bytes).unwrap();
@@ -342,7 +342,7 @@ proptest! {
         let mut drive = start.clone();
         let runs: Vec<_> = draws.into_iter().zip(contents).map(|(draw, content)| {
             let run = run(&layout, draw);
-            // Nothing but data: what is not there cannot be read.
+            // Writes only: data that does not exist cannot be read.
             let action = if run.action == Action::Read { Action::Write } else { run.action };
             PageRun { action, content: Content::ALL[content], ..run }
         }).collect();
@@ -360,7 +360,7 @@ proptest! {
         let mut damaged = bytes.clone();
         let place = damage.0.index(damaged.len());
         damaged[place] = damage.1;
-        // It is refused, or a state with which work goes on.
+        // It is refused, or is a state with which work continues.
         if drive.apply_changes(&damaged).is_ok() {
             let mut out = OperationBuffer::default();
             let all = PageRun::whole(Action::Write, Lpn(0), layout.logical_pages);

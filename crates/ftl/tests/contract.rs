@@ -35,12 +35,12 @@ fn policies() -> impl Strategy<Value = Policies> {
             pace,
             victim,
             victim_choices,
-            // As far above the reserve, which is 2 or 3; none is as usual.
+            // As far above the reserve, which is 2 or 3; none means the default.
             stop_blocks: (more > 0).then_some(3 + more),
             least_worn_first,
             wear_spread,
             hot_blocks,
-            // Above the reserve, as the stop.
+            // Above the reserve, like the stop.
             background_blocks: background.map(|more| 3 + more),
             failures: None,
             allocation,
@@ -96,8 +96,8 @@ fn run(layout: &FlashLayout, draw: Draw) -> PageRun {
     }
 }
 
-/// Every mapped page is valid exactly once, by map, bitmap and counts, and
-/// agrees with what the operations alone say.
+/// Every mapped page is valid exactly once, by map, bitmap and counts, and agrees with what the
+/// operations alone say.
 fn assert_consistent<M: Memory>(checked: &Checked<PageMap<M>>) {
     let firmware = checked.firmware();
     let layout = *checked.layout();
@@ -145,7 +145,7 @@ proptest! {
                 checked.completed(operation);
             }
             out.clear();
-            // None of it where planes do not collect in idle time.
+            // None if planes do not collect in idle time.
             checked.background(&IdleTime::on_all_planes(batch[0].pages), &mut out).unwrap();
         }
         assert_consistent(&checked);
@@ -170,7 +170,7 @@ proptest! {
         prop_assert_eq!(at_once.operations(), in_turn.operations());
         prop_assert_eq!(at_once.counts, in_turn.counts);
         prop_assert_eq!(whole.changes_since(&erased), parts.changes_since(&erased));
-        // With enough of it every plane has the free blocks asked for, or nothing to win.
+        // With enough of it every plane has the requested free blocks, or nothing to win.
         whole.background(&IdleTime::on_all_planes(u32::MAX / 2), &mut at_once).unwrap();
         let target = policies.background_blocks.unwrap_or(0);
         for plane in 0..layout.planes {
@@ -315,7 +315,7 @@ fn a_partial_write_reads_the_old_page_first() {
     );
 }
 
-/// A trim of pages 2 to 5 whose ends are covered in part gives up 3 and 4.
+/// A trim of pages 2 to 5 whose ends are covered partly gives up 3 and 4.
 #[test]
 fn trimmed_pages_read_as_zeroes_without_the_flash() {
     let firmware = PageMap::<Exclusive>::erased(SMALL, Pace::WholeBlock).unwrap();
@@ -341,8 +341,8 @@ fn trimmed_pages_read_as_zeroes_without_the_flash() {
         (counts.trims, counts.trimmed_reads, counts.unmapped_reads),
         (2, 2, 0)
     );
-    // Nothing is left to read before a write of a part, and what was never
-    // written is not read as zeroes.
+    // Nothing is left to read before a partial write, and a page that was never written is not read
+    // as zeroes.
     let part = PageRun {
         last_partial: true,
         ..write(4)
@@ -383,7 +383,7 @@ fn too_little_space_names_what_would_work() {
         "{message}"
     );
     assert_eq!(refusal(16, usual), None);
-    // Two blocks more are free when collection stops: 2 x 4 pages fewer.
+    // Two more blocks are free when collection stops: 2 x 4 pages fewer.
     let later = Policies {
         stop_blocks: Some(5),
         ..usual

@@ -1,4 +1,4 @@
-//! Firmware behind the C header: the same in C and in Rust, and what firmware counts.
+//! Firmware behind the C header: the same in C and in Rust, and its counts.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn ran(command: &mut Command) {
     assert!(output.status.success(), "{said}");
 }
 
-/// hot_cold.c with `replacements` made, as a library named `name`.
+/// hot_cold.c with `replacements` applied, as a library named `name`.
 fn in_c(name: &str, replacements: &[(&str, &str)]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let mut text = std::fs::read_to_string(root().join("examples/firmware/hot_cold.c")).unwrap();
@@ -73,8 +73,8 @@ fn loaded(library: &Path) -> Checked<External> {
     Checked::fresh(External::load(library, LAYOUT, None).unwrap())
 }
 
-/// Batches that fill the drive, then write, read and trim parts and runs of pages, mostly few of
-/// them again and again.
+/// Batches that fill the drive, then write, read and trim parts and runs of pages, mostly a few of
+/// them repeatedly.
 fn batches() -> impl Iterator<Item = Vec<PageRun>> {
     let fill = (0..LAYOUT.logical_pages).map(|page| PageRun::whole(Action::Write, Lpn(page), 1));
     let mut state = 1_u64;
@@ -130,7 +130,7 @@ fn the_example_in_rust_does_what_the_one_in_c_does() {
         (firmware.own_counts().unwrap(), format!("{erases:?}"))
     });
     assert_eq!(c, rust);
-    // Collection worked, and both kinds of pages were written.
+    // Collection ran, and both kinds of pages were written.
     assert!(emitted > 40_000, "{emitted}");
     let counted = |name: &str| c.0.0.iter().find(|(own, _)| own == name).unwrap().1;
     assert_eq!(counted("pages_moved"), operations[0].counts.moves);

@@ -1,5 +1,5 @@
-//! Blocks that fail: what becomes of their data, how often they do, and when there are too
-//! many of them.
+//! Blocks that fail: what happens to their data, how often they fail, and when there are too many
+//! of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
@@ -42,10 +42,10 @@ fn write(page: u32) -> PageRun {
     PageRun::whole(Action::Write, Lpn(page), 1)
 }
 
-/// Eight pages in order on eight blocks of four: from the 25th write on every fourth erases
-/// the next block. A first erase never fails, at none before it, and a second always does:
-/// the ninth, for the 57th write, and those made in its place. Four blocks are free or open and
-/// two hold data, so two can be spared: the third is too many.
+/// Eight pages in order on eight blocks of four. From the 25th write on, every fourth erases the
+/// next block. The first erase of a block never fails, and the second always does: the ninth erase,
+/// for the 57th write, and those made in its place. Four blocks are free or open and two hold data,
+/// so two can be spared; the third is too many.
 #[test]
 fn a_drive_ends_with_the_block_that_it_cannot_spare() {
     let failures = Failures { erase: 1.0, ..NONE };
@@ -64,14 +64,14 @@ fn a_drive_ends_with_the_block_that_it_cannot_spare() {
         message.contains("plane 0 has lost 3 of its 8 blocks and could spare 2"),
         "{message}"
     );
-    // What was written is still there.
+    // Written data is still there.
     for page in 0..8 {
         assert!(checked.firmware().physical(Lpn(page)).is_some());
     }
 }
 
-/// Block 0 fails at its third page. The third write finds it so: both pages of it are moved,
-/// the program that failed comes last, and nothing is erased.
+/// Block 0 fails at its third page. The third write finds this: both pages of the block are moved,
+/// the failed program comes last, and nothing is erased.
 #[test]
 fn what_a_failing_block_holds_is_moved_before_the_next_write() {
     let third_write = |seed| {
@@ -107,8 +107,8 @@ fn what_a_failing_block_holds_is_moved_before_the_next_write() {
     assert_eq!(found.unwrap(), (expected, Some(1), 2));
 }
 
-/// Of 4,000 blocks: the deviation of a count with probability p is sqrt(4,000 p (1 - p));
-/// four are allowed.
+/// For 4,000 blocks, a count with probability p has the deviation sqrt(4,000 p (1 - p)); four
+/// deviations are allowed.
 #[test]
 fn as_many_blocks_are_bad_as_was_said() {
     let layout = FlashLayout {
@@ -135,8 +135,8 @@ fn as_many_blocks_are_bad_as_was_said() {
         }),
         0.02,
     );
-    // An erase fails with 1e-4 k / 1,000 after k: all of 1,000 are survived with
-    // exp(-sum) = exp(-0.05), nearly.
+    // After k erases an erase fails with 1e-4 k / 1,000. All of 1,000 are survived with nearly
+    // exp(-sum) = exp(-0.05).
     let worn = Failures {
         rated_erases: 1_000,
         erase: 1e-4,
@@ -151,9 +151,9 @@ fn as_many_blocks_are_bad_as_was_said() {
     assert_near(bad(twice), 1.0 - (-0.1_f64).exp());
 }
 
-/// Blocks with 500 to 520 of 1,000 rated erases lose 1 in 20 of their erases (0.1 x 0.5) and
-/// 1 in 10 of the times that they are filled. A count n with probability p has a deviation of
-/// sqrt(n p (1 - p)); four are allowed, and 2 % as erases become more than 500.
+/// Blocks with 500 to 520 of 1,000 rated erases fail at 1 in 20 erases (0.1 x 0.5) and 1 in 10
+/// fillings. A count n with probability p has a deviation of sqrt(n p (1 - p)); four are allowed,
+/// and 2 % because erases exceed 500.
 #[test]
 fn blocks_fail_as_often_as_their_erases_say() {
     let layout = FlashLayout {
@@ -192,7 +192,7 @@ fn blocks_fail_as_often_as_their_erases_say() {
         program: 0.2,
         ..rated
     });
-    // Each filling ended in an erase, a bad block or one that is still closed; 4 are free or open.
+    // Each filling ended in an erase, a bad block or a closed one; 4 are free or open.
     let filled = erases + 2_000.0 - 4.0;
     let expected = 0.1 * filled;
     let bound = 4.0 * (expected * 0.9).sqrt() + 0.02 * expected;
@@ -251,7 +251,7 @@ fn drives() -> impl Strategy<Value = (FlashLayout, Policies)> {
     })
 }
 
-/// Every mapped page is mapped once, valid, and in no bad block; nothing else is valid.
+/// Every mapped page is mapped once, valid, and in no bad block; no other page is valid.
 fn assert_consistent(firmware: &PageMap<impl drivelab_ftl::Memory>) {
     let layout = *firmware.layout();
     let mut places: Vec<u32> = (0..layout.logical_pages)
@@ -272,7 +272,7 @@ fn assert_consistent(firmware: &PageMap<impl drivelab_ftl::Memory>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
-    /// Until a drive is worn out: the contract holds, and bad blocks are left alone.
+    /// Until a drive is worn out, the contract holds and bad blocks are left alone.
     #[test]
     fn no_page_lies_in_a_bad_block(((layout, policies), draws) in (drives(), draws(400))) {
         let mut checked = Checked::fresh(PageMap::<Exclusive>::erased(layout, policies).unwrap());
@@ -332,7 +332,7 @@ proptest! {
         prop_assert_eq!(all(&mut firmware, &after), all(&mut read, &after));
     }
 
-    /// Whatever single byte is changed: refused, or a state that works.
+    /// Any single changed byte is refused, or gives a state that works.
     #[test]
     fn damaged_states_do_no_harm(
         ((layout, policies), before) in (drives(), draws(60)),

@@ -1,4 +1,4 @@
-//! Bytes that the state of a drive takes.
+//! The bytes that the state of a drive takes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{FlashLayout, PageMap, Undo};
@@ -24,7 +24,7 @@ fn a_state_takes_at_most_ten_bytes_a_page() {
     for user_bytes in [MIB << 10, MIB << 16, MIB << 20, MIB << 23] {
         let mut layout = drive(user_bytes);
         let whole = PageMap::<Undo>::table_bytes(&layout);
-        // The marks of what was changed: a bit for 128 bytes.
+        // The marks of changes: one bit for 128 bytes.
         let marks = whole / 1024;
         assert!(
             whole + marks <= 10 * layout.physical_pages() + 64 * MIB,
@@ -38,17 +38,17 @@ fn a_state_takes_at_most_ten_bytes_a_page() {
     }
 }
 
-/// What is written costs a bit of the marks, which are there already.
+/// A write costs a bit of the marks, which exist already.
 #[test]
 fn undoing_needs_less_than_sixteen_bytes_a_page_changed() {
     let layout = drive(MIB << 16);
     let whole = PageMap::<Undo>::table_bytes(&layout);
-    // When more than a quarter of the chunks is marked the marks are given up.
+    // When more than a quarter of the chunks is marked, the marks are dropped.
     let changed = u64::from(layout.logical_pages) / 4 / 32;
     assert!(whole / 1024 <= 16 * changed);
 }
 
-/// The prepared state has no reverse map; one worker has it all.
+/// The prepared state has no reverse map; the one worker has everything.
 #[test]
 fn a_drive_of_one_tebibyte_with_one_worker_stays_below_4_gib() {
     let layout = drive(MIB << 20);

@@ -1,4 +1,4 @@
-//! On which plane pages are written: orders of striping and dynamic allocation.
+//! Which planes pages are written on: orders of striping and dynamic allocation.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::BTreeSet;
@@ -53,7 +53,7 @@ fn place(plane: u32) -> [u32; 4] {
     [plane % 2, plane / 2 % 3, 0, plane / 6]
 }
 
-/// What is told of completions is nobody's business where the load of planes is not counted.
+/// Reports of completions have no effect if the load of planes is not counted.
 #[test]
 fn a_checked_firmware_heeds_completions_as_it_does_unchecked() {
     for (allocation, heeds) in [(Allocation::Static, false), (Allocation::LeastLoaded, true)] {
@@ -107,7 +107,7 @@ fn an_order_needs_all_the_planes_there_are() {
     );
 }
 
-/// Pages 0, 12, 24 .. belong to plane 0; taking turns, they go round.
+/// Pages 0, 12, 24 .. belong to plane 0; with turns, they go round.
 #[test]
 fn planes_take_turns_whatever_the_pages_are() {
     let pages = (0..12).map(|step| step * 12);
@@ -127,8 +127,8 @@ fn planes_take_turns_whatever_the_pages_are() {
     assert_eq!(read, round);
 }
 
-/// Three writes are outstanding on planes 0, 1 and 2; when that on plane 1 is
-/// complete, it is as free as planes 3 to 11, and comes after them in turn.
+/// Three writes are outstanding on planes 0, 1 and 2. When the one on plane 1 completes, it is as
+/// free as planes 3 to 11, and comes after them in turn.
 #[test]
 fn the_least_loaded_plane_is_next() {
     let mut drive = drive(policies(Allocation::LeastLoaded, StripingOrder::Cwdp));

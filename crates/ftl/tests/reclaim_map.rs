@@ -1,5 +1,5 @@
-//! A page map with placement handles: the contract, a second plain model of the same rules, and
-//! write amplification against closed forms.
+//! A page map with placement handles: the contract, a second simple model of the same rules, and
+//! write amplification compared with closed forms.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
@@ -25,7 +25,7 @@ fn write(page: u32) -> PageRun {
     PageRun::whole(Action::Write, Lpn(page), 1)
 }
 
-/// Drives as small as they can be, filled as far as they can be or less.
+/// Drives as small as possible, filled as far as possible or less.
 fn drives() -> impl Strategy<Value = (FlashLayout, ReclaimPolicies)> {
     let isolation = prop::sample::select(Isolation::ALL);
     let pace = prop::sample::select(Pace::ALL);
@@ -52,7 +52,7 @@ fn drives() -> impl Strategy<Value = (FlashLayout, ReclaimPolicies)> {
     )
 }
 
-/// Identifiers, some of them of handles and groups that there are not.
+/// Identifiers, some of them for handles and groups that do not exist.
 fn identifiers(count: usize) -> impl Strategy<Value = Vec<PlacementId>> {
     let one = (prop::option::of(0..5_u8), prop::option::of(0..4_u8));
     prop::collection::vec(
@@ -61,12 +61,12 @@ fn identifiers(count: usize) -> impl Strategy<Value = Vec<PlacementId>> {
     )
 }
 
-/// The same rules with nothing but lists.
+/// The same rules, implemented only with lists.
 struct Plain {
     layout: FlashLayout,
     policies: ReclaimPolicies,
     units: Vec<Unit>,
-    /// Of each logical page, its unit and its place there.
+    /// For each logical page, its unit and its place there.
     newest: Vec<Option<(usize, usize)>>,
     collected: Vec<Option<(usize, u32, u32)>>,
     collecting: Vec<bool>,
@@ -81,7 +81,7 @@ struct Unit {
     is_victim: bool,
     handle: u32,
     erases: u32,
-    /// How many of its places are filled, and by which logical page each.
+    /// How many of its places are filled, and with which logical page each.
     filled: usize,
     places: Vec<Option<u32>>,
 }
@@ -131,7 +131,7 @@ impl Plain {
         self.of_group(group).into_iter().filter(is_free).collect()
     }
 
-    /// `from` is the plane of data that moves, as the place among those of its group.
+    /// `from` is the plane of moved data, as its index in its group.
     fn put(&mut self, logical: u32, group: u32, lane: u32, from: Option<usize>) {
         let open = self.of_group(group);
         let open = open
@@ -162,7 +162,7 @@ impl Plain {
         let place = match from {
             None => self.units[unit].filled,
             Some(plane) => next_on(plane).unwrap_or_else(|| {
-                // The plane with the most room, of equals the first.
+                // The plane with the most room; on a tie the first.
                 let next = (0..planes).filter_map(next_on);
                 next.min_by_key(|place| place / planes).unwrap()
             }),
@@ -306,7 +306,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     /// Checked from the operations alone: units are written in order, moves carry the newest data,
-    /// erases take none.
+    /// and erases destroy none.
     #[test]
     fn it_keeps_the_contract((layout, policies) in drives(), draws in draws(250), ids in identifiers(250)) {
         let mut drive = Checked::fresh(Map::erased(layout, policies).unwrap());
@@ -326,7 +326,7 @@ proptest! {
         prop_assert!(drive.erase_counts().is_ok());
     }
 
-    /// Lists and the same rules give the same moves, erases and places.
+    /// Lists with the same rules give the same moves, erases and places.
     #[test]
     fn a_plain_model_does_the_same(
         (layout, policies) in drives(),
@@ -396,7 +396,7 @@ proptest! {
     }
 }
 
-/// A drive of so many units of 4 planes x 16 pages.
+/// A drive with `units` units of 4 planes x 16 pages.
 fn layout(units: u32, logical_pages: u32) -> FlashLayout {
     FlashLayout {
         planes: 4,
@@ -419,8 +419,8 @@ fn policies(handles: u32) -> ReclaimPolicies {
     }
 }
 
-/// Four logs that go round in ranges of their own at different speeds: by handles every unit
-/// holds one log's pages, which go together, so nothing is ever moved. In one unit they are mixed.
+/// Four logs that cycle through their own ranges at different speeds. With handles every unit holds
+/// pages of one log, which expire together, so nothing is moved. In one unit they are mixed.
 #[test]
 fn logs_under_handles_of_their_own_cost_no_moves() {
     let speeds = [7, 3, 2, 1];
@@ -446,7 +446,7 @@ fn logs_under_handles_of_their_own_cost_no_moves() {
     assert_eq!((moves, counts.moved_units, counts.invalid_pages), (0, 0, 0));
     assert_eq!(counts.host_pages, [28_000, 12_000, 8_000, 4_000]);
     assert_eq!(counts.media_pages, counts.host_pages);
-    // One a handle at first, and one for each that is filled.
+    // One for each handle at first, and one for each filled unit.
     let switches: u64 = counts
         .host_pages
         .iter()
@@ -455,7 +455,7 @@ fn logs_under_handles_of_their_own_cost_no_moves() {
     assert_eq!(counts.unit_switches, switches);
     let (moves, counts) = run(1);
     assert!(moves > 0 && counts.moved_units > 0);
-    // What names a handle that there is not goes to the first one, and is counted.
+    // Writes with an unknown handle go to the first one and are counted.
     assert_eq!(counts.invalid_pages, 24_000);
     assert_eq!(counts.host_pages, [52_000]);
 }
@@ -472,9 +472,9 @@ fn greedy(a: f64, n: f64) -> f64 {
     n / (n + 1.0 - (0.5 - n / a * lambert(b)))
 }
 
-/// A small part overwritten at random beside a long log, each with a handle: the log leaves nothing
-/// to move, so the random part has the whole spare space to itself, and is what the closed form
-/// says of a drive of that size. Units that are free, and half of those that are open, serve none.
+/// A small part overwritten at random next to a long log, each with a handle. The log needs no
+/// moves, so the random part has all spare space to itself, and behaves as the closed form says for
+/// a drive of that size. Free units, and half of the open ones, serve neither.
 #[test]
 fn a_small_random_part_beside_a_log_is_a_drive_of_its_own() {
     let (units, log, random) = (400, 330 * UNIT, 30 * UNIT);
@@ -508,12 +508,12 @@ fn a_small_random_part_beside_a_log_is_a_drive_of_its_own() {
         let counts = drive.placed_counts().unwrap().since(&before);
         assert_eq!(counts.media_pages[0], counts.host_pages[0]);
         if *isolation == Isolation::Initial {
-            // What was moved is of no handle any more.
+            // Moved data belongs to no handle any more.
             continue;
         }
         let found = counts.media_pages[1] as f64 / counts.host_pages[1] as f64;
-        // Two free and half a third; the log's two units, half filled and half overwritten; half
-        // of the two in which the random part is written and moved.
+        // Two free and half a third; the log's two units, half filled and half overwritten; half of
+        // the two in which the random part is written and moved.
         let spare = 2.5 + 1.0 + 1.0;
         let physical = f64::from(units) - f64::from(log / UNIT) - spare;
         let expected = greedy(physical / f64::from(random / UNIT), f64::from(UNIT));
@@ -521,7 +521,7 @@ fn a_small_random_part_beside_a_log_is_a_drive_of_its_own() {
     }
 }
 
-/// A group takes no more than it has room for; what is too much goes where most room is.
+/// A group takes no more than it has room for; the rest goes where most room is.
 #[test]
 fn a_full_group_is_left_for_another() {
     let layout = FlashLayout {
@@ -552,7 +552,7 @@ fn a_full_group_is_left_for_another() {
     assert!(programs.all(|program| program.plane % 2 == 1));
 }
 
-/// A group that there is not, and one that is not said.
+/// A group that does not exist, and one that is not given.
 #[test]
 fn groups_are_taken_in_turn_where_none_is_said() {
     let policies = ReclaimPolicies {
@@ -590,7 +590,7 @@ fn drives_that_cannot_work_are_refused() {
         ..policies(1)
     };
     assert!(refusal(layout(40, 100), early).contains("stops at 2"));
-    // Eight handles have sixteen units open, and two free: 21 of 40 are left.
+    // Eight handles have sixteen units open, and two are free: 21 of 40 are left.
     let full = refusal(layout(40, 23 * UNIT), policies(8));
     assert!(full.contains("at most 1408 logical pages work"), "{full}");
 }

@@ -1,5 +1,5 @@
-//! A map that several handles and threads share: it does what a map of one owner does, and
-//! its tables become the same map again.
+//! A map that several handles and threads share: it behaves like a map with one owner, and its
+//! tables become the same map again.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::{Arc, Mutex};
@@ -37,7 +37,7 @@ fn write(map: &mut PageMap<impl Memory>, page: u32, out: &mut OperationBuffer) {
     map.submit(&[run], out).unwrap();
 }
 
-/// Writes, trims and collects in the background, drawn from `seed`.
+/// Random writes, trims and background collection, drawn from `seed`.
 fn work(map: &mut PageMap<impl Memory>, seed: u64) -> Vec<Operation> {
     let mut out = OperationBuffer::default();
     let mut state = seed;
@@ -76,7 +76,7 @@ fn shared_and_exclusive_maps_emit_the_same_operations() {
     let shared = PageMap::<Shared>::erased(LAYOUT, policies()).unwrap();
     let (mut first, mut second) = (shared.clone(), shared.clone());
     assert_eq!(work(&mut one, 7), work(&mut first, 7));
-    // Another handle goes on where the first has stopped.
+    // Another handle continues where the first has stopped.
     assert_eq!(work(&mut one, 8), work(&mut second, 8));
     check_every_page_once(&shared);
 }
@@ -128,9 +128,9 @@ fn threads_with_a_lock_a_plane_lose_no_page() {
     }
 }
 
-/// Tables of 8-byte words, which every cell is aligned in.
+/// Tables of 8-byte words, in which every cell is aligned.
 fn over(tables: &[Arc<Vec<u64>>], policies: Policies) -> Result<PageMap<Shared>, TablesError> {
-    // SAFETY: each vector is large enough, and lives as long as a handle of its table.
+    // SAFETY: each vector is large enough, and lives as long as a handle to its table.
     unsafe {
         PageMap::over_tables(LAYOUT, policies, |index, table| {
             assert!(table.bytes() <= tables[index].len() * 8);

@@ -65,7 +65,7 @@ fn write(drive: &mut Checked<SlcMap<Exclusive>>, pages: impl IntoIterator<Item =
     cost(&out)
 }
 
-/// 16 pages fit; every further block's worth folds the oldest block, 4 pages.
+/// 16 pages fit. Every further block's worth folds the oldest block, 4 pages.
 #[test]
 fn a_full_region_folds_a_block_for_each_that_is_written() {
     let mut drive = fresh();
@@ -83,8 +83,8 @@ fn a_full_region_folds_a_block_for_each_that_is_written() {
     assert_eq!(write(&mut drive, 16..24), expected);
 }
 
-/// From the fourteenth page on less than a block is free. Of each four writes one folds two pages,
-/// two fold one, the last of which erases the block, and one folds none: it has a block's worth.
+/// From the fourteenth page on, less than a block is free. Of every four writes, one folds two pages,
+/// two fold one (the last of these erases the block), and one folds none: it has a block's worth.
 #[test]
 fn paced_folds_are_spread_over_the_writes_that_fill_a_block() {
     let policies = SlcPolicies {
@@ -104,19 +104,19 @@ fn paced_folds_are_spread_over_the_writes_that_fill_a_block() {
     }
 }
 
-/// What was written again before it is folded is not.
+/// Pages that are rewritten before they are folded are not folded.
 #[test]
 fn pages_written_again_are_not_folded() {
     let mut drive = fresh();
     write(&mut drive, 0..12);
-    // Of the first block, pages 0 and 1 are old now; of the second all.
+    // In the first block pages 0 and 1 are old now, in the second all pages.
     write(&mut drive, [0, 1, 4, 5]);
     let cost = write(&mut drive, [6, 7, 20, 21, 22]);
     assert_eq!((cost.fold_programs, cost.fold_erases), (2, 2));
 }
 
-/// Idle time folds every full block, one operation at a time, and leaves the one that is
-/// being filled; a command in between changes nothing.
+/// Idle time folds every full block, one operation at a time, and leaves the one being filled. A
+/// command in between changes nothing.
 #[test]
 fn idle_time_empties_the_region_of_full_blocks() {
     let mut drive = fresh();
@@ -127,14 +127,14 @@ fn idle_time_empties_the_region_of_full_blocks() {
             .background(&IdleTime::on_all_planes(1), &mut out)
             .unwrap();
         if step == 2 {
-            // It was read, and is not folded any more.
+            // It was read, and need not be folded any more.
             let page = out.operations().last().unwrap();
             assert_eq!((page.kind, page.lpn), (OperationKind::Read, 1));
             write(&mut drive, [1]);
         }
         out.clear();
     }
-    // 15 pages were written, 12 of them in full blocks. Room for 13.
+    // 15 pages were written, 12 of them in full blocks. There is room for 13.
     assert_eq!(write(&mut drive, 30..43).fold_programs, 0);
     assert_eq!(write(&mut drive, [43]).fold_programs, 4);
 }
@@ -221,7 +221,7 @@ proptest! {
         prop_assert_eq!(play(&mut firmware), play(&mut read));
     }
 
-    /// Whatever single byte is changed: refused, or a state that works.
+    /// Any single changed byte is refused, or gives a state that works.
     #[test]
     fn damaged_states_do_no_harm(
         ((layout, policies), before) in (drives(), draws(60)),

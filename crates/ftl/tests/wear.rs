@@ -1,5 +1,5 @@
-//! Erase counts, what levels them, and hot data apart from cold, on drives small
-//! enough to follow by hand.
+//! Erase counts, wear levelling, and separate hot and cold data, on drives small enough to follow
+//! by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
@@ -28,8 +28,8 @@ fn drive(layout: FlashLayout, policies: Policies, worn: (u32, u32)) -> Drive {
     Checked::fresh(firmware)
 }
 
-/// Writes `pages` one by one under the checker; what that took, and the blocks of
-/// which a page was programmed for the host, each when it was opened.
+/// Writes `pages` one by one under the checker. Returns the counts, and the blocks in which a page
+/// was programmed for the host, each when it was opened.
 fn written(drive: &mut Drive, pages: impl Iterator<Item = u32>) -> (Counts, Vec<u32>) {
     let mut out = OperationBuffer::default();
     let mut opened = Vec::new();
@@ -48,8 +48,8 @@ fn written(drive: &mut Drive, pages: impl Iterator<Item = u32>) -> (Counts, Vec<
     (out.counts, opened)
 }
 
-/// Eight logical pages in order leave victims without valid pages: from the 25th
-/// write on every fourth erases one block, 18 in 96, and blocks take turns.
+/// Eight logical pages in order leave victims without valid pages. From the 25th write on every
+/// fourth erases one block, 18 in 96, and blocks take turns.
 #[test]
 fn erase_counts_are_told_with_their_spread() {
     let policies = Policies {
@@ -78,8 +78,8 @@ fn a_worn_drive_has_counts_around_those_stated() {
     assert_eq!((same.least, same.most), (700, 700));
     let spread = counts(700, 20);
     assert_eq!((spread.least, spread.most), (680, 720));
-    // A uniform choice of 41 numbers: deviation sqrt((41^2 - 1) / 12) = 11.83, and of
-    // the mean of 4,000 of them 0.19.
+    // A uniform choice of 41 numbers has the deviation sqrt((41^2 - 1) / 12) = 11.83, and the mean
+    // of 4,000 of them 0.19.
     assert!((spread.mean - 700.0).abs() < 1.0, "{}", spread.mean);
     let expected = (f64::from(41 * 41 - 1) / 12.0).sqrt();
     assert!((spread.standard_deviation - expected).abs() < 0.3);
@@ -103,7 +103,7 @@ fn the_least_worn_free_block_is_filled_first() {
     assert!(!erases.is_sorted(), "{erases:?} shows nothing");
     let (_, mut of_all) = order(true);
     assert!(of_all.is_sorted());
-    // The four least of all eight.
+    // The four smallest of all eight.
     let drive = drive(LAYOUT, AT_ONCE, (1_000, 500));
     let mut every: Vec<u32> = (0..8)
         .map(|block| drive.firmware().erase_count(block))
@@ -133,7 +133,7 @@ fn data_that_nobody_overwrites_is_moved_when_its_block_lags() {
     let (counts, erases) = run(Some(3));
     // Blocks lag by 4 when they are emptied; one or two more come while they wait.
     assert!(erases.most - erases.least <= 6, "{erases:?}");
-    // Whole blocks of four valid pages, every time both lag again.
+    // Whole blocks of four valid pages, each time both lag again.
     assert!(
         counts.wear_moves > 0 && counts.wear_moves.is_multiple_of(4),
         "{counts:?}"
@@ -142,10 +142,10 @@ fn data_that_nobody_overwrites_is_moved_when_its_block_lags() {
     assert!(later.wear_moves < counts.wear_moves, "{later:?} {counts:?}");
 }
 
-/// Two pages are written in turn with sixteen others in order. Kept apart, blocks
-/// of the two die as a whole, and so do those of the sixteen, which are overwritten
-/// in the order in which they were filled: nothing is ever moved. Together, every
-/// block holds two pages of each kind, and those that live are moved.
+/// Two pages are written alternately with sixteen others in order. If kept separate, blocks of the
+/// two become invalid as a whole. So do those of the sixteen, which are overwritten in the order in
+/// which they were filled: nothing is ever moved. If mixed, every block holds two pages of each
+/// kind, and the live ones are moved.
 #[test]
 fn hot_data_apart_from_cold_leaves_nothing_to_move() {
     let layout = FlashLayout {

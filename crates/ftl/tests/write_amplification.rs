@@ -1,8 +1,8 @@
-//! Write amplification under uniform random writes against closed forms.
+//! Write amplification under uniform random writes compared with closed forms.
 //!
-//! The closed forms know no reserve and no open blocks. A plane holds back two
-//! free blocks and, on average, half a third and half of both open ones; on
-//! planes of many blocks that does not matter, elsewhere it is taken off.
+//! The closed forms have no reserve and no open blocks. A plane holds back two free blocks and, on
+//! average, half a third and half of both open ones. On planes of many blocks that does not matter;
+//! elsewhere it is subtracted.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
@@ -29,9 +29,9 @@ fn fifo(a: f64) -> f64 {
     a / (a + lambert(a))
 }
 
-/// Victims at random. A block is chosen W / (a U) times a host write, with W the
-/// amplification and U logical pages, and each of its pages is overwritten 1 / U
-/// times: so W / (W + a) of a victim is valid, and W = 1 / (1 - W / (W + a)).
+/// Random victims. A block is chosen W / (a U) times a host write, with W the amplification and U
+/// logical pages, and each of its pages is overwritten 1 / U times. So W / (W + a) of a victim is
+/// valid, and W = 1 / (1 - W / (W + a)).
 fn random(a: f64) -> f64 {
     a / (a - 1.0)
 }
@@ -40,7 +40,7 @@ fn write(page: u32) -> PageRun {
     PageRun::whole(Action::Write, Lpn(page), 1)
 }
 
-/// A drive and what is written to it.
+/// A drive and the writes to it.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     over_provisioning: f64,
@@ -48,7 +48,7 @@ struct Case {
     blocks_per_plane: u32,
     pages_per_block: u32,
     policies: Policies,
-    /// Writes before those that count, and those, over the pages of the drive.
+    /// Writes before the counted ones, and counted writes, relative to the pages of the drive.
     warm_up: u32,
     counted: u32,
 }
@@ -85,7 +85,7 @@ impl Drive {
         self.firmware.submit(&[run], &mut self.out).unwrap();
     }
 
-    /// Programs a write of `writes` to the first `pages` at random.
+    /// Programs per write for `writes` random writes to the first `pages`.
     fn amplification(&mut self, writes: u32, pages: u32) -> f64 {
         let before = self.out.counts.moves;
         for _ in 0..writes {
@@ -116,8 +116,8 @@ fn measured(case: Case) -> f64 {
 
 const SPARES: [f64; 4] = [0.07, 0.15, 0.25, 0.5];
 
-/// One plane of so many blocks that the 3.5 held back are 0.07 % of them: at 7 %
-/// over-provisioning, where an amplification changes most, 1.1 % of it.
+/// One plane with so many blocks that the 3.5 held back are 0.07 % of them. At 7 %
+/// over-provisioning, where an amplification changes most, that is 1.1 % of it.
 fn large(over_provisioning: f64, victim: VictimPolicy) -> Case {
     Case {
         over_provisioning,
@@ -148,7 +148,7 @@ fn the_closed_forms_give_their_published_values() {
     assert!((random(1.25) - 5.0).abs() < 1e-12);
 }
 
-/// Tolerance 2 %: what is held back, and the random error of one run.
+/// Tolerance 2 %: the held-back blocks, and the random error of one run.
 fn assert_as_in_theory(victim: VictimPolicy, theory: impl Fn(f64) -> f64) {
     let mut before = f64::INFINITY;
     for spare in SPARES {
@@ -181,8 +181,8 @@ fn random_amplifies_as_its_closed_form_says() {
     assert_as_in_theory(VictimPolicy::Random, random);
 }
 
-/// One choice is none, and many are greedy; cost and benefit cannot tell hot from
-/// cold where nothing is, and lies between greedy and the order of age.
+/// One choice is random, and many are greedy. Cost-benefit cannot separate hot from cold data if
+/// there is none, and lies between greedy and the order of age.
 #[test]
 fn more_choices_come_closer_to_greedy() {
     let found = |victim, victim_choices| {
@@ -206,8 +206,8 @@ fn more_choices_come_closer_to_greedy() {
     );
 }
 
-/// A tenth of the blocks is bad: what is left of the over-provisioning of 35 % is 21 %, and
-/// an amplification of 2.2 becomes 3.2.
+/// A tenth of the blocks is bad. That leaves 21 % of the over-provisioning of 35 %, and an
+/// amplification of 2.2 becomes 3.2.
 #[test]
 fn lost_blocks_amplify_as_the_over_provisioning_that_is_left() {
     let mut case = large(0.35, VictimPolicy::Greedy);
@@ -232,8 +232,8 @@ fn lost_blocks_amplify_as_the_over_provisioning_that_is_left() {
     assert!(found > 1.4 * whole, "{whole} {found}");
 }
 
-/// With half of the data given up, the other half has (1 + spare) x 2 physical
-/// pages for each of its own.
+/// With half of the data given up, the other half has (1 + spare) x 2 physical pages for each of
+/// its own.
 #[test]
 fn after_a_trim_the_amplification_is_that_of_what_is_left() {
     let mut case = large(0.15, VictimPolicy::Greedy);
@@ -254,9 +254,9 @@ fn after_a_trim_the_amplification_is_that_of_what_is_left() {
     );
 }
 
-/// Several planes, smaller blocks and both paces, with what is held back taken
-/// off. Tolerance 0.5 %: what is left is the random error of one run, below
-/// 0.2 %, and that average.
+/// Several planes, smaller blocks and both paces, with the held-back blocks subtracted.
+/// Tolerance 0.5 %: the random error of one run, below 0.2 %, and the averaging of the held-back
+/// blocks.
 #[test]
 fn paces_and_planes_do_not_change_what_greedy_amplifies() {
     for pace in [Pace::WholeBlock, Pace::Paced] {

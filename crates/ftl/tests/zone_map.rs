@@ -1,4 +1,4 @@
-//! A map of zones: the rules against a plain second model, the contract, states kept and damaged.
+//! A map of zones: the rules compared with a simple second model, the contract, kept and damaged states.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
@@ -39,8 +39,8 @@ fn drives() -> impl Strategy<Value = (FlashLayout, ZonePolicies)> {
     )
 }
 
-/// What a command asks: its kind, its zone, how far from where the zone goes on, how many pages, and
-/// whether it is of part of a page.
+/// A command: its kind, its zone, its distance from the write pointer, its number of pages, and
+/// whether it is for part of a page.
 type Draw = (u8, u32, i32, u32, bool);
 
 fn draws(count: usize) -> impl Strategy<Value = Vec<Draw>> {
@@ -49,13 +49,13 @@ fn draws(count: usize) -> impl Strategy<Value = Vec<Draw>> {
     prop::collection::vec((0..16_u8, any::<u32>(), off, 1..6_u32, part), count)
 }
 
-/// The same rules with nothing but lists, as the specification tells them.
+/// The same rules, implemented only with lists, as in the specification.
 struct Plain {
     policies: ZonePolicies,
     zones: Vec<PlainZone>,
-    /// Zones that a write opened, first those that were opened first.
+    /// Zones opened by a write, in the order of opening.
     by_write: Vec<usize>,
-    /// The most that were open and active at once; one that a write fills whole is so for a moment.
+    /// The most open and active at once; a zone filled by one write counts for a moment.
     most: (usize, usize),
 }
 
@@ -116,7 +116,7 @@ impl Plain {
         Ok(())
     }
 
-    /// A write of `pages` at a place of a zone, or an append; answers the place.
+    /// A write of `pages` at a place of a zone, or an append. Returns the place.
     fn write(
         &mut self,
         (zone, place): (usize, u32),
@@ -171,7 +171,7 @@ impl Plain {
     }
 }
 
-/// What a draw asks of a drive whose zone is written at `pointer`.
+/// The command of a draw, on a drive whose zone has its write pointer at `pointer`.
 fn asked(
     policies: &ZonePolicies,
     zones: u32,
@@ -196,7 +196,7 @@ fn asked(
         ZoneAction::Append => off.max(0) as u32,
         _ => pointer(zone).saturating_add_signed(off),
     };
-    // Whatever it asks, it begins in its zone and ends on the drive.
+    // Any command begins in its zone and ends on the drive.
     let place = off.min(policies.zone_pages - 1);
     let pages = pages.min(zones * policies.zone_pages - first - place);
     let run = PageRun {
@@ -247,7 +247,7 @@ proptest! {
                 }
                 Ok(_) => {}
             }
-            // All that was written can be read, and nothing else.
+            // Everything written can be read, and nothing else.
             let read = PageRun::whole(Action::Read, Lpn(zone * policies.zone_pages), policies.zone_pages);
             out.clear();
             Checked::submit(&mut drive, &[read], &mut out).unwrap();
@@ -371,7 +371,7 @@ fn what_is_submitted_without_being_judged_is_judged_then() {
         error.to_string(),
         "zone 0 cannot be written so: a command that does not write where its zone is written next"
     );
-    // Judged in order, submitted out of order: the data of the first has not come.
+    // Judged in order but submitted out of order: the data of the first has not come.
     drive.judge(&write(0, 2), ZoneAction::None).unwrap();
     drive.judge(&write(2, 2), ZoneAction::None).unwrap();
     assert!(drive.submit(&[write(2, 2)], &mut out).is_err());

@@ -1,8 +1,8 @@
-//! The buffers: 1 MiB for what is read and 1 MiB for what is written, in slots of a page.
+//! The buffers: 1 MiB for reads and 1 MiB for writes, in slots of a page.
 //!
-//! Each server has its share of the slots and is alone with it: a page belongs to one
-//! server, so buffers need no locks. Slots are found by a hash of the logical page and
-//! replaced in the order in which they were used last.
+//! Each server has its share of the slots, used by nobody else. A page belongs to one server, so
+//! buffers need no locks. Slots are found by a hash of the logical page and replaced in order of
+//! last use.
 
 mod read;
 mod slots;
@@ -24,7 +24,7 @@ pub fn share_of(server: usize, servers: usize) -> usize {
     slots * (server + 1) / servers - slots * server / servers
 }
 
-/// The runs of set bits of `mask`, as bytes of a page.
+/// The runs of set bits of `mask`, as byte ranges of a page.
 pub fn runs(mut mask: u32) -> impl Iterator<Item = std::ops::Range<usize>> {
     std::iter::from_fn(move || {
         if mask == 0 {

@@ -1,14 +1,14 @@
-//! The read buffer: pages that come from the flash wait here for whoever asked, and stay
-//! until their slot is needed.
+//! The read buffer: pages from the flash wait here for whoever asked, and stay until their slot is
+//! needed.
 
 use crate::buffer::Slots;
 use crate::geometry::PAGE_BYTES;
 use crate::segment::Segment;
 
-/// What becomes of a slot.
+/// The state of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadState {
-    /// Its page is on the way.
+    /// Its page is being read.
     Filling,
     /// It holds its page.
     Filled,
@@ -23,7 +23,7 @@ pub enum Waiter {
     Write(u16),
 }
 
-/// The slots and what they hold.
+/// The slots and their content.
 #[derive(Debug)]
 pub struct ReadBuffer {
     /// Which slot holds which page.
@@ -34,7 +34,7 @@ pub struct ReadBuffer {
 }
 
 impl ReadBuffer {
-    /// So many free slots.
+    /// `slots` free slots.
     #[must_use]
     pub fn new(slots: usize) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl ReadBuffer {
         }
     }
 
-    /// What becomes of a slot that is not free.
+    /// The state of a slot that is not free.
     #[inline]
     #[must_use]
     pub fn state(&self, slot: u16) -> ReadState {
@@ -59,8 +59,8 @@ impl ReadBuffer {
         &self.data[usize::from(slot) * PAGE_BYTES..][..PAGE_BYTES]
     }
 
-    /// A slot for `page`, which no slot holds: a free one, or that of the page used longest
-    /// ago. `None` where every page is on its way.
+    /// A slot for `page`, which no slot holds: a free one, or that of the least recently used page.
+    /// `None` if every page is still being read.
     pub fn slot_for(&mut self, page: u32) -> Option<u16> {
         if self.slots.free() == 0 {
             let oldest = self
@@ -78,14 +78,14 @@ impl ReadBuffer {
         self.waiters[usize::from(slot)].push(waiter);
     }
 
-    /// The page of a slot has come: who waits for it. [`ReadBuffer::give_back`] takes the
-    /// list back.
+    /// The page of a slot has arrived. Returns who waits for it. [`ReadBuffer::give_back`] takes
+    /// the list back.
     pub fn filled(&mut self, slot: u16) -> Vec<Waiter> {
         self.states[usize::from(slot)] = ReadState::Filled;
         std::mem::take(&mut self.waiters[usize::from(slot)])
     }
 
-    /// The list of a slot is empty again; a slot that is found no more is free.
+    /// The list of a slot is empty again. A slot that is not found any more becomes free.
     pub fn give_back(&mut self, slot: u16, mut waiters: Vec<Waiter>) {
         waiters.clear();
         self.waiters[usize::from(slot)] = waiters;
@@ -101,7 +101,7 @@ impl ReadBuffer {
         };
         match self.state(slot) {
             ReadState::Filled => self.slots.release(slot),
-            // Who waits for it asked before; afterwards it is free.
+            // Whoever waits for it asked before this; afterwards the slot is free.
             ReadState::Filling => self.slots.hide(slot),
         }
     }

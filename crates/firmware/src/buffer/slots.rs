@@ -1,4 +1,4 @@
-//! Slots by number: which are free, which page each holds, and which was used last.
+//! Slots by number: which are free, which page each holds, and the order of use.
 //!
 //! ```text
 //!   hash of the page ──> first slot ──> next slot of the same hash ──> ..
@@ -12,7 +12,7 @@ pub const NO_SLOT: u16 = u16::MAX;
 #[derive(Clone, Debug)]
 pub struct Slots {
     pages: Vec<u32>,
-    /// Whether a slot is found by its page.
+    /// Whether a slot can be found by its page.
     is_found: Vec<bool>,
     heads: Vec<u16>,
     chain: Vec<u16>,
@@ -24,7 +24,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// So many free slots.
+    /// `slots` free slots.
     #[must_use]
     pub fn new(slots: usize) -> Self {
         let none = vec![NO_SLOT; slots];
@@ -41,13 +41,13 @@ impl Slots {
         }
     }
 
-    /// Slots that hold nothing.
+    /// The number of free slots.
     #[must_use]
     pub fn free(&self) -> usize {
         self.free.len()
     }
 
-    /// How many slots there are.
+    /// The number of slots.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pages.len()
@@ -87,7 +87,7 @@ impl Slots {
         None
     }
 
-    /// Gives a free slot to `page`, which no slot holds, as the one used last.
+    /// Gives a free slot to `page`, which no slot holds, as the most recently used.
     #[inline]
     pub fn take(&mut self, page: u32) -> Option<u16> {
         let slot = self.free.pop()?;
@@ -124,7 +124,7 @@ impl Slots {
         }
     }
 
-    /// The slot was used.
+    /// Records a use of the slot.
     #[inline]
     pub fn touch(&mut self, slot: u16) {
         if self.newest != slot {
@@ -133,7 +133,7 @@ impl Slots {
         }
     }
 
-    /// The slot is found by its page no more, and another may take its place.
+    /// The slot cannot be found by its page any more, and another may hold the page.
     pub fn hide(&mut self, slot: u16) {
         let place = usize::from(slot);
         if !std::mem::replace(&mut self.is_found[place], false) {
@@ -155,20 +155,20 @@ impl Slots {
         }
     }
 
-    /// Whether the slot is found by its page.
+    /// Whether the slot can be found by its page.
     #[must_use]
     pub fn is_found(&self, slot: u16) -> bool {
         self.is_found[usize::from(slot)]
     }
 
-    /// The slot holds nothing any more.
+    /// Frees the slot.
     pub fn release(&mut self, slot: u16) {
         self.hide(slot);
         self.unlink(slot);
         self.free.push(slot);
     }
 
-    /// The slot that was used longest ago of those that `is_wanted`.
+    /// The least recently used slot among those that `is_wanted`.
     #[inline]
     pub fn oldest(&self, mut is_wanted: impl FnMut(u16) -> bool) -> Option<u16> {
         let mut slot = self.oldest;
@@ -178,7 +178,7 @@ impl Slots {
         (slot != NO_SLOT).then_some(slot)
     }
 
-    /// Every slot that holds something, the one used longest ago first.
+    /// Every slot in use, the least recently used first.
     pub fn held(&self) -> impl Iterator<Item = u16> + '_ {
         let mut slot = self.oldest;
         std::iter::from_fn(move || {

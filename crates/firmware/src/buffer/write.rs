@@ -1,20 +1,20 @@
-//! The write buffer: what the host wrote stays here until its slot is needed.
+//! The write buffer: host writes stay here until their slot is needed.
 //!
 //! ```text
 //!   free ──> dirty ─────────────────> flushing ──> free
 //!              └──> filling ──> dirty ──┘
 //! ```
 //!
-//! A page that was written in part is filled up from the flash before it is flushed. A slot
-//! that is being flushed still answers reads; what the host writes meanwhile takes another.
+//! A partly written page is completed from the flash before it is flushed. A slot that is being
+//! flushed still answers reads; new host writes to its page take another slot.
 
 use crate::buffer::{Slots, runs};
 use crate::geometry::PAGE_BYTES;
 
-/// What becomes of a slot.
+/// The state of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteState {
-    /// It holds data that the flash does not.
+    /// It holds data that the flash does not have.
     Dirty,
     /// The rest of its page is being read.
     Filling,
@@ -22,15 +22,15 @@ pub enum WriteState {
     Flushing,
 }
 
-/// The slots and what they hold.
+/// The slots and their content.
 #[derive(Debug)]
 pub struct WriteBuffer {
     /// Which slot holds which page.
     pub slots: Slots,
     states: Vec<WriteState>,
-    /// Of every slot, the sectors that it holds.
+    /// For every slot, the sectors that it holds.
     masks: Vec<u32>,
-    /// Of every slot, when its oldest data came, by counting writes.
+    /// For every slot, when its oldest data came, as a number of writes.
     since: Vec<u64>,
     data: Vec<u8>,
     writes: u64,
@@ -38,7 +38,7 @@ pub struct WriteBuffer {
 }
 
 impl WriteBuffer {
-    /// So many free slots.
+    /// `slots` free slots.
     #[must_use]
     pub fn new(slots: usize) -> Self {
         Self {
@@ -52,14 +52,14 @@ impl WriteBuffer {
         }
     }
 
-    /// What becomes of a slot that is not free.
+    /// The state of a slot that is not free.
     #[inline]
     #[must_use]
     pub fn state(&self, slot: u16) -> WriteState {
         self.states[usize::from(slot)]
     }
 
-    /// Says what becomes of a slot.
+    /// Sets the state of a slot.
     pub fn set_state(&mut self, slot: u16, state: WriteState) {
         self.states[usize::from(slot)] = state;
     }
@@ -78,14 +78,14 @@ impl WriteBuffer {
         &self.data[usize::from(slot) * PAGE_BYTES..][..PAGE_BYTES]
     }
 
-    /// The same, to be written.
+    /// The same for writing.
     #[inline]
     pub fn data_mut(&mut self, slot: u16) -> &mut [u8] {
         &mut self.data[usize::from(slot) * PAGE_BYTES..][..PAGE_BYTES]
     }
 
-    /// A slot for data of `page` that is to come, and whether it held the page already;
-    /// `None` where none is free.
+    /// A slot for coming data of `page`, and whether it already held the page. `None` if none is
+    /// free.
     pub fn slot_for(&mut self, page: u32) -> Option<(u16, bool)> {
         if let Some(slot) = self.slots.find(page) {
             if self.state(slot) != WriteState::Flushing {
@@ -106,26 +106,26 @@ impl WriteBuffer {
         Some((slot, false))
     }
 
-    /// The sectors `mask` have come into a slot.
+    /// The sectors `mask` have been written to a slot.
     #[inline]
     pub fn wrote(&mut self, slot: u16, mask: u32) {
         self.masks[usize::from(slot)] |= mask;
         self.writes += 1;
     }
 
-    /// Slots that hold data which the flash does not have, and which is not on its way.
+    /// Slots with data that the flash does not have and that is not being flushed.
     #[must_use]
     pub fn dirty(&self) -> usize {
         self.dirty
     }
 
-    /// A slot is on its way to the flash.
+    /// A slot is being flushed.
     pub fn flushing(&mut self, slot: u16) {
         self.set_state(slot, WriteState::Flushing);
         self.dirty -= 1;
     }
 
-    /// A slot's data is given up, or is on the flash.
+    /// The data of a slot was given up, or is on the flash.
     pub fn release(&mut self, slot: u16) {
         if self.state(slot) != WriteState::Flushing {
             self.dirty -= 1;
@@ -133,13 +133,13 @@ impl WriteBuffer {
         self.slots.release(slot);
     }
 
-    /// The place of the next write in the order of writes.
+    /// The number of the next write.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.writes
     }
 
-    /// Whether all that was written before `then` is on the flash.
+    /// Whether everything written before `then` is on the flash.
     #[must_use]
     pub fn is_clean_until(&self, then: u64) -> bool {
         self.slots
@@ -147,7 +147,7 @@ impl WriteBuffer {
             .all(|slot| self.since[usize::from(slot)] >= then)
     }
 
-    /// The slot to flush next: of those that came before `then`, if that is given.
+    /// The slot to flush next. If `then` is given, only slots from before it.
     #[must_use]
     pub fn next_dirty(&self, then: Option<u64>) -> Option<u16> {
         self.slots.oldest(|slot| {
@@ -156,7 +156,7 @@ impl WriteBuffer {
         })
     }
 
-    /// Fills what the host has not written with `page`, and answers with the bytes copied.
+    /// Completes the slot with sectors of `page` that the host has not written. Returns the bytes copied.
     pub fn fill(&mut self, slot: u16, page: Option<&[u8]>) -> usize {
         let missing = !self.mask(slot);
         let mut copied = 0;

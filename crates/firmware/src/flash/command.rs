@@ -4,32 +4,32 @@ use drivelab_ftl::{Operation, OperationKind};
 
 use crate::handoff::Descriptor;
 
-/// Why a die does something.
+/// The purpose of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// A slot of the read buffer is to be filled.
+    /// Fill a slot of the read buffer.
     Fill,
-    /// A slot of the write buffer is to be emptied.
+    /// Empty a slot of the write buffer.
     Flush,
     /// Collection.
     Move,
 }
 
-/// An operation of a die. Its data is moved by the flash controller between the die and
-/// the slot that is named; collection's data stays in the flash controller.
+/// An operation of a die. The flash controller moves its data between the die and the given slot.
+/// Data of collection stays in the flash controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashCommand {
     /// Read, program or erase.
     pub kind: OperationKind,
-    /// Why.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// Whose buffer the slot belongs to.
+    /// The owner of the slot's buffer.
     pub worker: u8,
     /// The slot.
     pub slot: u16,
     /// The page.
     pub page: u32,
-    /// What stands beside the data, out of band: the logical page.
+    /// The logical page, stored out of band with the data.
     pub logical: u32,
 }
 
@@ -81,10 +81,10 @@ impl Descriptor for FlashCommand {
     }
 }
 
-/// A die has done something for a slot.
+/// A die has finished an operation for a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashDone {
-    /// For what.
+    /// Its purpose.
     pub purpose: Purpose,
     /// The slot.
     pub slot: u16,

@@ -1,4 +1,4 @@
-//! The flash: what a die is told, and the stub that stands for it.
+//! The flash: the operations of a die, and the stub that takes its place.
 
 mod command;
 mod nand;

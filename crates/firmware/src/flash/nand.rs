@@ -1,10 +1,10 @@
-//! A stub of the flash: it keeps how far each block is programmed and refuses what a flash
-//! could not do. It holds no data and takes no time.
+//! A stub of the flash. It records how far each block is programmed and refuses what a flash could
+//! not do. It holds no data and takes no time.
 
 use drivelab_ftl::{Divisor, OperationKind};
 use thiserror::Error;
 
-/// What a die refuses.
+/// Operations that a die refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NandError {
     /// Pages of a block are programmed in order, once.
@@ -14,10 +14,10 @@ pub enum NandError {
         block: u32,
         /// The page of it.
         page: u32,
-        /// The page that comes next.
+        /// The page that must be next.
         next: u32,
     },
-    /// A page that was not programmed holds nothing.
+    /// A page that was not programmed holds no data.
     #[error("page {page} of block {block} was to be read, and only {next} are programmed")]
     Unwritten {
         /// The block.
@@ -41,12 +41,12 @@ pub struct Die {
     first_page: u32,
     pages_per_block: u32,
     by_pages: Divisor,
-    /// Of every block, the pages that are programmed.
+    /// For every block, the number of programmed pages.
     next: Vec<u16>,
 }
 
 impl Die {
-    /// A die whose pages begin at `first_page`; `next` says how far each block is programmed.
+    /// A die whose pages begin at `first_page`. `next` says how far each block is programmed.
     #[must_use]
     pub fn new(first_page: u32, pages_per_block: u32, next: Vec<u16>) -> Self {
         Self {

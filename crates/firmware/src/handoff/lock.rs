@@ -1,8 +1,8 @@
-//! The lock of one plane: what maps, blocks and the queue of a plane are changed under.
+//! The lock of one plane. It protects changes of the plane's map, blocks and queue.
 //!
-//! It is held for the time of one look-up or a few moves, so whoever waits spins, as
-//! firmware on cores without an operating system does; on a host with fewer cores than
-//! workers it lets others run now and then.
+//! It is held for one look-up or a few moves, so waiters spin, like firmware on cores without an
+//! operating system. On a host with fewer cores than workers, a waiter lets others run from time to
+//! time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,23 +12,23 @@ use crate::records::{Counter, Counters};
 /// Rounds of waiting after which another thread may run.
 const PATIENCE: u32 = 200;
 
-/// A spin lock with a number, which is on a cache line of its own.
+/// A spin lock with a number, on a cache line of its own.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub struct PlaneLock {
     is_taken: AtomicBool,
 }
 
-/// The lock is held as long as this lives.
+/// Holds the lock as long as it lives.
 #[derive(Debug)]
 pub struct Guard<'a> {
     lock: &'a PlaneLock,
-    /// None, where the host holds it.
+    /// `None` if the host holds it.
     number: Option<usize>,
 }
 
 impl PlaneLock {
-    /// Takes the lock, which has the number `number`.
+    /// Takes the lock, whose number is `number`.
     #[inline]
     pub fn take(&self, number: usize, counters: &Counters) -> Guard<'_> {
         counters.add(Counter::LockAcquisitions, 1);
@@ -43,7 +43,7 @@ impl PlaneLock {
         }
     }
 
-    /// Takes the lock for the host, which neither counts nor marks.
+    /// Takes the lock for the host, without counting or marking.
     pub fn take_for_host(&self) -> Guard<'_> {
         if !self.try_take() {
             self.wait();

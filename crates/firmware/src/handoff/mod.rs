@@ -1,4 +1,4 @@
-//! How workers hand work to each other: queues, and locks of planes.
+//! How workers hand work to one another: queues, and locks of planes.
 
 mod lock;
 mod ring;

@@ -6,8 +6,8 @@
 //!   . . . [ ][ ][ ][ ][ ][ ][ ][ ][ ][ ] . . .
 //! ```
 //!
-//! One worker puts in at a time and one takes out. Where several put in, as into the queue
-//! of a die, they hold the plane's lock. A full ring refuses; nobody waits inside.
+//! One worker at a time puts in and one takes out. If several put in, as into the queue of a die,
+//! they hold the plane's lock. A full ring refuses; nobody waits inside.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -15,11 +15,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::marks;
 use crate::records::{Counter, Counters};
 
-/// What a ring hands on.
+/// An item of a ring.
 pub trait Descriptor: Copy {
     /// As two words.
     fn pack(self) -> [u64; 2];
-    /// The same from what [`Descriptor::pack`] gave.
+    /// Restores what [`Descriptor::pack`] gave.
     fn unpack(words: [u64; 2]) -> Self;
 }
 
@@ -39,7 +39,7 @@ pub struct Ring<T> {
 }
 
 impl<T: Descriptor> Ring<T> {
-    /// An empty ring for `capacity` items, a power of two, with the number `number`.
+    /// An empty ring for `capacity` items (a power of two), with the number `number`.
     #[must_use]
     pub fn new(capacity: usize, number: usize) -> Self {
         let capacity = capacity.next_power_of_two();
@@ -52,11 +52,11 @@ impl<T: Descriptor> Ring<T> {
         }
     }
 
-    /// Items in the ring, as far as this side knows. Who neither puts in nor takes out may
-    /// see too many, and more than fit, but never fewer than none.
+    /// Items in the ring, as far as this side knows. A third party may see too many, even more than
+    /// fit, but never a negative number.
     #[inline]
     pub fn waiting(&self) -> usize {
-        // The head is loaded first: it never overtakes a tail that is loaded later.
+        // The head is loaded first: it never overtakes a tail loaded later.
         let head = self.head.0.load(Ordering::Acquire);
         self.tail.0.load(Ordering::Acquire).wrapping_sub(head) as usize
     }
@@ -67,7 +67,7 @@ impl<T: Descriptor> Ring<T> {
         self.cells.len() - self.waiting()
     }
 
-    /// Puts an item in; `false` where the ring is full.
+    /// Puts an item in. Returns `false` if the ring is full.
     #[inline]
     #[must_use]
     pub fn put(&self, item: T, counters: &Counters) -> bool {

@@ -4,20 +4,20 @@ use std::cell::UnsafeCell;
 
 use crate::nvme::Status;
 
-/// Memory from address 0 on. Whoever reads and writes it at the same time keeps to
-/// addresses of its own: those of a command belong to whoever serves it from the moment it
-/// is fetched to its completion, and to the host otherwise.
+/// Memory from address 0 on. Simultaneous readers and writers use separate addresses. Those of a
+/// command belong to the worker that serves it, from its fetch to its completion, and otherwise to
+/// the host.
 #[derive(Debug)]
 pub struct HostMemory {
     bytes: Box<[UnsafeCell<u8>]>,
 }
 
-// SAFETY: a command's addresses are handed from the host to a worker, from worker to worker
-// and back through rings, which release what was written before and acquire it after.
+// SAFETY: a command's addresses pass from the host to a worker, from worker to worker and back
+// through rings, which release earlier writes and acquire them afterwards.
 unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
-    /// So many bytes, all 0.
+    /// `bytes` bytes, all 0.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         let zeroes = vec![0_u8; bytes].into_boxed_slice();
@@ -36,7 +36,7 @@ impl HostMemory {
     /// Copies from `address` on.
     ///
     /// # Errors
-    /// [`Status::TRANSFER_ERROR`] where there is no memory.
+    /// [`Status::TRANSFER_ERROR`] if there is no memory.
     #[inline]
     pub fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Status> {
         let from = self.place(address, into.len())?;
@@ -48,7 +48,7 @@ impl HostMemory {
     /// Copies to `address`.
     ///
     /// # Errors
-    /// [`Status::TRANSFER_ERROR`] where there is no memory.
+    /// [`Status::TRANSFER_ERROR`] if there is no memory.
     #[inline]
     pub fn write(&self, address: u64, from: &[u8]) -> Result<(), Status> {
         let into = self.place(address, from.len())?;

@@ -1,5 +1,5 @@
-//! The other side of the interface: the host's memory, and a host that sends a list of
-//! requests. Nothing here is firmware; while it runs, no worker does.
+//! The other side of the interface: the host's memory, and a host that sends a list of requests.
+//! Nothing here is firmware, and no worker runs at the same time.
 
 mod memory;
 mod sender;

@@ -1,8 +1,8 @@
-//! A host that sends a list of requests, so many commands at a time.
+//! A host that sends a list of requests, with a limited number of commands at a time.
 //!
-//! Of its memory it gives the first pages to the two queues, and each command identifier a
-//! region for data and one page for a PRP list. A request of more than 512 KiB becomes
-//! several commands, as a driver would have it.
+//! The first pages of its memory hold the two queues. Each command identifier has a region for data
+//! and one page for a PRP list. A request of more than 512 KiB becomes several commands, as with a
+//! real driver.
 
 use crate::error::RunError;
 use crate::host::HostMemory;
@@ -20,12 +20,12 @@ const REGIONS_AT: u64 = 32 << 10;
 const REGION_BYTES: u64 = ((TRANSFER_PAGES + 1) * HOST_PAGE_BYTES) as u64;
 const MAX_SECTORS: u32 = MAX_TRANSFER_BYTES / 512;
 
-/// What the host has told the device of its queues.
+/// What the device knows about the host's positions in the queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Doorbell {
-    /// Behind the last submission entry.
+    /// One past the last submission entry.
     pub submission_tail: u16,
-    /// Behind the last completion entry that was taken.
+    /// One past the last completion entry that was taken.
     pub completion_head: u16,
 }
 
@@ -61,11 +61,11 @@ struct Begun {
 /// The host.
 pub struct Host {
     requests: Requests,
-    /// What is still to be sent of the request being sent, and its place in `begun`.
+    /// What is left of the request being sent, and its index in `begun`.
     sending: Option<(Request, usize)>,
     begun: Vec<Begun>,
     free_places: Vec<usize>,
-    /// Of every identifier, the place of its request.
+    /// For every identifier, the index of its request.
     place_of: Vec<usize>,
     free_identifiers: Vec<u16>,
     doorbell: Doorbell,
@@ -73,14 +73,14 @@ pub struct Host {
     submission_head: u16,
     phase: bool,
     has_ended: bool,
-    /// Why the list ended before its end.
+    /// Why the list stopped before its end.
     refusal: Option<RunError>,
     sent: u64,
     outstanding: usize,
 }
 
 impl Host {
-    /// A host that has `depth` commands outstanding at most.
+    /// A host with at most `depth` outstanding commands.
     #[must_use]
     pub fn new(requests: Requests, depth: u16) -> Self {
         let depth = depth.clamp(1, QUEUE_ENTRIES - 1);
@@ -120,22 +120,22 @@ impl Host {
         self.has_ended && self.outstanding == 0
     }
 
-    /// What was wrong with the list, whose requests before that are sent and complete.
+    /// The error in the list, if any. The requests before it are sent and complete.
     pub fn take_refusal(&mut self) -> Option<RunError> {
         self.refusal.take()
     }
 
-    /// What the device is to know.
+    /// What the device must know.
     #[must_use]
     pub fn doorbell(&self) -> Doorbell {
         self.doorbell
     }
 
-    /// Takes completions, of `most` requests at most, and sends further commands; answers
-    /// with the requests that are complete now.
+    /// Takes completions of at most `most` requests, and sends more commands. Returns the requests
+    /// that are now complete.
     ///
     /// # Errors
-    /// [`RunError`] where a command failed. Where the list is wrong, it ends; see
+    /// [`RunError`] if a command failed. If the list is invalid, it ends there; see
     /// [`Host::take_refusal`].
     pub fn step(
         &mut self,
@@ -279,7 +279,7 @@ impl Host {
     }
 }
 
-/// The command that asks for `count` sectors of `request`, its PRP or range list written.
+/// The command for `count` sectors of `request`, with its PRP or range list written.
 fn command(
     memory: &HostMemory,
     identifier: u16,

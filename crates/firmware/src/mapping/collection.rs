@@ -1,6 +1,6 @@
-//! Collection in the background, at the same time as the host's requests: greedy, plane by
-//! plane. It begins when fewer than a tenth of a plane's blocks are free and ends when more
-//! than 15 % are.
+//! Background collection, concurrent with host requests: greedy, plane by plane. It
+//! begins when less than a tenth of a plane's blocks are free, and ends when more than 15
+//! % are.
 
 use drivelab_ftl::OperationKind;
 
@@ -43,11 +43,11 @@ impl Paged {
         Ok(did)
     }
 
-    /// Whether the plane collects, by its free blocks.
+    /// Whether the plane should collect, by its free blocks.
     fn is_to_collect(&mut self, desk: Desk<'_>, index: usize) -> bool {
         let geometry = &desk.shared.geometry;
         let Collecting { plane, is_on } = &mut self.collecting[index];
-        // Read without the lock: a block more or fewer changes nothing but the moment.
+        // Read without the lock: one block more or fewer only changes the moment.
         let free = self.map.free_blocks(*plane);
         let most = if *is_on {
             geometry.end_blocks()

@@ -1,6 +1,6 @@
-//! Where pages lie and what is collected: the part of the firmware that can be another.
+//! Where pages lie and what is collected: the exchangeable part of the firmware.
 //!
-//! A [`Mapping`] is asked page by page. It puts operations into the queues of the dies, under
+//! A [`Mapping`] is called page by page. It puts operations into the queues of the dies, under
 //! locks of its own choice:
 //!
 //! ```text
@@ -21,26 +21,26 @@ use crate::error::RunError;
 use crate::flash::FlashCommand;
 use crate::records::Counters;
 
-/// Entries of a die's queue beyond which the host waits: collection needs room too.
+/// Entries of a die's queue beyond which the host waits, because collection needs room too.
 pub const DIE_DEPTH: usize = 256;
 
-/// A step that could be taken, or has to wait for something.
+/// Whether a step was possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It is taken.
+    /// It was done.
     Taken,
-    /// It is tried again later.
+    /// It must be tried again later.
     Waits,
 }
 
-/// Who asks: a server, with what all share.
+/// The calling server, and what all workers share.
 #[derive(Clone, Copy)]
 pub struct Desk<'a> {
     /// What all workers share.
     pub shared: &'a Controller,
-    /// The counts of the worker that asks.
+    /// The counters of the calling worker.
     pub counters: &'a Counters,
-    /// The server's number.
+    /// The number of the server.
     pub server: usize,
 }
 
@@ -49,42 +49,42 @@ pub trait Mapping: Send {
     /// Whether the queues have room for an operation on a page.
     fn is_ready(&self, desk: Desk<'_>, logical: u32) -> bool;
 
-    /// Has the flash read a page into a slot of the read buffer; `false` where there is none:
-    /// it was never written, or given up.
+    /// Makes the flash read a page into a slot of the read buffer. Returns `false` if there is
+    /// none, because it was never written or was given up.
     ///
     /// # Errors
-    /// [`RunError`] where the firmware is wrong.
+    /// [`RunError`] if the firmware is faulty.
     fn read(&mut self, desk: Desk<'_>, logical: u32, slot: u16) -> Result<bool, RunError>;
 
-    /// Has the flash program a page from a slot of the write buffer.
+    /// Makes the flash program a page from a slot of the write buffer.
     ///
     /// # Errors
-    /// [`RunError`] where the firmware is wrong.
+    /// [`RunError`] if the firmware is faulty.
     fn write(&mut self, desk: Desk<'_>, logical: u32, slot: u16) -> Result<Step, RunError>;
 
-    /// Gives a page up.
+    /// Gives up a page.
     ///
     /// # Errors
-    /// [`RunError`] where the firmware is wrong.
+    /// [`RunError`] if the firmware is faulty.
     fn trim(&mut self, desk: Desk<'_>, logical: u32) -> Result<(), RunError>;
 
-    /// Does what is to be done beside the host's requests; whether there was anything.
+    /// Does work other than host requests. Returns whether there was any.
     ///
     /// # Errors
-    /// [`RunError`] where the firmware is wrong.
+    /// [`RunError`] if the firmware is faulty.
     fn collect(&mut self, desk: Desk<'_>, is_idle: bool) -> Result<bool, RunError>;
 
     /// The die of `plane` has executed a command.
     #[inline]
     fn completed(&mut self, _desk: Desk<'_>, _plane: u32, _command: &FlashCommand) {}
 
-    /// Whether nothing waits for a queue to have room.
+    /// Whether nothing waits for room in a queue.
     fn is_at_rest(&self) -> bool {
         true
     }
 }
 
-/// A die's queue had no room, though who puts something in leaves room for the others.
+/// A die's queue had no room, although everybody leaves room for the others.
 fn overflowed(plane: u32) -> RunError {
     RunError::Inconsistent(format!("the queue of die {plane} overflowed"))
 }

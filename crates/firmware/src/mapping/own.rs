@@ -1,9 +1,9 @@
-//! A firmware of the user's own, which one worker at a time may use: one lock, number 0, around
+//! The user's own firmware, which one worker at a time may use: a single lock, number 0, protects
 //! all of it.
 //!
-//! The lock is held from the call until its operations are in the queues of the dies, so that
-//! every die gets them in the order of emission. Where a queue is full, the rest waits behind
-//! it, and the host's requests wait for that.
+//! The lock is held from the call until its operations are in the queues of the dies, so every die
+//! gets them in the order of emission. If a queue is full, the rest waits, and the host's requests
+//! wait for that.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -20,14 +20,14 @@ use crate::flash::{FlashCommand, Purpose};
 use crate::handoff::PlaneLock;
 use crate::records::Counter;
 
-/// The number of the one lock.
+/// The number of the single lock.
 const LOCK: usize = 0;
 
-/// The firmware and what waits for a queue, under their lock.
+/// The firmware, and operations that wait for a queue, under their lock.
 pub struct OwnShared<F> {
     lock: PlaneLock,
     inside: UnsafeCell<Inside<F>>,
-    /// Operations that wait for a queue to have room.
+    /// Operations that wait for room in a queue.
     waiting: AtomicUsize,
     heeds_completions: bool,
 }
@@ -38,11 +38,11 @@ struct Inside<F> {
     waiting: VecDeque<(u32, FlashCommand)>,
 }
 
-// SAFETY: what is inside is reached by who holds the lock, one at a time.
+// SAFETY: only the holder of the lock accesses the inside, one at a time.
 unsafe impl<F: Send> Sync for OwnShared<F> {}
 
 impl<F: Firmware + Send> OwnShared<F> {
-    /// Around a firmware.
+    /// Wraps a firmware.
     pub fn new(firmware: F, heeds_completions: bool) -> Self {
         Self {
             lock: PlaneLock::default(),
@@ -56,34 +56,34 @@ impl<F: Firmware + Send> OwnShared<F> {
         }
     }
 
-    /// Does something with the firmware as a worker.
+    /// Calls the firmware as a worker.
     #[inline]
     fn with<T>(&self, desk: Desk<'_>, what: impl FnOnce(&mut Inside<F>) -> T) -> T {
         let _guard = self.lock.take(LOCK, desk.counters);
-        // SAFETY: who holds the lock is alone.
+        // SAFETY: the holder of the lock is alone.
         what(unsafe { &mut *self.inside.get() })
     }
 
-    /// What the firmware counts by its own names, for the host.
+    /// The firmware's own counts by name, for the host.
     ///
     /// # Errors
-    /// [`RunError`] where what it tells cannot be.
+    /// [`RunError`] if its report is impossible.
     pub fn own_counts(&self) -> Result<OwnCounts, RunError> {
         let _guard = self.lock.take_for_host();
-        // SAFETY: who holds the lock is alone.
+        // SAFETY: the holder of the lock is alone.
         let inside = unsafe { &*self.inside.get() };
         Ok(inside.firmware.own_counts()?)
     }
 
-    /// The firmware again, when no worker is left.
+    /// Returns the firmware when no worker is left.
     pub fn into_firmware(self) -> F {
         self.inside.into_inner().firmware
     }
 }
 
 impl<F: Firmware> Inside<F> {
-    /// Submits a run of one page, and queues what is emitted; `serves` is of what serves the
-    /// host, which there may be once. Answers whether it is there.
+    /// Submits a run of one page, and queues the emitted operations. `serves` finds the one that
+    /// serves the host; there may be one. Returns whether there is.
     fn submit(
         &mut self,
         desk: Desk<'_>,
@@ -105,7 +105,7 @@ impl<F: Firmware> Inside<F> {
                     served += 1;
                     FlashCommand::of(operation, purpose, desk.server, slot)
                 }
-                // The cause takes the place of the slot, which there is none.
+                // There is no slot, so the cause takes its place.
                 _ => {
                     let cause = operation.cause as u16;
                     FlashCommand::of(operation, Purpose::Move, desk.server, cause)
@@ -128,7 +128,7 @@ impl<F: Firmware> Inside<F> {
         Ok(served > 0)
     }
 
-    /// Queues what waits, in order, as far as there is room; whether anything was queued.
+    /// Queues waiting operations, in order, as far as there is room. Returns whether any was queued.
     fn queue(&mut self, desk: Desk<'_>) -> Result<bool, RunError> {
         let mut did = false;
         while let Some(&(plane, command)) = self.waiting.front() {
@@ -145,7 +145,7 @@ impl<F: Firmware> Inside<F> {
     }
 }
 
-/// An operation for a plane that is not there.
+/// An operation for a plane that does not exist.
 pub(crate) fn no_plane(plane: u32, planes: u32) -> RunError {
     broken(format!(
         "an operation is for plane {plane}, and there are {planes}"
@@ -156,7 +156,7 @@ fn broken(what: String) -> RunError {
     FirmwareError::Contract { what }.into()
 }
 
-/// A server's handle of the firmware.
+/// A server's handle to the firmware.
 pub struct Own<'a, F>(pub &'a OwnShared<F>);
 
 impl<F: Firmware + Send> Own<'_, F> {

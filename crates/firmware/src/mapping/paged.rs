@@ -1,4 +1,4 @@
-//! The built-in page map: memory that all servers share, and a lock a plane.
+//! The built-in page map: memory shared by all servers, and a lock for each plane.
 
 use drivelab_ftl::{Action, Firmware, Lpn, OperationBuffer, PageMap, PageRun, Shared};
 
@@ -9,7 +9,7 @@ use crate::error::RunError;
 use crate::flash::{FlashCommand, Purpose};
 use crate::records::Counter;
 
-/// A server's handle of the map, and the planes that it collects on.
+/// A server's handle to the map, and the planes on which it collects.
 pub struct Paged {
     pub(super) map: PageMap<Shared>,
     pub(super) operations: OperationBuffer,
@@ -45,8 +45,8 @@ impl Mapping for Paged {
         let die = &desk.shared.dies[plane as usize];
         let lock = &desk.shared.locks[plane as usize];
         let guard = lock.take(plane as usize, desk.counters);
-        // From the look-up to the queue the lock is held: collection may otherwise erase the
-        // page before it is read.
+        // The lock is held from the look-up to the queue. Otherwise collection might erase the page
+        // before it is read.
         let is_queued = self.map.read_one(Lpn(logical)).map(|operation| {
             let command = FlashCommand::of(&operation, Purpose::Fill, desk.server, slot);
             die.put(command, desk.counters)
@@ -66,7 +66,7 @@ impl Mapping for Paged {
         let guard = lock.take(plane as usize, desk.counters);
         if !self.map.has_room_for_host(plane) {
             drop(guard);
-            // The host waits for collection, which is told to hurry.
+            // The host waits for collection, which must hurry.
             collection_steps::owe(desk.shared, plane, collection_steps::URGENT);
             return Ok(Step::Waits);
         }

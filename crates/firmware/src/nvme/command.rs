@@ -1,4 +1,4 @@
-//! Submission entries: 64 bytes become a command that has been checked.
+//! Submission entries: 64 bytes become a checked command.
 //!
 //! ```text
 //!   dword 0   operation, fuse, PSDT, command identifier
@@ -11,7 +11,7 @@ use crate::nvme::Status;
 
 /// Bytes of a submission entry.
 pub const COMMAND_BYTES: usize = 64;
-/// The most that one command moves.
+/// The largest transfer of one command.
 pub const MAX_TRANSFER_BYTES: u32 = 512 << 10;
 const SECTOR_BYTES: u32 = 512;
 const NAMESPACE: u32 = 1;
@@ -28,37 +28,37 @@ const DATASET_MANAGEMENT: u8 = 0x09;
 pub struct Sectors {
     /// The first.
     pub first: u64,
-    /// How many.
+    /// Their number.
     pub count: u32,
 }
 
-/// What a command asks for.
+/// The operation of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// What was written is to be on the flash.
+    /// Everything written must reach the flash.
     Flush,
     /// Data of the host.
     Write {
-        /// Where it goes.
+        /// Its sectors.
         sectors: Sectors,
-        /// It is to be on the flash before the command completes.
+        /// It must be on the flash before the command completes.
         is_forced: bool,
     },
     /// Data for the host.
     Read(Sectors),
-    /// Ranges that are given up; so many are listed in the host's memory.
+    /// Ranges to give up; this many are listed in the host's memory.
     Deallocate {
-        /// How many, from 1 to 256.
+        /// Their number, from 1 to 256.
         ranges: u32,
     },
 }
 
-/// A command whose fields have been checked.
+/// A command with checked fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The host's identifier of it.
+    /// The host's identifier for it.
     pub identifier: u16,
-    /// What it asks for.
+    /// Its operation.
     pub operation: Operation,
     /// The first two entries of its PRP list.
     pub prp: [u64; 2],
@@ -75,7 +75,7 @@ fn qword(entry: &[u8; COMMAND_BYTES], index: usize) -> u64 {
 }
 
 impl Command {
-    /// The identifier of an entry, whatever else is wrong with it.
+    /// The identifier of an entry, even if the rest is invalid.
     #[must_use]
     pub fn identifier_of(entry: &[u8; COMMAND_BYTES]) -> u16 {
         (dword(entry, 0) >> 16) as u16
@@ -84,7 +84,7 @@ impl Command {
     /// Checks every field of `entry` for a namespace of `capacity` sectors.
     ///
     /// # Errors
-    /// The status that the host gets.
+    /// The status for the host.
     pub fn parse(entry: &[u8; COMMAND_BYTES], capacity: u64) -> Result<Self, Status> {
         let first = dword(entry, 0);
         // Neither fused commands nor scatter-gather lists are supported.

@@ -18,12 +18,12 @@ pub struct Completion {
     pub status: Status,
     /// How far submission entries have been taken.
     pub head: u16,
-    /// Tells an entry of this round of the ring from one of the round before.
+    /// Distinguishes an entry of this round of the ring from one of the previous round.
     pub phase: bool,
 }
 
 impl Completion {
-    /// As it stands in the ring.
+    /// Its bytes in the ring.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; COMPLETION_BYTES] {
         let last = u32::from(self.identifier)
@@ -35,7 +35,7 @@ impl Completion {
         bytes
     }
 
-    /// The same from an entry.
+    /// Restores it from an entry.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; COMPLETION_BYTES]) -> Self {
         let [.., h0, h1, _, _, i0, i1, s0, s1] = *bytes;

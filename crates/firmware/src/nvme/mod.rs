@@ -1,6 +1,6 @@
-//! The host's interface: submission entries, PRP lists and completion entries as in the NVM
-//! Express Base and NVM Command Set specifications, as far as reads, writes, deallocation
-//! and flushes need them. One namespace, sectors of 512 bytes, one pair of queues.
+//! The host's interface: submission entries, PRP lists and completion entries of the NVM Express
+//! Base and NVM Command Set specifications, as far as reads, writes, deallocation and flushes need
+//! them. One namespace, sectors of 512 bytes, one pair of queues.
 
 mod command;
 mod completion;

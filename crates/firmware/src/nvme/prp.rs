@@ -11,16 +11,16 @@ use crate::nvme::{MAX_TRANSFER_BYTES, Status};
 
 /// Bytes of a page of the host.
 pub const HOST_PAGE_BYTES: usize = 4096;
-/// Pages that a command's data can lie on.
+/// The most pages that a command's data can lie on.
 pub const TRANSFER_PAGES: usize = MAX_TRANSFER_BYTES as usize / HOST_PAGE_BYTES + 1;
 const PAGE: u64 = HOST_PAGE_BYTES as u64;
 const ENTRY_BYTES: u64 = 8;
 
-/// Finds the pages of a transfer of `bytes` and tells `page` the number and address of
-/// each, the first with its offset.
+/// Finds the pages of a transfer of `bytes`. Calls `page` with the number and address of each; the
+/// first address includes its offset.
 ///
 /// # Errors
-/// The status that the host gets.
+/// The status for the host.
 pub fn walk(
     memory: &HostMemory,
     prp: [u64; 2],
@@ -28,7 +28,7 @@ pub fn walk(
     mut page: impl FnMut(usize, u64),
 ) -> Result<(), Status> {
     let [first, second] = prp;
-    // Bits 1 and 0 of an offset are clear.
+    // Bits 1 and 0 of an offset must be clear.
     if first % 4 != 0 {
         return Err(Status::INVALID_PRP_OFFSET);
     }

@@ -1,5 +1,5 @@
-//! The dies that a server owns: their queues go to the flash in order, and what was done
-//! goes back to whoever asked.
+//! The dies that a server owns. Their queues go to the flash in order, and results go back to
+//! whoever asked.
 
 use drivelab_ftl::OperationKind;
 

@@ -1,8 +1,8 @@
-//! The way from the write buffer to the flash, and what waits for its end.
+//! The path from the write buffer to the flash, and what waits for its end.
 //!
-//! Some slots are kept free, so that a write finds one: when fewer are, those used longest
-//! ago are flushed. A flush of the host, or a write that is to be forced, is a barrier: it
-//! is done when all that came before is on the flash.
+//! Some slots are kept free so that a write finds one. When there are fewer, the least recently
+//! used slots are flushed. A host flush or a forced write is a barrier: it is done when everything
+//! that came before is on the flash.
 
 use super::Server;
 use super::read::Fetch;
@@ -20,7 +20,7 @@ pub(super) struct Barrier {
 }
 
 impl<M: Mapping> Server<'_, M> {
-    /// The command is done when everything that was written before is on the flash.
+    /// The command is done when everything written before is on the flash.
     pub(super) fn wait_for_flush(&mut self, context: u16) {
         let then = self.write.now();
         if self.write.is_clean_until(then) {
@@ -30,7 +30,7 @@ impl<M: Mapping> Server<'_, M> {
         }
     }
 
-    /// Flushes until enough slots are free or will be, and what barriers wait for.
+    /// Flushes until enough slots are free or will be, and until barriers are satisfied.
     pub(super) fn flush(&mut self) -> Result<bool, RunError> {
         let slots = self.write.slots.len();
         let keep_free = (slots / 8).max(1);
@@ -65,7 +65,7 @@ impl<M: Mapping> Server<'_, M> {
         }
     }
 
-    /// Gets the rest of a page that was written in part.
+    /// Gets the rest of a partly written page.
     fn fill_slot(&mut self, slot: u16) -> Result<Step, RunError> {
         let logical = self.write.slots.page(slot);
         let read = match self.read.slots.find(logical) {
@@ -101,7 +101,7 @@ impl<M: Mapping> Server<'_, M> {
             return Ok(Step::Waits);
         }
         self.write.flushing(slot);
-        // What was read before to fill the page up is old now.
+        // The copy read before to complete the page is old now.
         self.read.invalidate(logical);
         Ok(Step::Taken)
     }
@@ -112,8 +112,8 @@ impl<M: Mapping> Server<'_, M> {
         self.end_barriers();
     }
 
-    /// Ends the commands that wait for no slot any more: whatever releases a slot that holds
-    /// data of the host, the flash or a trim, calls this.
+    /// Ends the commands that need wait for no slot any more. Call it after releasing any slot with
+    /// data of the host, because of the flash or a trim.
     pub(super) fn end_barriers(&mut self) {
         while let Some(&barrier) = self.barriers.front() {
             if !self.write.is_clean_until(barrier.then) {

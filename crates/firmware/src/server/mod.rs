@@ -1,9 +1,9 @@
-//! A server: the worker that looks pages up, keeps its share of the buffers, runs the dies
-//! it owns and collects on them.
+//! A server: the worker that looks up pages, keeps its share of the buffers, runs the dies it owns
+//! and collects on them.
 //!
-//! A turn takes what the dies have done, then segments, then empties the write buffer as
-//! far as it must, then runs the dies, then collects. Nothing in a turn waits: what cannot
-//! go on now is kept for the next one.
+//! A turn handles what the dies have done, then segments, then empties the write buffer as far as
+//! necessary, then runs the dies, then collects. Nothing in a turn waits: what cannot continue now
+//! is kept for the next turn.
 
 mod dies;
 mod flush;
@@ -24,15 +24,15 @@ use crate::segment::{Segment, SegmentDone, Work};
 
 use flush::Barrier;
 
-/// Segments that are taken in one turn.
+/// Segments taken in one turn.
 const TURN_SEGMENTS: usize = 8;
 
-/// What a turn did.
+/// The result of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// Something for the host.
+    /// Work for the host.
     Served,
-    /// Nothing but collection.
+    /// Only collection.
     Collected,
     /// Nothing.
     Idle,
@@ -48,16 +48,16 @@ pub struct Server<'a, M> {
     write: WriteBuffer,
     /// Flushes and forced writes that are not done.
     barriers: VecDeque<Barrier>,
-    /// A segment that could not go on.
+    /// A segment that could not continue.
     kept: Option<Segment>,
-    /// What the front end had no room for.
+    /// Results for which the front end had no room.
     outbox: VecDeque<SegmentDone>,
-    /// The dies it owns, with their planes' numbers.
+    /// The dies it owns, with the numbers of their planes.
     dies: Vec<(u32, Die)>,
 }
 
 impl<'a, M: Mapping> Server<'a, M> {
-    /// Server `index` with its handle of the map and the dies it owns.
+    /// Server `index` with its handle to the map and the dies it owns.
     #[must_use]
     pub fn new(index: usize, shared: &'a Controller, map: M, dies: Vec<(u32, Die)>) -> Self {
         let slots = share_of(index, shared.servers);
@@ -75,7 +75,7 @@ impl<'a, M: Mapping> Server<'a, M> {
         }
     }
 
-    /// Who asks the map.
+    /// The server's view of the map.
     #[inline]
     fn desk(&self) -> Desk<'a> {
         Desk {
@@ -93,7 +93,7 @@ impl<'a, M: Mapping> Server<'a, M> {
     /// One turn.
     ///
     /// # Errors
-    /// [`RunError`] where the map or the flash refuses: the firmware is wrong then.
+    /// [`RunError`] if the map or the flash refuses something: the firmware is then faulty.
     pub fn turn(&mut self) -> Result<Turn, RunError> {
         let has_served = self.serve_turn()?;
         let has_collected = self.map.collect(self.desk(), !has_served)?;
@@ -104,7 +104,7 @@ impl<'a, M: Mapping> Server<'a, M> {
         })
     }
 
-    /// A turn up to collection.
+    /// A turn without collection.
     fn serve_turn(&mut self) -> Result<bool, RunError> {
         let mut did = self.send_outbox();
         did |= self.take_flash_done()?;
@@ -114,8 +114,8 @@ impl<'a, M: Mapping> Server<'a, M> {
         Ok(did)
     }
 
-    /// Empties the write buffer, whatever its level, with no more collection than is owed;
-    /// whether nothing is left.
+    /// Empties the write buffer, whatever its level, with no more collection than is owed. Returns
+    /// whether it is empty.
     ///
     /// # Errors
     /// As [`Server::turn`].
@@ -164,7 +164,7 @@ impl<'a, M: Mapping> Server<'a, M> {
         }
     }
 
-    /// Tells the front end that a segment of `context` is done.
+    /// Reports to the front end that a segment of `context` is done.
     fn done(&mut self, context: u16, status: Status) {
         let done = SegmentDone { context, status };
         let ring = &self.shared.done[self.index];

@@ -9,14 +9,14 @@ use crate::nvme::Status;
 use crate::records::Counter;
 use crate::segment::Segment;
 
-/// What a page that was never written holds.
+/// The content of a page that was never written.
 static ZEROES: [u8; PAGE_BYTES] = [0; PAGE_BYTES];
 
-/// Where the flash has a page.
+/// Where a page comes from.
 pub(super) enum Fetch {
-    /// It is on its way to this slot of the read buffer.
+    /// It is being read into this slot of the read buffer.
     Slot(u16),
-    /// It was never written, or given up.
+    /// It was never written, or was given up.
     Nowhere,
     /// Nothing can be fetched now.
     Waits,
@@ -49,7 +49,7 @@ impl<M: Mapping> Server<'_, M> {
         Ok(Step::Taken)
     }
 
-    /// Has the flash read a page that is in no slot of the read buffer.
+    /// Makes the flash read a page that is in no slot of the read buffer.
     pub(super) fn fetch(&mut self, logical: u32) -> Result<Fetch, RunError> {
         let desk = self.desk();
         if !self.map.is_ready(desk, logical) {
@@ -65,8 +65,8 @@ impl<M: Mapping> Server<'_, M> {
         Ok(Fetch::Nowhere)
     }
 
-    /// Answers with the page in a slot of the read buffer, or with zeroes, and over it what
-    /// the host wrote since.
+    /// Answers with the page in a slot of the read buffer, or with zeroes, overlaid with later host
+    /// writes.
     fn answer(&mut self, segment: &Segment, slot: Option<u16>) {
         let page = slot.map_or(&ZEROES[..], |slot| self.read.data(slot));
         let mut copied = copy_out(self.shared, segment, page);
@@ -109,7 +109,7 @@ impl<M: Mapping> Server<'_, M> {
     }
 
     fn fill_from(&mut self, write: u16, read: u16) {
-        // A trim may have taken the slot's page meanwhile.
+        // A trim may have taken the slot's page in the meantime.
         let waits = self.write.state(write) == WriteState::Filling
             && self.write.slots.page(write) == self.read.slots.page(read);
         if waits {
@@ -120,7 +120,7 @@ impl<M: Mapping> Server<'_, M> {
     }
 }
 
-/// Copies the sectors of `segment` of `page` to the host, and answers with the bytes.
+/// Copies the sectors of `segment` from `page` to the host. Returns the number of bytes.
 fn copy_out(
     shared: &crate::controller::Controller,
     segment: &Segment,

@@ -1,4 +1,4 @@
-//! Deallocation: pages of a run that are this server's are given up.
+//! Deallocation: gives up the pages of a run that belong to this server.
 
 use super::Server;
 use crate::buffer::WriteState;
@@ -23,7 +23,7 @@ impl<M: Mapping> Server<'_, M> {
         if let Some(slot) = self.write.slots.find(page) {
             match self.write.state(slot) {
                 WriteState::Dirty | WriteState::Filling => self.write.release(slot),
-                // The map knows it already, and gives it up below.
+                // The map already knows the page, and gives it up below.
                 WriteState::Flushing => self.write.slots.hide(slot),
             }
         }

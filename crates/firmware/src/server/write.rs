@@ -24,7 +24,7 @@ impl<M: Mapping> Server<'_, M> {
             &mut self.write.data_mut(slot)[first..first + bytes],
         );
         if let Err(status) = copied {
-            // Sectors that were not copied are not held.
+            // Sectors that were not copied do not count as held.
             if !was_there {
                 self.write.release(slot);
             }

@@ -1,4 +1,4 @@
-//! How block mapping brings the pages of a block together again.
+//! How block mapping brings the pages of a block back together.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::operation::{Cause, Operation, OperationBuffer, OperationKind, TRIMMED
 use crate::{FirmwareError, NOTHING, Ppn};
 
 impl<M: Memory> BlockMap<M> {
-    /// A free block becomes log block `log`, for the logical block `owner` or for all.
+    /// A free block becomes log block `log`, for the logical block `owner` or for all blocks.
     pub(super) fn open_log(
         &mut self,
         plane: u32,
@@ -23,7 +23,7 @@ impl<M: Memory> BlockMap<M> {
         Ok(())
     }
 
-    /// Log block `log` is none any more.
+    /// Log block `log` stops being one.
     fn close_log(&mut self, plane: u32, log: u32) {
         let owner = self.log(plane, log, Log::Owner);
         if owner != NOTHING {
@@ -45,7 +45,7 @@ impl<M: Memory> BlockMap<M> {
     }
 
     /// Copies the newest data of the pages `offsets` of the logical block `logical` to their
-    /// offsets in `block`; answers how many there are.
+    /// offsets in `block`. Returns how many there are.
     pub(super) fn copy(
         &mut self,
         logical: u32,
@@ -93,7 +93,7 @@ impl<M: Memory> BlockMap<M> {
         copied
     }
 
-    /// Log block `log` becomes the data block of its owner as it is.
+    /// Log block `log` becomes the data block of its owner, unchanged.
     pub(super) fn adopt(&mut self, plane: u32, log: u32, request: u32, out: &mut OperationBuffer) {
         let was_copied = self.log(plane, log, Log::Disordered) > 0;
         out.counts.full_merges += u64::from(was_copied);
@@ -111,7 +111,7 @@ impl<M: Memory> BlockMap<M> {
         self.erase(plane, old, request, out);
     }
 
-    /// Merges a log block that belongs to one data block with it.
+    /// Merges a log block that belongs to one data block with that block.
     pub(super) fn merge(
         &mut self,
         plane: u32,
@@ -175,7 +175,7 @@ impl<M: Memory> BlockMap<M> {
         let first = (plane * self.logs + log) * pages;
         for offset in 0..pages {
             let place = self.logged.get((first + offset) as usize);
-            // What was read back from a file does not tell for whom old pages were written.
+            // After reading back from a file it is unknown for whom old pages were written.
             if place == NOTHING || self.map.get(place as usize) != block * pages + offset {
                 continue;
             }

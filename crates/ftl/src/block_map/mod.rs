@@ -1,29 +1,29 @@
-//! Firmware that maps whole blocks, as drives did whose controllers had no memory for a
-//! table of pages.
+//! Firmware that maps whole blocks, as in drives whose controllers had no memory for a table of
+//! pages.
 //!
 //! ```text
 //!   logical page ─> plane (static striping), logical block, offset in it
 //!   data[logical block] ─> physical block        its pages lie at their own offsets
 //! ```
 //!
-//! A page goes to its place in the data block while nothing was programmed there or behind
-//! it. What is overwritten goes elsewhere until a *merge* brings the block together again;
-//! the schemes differ in where that is:
+//! A page goes to its place in the data block while nothing was programmed there or behind it.
+//! Overwrites go elsewhere until a *merge* brings the block together again. The schemes differ in
+//! the place of overwrites:
 //!
 //! | scheme | an overwrite goes to | merged when |
 //! |---|---|---|
 //! | `block` | its own offset in the one replacement block of its plane; the pages before it are copied first | another block of the plane is overwritten, or an offset that has passed |
 //! | `bast` | the log block of its data block, in order of arrival | all log blocks are taken: the one written least recently; or its own is full |
-//! | `fast` | the plane's sequential log block, if it begins a block or goes on there; else the next page of the shared log blocks | all are full: every block with newest data in the one filled first |
+//! | `fast` | the plane's sequential log block, if it begins a block or continues there; else the next page of the shared log blocks | all are full: every block with newest data in the one filled first |
 //!
-//! A merge is a *switch* where the log holds all pages at their own offsets and becomes the
-//! data block, *partial* where the rest has to be copied behind them, *full* where pages are
-//! copied together from several places (Kim et al. 2002; Lee et al. 2007).
+//! A merge is a *switch* if the log holds all pages at their own offsets and becomes the data
+//! block. It is *partial* if the rest must be copied behind them, and *full* if pages are copied
+//! together from several places (Kim et al. 2002; Lee et al. 2007).
 //!
-//! The tables of the drives themselves are small. Here a map of all pages beside them says
-//! where the newest data lies; no decision depends on more than those drives knew. Pages
-//! that nobody has written, or that were trimmed, are skipped: a block is programmed in
-//! order, but not every page of it.
+//! The tables of the real drives are small. Here an additional map of all pages says where the
+//! newest data lies, but no decision uses more than those drives knew. Pages that were never
+//! written, or were trimmed, are skipped: a block is programmed in order, but not every page of
+//! it.
 
 mod merge;
 mod policies;
@@ -46,7 +46,7 @@ pub use policies::{BlockPolicies, BlockScheme};
 enum Field {
     FreeHead,
     FreeCount,
-    /// Log blocks taken or written so far, modulo 2^32.
+    /// Number of times that log blocks were taken or written, modulo 2^32.
     Clock,
     /// The shared log block that is being filled.
     Filling,
@@ -58,13 +58,13 @@ const PLANE_WORDS: usize = 4;
 #[derive(Clone, Copy)]
 #[repr(usize)]
 enum Log {
-    /// The physical block; [`NOTHING`] if there is none.
+    /// The physical block, or [`NOTHING`].
     Block,
     /// The logical block of its plane whose pages it takes; [`NOTHING`] if any.
     Owner,
-    /// 1 once a page lies elsewhere than at its own offset, or was copied.
+    /// 1 once a page is not at its own offset, or was copied.
     Disordered,
-    /// When it was written last, by the plane's clock.
+    /// When it was last written, by the plane's clock.
     Written,
 }
 
@@ -90,12 +90,12 @@ pub struct BlockMap<M: Memory> {
     log_of: M::Wide,
     /// [`Log`] of every log block; likewise.
     log_words: M::Wide,
-    /// The page, by its place in `map`, that each page of a shared log block was written for.
+    /// For each page of a shared log block: the page it was written for, by its place in `map`.
     logged: M::Wide,
-    /// Of every physical block, its next page to program.
+    /// For every physical block, its next page to program.
     next: M::Wide,
     erases: M::Wide,
-    /// Every plane's free blocks, a ring each.
+    /// The free blocks of every plane, one ring each.
     free: M::Wide,
     /// [`Field`] of every plane.
     planes: M::Wide,
@@ -125,7 +125,7 @@ impl<M: Memory> Clone for BlockMap<M> {
     }
 }
 
-/// A logical page, taken apart.
+/// A logical page, split into its parts.
 #[derive(Clone, Copy)]
 struct Page {
     plane: u32,
@@ -141,10 +141,10 @@ fn words<M: Memory>(count: u32, each: usize, value: u32) -> M::Wide {
 }
 
 impl<M: Memory> BlockMap<M> {
-    /// A drive fresh out of the box: every block erased, no page mapped.
+    /// A new drive: every block erased, no page mapped.
     ///
     /// # Errors
-    /// [`LayoutError`] when the policies cannot work on the layout.
+    /// [`LayoutError`] if the policies cannot work on the layout.
     pub fn erased(layout: FlashLayout, policies: BlockPolicies) -> Result<Self, LayoutError> {
         policies.validate(&layout)?;
         let logical_blocks = policies.logical_blocks(&layout);
@@ -185,7 +185,7 @@ impl<M: Memory> BlockMap<M> {
         }
         for plane in 0..layout.planes {
             drive.set_field(plane, Field::FreeCount, layout.blocks_per_plane);
-            // Number 0 is the sequential one.
+            // Number 0 is the sequential log block.
             drive.set_field(plane, Field::Filling, 1);
         }
         Ok(drive)
@@ -221,7 +221,7 @@ impl<M: Memory> BlockMap<M> {
         }
     }
 
-    /// Where the map has a page.
+    /// The place of a page in the map.
     #[inline(always)]
     fn place_of(&self, page: Page) -> usize {
         (page.block * self.layout.pages_per_block + page.offset) as usize
@@ -252,7 +252,7 @@ impl<M: Memory> BlockMap<M> {
             .set(record * LOG_WORDS + word as usize, value);
     }
 
-    /// How much room there is; whether it merges is over as soon as it has begun.
+    /// How much room there is. Whether it merges is not included: a merge ends as it begins.
     fn free_room(&self) -> Room {
         let layout = &self.layout;
         let free = (0..layout.planes).map(|plane| u64::from(self.field(plane, Field::FreeCount)));
@@ -278,7 +278,7 @@ impl<M: Memory> BlockMap<M> {
         Ok(block)
     }
 
-    /// Erases `block`, which holds nothing any more.
+    /// Erases `block`, which holds no data any more.
     fn erase(&mut self, plane: u32, block: u32, request: u32, out: &mut OperationBuffer) {
         out.push(Operation {
             kind: OperationKind::Erase,
@@ -330,7 +330,7 @@ impl<M: Memory> BlockMap<M> {
     }
 }
 
-/// An operation for the host that waits for no other.
+/// A host operation that waits for no other.
 fn host_operation(
     kind: OperationKind,
     plane: u32,

@@ -1,15 +1,15 @@
-//! What block mapping is told: the scheme, and how many log blocks it has.
+//! The settings of block mapping: the scheme, and the number of log blocks.
 
 use crate::{FlashLayout, LayoutError, StripingOrder};
 
 named! {
-    /// Where block mapping puts what is overwritten.
+    /// Where block mapping puts overwrites.
     BlockScheme {
         /// Into a replacement block, at its own offset.
         Block = "block",
         /// Into a log block that belongs to its data block.
         Bast = "bast",
-        /// Into log blocks that all data blocks share.
+        /// Into log blocks shared by all data blocks.
         Fast = "fast",
     }
 }
@@ -19,18 +19,18 @@ named! {
 pub struct BlockPolicies {
     /// Where overwrites go.
     pub scheme: BlockScheme,
-    /// Log blocks of each plane: at least 1, with [`BlockScheme::Fast`] 2; without effect
-    /// with [`BlockScheme::Block`].
+    /// Log blocks of each plane: at least 1, with [`BlockScheme::Fast`] 2; without effect with
+    /// [`BlockScheme::Block`].
     pub log_blocks: u32,
-    /// The order in which planes are taken.
+    /// The order in which planes are used.
     pub order: StripingOrder,
     /// Channels, ways a channel, dies a way and planes a die, for orders other than the
-    /// usual one.
+    /// default.
     pub axes: [u32; 4],
 }
 
 impl BlockPolicies {
-    /// Log blocks of a plane, or its one replacement block.
+    /// The log blocks of a plane, or its one replacement block.
     #[must_use]
     pub fn logs(&self) -> u32 {
         match self.scheme {
@@ -39,7 +39,7 @@ impl BlockPolicies {
         }
     }
 
-    /// Blocks of a plane that hold no data block: the logs, and one to merge into.
+    /// Blocks of a plane that are not data blocks: the logs, and one to merge into.
     #[must_use]
     pub fn blocks_held_back(&self) -> u32 {
         self.logs().saturating_add(1)
@@ -61,7 +61,7 @@ impl BlockPolicies {
         let least = match self.scheme {
             BlockScheme::Block => 0,
             BlockScheme::Bast => 1,
-            // One for what is written in order, one for the rest.
+            // One for sequential writes, one for the rest.
             BlockScheme::Fast => 2,
         };
         if self.log_blocks < least {

@@ -1,8 +1,8 @@
-//! The state of block mapping: kept, returned to, written down and read back.
+//! The state of block mapping: kept, restored, written and read back.
 //!
-//! Written are the tables that nothing else tells: map, data blocks, log blocks, next
-//! pages, erases, free blocks, planes. Which log belongs to which block, and for whom a
-//! shared log's pages were written, follows from them.
+//! Only tables that cannot be derived are written: map, data blocks, log blocks, next pages,
+//! erases, free blocks, planes. Which log belongs to which block, and for whom a shared log's pages
+//! were written, follows from them.
 
 use super::{BlockMap, BlockScheme, Field, LOG_WORDS, Log};
 use crate::memory::{Cells, Memory};
@@ -84,7 +84,7 @@ impl<M: Memory> BlockMap<M> {
         ]
     }
 
-    /// The same, and those that follow from them.
+    /// The same, and the tables derived from them.
     fn every_table(&mut self) -> [&mut M::Wide; WRITTEN + 2] {
         [
             &mut self.map,
@@ -99,7 +99,7 @@ impl<M: Memory> BlockMap<M> {
         ]
     }
 
-    /// Checks that every block of `plane` is one thing, and answers which log each is.
+    /// Checks that every block of `plane` has one role. Returns which log each block is.
     fn check_blocks(&mut self, plane: u32) -> Result<Vec<Option<u32>>, StateError> {
         let blocks = self.layout.blocks_per_plane;
         let first = plane * blocks;

@@ -5,11 +5,11 @@ use crate::memory::{Cells, Memory};
 use crate::operation::{OperationBuffer, OperationKind, TRIMMED};
 use crate::{FirmwareError, NOTHING};
 
-/// The log block for what is written in order, where logs are shared.
+/// The log block for sequential writes, if logs are shared.
 pub(super) const SEQUENTIAL: u32 = 0;
 
 impl<M: Memory> BlockMap<M> {
-    /// The host writes a page, in part or whole.
+    /// The host writes a page, in part or completely.
     #[inline]
     pub(super) fn write(
         &mut self,
@@ -28,7 +28,7 @@ impl<M: Memory> BlockMap<M> {
                 BlockScheme::Fast => self.log_shared(page, request, out)?,
             },
         };
-        // Where it lies now: a merge may just have moved it.
+        // Its present place: a merge may just have moved it.
         let old = self.map.get(self.place_of(page));
         let mut program = host_operation(OperationKind::Program, page.plane, ppn, logical, request);
         if partial && old < TRIMMED {
@@ -46,7 +46,7 @@ impl<M: Memory> BlockMap<M> {
         Ok(())
     }
 
-    /// Takes the page's place in its data block, where that can still be programmed.
+    /// Takes the page's place in its data block, if that can still be programmed.
     #[inline]
     fn in_place(&mut self, page: Page) -> Result<Option<u32>, FirmwareError> {
         let mut block = self.data.get(page.block as usize);
@@ -129,7 +129,7 @@ impl<M: Memory> BlockMap<M> {
                 _ => clock.wrapping_sub(self.log(plane, *log, Log::Written)),
             }
         };
-        // An empty one, or the one written least recently; of equals the first.
+        // An empty log, or the one written least recently; on a tie the first.
         let oldest = (0..self.logs).rev().max_by_key(age).unwrap_or(0);
         if self.log(plane, oldest, Log::Block) != NOTHING {
             self.merge(plane, oldest, request, out)?;
@@ -192,7 +192,7 @@ impl<M: Memory> BlockMap<M> {
         self.take_page(block, next)
     }
 
-    /// A log that holds all pages of its block at their offsets is the data block at once.
+    /// A log with all pages of its block at their offsets becomes the data block at once.
     #[inline]
     fn finish_filled(&mut self, page: Page, ppn: u32, request: u32, out: &mut OperationBuffer) {
         let block = self.by_pages.quotient(ppn);

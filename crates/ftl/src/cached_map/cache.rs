@@ -1,4 +1,4 @@
-//! The cached entries, in the order of their use.
+//! The cached entries, in order of use.
 //!
 //! ```text
 //!   used once:      newest ─ ... ─ oldest ─> makes room
@@ -17,12 +17,12 @@ use super::Replacement;
 #[derive(Clone, Copy)]
 #[repr(usize)]
 enum Slot {
-    /// The next one used later, and used earlier.
+    /// The next slot used later, and the next used earlier.
     Newer,
     Older,
-    /// Whose entry it holds.
+    /// The page whose entry it holds.
     Page,
-    /// In which list it is.
+    /// The list it is in.
     List,
 }
 
@@ -39,13 +39,13 @@ enum End {
 
 const LIST_WORDS: usize = 3;
 
-/// Entries that make room before one that is hinted.
+/// How many entries ahead of the one that makes room are prefetched.
 const AHEAD: u32 = 8;
 
 const ONCE: u32 = 0;
 const AGAIN: u32 = 1;
 
-/// Cached entries; what they say is in the page map.
+/// Cached entries. Their content is in the page map.
 pub(super) struct Cache<M: Memory> {
     /// One more than the slot of each page's entry, 0 if it is not cached.
     slot_of: M::Wide,
@@ -53,7 +53,7 @@ pub(super) struct Cache<M: Memory> {
     /// Both lists.
     pub lists: M::Wide,
     capacity: u32,
-    /// Entries of the second list.
+    /// The most entries of the second list.
     most_again: u32,
 }
 
@@ -92,13 +92,13 @@ impl<M: Memory> Cache<M> {
         self.slot_of.get(page as usize) != 0
     }
 
-    /// Hints that the entry of `page` is looked for soon.
+    /// Prefetches for a look-up of the entry of `page`.
     #[inline]
     pub fn prefetch(&self, page: u32) {
         self.slot_of.prefetch(page as usize);
     }
 
-    /// Hints that the entry of `page`, which was hinted before, is used soon, if it is cached.
+    /// Prefetches for a use of the entry of `page`, after [`Cache::prefetch`], if it is cached.
     #[inline]
     pub fn prefetch_use(&self, page: u32) {
         if self.slot_of.size() > 0
@@ -108,8 +108,8 @@ impl<M: Memory> Cache<M> {
         }
     }
 
-    /// Who probably makes room soon after `victim`, so that what that needs may be hinted:
-    /// where nothing is used again, slots make room in their order.
+    /// Who probably makes room soon after `victim`, so that its data can be prefetched. If nothing
+    /// is used again, slots make room in their order.
     #[inline]
     pub fn later_victim(&self, victim: u32) -> Option<u32> {
         let slot = self.slot_of.get(victim as usize).checked_sub(1)?;
@@ -202,18 +202,18 @@ impl<M: Memory> Cache<M> {
         true
     }
 
-    /// The page whose entry makes room for the next; none while there is some.
+    /// The page whose entry makes room for the next; `None` while there is room.
     pub fn victim(&self) -> Option<u32> {
         let oldest = self.list(ONCE, End::Oldest);
         (self.used() == self.capacity).then(|| self.slot(oldest, Slot::Page))
     }
 
-    /// Caches the entry of `page` in a slot that was never used.
+    /// Caches the entry of `page` in an unused slot.
     pub fn insert(&mut self, page: u32) {
         self.take(self.used(), page);
     }
 
-    /// Caches the entry of `page` in the place of that of `victim`.
+    /// Caches the entry of `page` in the slot of `victim`.
     pub fn replace(&mut self, victim: u32, page: u32) {
         if let Some(slot) = self.slot_of.get(victim as usize).checked_sub(1) {
             self.slot_of.set(victim as usize, 0);
@@ -228,12 +228,12 @@ impl<M: Memory> Cache<M> {
         self.link(slot, ONCE);
     }
 
-    /// The tables that are written: which slot holds what and how they are linked.
+    /// The tables that are written: what each slot holds and how slots are linked.
     pub fn tables(&self) -> [&M::Wide; 2] {
         [&self.slots, &self.lists]
     }
 
-    /// The same to be written to, and the one that follows from them.
+    /// The same for writing, and the table derived from them.
     pub fn every_table(&mut self) -> [&mut M::Wide; 3] {
         [&mut self.slots, &mut self.lists, &mut self.slot_of]
     }
@@ -242,7 +242,7 @@ impl<M: Memory> Cache<M> {
         &self.slot_of
     }
 
-    /// Checks the lists, and finds the slots' pages anew.
+    /// Checks the lists, and finds the slots of pages anew.
     pub fn check_lists(&mut self) -> Result<(), StateError> {
         for page in 0..self.slot_of.size() {
             self.slot_of.set(page, 0);

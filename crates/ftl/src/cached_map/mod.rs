@@ -1,5 +1,5 @@
 //! Demand-cached page mapping (DFTL, Gupta et al. 2009): the map lies on the flash, and the
-//! controller's memory holds the entries used lately.
+//! controller's memory holds recently used entries.
 //!
 //! ```text
 //!   entry ─ cached? ── yes ──────────────────────────> page operation
@@ -7,18 +7,18 @@
 //!                        └─ dirty: read its translation page, program it anew
 //! ```
 //!
-//! Pages are placed and collected by the page map. Translation page t is logical page
-//! `logical pages + t` there: it lies on its own plane, in blocks that only the map's own
-//! writes fill, and is collected as any page. Where it lies is the global translation
-//! directory, which is always in memory.
+//! The page map places and collects pages. Translation page t is logical page `logical pages + t`
+//! there. It lies on its own plane, in blocks that only the map's own writes fill, and is
+//! collected like any page. Its place is in the global translation directory, which is always in
+//! memory.
 //!
-//! An entry is *dirty* when its translation page tells another place. A translation page
-//! that is written takes up all dirty entries it has, cached or not. What collection moves
-//! becomes dirty; where such entries are not cached, their translation pages are written
-//! when a block of the plane is erased. One request reads a translation page once, however
-//! many of its entries it needs.
+//! An entry is *dirty* if its translation page gives another place. When a translation page is
+//! written, it takes up all its dirty entries, cached or not. Entries of pages that collection
+//! moves become dirty. If such entries are not cached, their translation pages are written when a
+//! block of the plane is erased. One request reads a translation page once, however many of its
+//! entries it needs.
 //!
-//! A cache as large as the map reads and writes no translation page ever.
+//! A cache as large as the map never reads or writes a translation page.
 
 mod cache;
 mod policies;
@@ -39,7 +39,7 @@ pub use policies::{CachedPolicies, Replacement};
 
 /// Demand-cached page mapping over the memory `M`.
 pub struct CachedMap<M: Memory> {
-    /// As the host sees it: without the translation pages.
+    /// The layout that the host sees, without the translation pages.
     layout: FlashLayout,
     pages: PageMap<M>,
     /// Everything is cached.
@@ -48,11 +48,11 @@ pub struct CachedMap<M: Memory> {
     /// Entries of a translation page.
     by_entries: Divisor,
     entries: u32,
-    /// A bit for every entry whose translation page tells another place; whole words for
-    /// every translation page.
+    /// One bit for every entry whose translation page gives another place; whole words for every
+    /// translation page.
     dirty: M::Wide,
     dirty_words: u32,
-    /// By plane, a bit for every translation page of which collection has moved a page there
+    /// By plane, one bit for every translation page of which collection has moved a page there
     /// since the last erase.
     moved: M::Wide,
     moved_words: u32,
@@ -80,10 +80,10 @@ impl<M: Memory> CachedMap<M> {
         }
     }
 
-    /// A drive fresh out of the box: every block erased, no page mapped, nothing cached.
+    /// A new drive: every block erased, no page mapped, nothing cached.
     ///
     /// # Errors
-    /// [`LayoutError`] when the policies cannot work on the layout.
+    /// [`LayoutError`] if the policies cannot work on the layout.
     pub fn erased(layout: FlashLayout, policies: CachedPolicies) -> Result<Self, LayoutError> {
         policies.validate(&layout)?;
         let is_whole = policies.cached_entries >= layout.logical_pages;
@@ -152,8 +152,8 @@ impl<M: Memory> CachedMap<M> {
         }
     }
 
-    /// Has the entry of a page cached; answers which operation of the buffer brings it, if
-    /// one does.
+    /// Brings the entry of a page into the cache. Returns the operation of the buffer that reads
+    /// it, if one does.
     fn load(
         &mut self,
         logical: u32,
@@ -182,7 +182,7 @@ impl<M: Memory> CachedMap<M> {
         }
         let ppn = self.pages.map.get(map_page as usize);
         if ppn >= TRIMMED {
-            // It was never written, so there is nothing in it yet.
+            // It was never written, so it contains nothing yet.
             return Ok(NOTHING);
         }
         Ok(out.push_map_read(self.map_operation(OperationKind::Read, map_page, ppn, request)))
@@ -207,7 +207,7 @@ impl<M: Memory> CachedMap<M> {
         }
     }
 
-    /// Writes a translation page with all that is new in it.
+    /// Writes a translation page with all its new entries.
     fn write_back(
         &mut self,
         index: u32,
@@ -248,7 +248,7 @@ impl<M: Memory> CachedMap<M> {
         Ok(())
     }
 
-    /// What collection has done in the operations from `from` on changes the map too.
+    /// Updates the map for what collection has done in the operations from `from` on.
     fn follow_collection(
         &mut self,
         from: usize,
@@ -274,7 +274,7 @@ impl<M: Memory> CachedMap<M> {
         Ok(())
     }
 
-    /// A block of `plane` is erased: what was moved there and is not cached is written.
+    /// A block of `plane` is erased: writes entries of moved pages that are not cached.
     fn write_moved(
         &mut self,
         plane: u32,
@@ -337,7 +337,7 @@ impl<M: Memory> CachedMap<M> {
         for operation in out.operations_mut(loaded) {
             operation.request = request;
             if operation.cause == Cause::Host && waits != NOTHING {
-                // Others of this page wait for this one.
+                // Other operations for this page wait for this one.
                 operation.after = waits;
                 waits = NOTHING;
             }
@@ -348,7 +348,7 @@ impl<M: Memory> CachedMap<M> {
         self.follow_collection(before, request, out)
     }
 
-    /// Gives pages up, and then changes their entries.
+    /// Gives up pages, and then changes their entries.
     fn trim(
         &mut self,
         run: &PageRun,

@@ -1,14 +1,14 @@
-//! What demand-cached mapping is told.
+//! The settings of demand-cached mapping.
 
 use crate::{FlashLayout, LayoutError, Policies};
 
 named! {
-    /// Which cached entry makes room for another.
+    /// Which cached entry makes room for a new one.
     Replacement {
         /// The one used least recently.
         Lru = "lru",
-        /// The same among those used once since they came; the others fill at most half of
-        /// the cache, and return among them in the order of their use.
+        /// The least recently used among entries used once since they came. The others fill at most
+        /// half of the cache, and return among the former in the order of their use.
         SegmentedLru = "segmented_lru",
     }
 }
@@ -16,25 +16,25 @@ named! {
 /// The choices of [`CachedMap`](crate::CachedMap).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CachedPolicies {
-    /// Those of the page map beneath: static allocation, no hot blocks, nothing in idle time.
+    /// Those of the underlying page map: static allocation, no hot blocks, no idle work.
     pub pages: Policies,
-    /// Entries that the controller's memory holds, at least 1.
+    /// Entries in the controller's memory, at least 1.
     pub cached_entries: u32,
     /// Which of them make room.
     pub replacement: Replacement,
-    /// Entries of a translation page, at least 1.
+    /// Entries in a translation page, at least 1.
     pub entries_per_page: u32,
 }
 
 impl CachedPolicies {
-    /// Translation pages of so many logical pages.
+    /// The number of translation pages for this many logical pages.
     #[must_use]
     pub fn map_pages(&self, logical_pages: u32) -> u32 {
         logical_pages.div_ceil(self.entries_per_page.max(1))
     }
 
-    /// Blocks of a plane that hold neither data nor map: those of the page map, and the one
-    /// that is filled with translation pages.
+    /// Blocks of a plane that hold neither data nor map: those of the page map, and the one being
+    /// filled with translation pages.
     #[must_use]
     pub fn blocks_held_back(&self, reserve_blocks: u32) -> u32 {
         self.pages

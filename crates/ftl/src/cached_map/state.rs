@@ -1,11 +1,11 @@
-//! The state of demand-cached mapping: kept, returned to, written down and read back.
+//! The state of demand-cached mapping: kept, restored, written and read back.
 
 use super::CachedMap;
 use crate::Restorable;
 use crate::memory::{Cells, Memory};
 use crate::snapshot::{Reader, StateError, check, write_changes, write_number};
 
-/// Tables that are written, beside the page map's.
+/// Tables that are written in addition to the page map's.
 const WRITTEN: usize = 4;
 
 impl<M: Memory> CachedMap<M> {
@@ -14,7 +14,7 @@ impl<M: Memory> CachedMap<M> {
         [slots, lists, &self.dirty, &self.moved]
     }
 
-    /// The same, and the one that follows from them.
+    /// The same, and the table derived from them.
     fn every_table(&mut self) -> [&mut M::Wide; WRITTEN + 1] {
         let [slots, lists, slot_of] = self.cache.every_table();
         [slots, lists, &mut self.dirty, &mut self.moved, slot_of]

@@ -1,8 +1,8 @@
 //! How space is won back: the live parts of a victim are packed again.
 //!
-//! A flash page is read once for all that lives in it. What collection moves waits for others
-//! of its size as the host's pages do, apart from them; the victim is erased although some of
-//! its data may still wait in the controller.
+//! A flash page is read once for everything live in it. Moved pages wait for others of their size,
+//! like the host's pages but separate from them. The victim is erased although some of its data may
+//! still wait in the controller.
 
 use super::{CompressedMap, Extent, Filled, Origin};
 use crate::memory::{Cells, Memory};
@@ -11,8 +11,8 @@ use crate::space::Victim;
 use crate::{FirmwareError, NOTHING, Pace, Ppn};
 
 impl<M: Memory> CompressedMap<M> {
-    /// Before the host's next block is opened: collects until the reserve is there again (or,
-    /// paced, until one block is left for collection itself).
+    /// Called before the host's next block is opened: collects until the reserve is complete
+    /// (paced: until one block is left for collection itself).
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(
@@ -37,7 +37,7 @@ impl<M: Memory> CompressedMap<M> {
         Ok(())
     }
 
-    /// Paced collection: the moves that one program of the host owes.
+    /// Paced collection: the moves that one host program owes.
     pub(super) fn collect_a_little(
         &mut self,
         plane: u32,
@@ -45,17 +45,17 @@ impl<M: Memory> CompressedMap<M> {
         out: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
         let Some(victim) = self.space.wanted_victim(plane) else {
-            // Where nothing can be won now, `make_room` decides when it must be.
+            // If no space can be won now, `make_room` decides when it must be.
             return Ok(());
         };
-        // The debt is counted in slots, and one program wrote a page of them.
+        // The debt is counted in slots, and one program wrote a page of slots.
         let slots = (0..1 << self.whole).map(|_| self.space.moves_due(plane));
         let slots = slots.sum();
         self.collect(plane, victim, slots, request, out)
     }
 
-    /// Moves at least `most` live slots of `victim`, whole flash pages of them, and erases it
-    /// when it holds none any more.
+    /// Moves at least `most` live slots of `victim`, in whole flash pages, and erases it when it
+    /// holds none any more.
     fn collect(
         &mut self,
         plane: u32,
@@ -93,8 +93,8 @@ impl<M: Memory> CompressedMap<M> {
         Ok(())
     }
 
-    /// Moves what lives in the flash page whose first slot is `first`, its operations after
-    /// the model of `operation`; answers how many slots that were.
+    /// Moves what is live in the flash page whose first slot is `first`. The operations are
+    /// modelled on `operation`. Returns the number of slots.
     fn move_page(
         &mut self,
         first: u32,

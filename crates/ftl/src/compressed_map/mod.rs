@@ -1,5 +1,5 @@
-//! A page map that compresses: several logical pages share a page of the flash, and pages of
-//! zeroes take none.
+//! A page map that compresses: several logical pages share a flash page, and pages of zeroes
+//! take no space.
 //!
 //! ```text
 //!   page ─ all zeroes ──> the map says so
@@ -12,11 +12,11 @@
 //!   owner[slot]             logical page
 //! ```
 //!
-//! Sizes are rounded up to a power of two of slots, and a flash page holds pages of one size:
-//! so none is programmed with a gap, and what collection moves never takes more pages than
-//! before. Pages that wait are in memory that survives a loss of power; a flush has nothing
-//! to do with them. Blocks, their valid parts and victims are those of [`Space`], which counts
-//! slots where it counts pages elsewhere.
+//! Sizes are rounded up to a power of two of slots, and a flash page holds pages of one size.
+//! So no page is programmed with a gap, and moved pages never take more space than before.
+//! Waiting pages are in memory that survives a power loss, so a flush ignores them. Blocks,
+//! their valid parts and victims are those of [`Space`], which counts slots here and pages
+//! elsewhere.
 
 mod collection;
 mod policies;
@@ -36,17 +36,17 @@ use crate::{
 
 pub use policies::CompressedPolicies;
 
-/// In the map: all zeroes, and nowhere.
+/// Map entry: all zeroes, stored nowhere.
 const ZERO: u32 = NOTHING - 2;
-/// In the map: waits in the controller.
+/// Map entry: waits in the controller.
 const HELD: u32 = NOTHING - 3;
 
-/// Bits of a map entry that are the first slot; above it is the size, as a power of two.
+/// Bits of a map entry for the first slot. Above them is the size, as a power of two.
 const SLOT_BITS: u32 = 28;
-/// Slots of a drive that entries can name.
+/// The most slots of a drive that entries can address.
 const MOST_SLOTS: u32 = 1 << SLOT_BITS;
 
-/// Whose pages wait together: the host's, or those that collection moves.
+/// Whose pages wait together: the host's, or those moved by collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     Host,
@@ -69,7 +69,7 @@ impl Origin {
 struct Extent {
     /// The first of its slots, counted over the whole flash.
     slot: u32,
-    /// It has 2 to the power of so many.
+    /// The exponent: it has 2^`size` slots.
     size: u32,
 }
 
@@ -90,14 +90,14 @@ impl Extent {
     }
 }
 
-/// A page that is to be programmed, by itself or with those that waited for it.
+/// A page to be programmed, alone or with those that waited for it.
 #[derive(Clone, Copy)]
 struct Filled {
     plane: u32,
     origin: Origin,
     size: u32,
     logical: u32,
-    /// The model of its operation.
+    /// The operation on which its program is modelled.
     operation: Operation,
 }
 
@@ -108,11 +108,11 @@ pub struct CompressedMap<M: Memory> {
     placement: Placement,
     map: M::Wide,
     owner: M::Wide,
-    /// Of every plane, origin and size below a page: how many pages wait, and which.
+    /// For every plane, origin and size below a page: how many pages wait, and which.
     waiting: M::Wide,
     space: Space<M>,
     by_planes: Divisor,
-    /// Slots of a page, as a power of two: also the size of a page that was not compressed.
+    /// Slots of a page, as a power of two; also the size of an uncompressed page.
     whole: u32,
 }
 
@@ -130,10 +130,10 @@ impl<M: Memory> Clone for CompressedMap<M> {
 }
 
 impl<M: Memory> CompressedMap<M> {
-    /// A drive fresh out of the box: every block erased, no page mapped.
+    /// A new drive: every block erased, no page mapped.
     ///
     /// # Errors
-    /// [`LayoutError`] when the policies cannot work on the layout.
+    /// [`LayoutError`] if the policies cannot work on the layout.
     pub fn erased(layout: FlashLayout, policies: CompressedPolicies) -> Result<Self, LayoutError> {
         policies.validate(&layout)?;
         let slots = policies.slots(&layout);
@@ -166,8 +166,8 @@ impl<M: Memory> CompressedMap<M> {
         words * 4 + Space::<M>::table_bytes(&slots)
     }
 
-    /// Where the newest data of `page` lies: the flash page, its first slot there and how many
-    /// it has. `None` of a page that was never written, is trimmed, all zeroes, or waits.
+    /// Where the newest data of `page` lies: the flash page, its first slot there and their number.
+    /// `None` if the page was never written, is trimmed, is all zeroes, or waits.
     #[must_use]
     pub fn physical(&self, page: Lpn) -> Option<(Ppn, u32, u32)> {
         let extent = Extent::of(self.map.get(page.0 as usize))?;
@@ -184,7 +184,7 @@ impl<M: Memory> CompressedMap<M> {
         self.placement.striped(turn)
     }
 
-    /// The size that a page takes, as a power of two of slots; `None` if it takes no place.
+    /// The size of a page, as a power of two of slots; `None` if it takes no space.
     fn size_of(&self, logical: u32, content: Content) -> Option<u32> {
         let data = content.of_page(logical, self.policies.page_bytes);
         if data.is_zero && self.policies.deduplicates_zeros {
@@ -195,13 +195,13 @@ impl<M: Memory> CompressedMap<M> {
         Some(slots.next_power_of_two().trailing_zeros().min(self.whole))
     }
 
-    /// Where in `waiting` the number of pages stands that wait together; they follow.
+    /// Where `waiting` holds the number of pages that wait together; the pages follow.
     fn waiting_place(&self, plane: u32, origin: Origin, size: u32) -> usize {
         let line = (plane as usize * 2 + origin as usize) * self.whole as usize + size as usize;
         line * ((1 << self.whole) + 1)
     }
 
-    /// `logical` waits for others of its size; answers whether they fill a page now.
+    /// `logical` waits for others of its size. Returns whether they fill a page now.
     fn wait(&mut self, plane: u32, origin: Origin, size: u32, logical: u32) -> bool {
         let place = self.waiting_place(plane, origin, size);
         let count = self.waiting.get(place) + 1;
@@ -211,7 +211,7 @@ impl<M: Memory> CompressedMap<M> {
         count == 1 << (self.whole - size)
     }
 
-    /// `logical`, which waits, waits no more.
+    /// `logical` was waiting and stops.
     fn stop_waiting(&mut self, logical: u32) {
         let plane = self.plane_of(logical);
         for origin in Origin::ALL {
@@ -229,7 +229,7 @@ impl<M: Memory> CompressedMap<M> {
         }
     }
 
-    /// What the map says of `logical` is worth nothing from here on.
+    /// Invalidates what the map says about `logical`.
     fn forget(&mut self, logical: u32, entry: u32) {
         if let Some(extent) = Extent::of(entry) {
             for slot in extent.slots() {
@@ -240,7 +240,7 @@ impl<M: Memory> CompressedMap<M> {
         }
     }
 
-    /// `logical` lies at `extent` from here on.
+    /// Makes `extent` the place of `logical`.
     fn occupy(&mut self, extent: Extent, logical: u32) {
         self.owner.set(extent.slot as usize, logical);
         self.map.set(logical as usize, extent.entry());
@@ -308,7 +308,7 @@ impl<M: Memory> CompressedMap<M> {
                 return Ok(());
             }
         } else {
-            // Nowhere until it is programmed: what makes room for it may not find it.
+            // It has no place until it is programmed, so making room for it cannot find it.
             self.map.set(logical as usize, TRIMMED);
         }
         if self.space.pages_left(plane, Frontier::Host) == 0 {
@@ -328,8 +328,8 @@ impl<M: Memory> CompressedMap<M> {
         Ok(())
     }
 
-    /// Reads `logical`, unless the request, whose operations begin at `from`, reads its flash
-    /// page already.
+    /// Reads `logical`, unless the request, whose operations begin at `from`, already reads its
+    /// flash page.
     fn read(&mut self, logical: u32, request: u32, from: usize, out: &mut OperationBuffer) {
         let entry = self.map.get(logical as usize);
         out.counts.lookups += 1;
@@ -339,7 +339,7 @@ impl<M: Memory> CompressedMap<M> {
             return;
         };
         let ppn = self.page_of(extent.slot);
-        // What was packed together follows in striping order.
+        // Pages packed together are consecutive in striping order.
         let recent = &out.operations()[from..];
         let recent = recent.iter().rev().take(self.layout.planes as usize);
         if extent.size < self.whole && recent.into_iter().any(|read| read.ppn == ppn) {

@@ -1,4 +1,4 @@
-//! What a firmware that compresses is told.
+//! The settings of a firmware that compresses.
 
 use super::MOST_SLOTS;
 use crate::{FlashLayout, LayoutError, Policies};
@@ -6,19 +6,19 @@ use crate::{FlashLayout, LayoutError, Policies};
 /// The choices of [`CompressedMap`](crate::CompressedMap).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompressedPolicies {
-    /// Those of the page map; static allocation, nothing in idle time, no hot blocks.
+    /// Those of the page map: static allocation, no idle work, no hot blocks.
     pub pages: Policies,
     /// Bytes of a page, a power of two.
     pub page_bytes: u32,
-    /// Parts of a flash page that compressed pages share, a power of two up to 16; 1 for a
-    /// drive that does not compress.
+    /// Parts of a flash page that compressed pages share, a power of two up to 16; 1 for a drive
+    /// that does not compress.
     pub slots_per_page: u32,
-    /// Pages that are all zeroes take no place.
+    /// Pages of zeroes take no space.
     pub deduplicates_zeros: bool,
 }
 
 impl CompressedPolicies {
-    /// The flash as the blocks' records count it: slots instead of pages.
+    /// The flash as the blocks' records count it, in slots instead of pages.
     pub(super) fn slots(&self, layout: &FlashLayout) -> FlashLayout {
         FlashLayout {
             pages_per_block: layout.pages_per_block.saturating_mul(self.slots_per_page),
@@ -26,7 +26,7 @@ impl CompressedPolicies {
         }
     }
 
-    /// Whether it is the slots that `error` is about.
+    /// Whether `error` is about the slots.
     #[must_use]
     pub const fn is_of_slots(error: &LayoutError) -> bool {
         matches!(error, LayoutError::Count { .. })

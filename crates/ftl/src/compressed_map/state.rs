@@ -1,4 +1,4 @@
-//! The state of a compressing map: kept, returned to, written and read back.
+//! The state of a compressing map: kept, restored, written and read back.
 
 use super::{CompressedMap, Extent, HELD, MOST_SLOTS, Origin, ZERO};
 use crate::Restorable;
@@ -8,7 +8,7 @@ use crate::snapshot::{Reader, StateError, check, write_changes};
 use crate::wear::drawn_erases;
 
 impl<M: Memory> CompressedMap<M> {
-    /// What is written beside the map. The reverse map follows from it.
+    /// The tables written in addition to the map. The reverse map is derived from it.
     fn tables(&self) -> [&M::Wide; 6] {
         let space = &self.space;
         [
@@ -33,7 +33,7 @@ impl<M: Memory> CompressedMap<M> {
         ]
     }
 
-    /// Whether `entry` is one that the map of `logical` can have.
+    /// Checks that `entry` is possible for `logical` in the map.
     fn check_entry(&self, logical: u32, entry: u32) -> Result<Option<Extent>, StateError> {
         let Some(extent) = Extent::of(entry) else {
             return Ok(None);
@@ -77,7 +77,7 @@ impl<M: Memory> CompressedMap<M> {
         Ok(())
     }
 
-    /// Checks that what waits is what the map says, each page once.
+    /// Checks that the waiting pages are those of the map, each once.
     fn check_waiting(&self) -> Result<(), StateError> {
         let mut waiting = Vec::new();
         for plane in 0..self.layout.planes {
@@ -137,7 +137,7 @@ impl<M: Memory> Restorable for CompressedMap<M> {
     fn apply_changes(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let mut reader = Reader::of(bytes);
         let pages = reader.table(self.map.size())?;
-        // Until it is known which blocks are open, nothing counts but what is written.
+        // Until open blocks are known, only written pages count.
         for plane in 0..self.layout.planes {
             self.space.count_ahead(plane, false);
         }
@@ -160,6 +160,6 @@ impl<M: Memory> Restorable for CompressedMap<M> {
     }
 }
 
-// Sizes and slots of an entry never look like one of the words.
+// An entry's size and slot never look like one of the special values.
 const _: () =
     assert!(4 << super::SLOT_BITS | (MOST_SLOTS - 1) < HELD && HELD < ZERO && ZERO < TRIMMED);

@@ -1,4 +1,4 @@
-//! What a firmware of the user's own counts.
+//! The counts of the user's own firmware.
 
 use std::ffi::{CStr, c_void};
 use std::path::Path;
@@ -7,19 +7,19 @@ use super::functions::ExternalFunctions;
 use super::library::ExternalError;
 use crate::{Counts, FirmwareError, OwnCounts};
 
-/// Counts that a firmware may have.
+/// The most counts of a firmware.
 const MOST_COUNTS: u32 = 32;
-/// Letters of a name.
+/// The most letters of a name.
 const MOST_LETTERS: usize = 40;
-/// Programs that move pages; what is told of them is checked.
+/// Programs that move pages. The reported number is checked.
 const MOVED: &str = "pages_moved";
 
-/// The names, and what was last told of those that the built-in firmware counts too.
+/// The names, and the last values of those that the built-in firmware counts too.
 pub(super) struct Counting {
     functions: ExternalFunctions,
     names: Vec<String>,
     shared: Vec<Shared>,
-    /// Moves that it has emitted.
+    /// Moves emitted so far.
     pub moved: u64,
 }
 
@@ -47,7 +47,7 @@ fn is_name(name: &str) -> bool {
 }
 
 impl Counting {
-    /// The counts that `functions` name.
+    /// The counts named by `functions`.
     pub fn of(functions: &ExternalFunctions, path: &Path) -> Result<Self, ExternalError> {
         let mut names: Vec<String> = Vec::new();
         if let Some(name_of) = functions.count_name {
@@ -57,7 +57,7 @@ impl Counting {
                 if name.is_null() {
                     break;
                 }
-                // SAFETY: the header asks for a string, which stays.
+                // SAFETY: the header requires a string that stays valid.
                 let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
                 let why = if index == MOST_COUNTS {
                     format!("there are more than {MOST_COUNTS}")
@@ -102,7 +102,7 @@ impl Counting {
             .map_or(0, |count| unsafe { count(state, index) })
     }
 
-    /// Adds what was counted since the call before to what the built-in firmware counts too.
+    /// Adds what was counted since the last call to the built-in firmware's counts.
     pub fn add_to(&mut self, counts: &mut Counts, state: *mut c_void) -> Result<(), FirmwareError> {
         for place in 0..self.shared.len() {
             let now = self.count(state, self.shared[place].index);
@@ -140,7 +140,7 @@ impl Counting {
     }
 }
 
-/// The error of a count that became smaller.
+/// The error for a count that decreased.
 pub(crate) fn became_less(name: &str, before: u64, now: u64) -> FirmwareError {
     FirmwareError::Contract {
         what: format!("the firmware's count {name} became smaller: {before}, then {now}"),

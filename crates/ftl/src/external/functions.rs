@@ -1,4 +1,4 @@
-//! The functions of `include/drivelab_firmware.h`, and the plain values that they take.
+//! The functions of `include/drivelab_firmware.h`, and the plain values they take.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::library::{ExternalError, Library};
 /// `DRIVELAB_FIRMWARE_VERSION`.
 pub(super) const VERSION: u32 = 3;
 
-/// The oldest version whose libraries still work: one without functions of later versions.
+/// The oldest version whose libraries still work. It lacks the functions of later versions.
 pub(super) const OLDEST: u32 = 1;
 
 #[repr(C)]
@@ -66,8 +66,8 @@ type EraseCount = unsafe extern "C" fn(*mut c_void, u32) -> u32;
 type CountName = unsafe extern "C" fn(u32) -> *const c_char;
 type Count = unsafe extern "C" fn(*mut c_void, u32) -> u64;
 
-/// The functions of a firmware, in the order of the header; a program that is linked with one
-/// has them as a table in C (`crates/own-firmware/link.c`).
+/// The functions of a firmware, in the order of the header. A program linked with a firmware has
+/// them as a table in C (`crates/own-firmware/link.c`).
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct ExternalFunctions {
@@ -85,19 +85,19 @@ pub struct ExternalFunctions {
 /// `address` as a function.
 ///
 /// # Safety
-/// A function of the type `F` lies there, for ever.
+/// A function of the type `F` is there, permanently.
 unsafe fn function<F: Copy>(address: *mut c_void) -> F {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) }
-    // SAFETY: pointers to functions are as large as pointers; the caller vouches for the type.
+    // SAFETY: function pointers have the size of pointers; the caller guarantees the type.
     unsafe { std::mem::transmute_copy(&address) }
 }
 
 impl ExternalFunctions {
-    /// Those of the library at `path`, which stays loaded.
+    /// The functions of the library at `path`, which stays loaded.
     pub(super) fn load(path: &Path) -> Result<Self, ExternalError> {
         let library = Library::open(path)?;
-        // SAFETY: functions of these names have these types, as the header says; the
-        // library stays loaded.
+        // SAFETY: the header gives the functions with these names these types, and the library
+        // stays loaded.
         unsafe {
             Ok(Self {
                 version: function(library.need(c"drivelab_firmware_version")?),
@@ -113,11 +113,11 @@ impl ExternalFunctions {
         }
     }
 
-    /// Those that the version of the library has: what an older one calls like a function of a
-    /// later version is something else.
+    /// Keeps the functions that the version of the library has: in an older library, a function
+    /// with the name of a later one is something else.
     ///
     /// # Errors
-    /// [`ExternalError`] where the version is another, or one of two functions is missing.
+    /// [`ExternalError`] if the version is unsupported, or one of two functions is missing.
     pub(super) fn of_version(mut self, path: &Path) -> Result<Self, ExternalError> {
         // SAFETY: as the header says.
         let version = unsafe { (self.version)() };
@@ -148,9 +148,9 @@ impl ExternalFunctions {
 /// A function that may be missing.
 ///
 /// # Safety
-/// As [`function`], if there is one of that name.
+/// As [`function`], if one with that name exists.
 unsafe fn find<F: Copy>(library: &Library, name: &CStr) -> Option<F> {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: the caller guarantees it.
     library
         .find(name)
         .map(|address| unsafe { function(address) })

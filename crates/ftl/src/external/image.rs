@@ -1,7 +1,7 @@
-//! Whether a shared library is all there.
+//! Checks that a shared library file is complete.
 //!
-//! The system maps a library as its headers say, without a look at the file's length: a
-//! file that was cut off ends the whole program (`SIGBUS`) instead of failing to load.
+//! The system maps a library as its headers say, without checking the file's length. A truncated
+//! file would end the whole program (`SIGBUS`) instead of failing to load.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use object::Endianness;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, ProgramHeader};
 
-/// Why the file at `path` cannot be loaded as a library, where the system would not say.
+/// The reason why the file at `path` cannot be loaded, where the system would not give one.
 pub(super) fn defect(path: &Path) -> Option<String> {
-    // What cannot be read is told by the system.
+    // If it cannot be read, the system reports that.
     let data = std::fs::read(path).ok()?;
     let data = data.as_slice();
     let damaged = |error: object::Error| format!("it is no shared library, or damaged: {error}");

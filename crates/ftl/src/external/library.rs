@@ -1,4 +1,4 @@
-//! Shared libraries, and why one cannot be the firmware.
+//! Shared libraries, and reasons why one cannot be the firmware.
 
 use std::ffi::{CStr, c_void};
 #[cfg(target_os = "linux")]
@@ -10,7 +10,7 @@ use thiserror::Error;
 use super::functions::{OLDEST, VERSION};
 use crate::FlashLayout;
 
-/// Why a library cannot be the firmware.
+/// The reason why a library cannot be the firmware.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ExternalError {
     /// The system refuses to load it.
@@ -18,7 +18,7 @@ pub enum ExternalError {
     Load {
         /// The library.
         path: PathBuf,
-        /// What the system says.
+        /// The reason that the system gives.
         reason: String,
     },
     /// A function is missing.
@@ -29,7 +29,7 @@ pub enum ExternalError {
         /// The function.
         name: String,
     },
-    /// Built with another header.
+    /// Built with a different header.
     #[error(
         "the firmware {path} was built with version {found} of drivelab_firmware.h, this program \
          takes versions {OLDEST} to {VERSION}: build it with this header"
@@ -40,16 +40,16 @@ pub enum ExternalError {
         /// Its version.
         found: u32,
     },
-    /// A count has no proper name.
+    /// A count has an invalid name.
     #[error("the firmware {path} calls its count {index} {name:?}: {why}")]
     Count {
         /// The library.
         path: PathBuf,
-        /// Which, from 0.
+        /// Its index, from 0.
         index: u32,
-        /// Its name, or the begin of it.
+        /// Its name, or the beginning of it.
         name: String,
-        /// What is wrong.
+        /// The error.
         why: String,
     },
     /// It refuses the drive.
@@ -90,11 +90,11 @@ impl Library {
         }
         let name = CString::new(whole.into_os_string().into_encoded_bytes())
             .map_err(|error| refuse(error.to_string()))?;
-        // SAFETY: the name is a string; what the library does when it is loaded is its
-        // user's choice.
+        // SAFETY: the name is a string. What the library does when it is loaded is its user's
+        // choice.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if handle.is_null() {
-            // SAFETY: after a failed dlopen, dlerror gives a string or null.
+            // SAFETY: after a failed dlopen, dlerror returns a string or null.
             let reason = unsafe {
                 let text: *const c_char = libc::dlerror();
                 if text.is_null() {
@@ -121,12 +121,12 @@ impl Library {
 
     #[cfg(target_os = "linux")]
     pub fn find(&self, name: &CStr) -> Option<*mut c_void> {
-        // SAFETY: the handle is of a library that stays loaded, the name a string.
+        // SAFETY: the handle belongs to a library that stays loaded, and the name is a string.
         let address = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
         (!address.is_null()).then_some(address)
     }
 
-    /// Nothing: no library was opened.
+    /// Finds nothing: no library was opened.
     #[cfg(not(target_os = "linux"))]
     pub fn find(&self, _name: &CStr) -> Option<*mut c_void> {
         None

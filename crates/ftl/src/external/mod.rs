@@ -1,8 +1,8 @@
-//! A firmware of the user's own: a shared library behind the C interface of
+//! The user's own firmware: a shared library behind the C interface of
 //! `include/drivelab_firmware.h`.
 //!
-//! What it emits is only taken down here, with the ranges of its fields checked;
-//! [`crate::Checked`] verifies the contract.
+//! This module only records what it emits and checks the ranges of the fields. [`crate::Checked`]
+//! verifies the contract.
 
 mod counting;
 mod functions;
@@ -24,7 +24,7 @@ pub use functions::ExternalFunctions;
 use functions::{Emitted, Layout, Offer, Run, Sink};
 pub use library::ExternalError;
 
-/// More operations than this for one call are a loop without end.
+/// More operations than this in one call mean an endless loop.
 const MOST_OPERATIONS: usize = 1 << 24;
 
 /// A firmware behind the C interface. Wrap it in [`crate::Checked`].
@@ -36,17 +36,17 @@ pub struct External {
     runs: Vec<Run>,
 }
 
-// SAFETY: the header promises the library that one thread at a time uses an instance,
-// and `External` is not `Sync`.
+// SAFETY: the header promises the library that one thread at a time uses an instance, and
+// `External` is not `Sync`.
 unsafe impl Send for External {}
 
 impl External {
-    /// The firmware in the library at `path`, on a fresh drive whose planes are to have
+    /// The firmware in the library at `path`, on a new drive whose planes should have
     /// `background_blocks` free blocks after idle time, if any is offered.
     ///
     /// # Errors
-    /// [`ExternalError`] where it cannot be loaded, lacks a function, was built with
-    /// another header, refuses the layout or has counts without proper names.
+    /// [`ExternalError`] if it cannot be loaded, lacks a function, was built with another header,
+    /// refuses the layout or has counts with invalid names.
     pub fn load(
         path: &Path,
         layout: FlashLayout,
@@ -56,13 +56,13 @@ impl External {
         Self::new(functions, path, layout, background_blocks)
     }
 
-    /// The firmware that this program was linked with; `path` is what errors call it.
+    /// The firmware that this program was linked with. Errors call it `path`.
     ///
     /// # Errors
     /// As [`External::load`].
     ///
     /// # Safety
-    /// The functions do what `drivelab_firmware.h` says of those of their names.
+    /// The functions do what `drivelab_firmware.h` says about those of their names.
     pub unsafe fn linked(
         functions: ExternalFunctions,
         path: &Path,
@@ -104,7 +104,7 @@ impl External {
         })
     }
 
-    /// Takes down what `call` emits, and what the firmware has counted by then.
+    /// Records what `call` emits, and what the firmware has counted by then.
     fn taken(
         &mut self,
         operations: &mut OperationBuffer,
@@ -117,7 +117,7 @@ impl External {
     }
 }
 
-/// Pages moved, whatever for.
+/// Pages moved, for any cause.
 fn moves(operations: &OperationBuffer) -> u64 {
     operations.counts.moves + operations.counts.wear_moves
 }
@@ -129,7 +129,7 @@ impl Drop for External {
     }
 }
 
-/// Where a call's operations go, and what was wrong with the first wrong one.
+/// The buffer for a call's operations, and the error in the first wrong one.
 struct Taking<'a> {
     operations: &'a mut OperationBuffer,
     before: usize,
@@ -148,7 +148,7 @@ impl Taking<'_> {
                 ));
             }
         };
-        // A library's map is its own affair.
+        // A library's map is not visible here.
         let causes = &Cause::ALL[..3];
         let cause = *causes.get(emitted.cause as usize).ok_or_else(|| {
             let cause = emitted.cause;
@@ -185,14 +185,14 @@ struct Planes<'a> {
 }
 
 extern "C" fn is_free(planes: *const c_void, plane: u32) -> u32 {
-    // SAFETY: they are those of the call in progress.
+    // SAFETY: they belong to the call in progress.
     let planes = unsafe { planes.cast::<Planes<'_>>().as_ref() };
     planes
         .is_some_and(|planes| plane < planes.planes && (planes.is_free)(plane))
         .into()
 }
 
-/// Takes down into `operations` what `call` emits, and turns what it answers into an error.
+/// Records into `operations` what `call` emits, and converts its result to an error.
 fn taken(
     operations: &mut OperationBuffer,
     call: impl FnOnce(*const Sink) -> c_int,
@@ -221,9 +221,9 @@ fn taken(
 const NO_OPERATION: &str = "emit was called without an operation";
 
 extern "C" fn emit(sink: *mut c_void, emitted: *const Emitted) -> u32 {
-    // SAFETY: the sink is the one of the call in progress, which nobody else holds.
+    // SAFETY: the sink belongs to the call in progress, and nobody else holds it.
     let taking = unsafe { sink.cast::<Taking<'_>>().as_mut() };
-    // SAFETY: the header asks for an operation.
+    // SAFETY: the header requires an operation.
     let emitted = unsafe { emitted.as_ref() };
     let Some(taking) = taking else {
         return NOTHING;

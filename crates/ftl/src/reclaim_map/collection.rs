@@ -12,8 +12,8 @@ impl<M: Memory> ReclaimMap<M> {
         self.policies.stop_units(self.layout.reserve_blocks)
     }
 
-    /// Whether collection is to go on: from the moment the free units of a group are down to the
-    /// reserve until they reach where it stops.
+    /// Whether collection should continue. It starts when the free units of a group fall to the
+    /// reserve, and stops at its limit.
     fn wants_collection(&mut self, group: u32) -> bool {
         let free = self.free_units(group);
         let collecting = self.units.group(group, GroupField::Collecting) != 0;
@@ -23,7 +23,7 @@ impl<M: Memory> ReclaimMap<M> {
         wants
     }
 
-    /// The unit that is being collected, or another where something can be won.
+    /// The unit being collected, or another from which something can be won.
     fn victim(&mut self, group: u32) -> Option<u32> {
         if let Some(victim) = self.units.victim(group) {
             return Some(victim);
@@ -35,8 +35,8 @@ impl<M: Memory> ReclaimMap<M> {
         Some(victim)
     }
 
-    /// Before the host's next unit is opened: collects until the reserve is there again, or, paced,
-    /// until one unit is left for collection itself.
+    /// Called before the host's next unit is opened: collects until the reserve is complete. If
+    /// paced, until one unit is left for collection itself.
     #[cold]
     pub(super) fn make_room(
         &mut self,
@@ -57,7 +57,7 @@ impl<M: Memory> ReclaimMap<M> {
         }
     }
 
-    /// Paced collection: the moves that one write of the host owes.
+    /// Paced collection: the moves that one host write owes.
     pub(super) fn collect_a_little(
         &mut self,
         group: u32,

@@ -1,27 +1,27 @@
-//! What a firmware with placement handles counts of them.
+//! The counts of a firmware with placement handles.
 
-/// Counts by handle, and what happened to handles and units.
+/// Counts by handle, and events of handles and units.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlacedCounts {
     /// By handle, pages that the host wrote under it.
     pub host_pages: Vec<u64>,
-    /// By handle, pages programmed of its data: these, and those that collection moved out of units
-    /// that held its data alone.
+    /// By handle, programmed pages of its data: written ones, and those that collection moved out
+    /// of units holding only its data.
     pub media_pages: Vec<u64>,
-    /// Times that a handle went on to another reclaim unit.
+    /// Times that a handle moved on to another reclaim unit.
     pub unit_switches: u64,
     /// Reclaim units whose valid pages collection began to move.
     pub moved_units: u64,
-    /// Reclaim units that held no valid page any more when they were collected.
+    /// Reclaim units without any valid page when they were collected.
     pub empty_units: u64,
-    /// Pages written under a handle or into a group that there is not.
+    /// Pages written under a handle or into a group that does not exist.
     pub invalid_pages: u64,
-    /// Pages written into another group than that asked for, which was full.
+    /// Pages written into another group than requested, because that was full.
     pub displaced_pages: u64,
 }
 
 impl PlacedCounts {
-    /// Nothing counted of so many handles.
+    /// Zero counts for this many handles.
     #[must_use]
     pub fn of(handles: u32) -> Self {
         Self {

@@ -12,12 +12,12 @@
 //!   collection ──> the unit that all share, or that of the data's own handle ([`Isolation`])
 //! ```
 //!
-//! A page of a unit is valid where the map of the logical page that was written there still names
-//! it, so there is no bitmap. Where a page is moved to another plane its program waits for its read
+//! A page of a unit is valid if the map entry of the logical page written there still points to it,
+//! so there is no bitmap. When a page moves to another plane, its program waits for its read
 //! ([`Operation::after`]).
 //!
-//! What has no handle, or one that the drive has not, goes to handle 0. What has no group goes to
-//! the group in turn by its number; what finds its group full to the one with the most room.
+//! Data without a handle, or with an unknown one, goes to handle 0. Data without a group goes to
+//! groups in turn, by page number. If its group is full, data goes to the one with the most room.
 
 mod collection;
 mod counts;
@@ -47,9 +47,9 @@ pub struct ReclaimMap<M: Memory> {
     owner: M::Wide,
     units: Units<M>,
     most_valid: u32,
-    /// Where what comes next is to go; no part of a state.
+    /// Where the next data should go; not part of a state.
     placement: PlacementId,
-    /// Since it was made; no part of a state either.
+    /// Counts since it was made; not part of a state either.
     counts: PlacedCounts,
 }
 
@@ -69,10 +69,10 @@ impl<M: Memory> Clone for ReclaimMap<M> {
 }
 
 impl<M: Memory> ReclaimMap<M> {
-    /// A drive fresh out of the box: every unit erased, no page mapped.
+    /// A new drive: every unit erased, no page mapped.
     ///
     /// # Errors
-    /// [`LayoutError`] when the policies cannot work on the layout.
+    /// [`LayoutError`] if the policies cannot work on the layout.
     pub fn erased(layout: FlashLayout, policies: ReclaimPolicies) -> Result<Self, LayoutError> {
         policies.validate(&layout)?;
         Ok(Self {
@@ -87,7 +87,7 @@ impl<M: Memory> ReclaimMap<M> {
         })
     }
 
-    /// Bytes of the tables for `layout`; what undoing needs adds a thousandth.
+    /// Bytes of the tables for `layout`. Undoing adds a thousandth.
     #[must_use]
     pub fn table_bytes(layout: &FlashLayout, policies: &ReclaimPolicies) -> u64 {
         let maps = (u64::from(layout.logical_pages) + layout.physical_pages()) * 4;
@@ -107,7 +107,7 @@ impl<M: Memory> ReclaimMap<M> {
         self.units.group(group, GroupField::Free)
     }
 
-    /// The handle and the group of what is written to `logical` next.
+    /// The handle and the group for the next write to `logical`.
     fn resolve(&mut self, logical: u32, old: u32) -> (u32, u32) {
         let PlacementId { handle, group } = self.placement;
         let handle = handle.map_or(0, u32::from);
@@ -123,7 +123,7 @@ impl<M: Memory> ReclaimMap<M> {
             return (handle, wanted);
         }
         self.counts.displaced_pages += 1;
-        // Of groups with as much room the one where it is, which it leaves no fuller, or the first.
+        // Among groups with equal room: the page's own, which gets no fuller, or else the first.
         let group = (0..groups).min_by_key(valid).unwrap_or(wanted);
         match (old < TRIMMED).then(|| self.units.group_of(old)) {
             Some(own) if valid(&own) == valid(&group) => (handle, own),
@@ -131,8 +131,8 @@ impl<M: Memory> ReclaimMap<M> {
         }
     }
 
-    /// The next page of a unit that is being filled, opening one if need be, for data that moves
-    /// from a plane or comes from the host. `None` when no unit is free.
+    /// The next page of a unit that is being filled, for data that moves from a plane or comes from
+    /// the host. Opens a unit if necessary. `None` if no unit is free.
     fn next_page(&mut self, group: u32, lane: u32, from: Option<u32>) -> Option<Ppn> {
         let unit = match self.units.open_unit(group, lane) {
             Some(unit) => unit,
@@ -156,7 +156,7 @@ impl<M: Memory> ReclaimMap<M> {
         self.units.count_valid(page.0, 1);
     }
 
-    /// The data at `old`, if that is a page, is there no more.
+    /// The data at `old`, if that is a page, is gone.
     fn leave(&mut self, old: u32) {
         if old < TRIMMED {
             self.units.count_valid(old, -1);
@@ -244,7 +244,7 @@ impl<M: Memory> ReclaimMap<M> {
     }
 
     fn no_space(&self, group: u32) -> FirmwareError {
-        // Its first plane has its number.
+        // Its first plane has the number of the group.
         FirmwareError::NoSpace { plane: group }
     }
 }

@@ -1,16 +1,16 @@
-//! What a firmware with placement handles is told.
+//! The settings of a firmware with placement handles.
 
 use crate::{FlashLayout, LayoutError, Pace};
 
-/// The most handles of a drive; as many as NVMe has.
+/// The most handles of a drive, as in NVMe.
 pub const MOST_HANDLES: u32 = 128;
 
 named! {
-    /// What becomes of a handle's data when it is collected.
+    /// What happens to a handle's data when it is collected.
     Isolation {
-        /// It is written apart, and moved into units that the data of all handles share.
+        /// It is written separately, but moved into units shared by all handles.
         Initial = "initial",
-        /// It stays apart: every handle has units of its own for what is moved too.
+        /// It stays separate: every handle also has its own units for moved data.
         Persistent = "persistent",
     }
 }
@@ -20,14 +20,14 @@ named! {
 pub struct ReclaimPolicies {
     /// Handles, each of which has a reclaim unit open in every group.
     pub handles: u32,
-    /// Groups of planes, which share no reclaim unit; they divide the planes.
+    /// Groups of planes that share no reclaim unit. Their number divides that of the planes.
     pub groups: u32,
-    /// What becomes of a handle's data when it is collected.
+    /// What happens to a handle's data when it is collected.
     pub isolation: Isolation,
     /// When the valid pages of a victim are moved.
     pub pace: Pace,
-    /// Free units of a group at which its collection stops; one more than where it starts if not
-    /// given.
+    /// Free units of a group at which its collection stops; `None` means one more than where it
+    /// starts.
     pub stop_units: Option<u32>,
 }
 
@@ -38,7 +38,7 @@ impl ReclaimPolicies {
         self.stop_units.unwrap_or(reserve.saturating_add(1))
     }
 
-    /// Units of a group that may be open at once: of the host, and of collection.
+    /// Units of a group that may be open at once, for the host and for collection.
     #[must_use]
     pub const fn lanes(&self) -> u32 {
         match self.isolation {
@@ -47,8 +47,8 @@ impl ReclaimPolicies {
         }
     }
 
-    /// Units of a group that can hold no data of the host: with one free unit fewer than
-    /// collection stops at, and all open, one must be left from which a page can be won.
+    /// Units of a group that can hold no host data. With one free unit fewer than collection stops
+    /// at, and all open, one must be left from which a page can be won.
     #[must_use]
     pub fn units_held_back(&self, reserve: u32) -> u32 {
         let free = self.stop_units(reserve).saturating_sub(1);

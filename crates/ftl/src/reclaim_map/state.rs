@@ -1,6 +1,6 @@
-//! The state of a reclaim map: kept, returned to, written and read back.
+//! The state of a reclaim map: kept, restored, written and read back.
 //!
-//! Written are map, units, groups and lanes, with how far these are filled. The reverse map follows from the map.
+//! Written are map, units, groups and lanes, and how far these are filled. The reverse map follows from the map.
 
 use super::ReclaimMap;
 use super::policies::Isolation;
@@ -12,7 +12,7 @@ use crate::snapshot::{Checked, Reader, StateError, check, write_changes};
 use crate::wear::drawn_erases;
 
 impl<M: Memory> ReclaimMap<M> {
-    /// Checks that every page lies where data can be, alone, and counts those of each unit.
+    /// Checks that every page has a valid place of its own, and counts those of each unit.
     fn check_pages(&mut self) -> Result<Vec<u32>, StateError> {
         let units = self.layout.blocks_per_plane as usize * self.groups() as usize;
         let mut valid = vec![0; units];
@@ -83,7 +83,7 @@ impl<M: Memory> ReclaimMap<M> {
             is_filled_so,
             "a reclaim unit is filled otherwise than it is",
         )?;
-        // Where moved data is apart by handle, no unit holds any handle's.
+        // If moved data stays separate by handle, no unit holds data of several handles.
         let most = match self.policies.isolation {
             Isolation::Initial => self.policies.handles,
             Isolation::Persistent => self.policies.handles - 1,

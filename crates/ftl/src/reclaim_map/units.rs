@@ -8,12 +8,12 @@
 //!                                                            | moved
 //! ```
 //!
-//! Unit `u` of a group has block `u` of each of its planes; the planes of group `g` of `n` are
-//! `g`, `g + n`, `g + 2n` .. Page `i` of a unit lies on the `i`th of them, modulo their number.
-//! What the host writes fills a unit in that order. What is moved stays on its plane as long as the
-//! unit has room there, so that its program need not wait for another die, and otherwise goes to
-//! the plane with the most room.
-//! Units of all groups are numbered one group after the other.
+//! Unit `u` of a group consists of block `u` of each of its planes. The planes of group `g` of
+//! `n` are `g`, `g + n`, `g + 2n` .. Page `i` of a unit lies on the `i`th of them, modulo
+//! their number. Host writes fill a unit in that order. Moved data stays on its plane as long
+//! as the unit has room there, so that its program need not wait for another die. Otherwise it
+//! goes to the plane with the most room. Units of all groups are numbered one group after
+//! another.
 
 use super::policies::{Isolation, ReclaimPolicies};
 use crate::divisor::Divisor;
@@ -23,9 +23,9 @@ use crate::{FlashLayout, NOTHING, Room};
 /// Words of a unit.
 #[derive(Clone, Copy)]
 pub(super) enum UnitField {
-    /// What it is: a [`UnitState`].
+    /// Its role: a [`UnitState`].
     State,
-    /// The handle whose data it holds alone; the number of handles for any data.
+    /// The only handle whose data it holds; the number of handles means any data.
     Handle,
     Valid,
     /// Pages of it that were filled.
@@ -35,7 +35,7 @@ pub(super) enum UnitField {
 
 pub(super) const UNIT_WORDS: usize = 5;
 
-/// What a unit is.
+/// The role of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum UnitState {
@@ -55,7 +55,7 @@ pub(super) enum GroupField {
     Credit,
     CreditPerWrite,
     CreditPerMove,
-    /// 1 from the moment collection starts until it stops.
+    /// 1 while collection is in progress.
     Collecting,
 }
 
@@ -65,9 +65,9 @@ pub(super) const GROUP_WORDS: usize = 8;
 pub(super) struct Units<M: Memory> {
     pub(super) units: M::Wide,
     pub(super) groups: M::Wide,
-    /// By group and lane, the unit that is being filled, or nothing.
+    /// By group and lane, the unit being filled, or nothing.
     pub(super) lanes: M::Wide,
-    /// By lane of moves and plane, pages filled of the block that is open there.
+    /// By lane of moves and plane, the filled pages of the block open there.
     pub(super) filled: M::Wide,
     lanes_per_group: u32,
     handles: u32,
@@ -173,7 +173,7 @@ impl<M: Memory> Units<M> {
         group * self.units_per_group..(group + 1) * self.units_per_group
     }
 
-    /// The unit of which `block` is a part.
+    /// The unit that `block` belongs to.
     pub fn of_block(&self, block: u32) -> u32 {
         let (plane, number) = (
             self.by_blocks.quotient(block),
@@ -182,7 +182,7 @@ impl<M: Memory> Units<M> {
         self.by_groups.remainder(plane) * self.units_per_group + number
     }
 
-    /// The unit of which `page` is a part.
+    /// The unit that `page` belongs to.
     pub fn of_page(&self, page: u32) -> u32 {
         self.of_block(self.by_pages.quotient(page))
     }
@@ -195,7 +195,7 @@ impl<M: Memory> Units<M> {
         self.by_groups.remainder(self.plane_of(page))
     }
 
-    /// The page of the flash that is the `place`th of `unit`.
+    /// The flash page that is the `place`th of `unit`.
     pub fn page_at(&self, unit: u32, place: u32) -> u32 {
         let (group, block) = (
             self.by_blocks.quotient(unit),
@@ -214,7 +214,7 @@ impl<M: Memory> Units<M> {
         })
     }
 
-    /// A valid page more or fewer at `page`.
+    /// Changes the number of valid pages at `page` by one.
     pub fn count_valid(&mut self, page: u32, by: i32) {
         let unit = self.of_page(page);
         let valid = self.unit(unit, UnitField::Valid).wrapping_add_signed(by);
@@ -232,7 +232,7 @@ impl<M: Memory> Units<M> {
         (unit != NOTHING).then_some(unit)
     }
 
-    /// The lane to which data moves out of a unit of `handle`, the number of handles for any.
+    /// The lane for data moved out of a unit of `handle`; the number of handles means any.
     pub const fn lane_of_moves(&self, handle: u32) -> u32 {
         match self.isolation {
             Isolation::Initial => self.handles,
@@ -240,7 +240,7 @@ impl<M: Memory> Units<M> {
         }
     }
 
-    /// Whose data a lane fills its units with; the number of handles for any.
+    /// The handle whose data a lane fills its units with; the number of handles means any.
     pub const fn handle_of_lane(&self, lane: u32) -> u32 {
         match self.isolation {
             Isolation::Persistent if lane >= self.handles => lane - self.handles,
@@ -266,13 +266,13 @@ impl<M: Memory> Units<M> {
         Some(unit)
     }
 
-    /// Hands out the next page of an open unit of the host's; the last one closes it.
+    /// Hands out the next page of an open unit of the host. The last page closes the unit.
     pub fn take_page(&mut self, unit: u32, group: u32, lane: u32) -> u32 {
         let place = self.count_page(unit, group, lane);
         self.page_at(unit, place)
     }
 
-    /// Hands out a page of an open unit for data that moves from `plane`, there if it has room.
+    /// Hands out a page of an open unit for data moved from `plane`, on that plane if it has room.
     pub fn take_page_near(&mut self, unit: u32, (group, lane): (u32, u32), plane: u32) -> u32 {
         let filled = |plane| self.filled.get(self.filled_place(lane, plane));
         let plane = if filled(plane) < self.pages_per_block {
@@ -289,7 +289,7 @@ impl<M: Memory> Units<M> {
         block * self.pages_per_block + page
     }
 
-    /// A page more of an open unit is filled; answers how many were.
+    /// One more page of an open unit is filled. Returns how many were.
     fn count_page(&mut self, unit: u32, group: u32, lane: u32) -> u32 {
         let before = self.unit(unit, UnitField::Next);
         self.set_unit(unit, UnitField::Next, before + 1);
@@ -305,12 +305,12 @@ impl<M: Memory> Units<M> {
         place * self.group_count + group
     }
 
-    /// Where it is kept how far the block of a lane of moves on a plane is filled.
+    /// Index of how far a move lane's block on a plane is filled.
     const fn filled_place(&self, lane: u32, plane: u32) -> usize {
         ((lane - self.handles) * self.planes * self.group_count + plane) as usize
     }
 
-    /// Pages filled of the block of `unit` on the plane of `page`; `lane` fills the unit, if one
+    /// Filled pages of the block of `unit` on the plane of `page`. `lane` fills the unit, if one
     /// does.
     pub fn filled_beside(&self, unit: u32, lane: Option<u32>, page: u32) -> u32 {
         match lane {
@@ -327,7 +327,7 @@ impl<M: Memory> Units<M> {
         }
     }
 
-    /// What the blocks of an open unit that moves fill hold together.
+    /// Total of filled pages in the blocks of a move lane's open unit.
     pub fn filled_of_moves(&self, group: u32, lane: u32) -> u32 {
         let planes = (0..self.planes).map(|place| self.plane_at(group, place));
         planes
@@ -335,7 +335,7 @@ impl<M: Memory> Units<M> {
             .fold(0, u32::saturating_add)
     }
 
-    /// The closed unit of a group with the fewest valid pages becomes its victim, where it has an
+    /// The closed unit of a group with the fewest valid pages becomes its victim, if it has an
     /// invalid one.
     pub fn choose_victim(&mut self, group: u32) -> Option<u32> {
         let is_closed = |unit: &u32| self.is(*unit, UnitState::Closed);
@@ -348,7 +348,7 @@ impl<M: Memory> Units<M> {
         self.set_unit(victim, UnitField::State, UnitState::Victim as u32);
         self.set_group(group, GroupField::Victim, victim);
         self.set_group(group, GroupField::VictimPage, 0);
-        // Moving `valid` pages must be done after `pages - valid` writes of the host.
+        // Moving `valid` pages must be done after `pages - valid` host writes.
         self.set_group(group, GroupField::Credit, 0);
         self.set_group(group, GroupField::CreditPerWrite, valid);
         self.set_group(group, GroupField::CreditPerMove, self.unit_pages - valid);

@@ -1,4 +1,4 @@
-//! Folding: from the SLC blocks to the dense ones.
+//! Folding: moving data from the SLC blocks to the dense ones.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::space::Frontier;
 use crate::{FirmwareError, IdleTime, NOTHING, Pace, Ppn};
 
 impl<M: Memory> SlcMap<M> {
-    /// Folds so much of the oldest full block of `plane` that a write finds a place. Paced, the
-    /// last block's worth of free places is used up as the oldest block is folded:
+    /// Folds as much of the oldest full block of `plane` as a write needs to find a place. If
+    /// paced, the last block's worth of free places is used up while the oldest block is folded:
     ///
     /// ```text
     ///   free before the write       n-1  n-2  ...  2  1      n places a block
@@ -24,7 +24,7 @@ impl<M: Memory> SlcMap<M> {
         request: u32,
         out: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
-        // What was read in idle time is read again.
+        // Pages read in idle time are read again.
         self.set_ring(plane, Ring::Held, 0);
         let free = self.places() - self.ring(plane, Ring::Used);
         let first = self.ring(plane, Ring::Fold);
@@ -45,7 +45,7 @@ impl<M: Memory> SlcMap<M> {
         Ok(())
     }
 
-    /// Copies what is still the newest data of `places` to the dense blocks.
+    /// Copies the newest data among `places` to the dense blocks.
     fn fold_places(
         &mut self,
         plane: u32,
@@ -102,7 +102,7 @@ impl<M: Memory> SlcMap<M> {
         })
     }
 
-    /// Erases the block whose last place is `last`: nothing of it is left.
+    /// Erases the block whose last place is `last`: it is empty.
     fn erase_folded(&mut self, plane: u32, last: u32, request: u32) -> Operation {
         let block = self.by_pages.quotient(last);
         let next = if last + 1 == self.places() {
@@ -120,7 +120,7 @@ impl<M: Memory> SlcMap<M> {
         self.slc_operation(OperationKind::Erase, Cause::Fold, at, NOTHING, request)
     }
 
-    /// Appends what may be done in the idle time offered.
+    /// Appends what can be done in the offered idle time.
     pub(super) fn work_in_background(&mut self, offer: &IdleTime<'_>, out: &mut OperationBuffer) {
         let planes = self.layout.planes;
         let turn_word = planes as usize * super::RING_WORDS;
@@ -138,7 +138,7 @@ impl<M: Memory> SlcMap<M> {
         }
     }
 
-    /// The next operation of a plane, if it has something to do.
+    /// The next operation of a plane, if it has work to do.
     fn background_step(&mut self, plane: u32, out: &mut OperationBuffer) -> Option<Operation> {
         let reserve = self.layout.reserve_blocks;
         let space = &self.dense.space;
@@ -152,7 +152,7 @@ impl<M: Memory> SlcMap<M> {
                 return self.dense_program(plane, logical, 0);
             }
         }
-        // Only blocks that are full.
+        // Only full blocks.
         let first = self.ring(plane, Ring::Fold);
         let in_block = first - self.by_pages.quotient(first) * self.pages;
         if self.ring(plane, Ring::Used) < self.pages {
@@ -170,7 +170,7 @@ impl<M: Memory> SlcMap<M> {
         Some(self.slc_operation(OperationKind::Read, Cause::Fold, at, logical, 0))
     }
 
-    /// The next operation of the page map beneath, in idle time.
+    /// The next idle-time operation of the underlying page map.
     fn dense_step(&mut self, plane: u32, out: &mut OperationBuffer) -> Option<Operation> {
         let target = self.dense.policies.background_blocks?;
         let mut operation = self.dense.background_step(plane, target, out)?;

@@ -1,20 +1,20 @@
-//! A page map behind a pseudo-SLC region: a few blocks of each plane are used with one bit a
-//! cell, fast and with fewer pages, and take what the host writes first.
+//! A page map behind a pseudo-SLC region: a few blocks of each plane are used with one bit a cell.
+//! They are fast, have fewer pages, and take host writes first.
 //!
 //! ```text
 //!   host ─> | SLC blocks of the plane, a ring | ─ fold ─> dense blocks (page map)
 //!             oldest full block                  in idle time, or when the ring is full
 //! ```
 //!
-//! Folding copies what is still the newest data of the oldest full block to the dense blocks
-//! and erases it. A page that is written again before that costs nothing there. In idle time
-//! full blocks are folded one operation at a time, until only the one being filled is left.
-//! A host that fills the ring pays for folding: with [`Pace::WholeBlock`] its write waits for a
-//! whole block when the ring is full; with [`Pace::Paced`] each write folds a little as soon as
-//! less than a block's worth is free, so that latencies stay even.
+//! Folding copies the remaining newest data of the oldest full block to the dense blocks and erases
+//! it. A page that is rewritten before that costs nothing there. In idle time full blocks are
+//! folded one operation at a time, until only the one being filled is left. A host that fills the
+//! ring pays for folding. With [`Pace::WholeBlock`] its write waits for a whole block when the ring
+//! is full. With [`Pace::Paced`] each write folds a little as soon as less than a block's worth is
+//! free, so latencies stay even.
 //!
-//! The SLC blocks are the first of each plane. While the newest data of a page lies there,
-//! the page map has it as given up.
+//! The SLC blocks are the first of each plane. While the newest data of a page lies there, the page
+//! map treats the page as given up.
 
 mod fold;
 mod policies;
@@ -37,11 +37,11 @@ pub use policies::SlcPolicies;
 enum Ring {
     /// The place that is written next.
     Next,
-    /// Pages written in blocks that were not erased since.
+    /// Pages written in blocks that have not been erased since.
     Used,
     /// The place in the ring that is folded next.
     Fold,
-    /// One more than the place that idle time has read and not yet programmed; 0 for none.
+    /// One more than the place that idle time has read but not yet programmed; 0 for none.
     Held,
 }
 
@@ -52,17 +52,17 @@ pub struct SlcMap<M: Memory> {
     layout: FlashLayout,
     /// The dense blocks, numbered without the others.
     dense: PageMap<M>,
-    /// SLC blocks of a plane, and their pages.
+    /// The number of SLC blocks of a plane, and of pages in one.
     blocks: u32,
     pages: u32,
-    /// Used places of a plane from which on writes fold.
+    /// From this number of used places of a plane on, writes fold.
     folds_from: u32,
     by_pages: Divisor,
-    /// One more than the place in its plane's ring of every logical page, 0 if it has none.
+    /// One more than the place of every logical page in its plane's ring; 0 if it has none.
     place_of: M::Wide,
-    /// The logical page that was written at each place; by plane.
+    /// The logical page written at each place; by plane.
     logged: M::Wide,
-    /// [`Ring`] of every plane, and behind them the plane that works next in idle time.
+    /// [`Ring`] of every plane, then the plane that works next in idle time.
     rings: M::Wide,
     /// Erases of the SLC blocks.
     erases: M::Wide,
@@ -90,10 +90,10 @@ impl<M: Memory> SlcMap<M> {
         }
     }
 
-    /// A drive fresh out of the box: every block erased, no page mapped.
+    /// A new drive: every block erased, no page mapped.
     ///
     /// # Errors
-    /// [`LayoutError`] when the policies cannot work on the layout.
+    /// [`LayoutError`] if the policies cannot work on the layout.
     pub fn erased(layout: FlashLayout, policies: SlcPolicies) -> Result<Self, LayoutError> {
         policies.validate(&layout)?;
         let rings = layout.planes as usize * RING_WORDS;
@@ -104,7 +104,7 @@ impl<M: Memory> SlcMap<M> {
             blocks: policies.slc_blocks,
             pages: policies.slc_pages,
             folds_from: match policies.pages.pace {
-                // A page less than a block is free when the first place is folded.
+                // One page less than a block is free when the first place is folded.
                 Pace::Paced => (policies.slc_blocks - 1) * policies.slc_pages + 1,
                 Pace::WholeBlock => policies.slc_blocks * policies.slc_pages,
             },
@@ -141,7 +141,7 @@ impl<M: Memory> SlcMap<M> {
         self.dense.placement.striped(turn)
     }
 
-    /// Places of a plane's ring.
+    /// The number of places in a plane's ring.
     fn places(&self) -> u32 {
         self.blocks * self.pages
     }
@@ -153,7 +153,7 @@ impl<M: Memory> SlcMap<M> {
         (plane * self.layout.blocks_per_plane + block) * self.layout.pages_per_block + page
     }
 
-    /// What a page of the dense blocks of `plane` has before it on the flash.
+    /// The pages on the flash before the dense blocks of `plane`.
     fn dense_offset(&self, plane: u32) -> u32 {
         (plane + 1) * self.blocks * self.layout.pages_per_block
     }
@@ -171,14 +171,14 @@ impl<M: Memory> SlcMap<M> {
         (plane * self.places() + place) as usize
     }
 
-    /// The logical page whose newest data lies at a place of a ring, if there is one.
+    /// The logical page whose newest data lies at a place of a ring, if any.
     fn newest_at(&self, plane: u32, place: u32) -> Option<u32> {
         let logical = self.logged.get(self.log_index(plane, place));
         let is_newest = logical != NOTHING && self.place_of.get(logical as usize) == place + 1;
         is_newest.then_some(logical)
     }
 
-    /// What the page map has emitted from `from` on is numbered as the flash is.
+    /// Renumbers what the page map has emitted from `from` on as the flash is numbered.
     fn renumber(&self, from: usize, request: u32, out: &mut OperationBuffer) {
         for operation in out.operations_mut(from) {
             let offset = self.dense_offset(operation.plane);
@@ -242,7 +242,7 @@ impl<M: Memory> SlcMap<M> {
             let before = out.operations().len();
             let counts = out.counts;
             self.read(logical, request, out)?;
-            // That there is nothing to read is no fault of a write.
+            // Having nothing to read is not an error of a write.
             out.counts = counts;
             if out.operations().len() > before {
                 after = before as u32;
@@ -273,7 +273,7 @@ impl<M: Memory> SlcMap<M> {
         Ok(())
     }
 
-    /// The page map has `logical` no more.
+    /// Removes `logical` from the page map.
     fn forget_dense(&mut self, logical: u32) {
         let old = self.dense.map.get(logical as usize);
         if old < TRIMMED {

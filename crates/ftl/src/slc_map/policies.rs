@@ -1,11 +1,11 @@
-//! What a pseudo-SLC region is told.
+//! The settings of a pseudo-SLC region.
 
 use crate::{FlashLayout, LayoutError, Policies};
 
 /// The choices of [`SlcMap`](crate::SlcMap).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlcPolicies {
-    /// Those of the page map beneath; static allocation.
+    /// Those of the underlying page map; static allocation.
     pub pages: Policies,
     /// Blocks of each plane in the region, at least 2.
     pub slc_blocks: u32,
@@ -14,7 +14,7 @@ pub struct SlcPolicies {
 }
 
 impl SlcPolicies {
-    /// The dense blocks alone.
+    /// Only the dense blocks.
     pub(crate) fn dense(&self, layout: &FlashLayout) -> FlashLayout {
         FlashLayout {
             blocks_per_plane: layout.blocks_per_plane.saturating_sub(self.slc_blocks),
@@ -22,7 +22,7 @@ impl SlcPolicies {
         }
     }
 
-    /// What the page map of the dense blocks is told: idle time wins space to fold into.
+    /// The policies for the page map of the dense blocks: idle time wins space to fold into.
     pub(crate) fn beneath(&self, layout: &FlashLayout) -> Policies {
         let least = layout.reserve_blocks.saturating_add(1);
         Policies {
@@ -31,7 +31,7 @@ impl SlcPolicies {
         }
     }
 
-    /// Blocks of each plane that can hold no data beside the SLC region.
+    /// Blocks of each plane that can hold no data, in addition to the SLC region.
     #[must_use]
     pub fn blocks_held_back(&self, layout: &FlashLayout) -> u32 {
         let dense = self.beneath(layout).blocks_held_back(layout.reserve_blocks);

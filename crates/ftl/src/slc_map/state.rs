@@ -1,4 +1,4 @@
-//! The state of a drive with a pseudo-SLC region: kept, returned to, written and read back.
+//! The state of a drive with a pseudo-SLC region: kept, restored, written and read back.
 
 use super::{RING_WORDS, Ring, SlcMap};
 use crate::memory::{Cells, Memory};
@@ -21,7 +21,7 @@ impl<M: Memory> SlcMap<M> {
         ]
     }
 
-    /// Checks the rings, and that every page in one lies there alone.
+    /// Checks the rings, and that every page in one has no other place.
     fn check_rings(&self) -> Result<(), StateError> {
         let places = self.places();
         for plane in 0..self.layout.planes {
@@ -104,7 +104,7 @@ impl<M: Memory> Restorable for SlcMap<M> {
     fn set_worn(&mut self, mean: u32, spread: u32) {
         self.dense.set_worn(mean, spread);
         for block in 0..self.erases.size() {
-            // Numbers of their own, as if they lay behind all others.
+            // Separate numbers, as if they lay behind all others.
             let number = self.layout.blocks() + block as u32;
             self.erases.set(block, drawn_erases(number, mean, spread));
         }

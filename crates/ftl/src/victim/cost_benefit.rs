@@ -1,8 +1,8 @@
-//! Cost-benefit (Kawaguchi et al. 1995): the largest age (1 - u) / 2u, with u the
-//! share of valid pages. An old block with some invalid pages goes before a
-//! young one with more, which may win further ones by waiting.
+//! Cost-benefit (Kawaguchi et al. 1995): the largest age (1 - u) / 2u, where u is the fraction of
+//! valid pages. An old block with some invalid pages goes before a young one with more, which may
+//! gain further ones by waiting.
 //!
-//! Age is counted in blocks that the plane has closed since, for want of a clock.
+//! There is no clock, so age is the number of blocks that the plane has closed since.
 
 use super::ClosedBlocks;
 use crate::memory::Memory;

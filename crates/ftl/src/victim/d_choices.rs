@@ -1,5 +1,5 @@
-//! d choices: the fewest valid pages among d blocks drawn at random (Van Houdt
-//! 2013); random with d = 1, nearly greedy with many.
+//! d choices: the fewest valid pages among d random blocks (Van Houdt 2013). With d = 1 it is
+//! random, with many nearly greedy.
 
 use super::ClosedBlocks;
 use crate::memory::Memory;

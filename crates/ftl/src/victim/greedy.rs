@@ -1,4 +1,4 @@
-//! Greedy: the fewest valid pages, the least to move now.
+//! Greedy: the fewest valid pages, so the fewest moves now.
 
 use super::ClosedBlocks;
 use crate::memory::Memory;

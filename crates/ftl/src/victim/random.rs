@@ -1,4 +1,4 @@
-//! Random: every closed block is as likely as any other.
+//! Random: all closed blocks are equally likely.
 
 use super::ClosedBlocks;
 use crate::memory::Memory;

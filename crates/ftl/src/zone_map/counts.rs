@@ -1,23 +1,23 @@
-//! What a firmware with zones counts of them, and why it refuses a command.
+//! The counts of a firmware with zones, and why it refuses a command.
 
-/// Why a command breaks a rule of zones. The status of NVMe stands behind it.
+/// The rule of zones that a command breaks. The NVMe status follows in quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ZoneRefusal {
-    /// A write begins elsewhere than where its zone is written next: "zone invalid write".
+    /// A write does not begin at the write pointer of its zone: "zone invalid write".
     NotAtPointer,
     /// The zone is full: "zone is full".
     Full,
-    /// A write reaches beyond what can be written of its zone, or a read beyond the zone: "zone
-    /// boundary error".
+    /// A write goes beyond the writable part of its zone, or a read beyond the zone: "zone boundary
+    /// error".
     AcrossEnd,
-    /// No more zones may be written to that are not full: "too many active zones".
+    /// No more zones may be active (partly written): "too many active zones".
     TooManyActive,
-    /// No more zones may be open, and none was opened by a write alone: "too many open zones".
+    /// No more zones may be open, and no implicitly open one can be closed: "too many open zones".
     TooManyOpen,
-    /// A zone cannot be opened or closed as it is: "invalid zone state transition".
+    /// A zone cannot be opened or closed in its state: "invalid zone state transition".
     Transition,
-    /// A write or an append that no drive could take: of part of a page, an append elsewhere than
-    /// at its zone's beginning, or one that is too large: "invalid field in command".
+    /// A write or append that is impossible on any drive: a partial page, an append not at the
+    /// beginning of its zone, or one that is too large: "invalid field in command".
     Invalid,
 }
 
@@ -33,7 +33,7 @@ impl ZoneRefusal {
         Self::Invalid,
     ];
 
-    /// Why, in words: "a command that ...".
+    /// The reason in words: "a command that ...".
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -48,12 +48,12 @@ impl ZoneRefusal {
     }
 }
 
-/// Counts of zones and of what was refused.
+/// Counts of zones and of refused commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ZoneCounts {
-    /// Appends that were taken.
+    /// Accepted appends.
     pub appends: u64,
-    /// Zones that were reset, those that held nothing left out.
+    /// Zones that were reset, not counting empty ones.
     pub resets: u64,
     /// Zones that were finished before they were full.
     pub finishes: u64,
@@ -61,21 +61,21 @@ pub struct ZoneCounts {
     pub opens: u64,
     /// Zones that the host closed.
     pub closes: u64,
-    /// Zones that the drive closed, to open another.
+    /// Zones that the drive closed to open another.
     pub drive_closes: u64,
     /// Zones that were written to their end.
     pub filled: u64,
     /// By [`ZoneRefusal`], in its order.
     pub refused: [u64; ZoneRefusal::ALL.len()],
-    /// The most zones that were open at once since they were watched.
+    /// The most zones that were open at once since watching began.
     pub open_most: u64,
-    /// The most that were active at once.
+    /// The most zones that were active at once.
     pub active_most: u64,
 }
 
 impl ZoneCounts {
-    /// What was counted since `before`, an earlier count; the most are those since they were
-    /// watched.
+    /// What was counted since `before`, an earlier count. The maxima are those since watching
+    /// began.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let mut refused = self.refused;

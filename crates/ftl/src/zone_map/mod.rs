@@ -7,13 +7,13 @@
 //!   flash      slot 4                       slot 1              whole blocks of the zone's planes
 //! ```
 //!
-//! A zone that holds data has a slot: blocks that nothing else lies in. Where a page lies follows
-//! from its zone's slot and its place in the zone, so there is no map of pages and nothing is ever
-//! moved. A reset erases what was written of the slot and gives it back; the next zone takes the
-//! free one that was erased least.
+//! A zone with data has a slot: blocks that hold nothing else. The place of a page follows from its
+//! zone's slot and its place in the zone. So there is no map of pages, and nothing is ever moved. A
+//! reset erases the written part of the slot and gives it back. The next zone takes the free slot
+//! with the fewest erases.
 //!
-//! A command is judged when it comes ([`rules`]), and its pages are written when their data is
-//! there. What comes without having been judged is judged then.
+//! A command is judged when it comes ([`rules`]), and its pages are written when their data
+//! arrives. A command that was not judged before is judged then.
 
 mod counts;
 mod policies;
@@ -40,31 +40,31 @@ use crate::{
 enum ZoneField {
     /// A [`ZoneState`].
     State,
-    /// Pages that it was told to hold: where it is written next.
+    /// Pages that it was told to hold: its write pointer.
     Pointer,
-    /// Those that were written.
+    /// Pages that were written.
     Written,
-    /// Where they lie, or nothing.
+    /// Its slot, or nothing.
     Slot,
-    /// The how manieth opening of a zone its last one was.
+    /// The serial number of its last opening.
     OpenedAt,
 }
 
 const ZONE_WORDS: usize = 5;
 
-/// What a zone is.
+/// The state of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ZoneState {
-    /// Nothing was written to it since it was reset.
+    /// Not written since it was reset.
     Empty = 0,
     /// Open, by a write.
     Implicit = 1,
     /// Open, by a command.
     Explicit = 2,
-    /// Begun, and not open.
+    /// Partly written and not open.
     Closed = 3,
-    /// Nothing can be written to it until it is reset.
+    /// Not writable until it is reset.
     Full = 4,
 }
 
@@ -84,13 +84,13 @@ pub struct ZoneMap<M: Memory> {
     policies: ZonePolicies,
     zones: ZoneLayout,
     zone_words: M::Wide,
-    /// By slot, the zone that has it, or nothing.
+    /// By slot, its zone, or nothing.
     owners: M::Wide,
-    /// By block.
+    /// Erases by block.
     erases: M::Wide,
-    /// By [`rules::Total`].
+    /// Totals by [`rules::Total`].
     totals: M::Wide,
-    /// Since it was made; no part of a state.
+    /// Counts since it was made; not part of a state.
     counts: ZoneCounts,
 }
 
@@ -107,10 +107,10 @@ impl<M: Memory> Clone for ZoneMap<M> {
 }
 
 impl<M: Memory> ZoneMap<M> {
-    /// A drive fresh out of the box: every zone empty.
+    /// A new drive: every zone empty.
     ///
     /// # Errors
-    /// [`LayoutError`] when the policies cannot work on the layout.
+    /// [`LayoutError`] if the policies cannot work on the layout.
     pub fn erased(layout: FlashLayout, policies: ZonePolicies) -> Result<Self, LayoutError> {
         policies.validate(&layout)?;
         let zones = ZoneLayout::new(&layout, &policies);
@@ -130,7 +130,7 @@ impl<M: Memory> ZoneMap<M> {
         })
     }
 
-    /// Bytes of the tables for `layout`; what undoing needs adds a thousandth.
+    /// Bytes of the tables for `layout`. Undoing adds a thousandth.
     #[must_use]
     pub fn table_bytes(layout: &FlashLayout, policies: &ZonePolicies) -> u64 {
         let zones = ZoneLayout::new(layout, policies);
@@ -147,14 +147,14 @@ impl<M: Memory> ZoneMap<M> {
         (self.zone_words).set(zone as usize * ZONE_WORDS + field as usize, value);
     }
 
-    /// What a zone is.
+    /// The state of a zone.
     #[must_use]
     pub fn state(&self, zone: u32) -> ZoneState {
         let word = self.zone(zone, ZoneField::State) as usize;
         ZoneState::ALL.get(word).copied().unwrap_or(ZoneState::Full)
     }
 
-    /// Pages that a zone holds, those on their way among them: where it is written next.
+    /// The write pointer of a zone, including pages in progress.
     #[must_use]
     pub fn pointer(&self, zone: u32) -> u32 {
         self.zone(zone, ZoneField::Pointer)
@@ -173,7 +173,7 @@ impl<M: Memory> ZoneMap<M> {
         is_written.then(|| self.zones.page_at(self.zone(zone, ZoneField::Slot), place))
     }
 
-    /// The next page of a zone is written, which was judged.
+    /// Writes the next page of a zone, which was judged.
     #[inline]
     fn program(&mut self, (zone, place): (u32, u32), page: u32, request: u32) -> Operation {
         if place == 0 {
@@ -192,12 +192,12 @@ impl<M: Memory> ZoneMap<M> {
         }
     }
 
-    /// A zone gets the free slot of its group that was erased least.
+    /// Gives a zone the free slot of its group with the fewest erases.
     fn take_slot(&mut self, zone: u32) {
         let is_free = |slot: &u32| self.owners.get(*slot as usize) == NOTHING;
         let erases = |slot: &u32| self.erases.get(self.zones.first_block(*slot) as usize);
         let slots = self.zones.slots_of(zone).filter(is_free);
-        // There are as many as zones of the group, which have one each at most.
+        // There are as many slots as zones of the group, and each zone has at most one.
         if let Some(slot) = slots.min_by_key(erases) {
             self.owners.set(slot as usize, zone);
             self.set_zone(zone, ZoneField::Slot, slot);
@@ -217,7 +217,7 @@ impl<M: Memory> ZoneMap<M> {
                 .map_err(|refusal| FirmwareError::Zone { zone, refusal })?;
         }
         if self.zone(zone, ZoneField::Written) != place {
-            // It was judged, and what was judged before it has not come.
+            // It was judged, but an earlier judged write has not come.
             let refusal = ZoneRefusal::NotAtPointer;
             return Err(FirmwareError::Zone { zone, refusal });
         }
@@ -242,7 +242,7 @@ impl<M: Memory> ZoneMap<M> {
         }
     }
 
-    /// What a run covers whole zones of is given up.
+    /// Gives up the zones that a run covers completely.
     fn reset(&mut self, run: &PageRun, request: u32, out: &mut OperationBuffer) {
         let whole = run.whole_pages();
         let zone_pages = self.policies.zone_pages;

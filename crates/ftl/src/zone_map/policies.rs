@@ -1,4 +1,4 @@
-//! What a firmware with zones is told, and how zones lie on the flash.
+//! The settings of a firmware with zones, and how zones lie on the flash.
 
 use crate::divisor::Divisor;
 use crate::{FlashLayout, LayoutError};
@@ -6,33 +6,33 @@ use crate::{FlashLayout, LayoutError};
 /// The choices of [`ZoneMap`](crate::ZoneMap).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZonePolicies {
-    /// Logical pages from the beginning of a zone to that of the next.
+    /// Logical pages from the beginning of one zone to the next.
     pub zone_pages: u32,
-    /// Those of them that can be written, from the first on: whole blocks of every plane over
-    /// which a zone lies.
+    /// The writable ones of these, from the first on: whole blocks of every plane over which a zone
+    /// is spread.
     pub capacity_pages: u32,
-    /// Planes over which a zone lies; they divide the planes.
+    /// Planes over which a zone is spread; they divide the planes.
     pub planes: u32,
     /// Zones that may be open at once.
     pub most_open: u32,
-    /// Zones that may be open or closed at once: written, and not full.
+    /// Zones that may be active at once: open or closed, that is partly written.
     pub most_active: u32,
-    /// The most pages of an append.
+    /// The most pages in an append.
     pub most_append_pages: u32,
 }
 
-/// What a host knows of the zones of a drive.
+/// What a host knows about the zones of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneShape {
-    /// How many there are.
+    /// The number of zones.
     pub zones: u32,
-    /// Logical pages from the beginning of a zone to that of the next.
+    /// Logical pages from the beginning of one zone to the next.
     pub zone_pages: u32,
-    /// Those of them that can be written, from the first on.
+    /// The writable ones of these, from the first on.
     pub capacity_pages: u32,
 }
 
-/// Where zones lie: a group of planes has slots, each of which can hold a zone.
+/// Where zones lie: a group of planes has slots, each of which can hold one zone.
 ///
 /// ```text
 ///   group   planes g w .. (g + 1) w        zone z is of group z mod groups
@@ -44,7 +44,7 @@ pub(super) struct ZoneLayout {
     pub zones: u32,
     pub groups: u32,
     pub slots_per_group: u32,
-    /// Of a zone on each of its planes.
+    /// Blocks of a zone on each of its planes.
     pub blocks: u32,
     width: u32,
     blocks_per_plane: u32,
@@ -57,7 +57,7 @@ pub(super) struct ZoneLayout {
 }
 
 impl ZonePolicies {
-    /// Slots of a group of planes: so many of its zones can hold data at once.
+    /// Slots of a group of planes: this many of its zones can hold data at once.
     #[must_use]
     pub fn slots_per_group(&self, layout: &FlashLayout) -> u32 {
         layout.blocks_per_plane / self.blocks(layout).max(1)
@@ -68,15 +68,15 @@ impl ZonePolicies {
         self.capacity_pages / self.block_row(layout).max(1)
     }
 
-    /// Pages of a block of every plane of a zone.
+    /// Pages in one block of every plane of a zone.
     fn block_row(&self, layout: &FlashLayout) -> u32 {
         self.planes.saturating_mul(layout.pages_per_block)
     }
 
-    /// Whether a drive can have such zones.
+    /// Checks that a drive can have such zones.
     ///
     /// # Errors
-    /// [`LayoutError`] with the first number that cannot be, and what could.
+    /// [`LayoutError`] with the first impossible number, and what is possible.
     pub(super) fn validate(&self, layout: &FlashLayout) -> Result<(), LayoutError> {
         layout.check_counts()?;
         let count = |what, value: u32, is_possible: bool, low: u32, high: u32| {
@@ -110,7 +110,7 @@ impl ZonePolicies {
 }
 
 impl ZoneLayout {
-    /// Of policies that were validated.
+    /// The layout for validated policies.
     pub fn new(layout: &FlashLayout, policies: &ZonePolicies) -> Self {
         let groups = layout.planes / policies.planes;
         let slots_per_group = policies.slots_per_group(layout);
@@ -146,7 +146,7 @@ impl ZoneLayout {
         self.groups * self.slots_per_group
     }
 
-    /// The plane and the page of the flash of a place in `slot`.
+    /// The plane and the flash page of a place in `slot`.
     #[inline]
     pub fn page_at(&self, slot: u32, place: u32) -> (u32, u32) {
         let row = self.by_width.quotient(place);
@@ -158,7 +158,7 @@ impl ZoneLayout {
         (plane, block * self.pages_per_block + page)
     }
 
-    /// Of `written` pages of a slot the blocks that hold any: each its plane and first page.
+    /// The blocks of a slot that hold any of its first `written` pages: plane and first page of each.
     pub fn blocks_of(&self, slot: u32, written: u32) -> impl Iterator<Item = (u32, u32)> + use<> {
         let this = *self;
         let row = self.width * self.pages_per_block;
@@ -168,7 +168,7 @@ impl ZoneLayout {
         })
     }
 
-    /// The first block of a slot, which every use of it writes.
+    /// The first block of a slot, which every use of the slot writes.
     pub fn first_block(&self, slot: u32) -> u32 {
         self.by_pages.quotient(self.page_at(slot, 0).1)
     }

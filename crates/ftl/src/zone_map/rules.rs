@@ -1,4 +1,4 @@
-//! The rules of zones: what a command does to a zone's state, or why it is refused.
+//! The rules of zones: how a command changes a zone's state, or why it is refused.
 //!
 //! ```text
 //!              write, append, open                      last page, finish
@@ -8,9 +8,9 @@
 //!     └──────────────────────────── reset ──────────────────────────────────┘
 //! ```
 //!
-//! A zone is open explicitly, by a command, or implicitly, by a write. When as many are open as
-//! may be, another takes the place of the one that was opened implicitly first, which is closed. What
-//! is judged counts at once: pages whose data is still on its way belong to the zone.
+//! A zone is open explicitly, by a command, or implicitly, by a write. When the most zones are
+//! open, a new one replaces the zone that was implicitly opened first, which is closed. A judgement
+//! counts at once: pages whose data has not arrived yet belong to the zone.
 
 use drivelab_request::ZoneAction;
 
@@ -19,10 +19,10 @@ use super::{ZoneField, ZoneMap, ZoneState};
 use crate::memory::{Cells, Memory};
 use crate::{Action, Lpn, PageRun};
 
-/// What became of a command that is allowed.
+/// The result of an allowed command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// Where it goes: an append to where its zone was written next, everything else to the page it
+    /// Where it goes: an append to its zone's write pointer, everything else to the page it
     /// named.
     pub first: Lpn,
     /// Pages of the zone that were not written before.
@@ -34,7 +34,7 @@ pub struct Judged {
 pub(super) enum Total {
     Open,
     Active,
-    /// Zones that were opened so far: a clock for who was first.
+    /// Number of openings so far: a clock for their order.
     Opened,
 }
 
@@ -44,7 +44,7 @@ impl<M: Memory> ZoneMap<M> {
     /// Judges a command before anything is done for it, and changes its zone's state.
     ///
     /// # Errors
-    /// [`ZoneRefusal`] where it breaks a rule; nothing has changed then.
+    /// [`ZoneRefusal`] if it breaks a rule; nothing has changed then.
     pub fn judged(&mut self, run: &PageRun, asked: ZoneAction) -> Result<Judged, ZoneRefusal> {
         let judged = self.judge_uncounted(run, asked);
         if let Err(refusal) = judged {
@@ -120,7 +120,7 @@ impl<M: Memory> ZoneMap<M> {
         Ok(Lpn(run.first.0 - place + pointer))
     }
 
-    /// Opens an empty or closed zone, if there is room for another one.
+    /// Opens an empty or closed zone, if another one may be open.
     fn open(&mut self, zone: u32, before: ZoneState, state: ZoneState) -> Result<(), ZoneRefusal> {
         let is_new = before == ZoneState::Empty;
         if is_new && self.total(Total::Active) >= self.policies.most_active {
@@ -140,7 +140,7 @@ impl<M: Memory> ZoneMap<M> {
         Ok(())
     }
 
-    /// Of the zones that a write opened the one that was opened first.
+    /// Among the zones opened by a write, the one opened first.
     fn first_implicit(&self) -> Option<u32> {
         let zones = 0..self.zones.zones;
         zones
@@ -148,7 +148,7 @@ impl<M: Memory> ZoneMap<M> {
             .min_by_key(|&zone| self.zone(zone, ZoneField::OpenedAt))
     }
 
-    /// A zone is from here on empty, closed or full.
+    /// A zone becomes empty, closed or full.
     fn leave_state(&mut self, zone: u32, state: ZoneState) {
         let before = self.state(zone);
         let is_open = matches!(before, ZoneState::Implicit | ZoneState::Explicit);
@@ -210,7 +210,7 @@ impl<M: Memory> ZoneMap<M> {
         self.totals.set(total as usize, value);
     }
 
-    /// The most that are open and active are at least those that are.
+    /// Raises the maxima to the present numbers of open and active zones.
     pub(super) fn note_most(&mut self) {
         let (open, active) = (self.total(Total::Open), self.total(Total::Active));
         let counts = &mut self.counts;

@@ -1,4 +1,4 @@
-//! The state of a map of zones: kept, returned to, written and read back.
+//! The state of a map of zones: kept, restored, written and read back.
 
 use super::rules::Total;
 use super::{ZoneField, ZoneMap, ZoneState};
@@ -32,7 +32,7 @@ impl<M: Memory> ZoneMap<M> {
             (word(ZoneField::State) as usize) < ZoneState::ALL.len(),
             "a zone is in no state that there is",
         )?;
-        // Between two runs nothing is on its way.
+        // Between two runs nothing is in progress.
         let capacity = self.policies.capacity_pages;
         let fits = match self.state(zone) {
             ZoneState::Empty => pointer == 0,

@@ -3,8 +3,8 @@
 use drivelab_ftl::{IdleTime, OperationBuffer, PageRun, Restorable};
 use proptest::prelude::prop;
 
-/// The state that `before` leaves, with a byte changed, is refused, or one that works: `after` it
-/// may run out of space; it must not panic.
+/// The state that `before` leaves, with a byte changed, is refused or works. `after` it may run out
+/// of space, but it must not panic.
 pub fn does_no_harm<F: Restorable>(
     mut firmware: F,
     before: impl Iterator<Item = PageRun>,

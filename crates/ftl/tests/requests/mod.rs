@@ -4,8 +4,8 @@ use drivelab_ftl::{Action, FlashLayout, Lpn, PageRun};
 use drivelab_request::Content;
 use proptest::prelude::*;
 
-/// What a request does, where it starts, how long it is, and which of its ends lie within
-/// a page.
+/// What a request does, where it starts, how long it is, and which of its ends lie within a
+/// page.
 pub type Draw = (Action, u32, u32, bool, bool);
 
 pub fn draws(count: usize) -> impl Strategy<Value = Vec<Draw>> {
