@@ -1,6 +1,6 @@
 /*
  * The functions of a firmware as a table, for the firmware program that is linked with it.
- * Those that are optional may be missing: their addresses are null then.
+ * Optional functions may be missing; their addresses are null then.
  */
 #include "drivelab_firmware.h"
 
@@ -13,7 +13,7 @@ OPTIONAL uint32_t drivelab_firmware_erase_count(const void *, uint32_t);
 OPTIONAL const char *drivelab_firmware_count_name(uint32_t);
 OPTIONAL uint64_t drivelab_firmware_count(const void *, uint32_t);
 
-/* In the order of ExternalFunctions in crates/ftl/src/external/functions.rs. */
+/* The order is that of ExternalFunctions in crates/ftl/src/external/functions.rs. */
 const struct {
     uint32_t (*version)(void);
     void *(*create)(const struct drivelab_layout *);

@@ -4,13 +4,13 @@
  *     drivelab simulate sim:bench-64gib --firmware ./hot_cold.so --write-ratio 1
  *     drivelab firmware profile zipf.toml --firmware examples/firmware/hot_cold.c --out run
  *
- * A page is hot when it was written not long before: fewer writes of the host ago than half
- * the drive has pages. Each plane has an open block for hot pages, one for cold pages and one
- * for pages that collection moves, so that pages of one block become old together. A write goes
- * to one of two planes in turn, the one that holds less. The victim is the block with the
- * greatest benefit for its cost, invalid pages times age over valid pages.
+ * A page is hot if the host last wrote it recently: within as many writes as half the drive has
+ * pages. Each plane has an open block for hot pages, one for cold pages and one for pages that
+ * collection moves, so the pages of a block become invalid at about the same time. Writes try two
+ * neighbouring planes in turn and use the one that holds fewer pages. The victim is the block with
+ * the greatest benefit per cost: invalid pages times age over valid pages.
  *
- * hot_cold.rs is the same in Rust: it emits the same operations.
+ * hot_cold.rs is the same firmware in Rust and emits the same operations.
  */
 #include "drivelab_firmware.h"
 
@@ -43,10 +43,10 @@ struct firmware {
     uint32_t *written;   /* logical page -> the host's writes when it was written last */
     uint32_t *owner;     /* physical page -> logical page, or DRIVELAB_NOTHING */
     uint32_t *count;     /* by block: valid pages */
-    uint32_t *closed;    /* by block: the host's writes when it became full, or 0: it is not */
+    uint32_t *closed;    /* by block: the host's writes when it became full; 0 if it is not full */
     uint32_t *erases;    /* by block */
     uint32_t *free_ring; /* by plane and position */
-    uint32_t turn;       /* the plane that is asked first */
+    uint32_t turn;       /* the plane that is tried first */
     uint32_t writes;     /* of the host, so far */
     uint64_t counts[COUNTS];
 };
@@ -88,7 +88,7 @@ void drivelab_firmware_destroy(void *state)
 
 void *drivelab_firmware_create(const struct drivelab_layout *layout)
 {
-    /* While a block is emptied, another is needed for its pages. */
+    /* Emptying a block needs another one for its pages. */
     if (layout->reserve_blocks < 1 || layout->blocks_per_plane <= layout->reserve_blocks + FRONTIERS)
         return NULL;
     size_t blocks = (size_t)layout->planes * layout->blocks_per_plane;
@@ -119,7 +119,7 @@ void *drivelab_firmware_create(const struct drivelab_layout *layout)
     return f;
 }
 
-/* The next page of a frontier, a block opened if need be; DRIVELAB_NOTHING without one. */
+/* The next page of a frontier. Opens a block if needed; DRIVELAB_NOTHING if none is free. */
 static uint32_t next_page(struct firmware *f, uint32_t plane, int which)
 {
     struct plane *p = &f->planes[plane];
@@ -159,7 +159,7 @@ static void occupy(struct firmware *f, uint32_t page, uint32_t logical)
     f->map[logical] = page;
 }
 
-/* The full block of `plane` with the greatest benefit for its cost, or DRIVELAB_NOTHING. */
+/* The full block of `plane` with the greatest benefit per cost, or DRIVELAB_NOTHING. */
 static uint32_t choose_victim(struct firmware *f, uint32_t plane)
 {
     uint32_t victim = DRIVELAB_NOTHING, first = plane * f->layout.blocks_per_plane;
@@ -220,7 +220,7 @@ static int collect(struct firmware *f, uint32_t plane, uint32_t request,
     return DRIVELAB_OK;
 }
 
-/* One of two planes in turn, the one that holds less. */
+/* Of two neighbouring planes, the one that holds fewer pages; the pair moves on each time. */
 static uint32_t choose_plane(struct firmware *f)
 {
     uint32_t planes = f->layout.planes, one = f->turn, other = (one + 1) % planes;
@@ -233,7 +233,7 @@ static int write_page(struct firmware *f, uint32_t logical, int partial, uint32_
 {
     f->counts[LOOKUPS]++;
     uint32_t old = f->map[logical], before = f->written[logical];
-    f->writes += f->writes == UINT32_MAX ? 2 : 1; /* 0 is never */
+    f->writes += f->writes == UINT32_MAX ? 2 : 1; /* 0 means never written */
     f->written[logical] = f->writes;
     int is_hot = before != 0 && f->writes - before < f->layout.logical_pages / 2;
     f->counts[is_hot ? HOT_WRITES : COLD_WRITES]++;
@@ -246,7 +246,7 @@ static int write_page(struct firmware *f, uint32_t logical, int partial, uint32_
             int result = collect(f, plane, request, out);
             if (result != DRIVELAB_OK)
                 return result;
-            old = f->map[logical]; /* it may have been moved */
+            old = f->map[logical]; /* collection may have moved it */
         }
     if (partial && old != DRIVELAB_NOTHING) {
         operation.kind = DRIVELAB_PAGE_READ;

@@ -1,11 +1,11 @@
-//! An example of a firmware for Drivelab in Rust: hot_cold.c, operation by operation.
+//! An example of a firmware for Drivelab in Rust: it emits the same operations as hot_cold.c.
 //!
 //!     rustc --edition 2024 -O --crate-type cdylib examples/firmware/hot_cold.rs -o hot_cold.so
 //!     drivelab simulate sim:bench-64gib --firmware ./hot_cold.so --write-ratio 1
 //!     drivelab firmware profile zipf.toml --firmware examples/firmware/hot_cold.rs --out run
 //!
-//! The lower half is crates/ftl/include/drivelab_firmware.h in Rust, which another firmware can
-//! take as it is: the upper half knows no pointers.
+//! The lower half is crates/ftl/include/drivelab_firmware.h in Rust. Another firmware can copy it
+//! unchanged; the upper half uses no pointers.
 
 use std::collections::VecDeque;
 
@@ -52,16 +52,16 @@ struct Firmware {
     planes: Vec<Plane>,
     /// Logical page to physical page, or `NOTHING`.
     map: Vec<u32>,
-    /// Logical page to the host's writes when it was written last; 0 is never.
+    /// Logical page to the host's writes when it was written last; 0 if never.
     written: Vec<u32>,
     /// Physical page to logical page, or `NOTHING`.
     owner: Vec<u32>,
     /// By block: valid pages.
     count: Vec<u32>,
-    /// By block: the host's writes when it became full, or 0: it is not.
+    /// By block: the host's writes when it became full; 0 if it is not full.
     closed: Vec<u32>,
     erases: Vec<u32>,
-    /// The plane that is asked first.
+    /// The plane that is tried first.
     turn: usize,
     /// Writes of the host so far.
     writes: u32,
@@ -70,7 +70,7 @@ struct Firmware {
 
 impl Firmware {
     fn new(layout: Layout) -> Option<Self> {
-        // While a block is emptied, another is needed for its pages.
+        // Emptying a block needs another one for its pages.
         if layout.reserve_blocks < 1
             || layout.blocks_per_plane <= layout.reserve_blocks + FRONTIERS as u32
         {
@@ -104,7 +104,7 @@ impl Firmware {
         self.block_of(page) / self.layout.blocks_per_plane as usize
     }
 
-    /// The next page of a frontier, a block opened if need be.
+    /// The next page of a frontier. Opens a block if needed.
     fn next_page(&mut self, plane: usize, which: usize) -> Result<u32, NoSpace> {
         let pages = self.layout.pages_per_block;
         let Plane { open, free, .. } = &mut self.planes[plane];
@@ -140,7 +140,7 @@ impl Firmware {
         self.map[logical as usize] = page;
     }
 
-    /// The full block of `plane` with the greatest benefit for its cost.
+    /// The full block of `plane` with the greatest benefit per cost.
     fn choose_victim(&mut self, plane: usize) -> Result<usize, NoSpace> {
         let blocks = self.layout.blocks_per_plane as usize;
         let (mut victim, mut best) = (None, 0);
@@ -207,7 +207,7 @@ impl Firmware {
         Ok(())
     }
 
-    /// One of two planes in turn, the one that holds less.
+    /// Of two neighbouring planes, the one that holds fewer pages; the pair moves on each time.
     fn choose_plane(&mut self) -> usize {
         let one = self.turn;
         let other = (one + 1) % self.planes.len();
@@ -377,7 +377,7 @@ struct Sink {
 }
 
 impl Sink {
-    /// Emits an operation and gives its index.
+    /// Emits an operation and returns its index.
     fn emit(&self, operation: Operation) -> u32 {
         (self.emit)(self.sink, &operation)
     }
@@ -389,7 +389,7 @@ extern "C" fn drivelab_firmware_version() -> u32 {
 }
 
 /// # Safety
-/// As drivelab_firmware.h says, as for all functions below.
+/// The caller keeps the rules of drivelab_firmware.h. The same holds for all functions below.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn drivelab_firmware_create(layout: *const Layout) -> *mut Firmware {
     let firmware = Firmware::new(unsafe { *layout }).map(Box::new);

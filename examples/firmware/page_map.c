@@ -3,10 +3,10 @@
  *
  *     cc -O2 -shared -fPIC -I crates/ftl/include examples/firmware/page_map.c -o page_map.so
  *
- * It does what the built-in firmware does with policy "greedy" and pace
- * "whole_block": logical page l lies on plane l mod planes; before the host's next
- * block of a plane is opened, the block with the fewest valid pages is emptied
- * until more blocks than the reserve are free. In idle time planes take turns, one
+ * It works like the built-in firmware with policy "greedy" and pace "whole_block".
+ * Logical page l lies on plane l mod planes. Before a plane opens a new block for
+ * the host, it empties blocks, the one with the fewest valid pages first, until
+ * more blocks than the reserve are free. In idle time planes take turns, one
  * operation each, until as many blocks are free as the preset asks for.
  */
 #include "drivelab_firmware.h"
@@ -23,8 +23,8 @@ struct plane {
     struct frontier host, collection;
     uint32_t free_head, free_count; /* in the ring of its free blocks */
     uint32_t victim;                /* the block that is being emptied, or DRIVELAB_NOTHING */
-    uint32_t from;                  /* its valid pages lie here or behind */
-    uint32_t held;                  /* read in idle time, not programmed yet, or DRIVELAB_NOTHING */
+    uint32_t from;                  /* its valid pages lie here or after */
+    uint32_t held;                  /* read in idle time, to be programmed; or DRIVELAB_NOTHING */
 };
 
 struct firmware {
@@ -90,7 +90,7 @@ void *drivelab_firmware_create(const struct drivelab_layout *layout)
     return f;
 }
 
-/* The next page of a frontier, a block opened if need be; DRIVELAB_NOTHING without one. */
+/* The next page of a frontier. Opens a block if needed; DRIVELAB_NOTHING if none is free. */
 static uint32_t next_page(struct firmware *f, uint32_t plane, struct frontier *frontier)
 {
     struct plane *p = &f->planes[plane];
@@ -123,7 +123,7 @@ static void occupy(struct firmware *f, uint32_t page, uint32_t logical)
     f->map[logical] = page;
 }
 
-/* Makes the block of `plane` with the fewest valid pages its victim, the first of equals. */
+/* Makes the block with the fewest valid pages the victim of `plane`; of equals, the first. */
 static int choose_victim(struct firmware *f, uint32_t plane)
 {
     uint32_t victim = DRIVELAB_NOTHING, first = plane * f->layout.blocks_per_plane;
@@ -138,7 +138,7 @@ static int choose_victim(struct firmware *f, uint32_t plane)
     return DRIVELAB_OK;
 }
 
-/* The first valid page of the victim that is left, or DRIVELAB_NOTHING. */
+/* The first valid page left in the victim, or DRIVELAB_NOTHING. */
 static uint32_t page_to_move(struct firmware *f, struct plane *p)
 {
     for (; p->from < (p->victim + 1) * f->layout.pages_per_block; p->from++)
@@ -147,7 +147,7 @@ static uint32_t page_to_move(struct firmware *f, struct plane *p)
     return DRIVELAB_NOTHING;
 }
 
-/* Reads and programs of collection, and the erase at its end; `operation` names the plane. */
+/* The reads, programs and erase of collection; `operation` names the plane. */
 static uint32_t emit_read(struct firmware *f, struct drivelab_operation operation, uint32_t page,
                           const struct drivelab_sink *out)
 {
@@ -186,7 +186,7 @@ static void emit_erase(struct firmware *f, struct drivelab_operation operation,
     p->victim = DRIVELAB_NOTHING;
 }
 
-/* Empties a victim of `plane`: what idle time has begun, or a new one. */
+/* Empties a victim of `plane`: the one that idle time has begun, or a new one. */
 static int collect(struct firmware *f, uint32_t plane, uint32_t request,
                    const struct drivelab_sink *out)
 {
@@ -195,7 +195,7 @@ static int collect(struct firmware *f, uint32_t plane, uint32_t request,
         .after = DRIVELAB_NOTHING, .request = request};
     if (p->victim == DRIVELAB_NOTHING && choose_victim(f, plane) != DRIVELAB_OK)
         return DRIVELAB_NO_SPACE;
-    p->held = DRIVELAB_NOTHING; /* what was read in idle time is read again */
+    p->held = DRIVELAB_NOTHING; /* a page read in idle time is read again */
     uint32_t page, last = DRIVELAB_NOTHING;
     while ((page = page_to_move(f, p)) != DRIVELAB_NOTHING) {
         operation.after = emit_read(f, operation, page, out);
@@ -208,7 +208,7 @@ static int collect(struct firmware *f, uint32_t plane, uint32_t request,
     return DRIVELAB_OK;
 }
 
-/* One operation of idle time on `plane`; answers whether there was one. */
+/* Emits one operation of idle time on `plane`; returns 1 if there was one. */
 static int step(struct firmware *f, uint32_t plane, const struct drivelab_sink *out)
 {
     struct plane *p = &f->planes[plane];
@@ -219,7 +219,7 @@ static int step(struct firmware *f, uint32_t plane, const struct drivelab_sink *
         return 0;
     uint32_t held = p->held, last;
     p->held = DRIVELAB_NOTHING;
-    /* Unless the host has overwritten it meanwhile. */
+    /* The host may have overwritten the page meanwhile. */
     if (held != DRIVELAB_NOTHING && f->valid[held])
         return emit_move(f, operation, held, out, &last) == DRIVELAB_OK;
     uint32_t page = page_to_move(f, p);
@@ -242,7 +242,7 @@ int drivelab_firmware_background(void *state, const struct drivelab_idle_time *o
         f->turn = (f->turn + 1) % planes;
         if (offer->is_free(offer->planes, plane) && step(f, plane, out)) {
             budget--;
-            tried = UINT32_MAX; /* all planes again */
+            tried = UINT32_MAX; /* try all planes again */
         }
     }
     return DRIVELAB_OK;

@@ -22,9 +22,9 @@ const STACK_BYTES: usize = 64 << 10;
 /// The lines for the signals, prepared in advance because a handler may not build them.
 static LINES: OnceLock<Vec<(libc::c_int, String)>> = OnceLock::new();
 
-/// From now on a crash writes a line, and ends the program as it would have without, also where this
-/// thread's stack is full; other threads need a [`HandlerStack`] for that. A pipe that nobody reads is
-/// an error where it is written to, not the end.
+/// From now on a crash prints a line before it ends the program, even if this thread's stack is full;
+/// other threads need a [`HandlerStack`] for that. Writing to a pipe that nobody reads is an error
+/// from now on, not the end of the program.
 pub fn tell_crashes(program: Program) {
     LINES.get_or_init(|| {
         let line = |what: &str| {

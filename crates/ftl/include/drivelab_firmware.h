@@ -1,30 +1,30 @@
 /*
  * Drivelab: the interface of a firmware written by its users.
  *
- * A shared library that defines the functions below takes the place of the
- * built-in firmware of a simulated drive. It decides where pages lie and what is
+ * A shared library that defines the functions below replaces the built-in
+ * firmware of a simulated drive. It decides where pages lie and which blocks are
  * collected when; the simulator decides how long everything takes. Every
- * operation is checked at the moment it is emitted, and the first one that breaks
- * the contract ends the run with a message that says which and why.
+ * operation is checked when it is emitted. The first one that breaks the
+ * contract ends the run with a message that names the operation and the rule.
  *
  * The contract
  *   - Operations of one plane are executed in the order in which they are emitted.
  *   - `after` names an earlier operation of the same call, or DRIVELAB_NOTHING.
- *   - A page is programmed once between two erases of its block, and the pages of
- *     a block in order.
+ *   - The pages of a block are programmed in order, each once between two erases
+ *     of the block.
  *   - A read names the page that holds the newest data of its logical page.
- *   - An erase never takes the newest data of a logical page with it.
+ *   - A block that holds the newest data of a logical page is never erased.
  *   - Every page of a write is programmed with cause host exactly once.
- *   - A move (a program of another cause) waits for the read of its data, or follows
- *     a read that was emitted for it in idle time on its own plane.
- *   - In idle time at most the budget is emitted, on planes that are free, and
- *     nothing of it for the host.
- *   - A page trimmed since it was written is neither read nor moved.
+ *   - A move is a program with another cause. It waits for the read of its data, or
+ *     follows a read that was emitted for it in idle time on its own plane.
+ *   - In idle time the library emits at most `budget` operations, on free planes
+ *     only and none with cause host.
+ *   - A page that was trimmed after it was written is neither read nor moved.
  *
  * Physical pages are numbered (plane * blocks_per_plane + block) * pages_per_block
- * + page, planes channel fastest, then way, die, plane of the die. An instance is
- * used by one thread at a time; several may exist. A crash of the library is a
- * crash of the program.
+ * + page. Planes count the channel fastest, then way, die, plane of the die. One
+ * thread at a time uses an instance; several instances may exist. A crash of the
+ * library crashes the program.
  */
 #ifndef DRIVELAB_FIRMWARE_H
 #define DRIVELAB_FIRMWARE_H
@@ -70,7 +70,7 @@ struct drivelab_layout {
     uint32_t pages_per_block;
     uint32_t logical_pages;    /* that the host can address */
     uint32_t reserve_blocks;   /* free blocks of a plane at which collection starts */
-    uint32_t background_blocks; /* that it is to have after idle time; 0: none is offered */
+    uint32_t background_blocks; /* free blocks to reach in idle time; 0: no idle time */
 };
 
 /* A run of neighbouring logical pages. */
@@ -86,64 +86,64 @@ struct drivelab_operation {
     uint32_t kind;
     uint32_t cause;
     uint32_t plane;
-    uint32_t page;             /* physical; of an erase, the block's first */
+    uint32_t page;             /* physical page; for an erase, the block's first */
     uint32_t logical;          /* logical page; DRIVELAB_NOTHING for an erase */
     uint32_t after;            /* index of the operation to wait for */
-    uint32_t request;          /* index of the run that it serves */
+    uint32_t request;          /* index of the run that it belongs to */
 };
 
-/* Takes an operation; returns its index. */
+/* `emit` takes an operation and returns its index. */
 struct drivelab_sink {
     void *sink;
     uint32_t (*emit)(void *sink, const struct drivelab_operation *operation);
 };
 
-/* Idle time that is offered. */
+/* An offer of idle time. */
 struct drivelab_idle_time {
-    uint64_t idle_ns;          /* since the last command was complete */
+    uint64_t idle_ns;          /* since the last command completed */
     uint32_t budget;           /* operations that may be emitted, at least 1 */
     const void *planes;
-    uint32_t (*is_free)(const void *planes, uint32_t plane); /* 1: it can begin at once */
+    uint32_t (*is_free)(const void *planes, uint32_t plane); /* 1: can begin at once */
 };
 
-/* DRIVELAB_FIRMWARE_VERSION as the library was built with it. */
+/* The DRIVELAB_FIRMWARE_VERSION that the library was built with. */
 uint32_t drivelab_firmware_version(void);
 
-/* The firmware of a fresh drive; NULL if it cannot work on that layout. */
+/* Creates the firmware of a fresh drive; NULL if it cannot work on this layout. */
 void *drivelab_firmware_create(const struct drivelab_layout *layout);
 
 void drivelab_firmware_destroy(void *firmware);
 
-/* Emits what serves `count` runs, in order. Runs lie on the drive. */
+/* Emits the operations for `count` runs, in order. All runs lie on the drive. */
 int drivelab_firmware_submit(void *firmware, const struct drivelab_run *runs, uint32_t count,
                              const struct drivelab_sink *out);
 
-/* Optional: the flash has executed an operation. */
+/* Optional: called when the flash has executed an operation. */
 void drivelab_firmware_completed(void *firmware, const struct drivelab_operation *operation);
 
 /*
- * Optional: emits what is done in idle time, which is offered where the preset says
- * collection.background_blocks_per_plane; `request` of the operations says nothing. Asked
- * again, with a budget of 1, whenever an operation is done and no command has come.
+ * Optional: emits operations for idle time. Idle time is offered if the preset has
+ * collection.background_blocks_per_plane. `request` of these operations is ignored. Called
+ * again, with a budget of 1, whenever an operation is done and no command has arrived.
  */
 int drivelab_firmware_background(void *firmware, const struct drivelab_idle_time *offer,
                                  const struct drivelab_sink *out);
 
-/* Optional: how often a block was erased, blocks counted plane after plane. */
+/* Optional: how often a block was erased; blocks are numbered plane after plane. */
 uint32_t drivelab_firmware_erase_count(const void *firmware, uint32_t block);
 
 /*
- * Optional, both or neither: what the firmware counts while it works. The first gives the
- * name of count `index`, from 0 on without a gap, and NULL behind the last; the second
- * what it has come to since the firmware was created. A name is up to 40 lower-case
- * letters, digits and underscores, begins with a letter and stands once; there are up to
- * 32. Names are yours, but these have their meaning:
+ * Optional, both or neither: the firmware's own counts. The first function returns the
+ * name of count `index`, from 0 on without a gap, and NULL after the last; the second its
+ * value since the firmware was created. A name is up to 40 lower-case letters, digits and
+ * underscores, begins with a letter and is unique; there are up to 32 counts. You choose
+ * the names, but these have a fixed meaning:
  *
  *     map_lookups    map entries looked up
- *     map_hits       map entries that were at hand when they were asked for
- *     map_misses     map entries that had to be fetched first
+ *     map_hits       map entries that were in memory when they were looked up
+ *     map_misses     map entries that had to be loaded first
  *     pages_moved    pages moved, for collection and for wear; must be the moves emitted
- *     lock_waits     locks that somebody else held
+ *     lock_waits     waits for a lock that was already held
  */
 const char *drivelab_firmware_count_name(uint32_t index);
 uint64_t drivelab_firmware_count(const void *firmware, uint32_t index);

@@ -1,4 +1,4 @@
-//! A map of zones: the rules compared with a simple second model, the contract, kept and damaged states.
+//! A map of zones: the rules against a simple second model, the contract, kept and damaged states.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{

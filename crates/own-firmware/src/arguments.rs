@@ -34,7 +34,7 @@ pub struct Run {
     pub serving: Serving,
 }
 
-/// What `words` ask for; nothing but help where that is.
+/// Parses the command line; nothing if it asks for help.
 pub fn parse(words: &[String]) -> Result<Option<Run>, RunError> {
     let mut words = Words::new(words);
     let (mut drive, mut serving) = (DriveOptions::default(), ServeOptions::default());

@@ -1,4 +1,4 @@
-//! The firmware program around a firmware of the user's own.
+//! The firmware program around a user's own firmware.
 //!
 //! ```text
 //!   mine.c, link.c ──cc──┐
@@ -6,7 +6,7 @@
 //!   this library ────────┘
 //! ```
 //!
-//! `drivelab firmware build` does that. The functions of `drivelab_firmware.h` come as the table
+//! `drivelab firmware build` builds it. The functions of `drivelab_firmware.h` come as the table
 //! `drivelab_own_firmware` of `link.c`.
 
 mod arguments;
@@ -24,7 +24,7 @@ use drivelab_ftl::{Checked, External, ExternalFunctions, Firmware};
 use arguments::Run;
 
 unsafe extern "C" {
-    /// The firmware that this is linked with.
+    /// The firmware that is linked into this program.
     #[allow(non_upper_case_globals)]
     static drivelab_own_firmware: ExternalFunctions;
 }
@@ -32,11 +32,11 @@ unsafe extern "C" {
 /// The program.
 ///
 /// # Safety
-/// The arguments are those of a main of C.
+/// The arguments are those of a C main.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
     let words: Vec<String> = (1..usize::try_from(count).unwrap_or(0))
-        // SAFETY: so many strings there are.
+        // SAFETY: `words` has `count` strings.
         .map(|place| unsafe { CStr::from_ptr(*words.add(place)) })
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
@@ -47,8 +47,8 @@ fn work(words: &[String]) -> Result<(), RunError> {
     let Some(asked) = arguments::parse(words)? else {
         return print_help(&arguments::help());
     };
-    // SAFETY: link.c fills the table, and the functions do what the header asks for, as far as
-    // anybody can know.
+    // SAFETY: link.c fills the table; that the functions do what the header asks for is up to their
+    // author.
     let firmware = unsafe {
         External::linked(
             drivelab_own_firmware,

@@ -1,4 +1,4 @@
-//! A set-associative cache of lines of 64 bytes that replaces what was used longest ago.
+//! A set-associative cache of lines of 64 bytes that replaces the least recently used line.
 
 /// Bytes of a line, in every cache of both processors.
 pub const LINE_BYTES: u64 = 64;
@@ -7,8 +7,8 @@ pub const LINE_BYTES: u64 = 64;
 const NONE: u64 = u64::MAX;
 const EXCLUSIVE: u64 = 1 << 63;
 
-/// A cache: each set holds line numbers, the last one used first. The top bit of one that is there
-/// says that no other cache may hold it.
+/// A cache: each set holds line numbers, the most recently used first. The top bit of a number says
+/// that no other cache may hold the line.
 #[derive(Clone, Debug)]
 pub struct Cache {
     lines: Vec<u64>,
@@ -42,7 +42,7 @@ impl Cache {
         }
     }
 
-    /// The line's place in its set, if it is there; it becomes the last one used.
+    /// The line's state, if the cache holds it; the line becomes the most recently used.
     #[inline]
     pub fn use_line(&mut self, line: u64) -> Option<Held> {
         let set = self.set(line);
@@ -58,7 +58,7 @@ impl Cache {
         })
     }
 
-    /// Puts a line in that is not there, in the place of the one that was used longest ago.
+    /// Inserts a line that the cache does not hold, in place of the least recently used.
     #[inline]
     pub fn insert(&mut self, line: u64, exclusive: bool) {
         let set = self.set(line);
@@ -68,7 +68,7 @@ impl Cache {
         }
     }
 
-    /// Says of the line used last whether others may hold it too.
+    /// Sets whether others may also hold the line used last.
     pub fn set_exclusive(&mut self, line: u64, exclusive: bool) {
         let entry = if exclusive { line | EXCLUSIVE } else { line };
         for held in self.set(line) {
@@ -78,7 +78,7 @@ impl Cache {
         }
     }
 
-    /// True of two lines that may take each other's place.
+    /// True of two lines of one set.
     #[inline]
     #[must_use]
     pub fn same_set(&self, one: u64, other: u64) -> bool {
@@ -96,12 +96,12 @@ impl Cache {
         })
     }
 
-    /// Takes a line out, because another cache writes to it.
+    /// Removes a line, because another cache writes to it.
     pub fn remove(&mut self, line: u64) {
         let set = self.set(line);
         if let Some(found) = set.iter().position(|held| held & !EXCLUSIVE == line) {
             set[found] = NONE;
-            // What is empty is filled first.
+            // Empty places are filled first.
             set[found..].rotate_left(1);
         }
     }
@@ -113,7 +113,7 @@ impl Cache {
     }
 }
 
-/// The lines that loads and stores touched last. Each is the one used last of its set, so that an
+/// The lines that loads and stores touched last. Each is the most recently used of its set, so an
 /// access to it changes nothing in the cache.
 #[derive(Clone, Copy, Debug)]
 pub struct AtHand([u64; 2]);
@@ -125,14 +125,14 @@ impl Default for AtHand {
 }
 
 impl AtHand {
-    /// True if a load, or a store, touched this line last.
+    /// True if the last load, or the last store, touched this line.
     #[inline]
     #[must_use]
     pub fn is(&self, line: u64, store: bool) -> bool {
         self.0[usize::from(store)] == line
     }
 
-    /// It touches this line, and `cache` has it.
+    /// An access touches this line, and `cache` has it.
     #[inline]
     pub fn take(&mut self, line: u64, store: bool, cache: &Cache) {
         self.0[usize::from(store)] = line;
@@ -142,7 +142,7 @@ impl AtHand {
         }
     }
 
-    /// Another core did something to a line.
+    /// Another core loaded or stored a line.
     pub fn forget(&mut self, line: u64) {
         for held in &mut self.0 {
             if *held == line {

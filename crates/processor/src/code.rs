@@ -1,6 +1,6 @@
-//! Code as a processor meets it: blocks that are entered at the top and left at the bottom.
+//! Code as a processor executes it: blocks that are entered at the top and left at the bottom.
 
-/// An instruction: where it is, and its bytes.
+/// An instruction: its address and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Instruction<'a> {
     /// Its address in the program.
@@ -9,21 +9,21 @@ pub struct Instruction<'a> {
     pub bytes: &'a [u8],
 }
 
-/// How control leaves an instruction.
+/// Where control goes after an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Control {
-    /// To the next one, or into the kernel and back.
+    /// To the next one, possibly through the kernel.
     #[default]
     Next,
-    /// To the next one or elsewhere, as a condition says.
+    /// To the next one or elsewhere, depending on a condition.
     Conditional,
     /// Always to one place.
     Direct,
-    /// To one place, whence it returns.
+    /// A call of one place; it returns.
     Call,
-    /// To a place that a register or memory says.
+    /// To a place from a register or from memory.
     Indirect,
-    /// The same, whence it returns.
+    /// A call of such a place; it returns.
     IndirectCall,
     /// To where the last call came from.
     Return,

@@ -1,14 +1,14 @@
-//! The numbers of a record: what they are called, and how each comes about.
+//! The numbers of a record: their names, and how each is obtained.
 
 use serde::Serialize;
 
-/// How a number comes about.
+/// How a number is obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// Exactly what the program did.
+    /// Counted exactly as the program did it.
     Counted,
-    /// What a model of a cache or a predictor did with what the program did.
+    /// What a model of a cache or a predictor did on the program's accesses and branches.
     Simulated,
     /// Computed from the others, with parameters.
     Derived,
@@ -21,11 +21,11 @@ pub struct Column {
     pub name: &'static str,
     /// Its unit: `count`, `cycles` or `ns`.
     pub unit: &'static str,
-    /// How it comes about.
+    /// How it is obtained.
     pub how: How,
-    /// What Lee et al. 2021, table 5, calls it, if it is there.
+    /// Its name in Lee et al. 2021, table 5, if it is there.
     pub table_5: Option<&'static str>,
-    /// What it is, in words.
+    /// What it means, in words.
     pub meaning: &'static str,
 }
 

@@ -1,21 +1,21 @@
-//! When locks are held and items lie in queues, in virtual time.
+//! When locks are held and items wait in queues, in virtual time.
 //!
-//! The program runs one worker after the other; in virtual time they run side by side. So one that
-//! runs later may ask for a lock at a time at which another, that ran before, did not have it yet.
-//! What is kept of a lock are the times during which it was held, and it is waited for only where
-//! the time at which it is asked for lies in one of them. (If clocks never cross, that is the time
-//! at which it was last released.)
+//! The program runs one worker after the other; in virtual time they run side by side. So a worker
+//! that runs later may ask for a lock at an earlier time than the holds of workers that ran before.
+//! A lock therefore keeps the times during which it was held, and a worker waits for it only if it
+//! asks for the lock within one of these times. (If clocks never cross, this is the time at which
+//! the lock was last released.)
 //!
-//! Left out: a hold that reaches into one that began later does not move that one.
+//! Left out: a hold that reaches into one that began later does not move the later one.
 
 use std::collections::VecDeque;
 
 use crate::marks::{LOCKS, QUEUES};
 
-/// A time for each value of a band: three of a target, one of a host.
+/// One time for each value of a band: three for a target, one for a host.
 pub type Times<const BAND: usize> = [u64; BAND];
 
-/// Holds of a lock that are remembered.
+/// Holds that are remembered for each lock.
 const MOST_HOLDS: usize = 256;
 
 /// Every lock and queue.
@@ -23,23 +23,23 @@ const MOST_HOLDS: usize = 256;
 pub struct Handed<const BAND: usize> {
     locks: Vec<Lock<BAND>>,
     queues: Vec<Queue<BAND>>,
-    /// Locks that somebody holds.
+    /// Locks that are held now.
     held: Vec<usize>,
 }
 
 #[derive(Clone, Debug)]
 struct Lock<const BAND: usize> {
-    /// For each value of the band: when it was held, in order; none touch.
+    /// For each value of the band: when it was held, in order; no two holds touch.
     holds: [Vec<(u64, u64)>; BAND],
     since: Option<Times<BAND>>,
-    /// Items that were put in while it was held: the queue, and which of all that were put in there.
+    /// Items put in while it was held: the queue, and the item's number in that queue.
     puts: Vec<(usize, u64)>,
 }
 
 #[derive(Clone, Debug)]
 struct Queue<const BAND: usize> {
     items: VecDeque<Times<BAND>>,
-    /// How many were taken out.
+    /// Items taken out.
     taken: u64,
 }
 
@@ -63,7 +63,7 @@ impl<const BAND: usize> Default for Handed<BAND> {
 }
 
 impl<const BAND: usize> Handed<BAND> {
-    /// A lock is asked for; from when on it is had.
+    /// A worker asks for a lock. Returns when it has it.
     pub fn take(&mut self, number: usize, asked: Times<BAND>) -> Times<BAND> {
         let Some(lock) = self.locks.get_mut(number) else {
             return asked;
@@ -77,8 +77,8 @@ impl<const BAND: usize> Handed<BAND> {
         had
     }
 
-    /// It is released; when, after all, because it was had only once nobody else had it for as long
-    /// as it was held. Items that were put in meanwhile are there as much later.
+    /// Releases it. Returns when: the release moves with the take, which waits for a gap as long as
+    /// the hold. Items that were put in meanwhile move by as much.
     pub fn release(&mut self, number: usize, now: Times<BAND>) -> Times<BAND> {
         self.held.retain(|held| *held != number);
         let Some(lock) = self.locks.get_mut(number) else {
@@ -121,9 +121,9 @@ impl<const BAND: usize> Handed<BAND> {
         }
     }
 
-    /// The oldest item is asked for; when it is had.
+    /// A worker asks for the oldest item. Returns when it has it.
     pub fn get(&mut self, queue: usize, asked: Times<BAND>) -> Times<BAND> {
-        // What was put in before measuring began is there.
+        // An item put in before measuring began is ready.
         let mut item = [0; BAND];
         if let Some(queue) = self.queues.get_mut(queue)
             && let Some(oldest) = queue.items.pop_front()
@@ -135,7 +135,7 @@ impl<const BAND: usize> Handed<BAND> {
     }
 }
 
-/// The first time from `asked` on at which a lock is free for so long.
+/// The first time from `asked` on at which a lock is free for `length`.
 fn first_gap(holds: &[(u64, u64)], asked: u64, length: u64) -> u64 {
     let mut time = asked;
     let first = holds.partition_point(|(_, end)| *end <= asked);
@@ -148,7 +148,7 @@ fn first_gap(holds: &[(u64, u64)], asked: u64, length: u64) -> u64 {
     time
 }
 
-/// Adds a hold to those in order, and makes one of all that touch it.
+/// Adds a hold to those in order, and merges it with all that touch it.
 fn hold(holds: &mut Vec<(u64, u64)>, start: u64, end: u64) {
     if start == end {
         return;

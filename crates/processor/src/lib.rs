@@ -1,5 +1,5 @@
-//! Processors as models: what a program did, as the counters of a processor would tell it, and how
-//! long it would take on another one.
+//! Models of processors. They count what a program did as a processor's counters would, and
+//! estimate how long it would take on another processor.
 //!
 //! ```text
 //!   blocks of instructions, as they are met ──> translate ┐
@@ -8,12 +8,12 @@
 //!   the program's marks                     ──> mark      ┘
 //! ```
 //!
-//! Whoever executes the program calls (`drivelab-qemu` does, from within qemu). Nothing here reads a
-//! clock, a register or the program's memory, so the same program gives the same numbers.
+//! The executor of the program calls them (`drivelab-qemu` does, from within qemu). They never read
+//! a clock, a register or the program's memory, so the same program gives the same numbers.
 //!
-//! Host and target share how a cache works, not how large one is or what it costs: each has
-//! parameters, predictors and penalties of its own (`processors/*.toml`). A model trained on one to
-//! tell the other's time would learn nothing if both were the same machine.
+//! Host and target share how a cache works, not its size or its cost: each has its own parameters,
+//! predictors and penalties (`processors/*.toml`). If both were the same machine, a model that
+//! learns the time of one from the counters of the other would learn nothing.
 //!
 //! Left out: address translation (firmware maps its memory in large pages), refresh and banks of
 //! DRAM, writing back, and what the kernel does in system calls.

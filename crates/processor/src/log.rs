@@ -1,5 +1,5 @@
-//! Records as lines of JSON: a head that says what the numbers are, a list of numbers a record, an
-//! end that says that nothing is missing.
+//! Records as lines of JSON: a head that describes the numbers, one list of numbers per record, and
+//! an end line, which shows that nothing is missing.
 //!
 //! ```text
 //! {"format":"drivelab-processor-records","version":1,"model":"host","parameters":{...},"columns":[...]}
@@ -8,7 +8,7 @@
 //! {"end":"mark","records":2}
 //! ```
 //!
-//! The first number of a line is the record's, from 0; the others are the columns', in order.
+//! The first number of a line is the record's number, from 0; the columns follow, in order.
 
 use std::io::{self, Write};
 
@@ -24,9 +24,9 @@ pub const VERSION: u32 = 1;
 /// How measuring ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The program said that it is over.
+    /// The program marked the end.
     Mark,
-    /// The program ended without saying so: what it did after the last record is missing.
+    /// The program ended without this mark: what it did after the last record is missing.
     Exit,
 }
 

@@ -1,21 +1,21 @@
-//! What a program tells whoever observes it: one store of a byte a mark, its place says which.
+//! Marks that a program leaves for its observer: each is a store of a byte, its place the meaning.
 
-/// A program's function that stores the marks.
+/// The program's function that stores the marks.
 pub const FUNCTION: &str = "drivelab_mark";
 
-/// Bytes of the array that marks are stored into; its address is a multiple of them.
+/// Bytes of the array that marks are stored into; its address is a multiple of this.
 pub const PLACES: u64 = 4096;
 
 /// What happened in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// What is measured begins.
+    /// Measuring begins.
     Begin,
-    /// It is over.
+    /// Measuring ends.
     End,
-    /// A record, 1000 host requests, is over.
+    /// A record, 1000 host requests, is complete.
     Record,
-    /// From here on this logical worker runs.
+    /// This logical worker runs from here on.
     Worker(usize),
     /// A lock is taken.
     Taken(usize),
@@ -27,17 +27,17 @@ pub enum Mark {
     Got(usize),
 }
 
-/// Workers that are told apart; the last is none.
+/// Worker numbers; the last one is no worker.
 pub const WORKERS: usize = 240;
-/// The worker that is the host: what it does is no firmware's, and takes no time.
+/// The worker number of the host: its actions do not belong to the firmware and take no time.
 pub const HOST: usize = WORKERS - 1;
-/// Locks that are told apart.
+/// Lock numbers.
 pub const LOCKS: usize = 1024;
-/// Queues that are told apart.
+/// Queue numbers.
 pub const QUEUES: usize = 512;
 
 impl Mark {
-    /// The mark of a place in the array; places without a meaning have none.
+    /// The mark at an index of the array, if the index has a meaning.
     #[must_use]
     pub fn of_place(place: usize) -> Option<Self> {
         Some(match place {
@@ -53,7 +53,7 @@ impl Mark {
         })
     }
 
-    /// The mark that a store to this address is.
+    /// The mark that a store to this address makes.
     #[must_use]
     pub fn of_address(address: u64) -> Option<Self> {
         Self::of_place((address % PLACES) as usize)

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::{Cache, LINE_BYTES};
 
-/// The host's parameters as they come with the package.
+/// The host's parameters that come with the package.
 pub const HOST: &str = include_str!("../../../processors/xeon-e5-2650v4-like.toml");
-/// The target's.
+/// The target's parameters that come with the package.
 pub const TARGET: &str = include_str!("../../../processors/a53-like.toml");
 
-/// Why a processor cannot be had from a text.
+/// Why a text gives no processor.
 #[derive(Debug, thiserror::Error)]
 pub enum ParameterError {
     /// The text is no such processor.
@@ -29,14 +29,14 @@ pub enum ParameterError {
         key: String,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// The allowed values.
         allowed: String,
     },
 }
 
-/// Reads a processor's text into parameters, whose values are not yet looked at.
+/// Reads a processor's text into parameters, and does not check their values yet.
 pub(crate) fn read<T: DeserializeOwned>(text: &str, kind: &str) -> Result<T, ParameterError> {
-    // Before its keys, of which the other kind has others.
+    // Checked before its keys, because the other kind has other keys.
     if let Ok(Kind { kind: Some(found) }) = toml::from_str(text)
         && found != kind
     {
@@ -51,7 +51,7 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str, kind: &str) -> Result<T, Par
         let before = text.bytes().take(start);
         ParameterError::Text {
             line: 1 + before.filter(|byte| *byte == b'\n').count(),
-            // One line, as every message.
+            // One line, like every message.
             message: error.message().replace(['\n', '\r'], " "),
         }
     })
@@ -62,7 +62,7 @@ struct Kind {
     kind: Option<String>,
 }
 
-/// Refuses what is not between two values.
+/// Refuses a value outside two limits.
 pub(crate) fn within(key: &str, value: u64, least: u64, most: u64) -> Result<(), ParameterError> {
     if (least..=most).contains(&value) {
         return Ok(());
@@ -74,7 +74,7 @@ pub(crate) fn within(key: &str, value: u64, least: u64, most: u64) -> Result<(),
     })
 }
 
-/// Refuses what is no power of two up to a limit.
+/// Refuses a value that is no power of two or is above a limit.
 pub(crate) fn power_of_two(key: &str, value: usize, most: usize) -> Result<(), ParameterError> {
     if value.is_power_of_two() && (2..=most).contains(&value) {
         return Ok(());
@@ -86,20 +86,20 @@ pub(crate) fn power_of_two(key: &str, value: usize, most: usize) -> Result<(), P
     })
 }
 
-/// The most that a core's own cache may hold.
+/// The largest size of a core's own cache.
 pub(crate) const MOST_OWN_BYTES: u64 = 16 << 20;
-/// The most that the last cache may hold.
+/// The largest size of the last cache.
 pub(crate) const MOST_BYTES: u64 = 256 << 20;
-/// The most entries of a table of a predictor.
+/// The largest number of entries in a table of a predictor.
 pub(crate) const MOST_ENTRIES: usize = 1 << 20;
 
 /// A cache.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheSize {
-    /// Bytes of lines in all.
+    /// Bytes of all its lines.
     pub size_bytes: u64,
-    /// Lines that may stand in each other's place.
+    /// Lines in a set.
     pub ways: usize,
 }
 
@@ -130,11 +130,11 @@ impl CacheSize {
     }
 }
 
-/// Which misses are seen coming.
+/// Which misses the prefetcher foresees.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prefetch {
-    /// Runs of lines at a time.
+    /// Runs of lines that are followed at a time.
     pub streams: usize,
     /// Lines in a row that miss before a run is followed.
     pub lines_before: u32,

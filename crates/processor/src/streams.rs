@@ -1,4 +1,4 @@
-//! Which misses a processor sees coming: lines that follow each other, upwards or downwards.
+//! Prefetching: misses of lines that follow each other, upwards or downwards, are foreseen.
 
 /// Runs of lines that missed one after the other.
 #[derive(Clone, Debug)]
@@ -13,12 +13,12 @@ struct Run {
     last: u64,
     /// How many of its lines missed.
     length: u32,
-    /// Which way it goes; the second line says so.
+    /// Its direction, which the second line decides.
     down: bool,
     used: u64,
 }
 
-/// No line lies beside this one.
+/// No line is a neighbour of this one.
 const NONE: u64 = u64::MAX / 2;
 
 impl Run {
@@ -43,7 +43,7 @@ impl Run {
 }
 
 impl Streams {
-    /// So many runs at a time; a run is followed once `lines_before` of its lines have missed.
+    /// Follows `runs` runs at a time, each once `lines_before` of its lines have missed.
     #[must_use]
     pub fn new(runs: usize, lines_before: u32) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Streams {
         }
     }
 
-    /// Tells of a line that is missed; true if it was on its way already.
+    /// A line missed. True if the prefetcher had already asked for it.
     pub fn meet(&mut self, line: u64) -> bool {
         self.clock += 1;
         if let Some(run) = self.runs.iter_mut().find(|run| run.goes_on(line)) {

@@ -1,4 +1,4 @@
-//! The models against closed forms, hand calculation and plainer second ones.
+//! The models against closed forms, hand calculation and simpler second models.
 
 #![allow(clippy::expect_used)] // a test that cannot go on says why
 

@@ -1,9 +1,9 @@
-//! LLVM's tools, where they are installed: they check, they decide nothing.
+//! LLVM's tools, where they are installed: a further check only.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Gives a tool `input`; what it printed, or nothing if there is no such tool.
+/// Gives a tool `input`. Returns what it printed, or nothing if the tool is missing.
 fn ask(tool: &str, arguments: &[&str], input: &str) -> Option<String> {
     let started = Command::new(tool)
         .args(arguments)
@@ -35,7 +35,7 @@ pub fn words(assembly: &str) -> Option<Vec<u32>> {
     Some(printed.lines().filter_map(word).collect())
 }
 
-/// Cycles that LLVM's model of a Cortex-A53 thinks a turn takes, of many after each other.
+/// Cycles per turn in LLVM's model of a Cortex-A53, over many turns.
 pub fn cycles(assembly: &str) -> Option<f64> {
     let of = |turns: u32| {
         let turns = format!("-iterations={turns}");

@@ -1,4 +1,4 @@
-//! Caches and runs of lines against closed forms and a plainer second one.
+//! Caches and runs of lines against closed forms and a simpler second cache.
 
 use drivelab_processor::cache::{AtHand, Cache, lines_of};
 use drivelab_processor::streams::Streams;
@@ -16,7 +16,7 @@ fn as_many_lines_as_fit_stay() {
     };
     assert!((0..8).all(|line| !meet(line)));
     assert!((0..8).all(&mut meet));
-    // One more in each set: what was used longest ago goes, every time.
+    // One line more than fits in each set: each access removes the line used longest ago.
     for turn in 0..3 {
         let held = (0..12).filter(|&line| meet(line)).count();
         assert_eq!(held, if turn == 0 { 8 } else { 0 });
@@ -60,13 +60,13 @@ fn lines_in_a_row_are_seen_coming() {
     assert!(!streams.meet(91), "it does not turn");
     let mut streams = Streams::new(2, 3);
     assert!((100..106).filter(|&line| streams.meet(line)).count() == 3);
-    // Two at a time; a third begins in the place of the one used longest ago.
+    // Two at a time; a third takes the place of the one used longest ago.
     assert!(!streams.meet(200));
     assert!(!streams.meet(300));
     assert!(!streams.meet(106));
 }
 
-/// A set as a list, its last line used first.
+/// A set as a list with the most recently used line first.
 fn plain(ways: usize, sets: u64, lines: &[u64]) -> Vec<bool> {
     let mut held = vec![Vec::new(); sets as usize];
     let mut meet = |&line: &u64| {
@@ -97,7 +97,7 @@ proptest! {
         prop_assert_eq!(met, plain(ways, sets, &lines));
     }
 
-    /// What is at hand is not looked up, and nothing is missed or kept otherwise for it.
+    /// Lines at hand are not looked up, and misses and contents stay the same.
     #[test]
     fn what_is_at_hand_changes_nothing(
         accesses in prop::collection::vec((0_u64..24, any::<bool>()), 1..400)

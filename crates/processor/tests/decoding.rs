@@ -1,10 +1,10 @@
-//! Instructions of A64 and what of them matters, reviewed by hand; words are those that LLVM's
-//! assembler makes.
+//! Instructions of A64 and what matters of them, reviewed by hand; LLVM's assembler made the
+//! words.
 
 use drivelab_processor::board::decode::{FLAGS, Need, decode};
 use drivelab_processor::code::Control;
 
-/// Unit, what is read and for what, what is written, and what else is special.
+/// The unit, the registers read and their needs, the registers written, and other properties.
 fn told(word: u32) -> String {
     let decoded = decode(word);
     let name = |register: usize| match register {

@@ -1,4 +1,4 @@
-//! docs/firmware-events.md has a row for every number, and says of each how it comes about.
+//! docs/firmware-events.md has a row for every number, and says how each is obtained.
 
 use drivelab_processor::columns::{Column, How};
 use drivelab_processor::{board, host};
@@ -24,7 +24,7 @@ fn every_number_has_its_row_in_order() {
     let (of_host, of_target) = PAGE
         .split_once("### Target")
         .expect("a section of the target");
-    // What a real processor's counters tell is no column of a model.
+    // Counters of a real processor are no columns of a model.
     let (of_target, _) = of_target.split_once("\n## ").expect("a section after it");
     for (page, columns, table_5) in [
         (of_host, &host::COLUMNS[..], true),

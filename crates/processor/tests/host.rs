@@ -1,4 +1,4 @@
-//! A host's events by hand: blocks and accesses as an executor would tell them.
+//! A host's events by hand: blocks and accesses as an executor would report them.
 
 use drivelab_processor::code::{Control, Instruction};
 use drivelab_processor::host::{COLUMNS, Host, HostParameters, decode};
@@ -150,7 +150,7 @@ fn a_loop_by_hand() {
     );
     let stalled = counted("branch_misses") * 16 + 200 * 40 / 100;
     assert_eq!(counted("stalled_cycles"), stalled);
-    // One branch a cycle is more than two operations at 2.5 a cycle.
+    // At one branch per cycle it takes longer than two operations at 2.5 per cycle.
     assert_eq!(counted("cpu_cycles"), 1000 + stalled);
     assert_eq!(counted("bus_cycles"), (1000 + stalled) / 22);
 }
@@ -163,7 +163,7 @@ fn what_comes_in_pieces_is_one_access() {
     for piece in 0..4 {
         host.access(0x1000, 0x9000 + 8 * piece, 8, false);
     }
-    // The same instruction again goes on where it left off, and is another one.
+    // The same instruction again continues where it left off, and counts as another one.
     host.enter(turn);
     for piece in 4..8 {
         host.access(0x1000, 0x9000 + 8 * piece, 8, false);
@@ -213,8 +213,8 @@ fn what_marks_is_not_counted() {
     assert_eq!(counted("branch_misses"), 0, "its return is known");
 }
 
-/// Worker 1 takes an item that worker 0 puts in after its work: one after the other. Without the
-/// item they go side by side, and counters are sums either way.
+/// Worker 1 takes an item that worker 0 puts in after its work: one runs after the other. Without
+/// the item they run at the same time. Counters are sums either way.
 #[test]
 fn workers_go_side_by_side_and_wait_for_items() {
     let work: Vec<&[u8]> = vec![&[0x48, 0x01, 0xd8]; 4000];
@@ -237,13 +237,13 @@ fn workers_go_side_by_side_and_wait_for_items() {
         times.push((value("time_ns"), cycles_ns));
     }
     let (aside, all) = times[0];
-    // Half of the cycles, but for what is rounded.
+    // Half of the cycles, up to rounding.
     assert!((2 * aside).abs_diff(all) <= 3, "{aside} {all}");
     let (after, all) = times[1];
     assert!(after.abs_diff(all) <= 3, "{after} {all}");
 }
 
-/// What the host does between two turns of workers is no firmware's.
+/// What the host does between two turns of workers does not belong to the firmware.
 #[test]
 fn the_host_is_not_counted() {
     let mut host = host();

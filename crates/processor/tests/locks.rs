@@ -1,4 +1,4 @@
-//! Locks and queues in virtual time, by hand and against all holds in a list.
+//! Locks and queues in virtual time, by hand and against a list of all holds.
 
 use drivelab_processor::handed::{Handed, Times};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ fn at(time: u64) -> Times<3> {
     [time; 3]
 }
 
-/// Takes at a time, holds for so long; when it was had, and when it was released.
+/// Takes a lock at `asked` and holds it for `length`. Returns when it was had and when released.
 fn held(handed: &mut Handed<3>, asked: u64, length: u64) -> (u64, u64) {
     let had = handed.take(3, at(asked))[1];
     let released = handed.release(3, at(had + length))[1];
@@ -88,7 +88,7 @@ fn items_are_had_in_their_order_and_not_before_they_are_put() {
 }
 
 proptest! {
-    /// No two holds overlap, and nobody waits longer than all holds together last.
+    /// No two holds overlap, and no wait is longer than all holds together.
     #[test]
     fn holds_never_overlap(asks in prop::collection::vec((0_u64..1000, 1_u64..40), 1..80)) {
         let mut handed = Handed::<3>::default();
@@ -99,7 +99,7 @@ proptest! {
             let start = released - length;
             prop_assert!(start >= asked);
             prop_assert!(holds.iter().all(|(other, end)| released <= *other || *end <= start));
-            // A gap that is too short is passed as a whole.
+            // A gap that is too short is skipped as a whole.
             prop_assert!(start - asked <= sum + holds.len() as u64 * length);
             holds.push((start, released));
             sum += length;

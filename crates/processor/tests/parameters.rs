@@ -1,4 +1,4 @@
-//! The package's processors, and what is refused.
+//! The package's processors, and texts that are refused.
 
 use drivelab_processor::board::TargetParameters;
 use drivelab_processor::host::HostParameters;
@@ -6,7 +6,7 @@ use drivelab_processor::parameters::{HOST, TARGET};
 
 const GRADES: [&str; 5] = ["paper", "documentation", "recalled", "fitted", "assumed"];
 
-/// What is wrong with a target whose line `from` is `to`.
+/// The error of a target whose line `from` is replaced by `to`.
 fn refused(from: &str, to: &str) -> String {
     assert!(TARGET.contains(from), "{from}");
     let read = TargetParameters::from_toml(&TARGET.replacen(from, to, 1));
@@ -29,7 +29,7 @@ fn every_value_says_where_it_comes_from() {
     }
 }
 
-/// Sizes that the paper gives for both are the same; what they are made of is not.
+/// The sizes that the paper gives are the same for both; the other parameters differ.
 #[test]
 fn host_and_target_are_different_machines() {
     let host = HostParameters::from_toml(HOST).expect("the package's host");

@@ -1,4 +1,4 @@
-//! Cycles of straight blocks against hand calculation, and against LLVM's model where it is there.
+//! Cycles of straight blocks against hand calculation, and against LLVM's model if it is installed.
 
 use drivelab_processor::board::TargetParameters;
 use drivelab_processor::board::decode::{Decoded, decode};
@@ -7,7 +7,7 @@ use drivelab_processor::parameters::TARGET;
 
 use super::assembler;
 
-/// Cycles of a turn, of many after each other.
+/// Cycles per turn, over many turns.
 fn turn(words: &[u32]) -> f64 {
     let parameters = TargetParameters::from_toml(TARGET).expect("the package's target");
     let code: Vec<Decoded> = words.iter().copied().map(decode).collect();
@@ -108,8 +108,8 @@ fn a_branch_that_is_taken_costs_its_cycle() {
     assert_eq!(issue.cycles(), 2 + parameters.pipeline.taken_branch_cycles);
 }
 
-/// Where both descriptions say the same, the cycles are equal; where LLVM's charges full latencies
-/// (loads into arithmetic, stores of fresh results, flags), ours are fewer, never more.
+/// Where both descriptions agree, the cycles are equal; where LLVM charges full latencies (loads
+/// into arithmetic, stores of fresh results, flags), ours are fewer, never more.
 #[test]
 fn straight_blocks_beside_llvm() {
     let same = 0.051;

@@ -1,11 +1,11 @@
-//! What predictors can learn, and what nobody can.
+//! What predictors can learn, and what no predictor can.
 
 use drivelab_processor::predict::Directions;
 use drivelab_processor::predict::pattern::PatternTable;
 use drivelab_processor::predict::places::{IndirectPlaces, Returns};
 use drivelab_processor::predict::tagged::TaggedTables;
 
-/// Wrong of the last half of `count` branches.
+/// Mispredictions in the last half of `count` branches.
 fn wrong(predictor: &mut impl Directions, count: usize, way: impl Fn(usize) -> bool) -> usize {
     let right: Vec<bool> = (0..count)
         .map(|number| predictor.meet(0x4000, way(number)))
@@ -62,7 +62,7 @@ fn rules_are_learnt_and_chance_is_not() {
     }
 }
 
-/// Host and target are of different kinds: a rule of 40 branches is beyond the target's history.
+/// Host and target differ in kind: a rule of 40 branches is beyond the target's history.
 #[test]
 fn long_rules_are_learnt_by_the_host_alone() {
     let [(_, pattern), (_, tagged)] = both();

@@ -1,4 +1,4 @@
-//! A target's times by hand: blocks, accesses and marks as an executor would tell them.
+//! A target's times by hand: blocks, accesses and marks as an executor would report them.
 
 use drivelab_processor::board::{COLUMNS, Target, TargetParameters};
 use drivelab_processor::code::Instruction;
@@ -9,7 +9,7 @@ use drivelab_processor::parameters::TARGET;
 const ADD_X0_X0_1: u32 = 0x9100_0400;
 const LDR_X1_X0: u32 = 0xf940_0001;
 const STR_X1_X0: u32 = 0xf900_0001;
-/// Where data are, away from code.
+/// The address of data, far from code.
 const FAR: u64 = 1 << 30;
 const RET: u32 = 0xd65f_03c0;
 
@@ -57,7 +57,7 @@ fn microsecond(target: &mut Target, add: usize) {
     }
 }
 
-/// A block that takes one cycle a time, met before so that its line is there.
+/// A block that takes one cycle per turn, executed before so that its line is cached.
 fn adding(target: &mut Target) -> usize {
     let add = block(target, 0x1000, &[ADD_X0_X0_1]);
     for worker in 0..4 {
@@ -66,7 +66,7 @@ fn adding(target: &mut Target) -> usize {
     }
     mark(target, Mark::Worker(0));
     target.mark(Mark::Record, &mut Vec::new());
-    // Begins anew, with what is cached.
+    // Begins again, with warm caches.
     target.mark(Mark::Begin, &mut Vec::new());
     add
 }
@@ -95,7 +95,7 @@ fn misses_cost_as_the_band_says() {
     let load = block(&mut target, 0x1000, &[LDR_X1_X0]);
     target.enter(load);
     let _ = record(&mut target);
-    // Lines far apart: none is seen coming.
+    // Lines far apart: none is foreseen.
     for line in 0..100_u64 {
         target.enter(load);
         target.access(0, FAR + line * 4096, 8, false);
@@ -244,7 +244,7 @@ fn the_host_takes_no_time() {
     microsecond(&mut target, add);
     let value = record(&mut target);
     assert_eq!(value("instructions"), 2400);
-    // The first of each turn comes from nowhere.
+    // The first of each turn follows no known block.
     assert_eq!(value("pipeline_cycles"), 2400 + 2);
     assert_eq!(value("l1d_store_misses"), 0);
 }

@@ -1,6 +1,6 @@
-//! A program that marks what happens in it and whose counts are known by hand.
+//! A program that marks what happens in it and whose counts are calculated by hand.
 //!
-//! `marked CASE`: each case is one record or a few.
+//! `marked CASE`: each case is one record or several.
 
 use std::arch::asm;
 use std::hint::black_box;
@@ -10,12 +10,12 @@ struct Places([u8; 4096]);
 
 static mut DRIVELAB_MARKS: Places = Places([0; 4096]);
 
-/// Volatile: nobody reads the places, so that any other store, an atomic one too, is left out by the
-/// compiler, and the function with it.
+/// The store is volatile: nobody reads the array, so the compiler would remove any other store,
+/// even an atomic one, and then the function.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub extern "C" fn drivelab_mark(index: usize) {
-    // Safety: within the array, which nobody else touches.
+    // Safety: the place is in the array, which nothing else touches.
     unsafe {
         (&raw mut DRIVELAB_MARKS.0)
             .cast::<u8>()
@@ -33,7 +33,7 @@ const RELEASED: usize = 2048;
 const PUT: usize = 3072;
 const GOT: usize = 3584;
 
-/// Turns of two instructions each.
+/// A loop of two instructions per turn.
 #[inline(always)]
 fn turns(count: u64) {
     // Safety: counts a register down.
@@ -67,7 +67,7 @@ fn walk(memory: &[u8], stride: usize, rounds: usize) {
     }
 }
 
-/// The same, storing.
+/// The same with stores.
 #[inline(never)]
 fn fill(memory: &mut [u8], stride: usize) {
     let end = memory.as_ptr() as usize + memory.len();
@@ -85,7 +85,7 @@ fn fill(memory: &mut [u8], stride: usize) {
     }
 }
 
-/// One conditional branch a byte, taken where it is not zero, and one for the loop.
+/// One conditional branch per byte, taken where it is not zero, and one for the loop.
 #[inline(never)]
 fn branches(ways: &[u8]) {
     let (place, end) = (ways.as_ptr() as usize, ways.as_ptr() as usize + ways.len());
@@ -107,7 +107,7 @@ fn record(work: impl FnOnce()) {
     drivelab_mark(RECORD);
 }
 
-/// One piece of code, so that what stands around the loop is the same.
+/// A single copy of the loop, so that the code around it is always the same.
 #[inline(never)]
 fn turned(count: u64) {
     turns(count);
@@ -121,7 +121,7 @@ fn memory(bytes: usize) -> &'static mut [u8] {
     &mut all[start..start + bytes]
 }
 
-/// A bit a call, from a shift register.
+/// One bit per call, from a shift register.
 fn drawn(state: &mut u64) -> u8 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -152,7 +152,7 @@ fn contend() {
     turns(10_000);
     drivelab_mark(RELEASED + 7);
     drivelab_mark(RECORD);
-    // Worker 1 is at 110,000 turns and worker 0 at 300,000, and nobody has the lock there.
+    // Worker 1 is at 110,000 turns and worker 0 at 300,000, and nobody holds the lock there.
     turns(50_000);
     drivelab_mark(TAKEN + 7);
     turns(10_000);
@@ -180,7 +180,7 @@ fn main() {
         }
         "walk" => {
             let kib = |kib: usize| kib << 10;
-            // The first round brings the lines, the others find them where they fit.
+            // The first round loads the lines, the others find them if they fit.
             record(|| walk(&data[..kib(16)], 64, 1));
             record(|| walk(&data[..kib(16)], 64, 10));
             record(|| walk(&data[..kib(16)], 8, 10));
@@ -216,7 +216,7 @@ fn main() {
             });
         }
         "long" => {
-            // Three accesses in ten instructions or so, in caches and beyond.
+            // Three accesses in about ten instructions, in caches and beyond.
             for _ in 0..200 {
                 record(|| {
                     walk(&data[..16 << 10], 64, 50);

@@ -1,7 +1,7 @@
-//! qemu's interface for plugins, version 1, as far as it is used.
+//! The part of qemu's interface for plugins, version 1, that is used here.
 //!
-//! Functions are looked up by their names when the plugin is loaded, so that a qemu without one of
-//! them is refused in a line, and tests link without qemu.
+//! Functions are looked up by name when the plugin is loaded. So a qemu that lacks one is refused
+//! with one line, and tests link without qemu.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
@@ -10,9 +10,9 @@ use crate::Refusal;
 /// The version of the interface.
 pub const VERSION: c_int = 1;
 
-/// What qemu calls a plugin.
+/// The number by which qemu knows a plugin.
 pub type PluginId = u64;
-/// How large an access is, and whether it stores.
+/// An access: its size, and whether it stores.
 pub type MemoryInfo = u32;
 
 /// A block that is being translated.
@@ -27,33 +27,33 @@ pub struct Instruction {
     _private: [u8; 0],
 }
 
-/// What qemu says of itself, up to where systems differ from programs.
+/// What qemu says of itself, up to the fields that differ between a machine and a program.
 #[repr(C)]
 pub struct Info {
     /// The processor that it emulates.
     pub target_name: *const c_char,
-    /// The least version of the interface.
+    /// The lowest version of the interface.
     pub least_version: c_int,
-    /// The most.
+    /// The highest.
     pub version: c_int,
     /// It emulates a whole machine.
     pub system_emulation: bool,
 }
 
-/// A block is met.
+/// Called when a block is translated.
 pub type Translated = unsafe extern "C" fn(PluginId, *mut Block);
-/// A block is executed.
+/// Called when a block is executed.
 pub type Executed = unsafe extern "C" fn(c_uint, *mut c_void);
-/// An instruction loads or stores.
+/// Called when an instruction loads or stores.
 pub type Accessed = unsafe extern "C" fn(c_uint, MemoryInfo, u64, *mut c_void);
-/// A thread starts.
+/// Called when a thread starts.
 pub type ThreadStarted = unsafe extern "C" fn(PluginId, c_uint);
-/// The program is over.
+/// Called when the program ends.
 pub type Ended = unsafe extern "C" fn(PluginId, *mut c_void);
 
 /// Callbacks read no registers.
 pub const NO_REGISTERS: c_int = 0;
-/// Both loads and stores are told.
+/// Loads and stores are reported.
 pub const LOADS_AND_STORES: c_int = 3;
 
 macro_rules! functions {
@@ -65,7 +65,7 @@ macro_rules! functions {
         }
 
         impl Api {
-            /// Looks every function up.
+            /// Looks up every function.
             pub fn load() -> Result<Self, Refusal> {
                 Ok(Self {
                     $($field: {
@@ -104,7 +104,7 @@ functions! {
 }
 
 fn find(name: &CStr) -> Option<*mut c_void> {
-    // Safety: the name is a string, and qemu's own symbols are there as long as it runs.
+    // Safety: the name is a string, and qemu's own symbols exist as long as it runs.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!found.is_null()).then_some(found)
 }

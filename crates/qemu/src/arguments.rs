@@ -1,10 +1,10 @@
-//! What follows the plugin's name on qemu's command line: `key=value`, between commas.
+//! The plugin's arguments on qemu's command line: `key=value`, separated by commas.
 
 use std::path::PathBuf;
 
 use crate::Refusal;
 
-/// Which model is asked.
+/// The model to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelKind {
     /// Events of a host-like core.
@@ -13,10 +13,10 @@ pub enum ModelKind {
     Target,
 }
 
-/// What was asked.
+/// The arguments.
 #[derive(Debug)]
 pub struct Arguments {
-    /// Where records go.
+    /// The file for the records.
     pub out: PathBuf,
     parameters: Option<String>,
 }
@@ -53,7 +53,7 @@ impl Arguments {
         })
     }
 
-    /// The parameters' text, and what to call it.
+    /// The text of the parameters, and a name for them.
     pub fn parameters(&self, kind: ModelKind) -> Result<(String, String), Refusal> {
         let Some(file) = &self.parameters else {
             return Ok((

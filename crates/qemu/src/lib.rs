@@ -1,20 +1,20 @@
-//! A plugin of qemu-user: it tells a model of a processor what a program does.
+//! A plugin of qemu-user: it reports to a model of a processor what a program does.
 //!
 //! ```text
 //! qemu-x86_64  -plugin libdrivelab_qemu.so,out=host.jsonl   PROGRAM ...
 //! qemu-aarch64 -plugin libdrivelab_qemu.so,out=target.jsonl PROGRAM ...
 //! ```
 //!
-//! The processor that qemu emulates says which model: a host for x86-64, a target for aarch64.
-//! `parameters=FILE.toml` names other parameters than the package's. Records are written as
-//! `drivelab_processor::log` says.
+//! The processor that qemu emulates decides the model: a host for x86-64, a target for aarch64.
+//! `parameters=FILE.toml` replaces the package's parameters. Records are written in the format of
+//! `drivelab_processor::log`.
 //!
 //! qemu's interface for plugins is declared by hand (`api.rs`): no package brings its header.
-//! Version 1 can read neither registers nor memory, so a program marks what happens by the addresses
-//! of stores (`drivelab_processor::marks`).
+//! Version 1 can read neither registers nor memory, so a program marks what happens by the
+//! addresses of stores (`drivelab_processor::marks`).
 //!
-//! Whatever is wrong is one line on standard error and exit code 2, before the program runs where
-//! that can be known.
+//! Every error is one line on standard error and exit code 2, and comes before the program runs if
+//! it can be found by then.
 
 mod api;
 mod arguments;
@@ -74,7 +74,7 @@ fn refuse(refusal: &Refusal) -> ! {
     std::process::exit(2);
 }
 
-/// What qemu calls when it has loaded the plugin.
+/// qemu calls this when it has loaded the plugin.
 ///
 /// # Safety
 ///
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     argc: c_int,
     argv: *const *const c_char,
 ) -> c_int {
-    // Safety: as qemu promises; `info` lives as long as this call.
+    // Safety: qemu guarantees it; `info` lives as long as this call.
     let (info, arguments) = unsafe {
         let argument = |number: usize| text(*argv.add(number));
         let arguments: Vec<String> = (0..argc as usize).map(argument).collect();
@@ -106,7 +106,7 @@ fn install(id: PluginId, info: &Info, arguments: &[String]) -> Result<(), Refusa
     if info.system_emulation {
         return Err(Refusal::System);
     }
-    // Safety: qemu gives the name of what it emulates.
+    // Safety: qemu gives the name of the processor that it emulates.
     let emulated = unsafe { text(info.target_name) };
     let kind = ModelKind::of_emulated(&emulated).ok_or(Refusal::Processor(emulated))?;
     let arguments = Arguments::parse(arguments)?;
@@ -142,7 +142,7 @@ impl ModelKind {
     }
 }
 
-/// A string of qemu's.
+/// Copies a string of qemu's.
 ///
 /// # Safety
 ///
@@ -151,7 +151,7 @@ unsafe fn text(pointer: *const c_char) -> String {
     if pointer.is_null() {
         return String::new();
     }
-    // Safety: as the caller promises.
+    // Safety: the caller guarantees it.
     unsafe { CStr::from_ptr(pointer) }
         .to_string_lossy()
         .into_owned()

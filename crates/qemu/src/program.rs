@@ -1,4 +1,4 @@
-//! Whether a program marks what happens in it.
+//! Checks that a program marks what happens in it.
 
 use object::{Object, ObjectSymbol};
 

@@ -1,6 +1,6 @@
-//! From qemu's callbacks to a model's questions.
+//! Passes what qemu's callbacks report to a model.
 //!
-//! Callbacks carry a number at most, so what they need is found through one pointer. The program has
+//! A callback carries at most a number, so its data are found through one pointer. The program has
 //! one thread (a second one is refused), and all callbacks come from it.
 
 use std::ffi::{CStr, c_uint, c_void};
@@ -27,20 +27,20 @@ struct Run<M> {
     api: Api,
     log: Log<BufWriter<File>>,
     out: PathBuf,
-    /// The program was looked at.
+    /// True once the program has been checked.
     checked: bool,
     ended: bool,
     values: Vec<u64>,
     accesses: Accesses,
 }
 
-/// What qemu's numbers for accesses mean, asked once each.
+/// The meaning of qemu's numbers for accesses, looked up once each.
 struct Accesses([Access; 256]);
 
 #[derive(Clone, Copy)]
 struct Access {
     info: MemoryInfo,
-    /// None, where it was not asked yet.
+    /// 0 if it was not looked up yet.
     bytes: u8,
     store: bool,
 }
@@ -79,7 +79,7 @@ impl Accesses {
     }
 }
 
-/// Opens the output and asks qemu to call.
+/// Opens the output and registers the callbacks.
 pub fn start<M: Model>(
     id: PluginId,
     api: Api,
@@ -113,7 +113,7 @@ pub fn start<M: Model>(
         accesses: Accesses::new(),
     };
     RUN.store(Box::into_raw(Box::new(run)).cast(), Ordering::Relaxed);
-    // Safety: these are qemu's functions and callbacks of the signatures that they want.
+    // Safety: these are qemu's functions, and the callbacks have the signatures that they want.
     unsafe {
         (api.on_thread)(id, thread);
         (api.on_translated)(id, translated::<M>);
@@ -126,11 +126,11 @@ pub fn start<M: Model>(
 ///
 /// # Safety
 ///
-/// `start::<M>` was called, with this `M`, and no other reference that this gave is alive: callbacks
-/// come from one thread and do not call each other.
+/// `start::<M>` was called with this `M`, and no other reference from this function is alive:
+/// callbacks come from one thread and do not call each other.
 #[inline]
 unsafe fn run<'a, M>() -> &'a mut Run<M> {
-    // Safety: `start` stored what a box gave up, and nothing frees it.
+    // Safety: `start` stored the pointer of a leaked box, and nothing frees it.
     unsafe { &mut *RUN.load(Ordering::Relaxed).cast::<Run<M>>() }
 }
 
@@ -149,7 +149,7 @@ fn check_program(api: &Api) {
     }
 }
 
-/// While the program runs: nothing of it, or of qemu, is asked to end in order.
+/// Ends the process while the program runs, without the orderly end of the program or of qemu.
 fn refuse_now(refusal: &Refusal) -> ! {
     eprintln!("drivelab: {refusal}");
     // Safety: ends the process at once.
@@ -157,7 +157,7 @@ fn refuse_now(refusal: &Refusal) -> ! {
 }
 
 unsafe extern "C" fn translated<M: Model>(_: PluginId, block: *mut api::Block) {
-    // Safety: the run has begun, and the block and what it consists of live as long as this call.
+    // Safety: the run has begun, and the block and its instructions live as long as this call.
     unsafe {
         let run = run::<M>();
         if !run.checked {
@@ -214,7 +214,7 @@ unsafe extern "C" fn accessed<M: Model>(
     }
 }
 
-/// Away from the short way, which is taken hundreds of millions of times.
+/// Kept apart from the fast path, which is taken hundreds of millions of times.
 #[cold]
 #[inline(never)]
 fn first_of_its_kind<M: Model>(
@@ -231,7 +231,7 @@ fn first_of_its_kind<M: Model>(
 unsafe extern "C" fn marked<M: Model>(_: c_uint, info: MemoryInfo, address: u64, _: *mut c_void) {
     // Safety: the run has begun.
     let run = unsafe { run::<M>() };
-    // Its return reads the stack, and code that was not optimised writes there.
+    // The function's return reads the stack, and code that was not optimised writes there.
     let Access { bytes, store, .. } = run.accesses.learn(info, &run.api);
     if !store || bytes != 1 || run.ended {
         return;

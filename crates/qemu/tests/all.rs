@@ -1,7 +1,7 @@
-//! The plugin in qemu, on a program whose counts are known by hand.
+//! The plugin in qemu, on a program whose counts are calculated by hand.
 //!
-//! They need qemu-user with plugins, and the compilers of both processors. Where one is missing they
-//! say so and pass, except in CI.
+//! The tests need qemu-user with plugins, and compilers for both processors. If one is missing they
+//! print this and pass, except in CI.
 
 #![allow(clippy::expect_used)] // a test that cannot go on says why
 

@@ -1,4 +1,4 @@
-//! Builds the program, runs it under qemu with the plugin, and reads what came of it.
+//! Builds the program, runs it under qemu with the plugin, and reads the records.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
-/// What qemu emulates.
+/// The processor that qemu emulates.
 #[derive(Clone, Copy, Debug)]
 pub enum Emulated {
     X86,
@@ -25,14 +25,14 @@ impl Emulated {
     }
 
     pub fn qemu(self) -> Command {
-        // Addresses on the stack depend on what is in the environment.
+        // Addresses on the stack depend on the environment.
         let mut qemu = Command::new(format!("qemu-{}", self.name()));
         qemu.env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default());
         qemu
     }
 
-    /// The program, or nothing where a tool is missing.
+    /// The program, or nothing if a tool is missing.
     pub fn program(self) -> Option<&'static Path> {
         static BUILT: [OnceLock<Option<PathBuf>>; 2] = [const { OnceLock::new() }; 2];
         BUILT[self as usize].get_or_init(|| self.build()).as_deref()
@@ -69,7 +69,7 @@ impl Emulated {
     }
 }
 
-/// The plugin, beside the tests.
+/// The plugin, in the folder of the tests.
 pub fn plugin() -> PathBuf {
     let tests = std::env::current_exe().expect("a path of its own");
     let folder = tests.parent().expect("a folder").to_path_buf();
@@ -78,7 +78,7 @@ pub fn plugin() -> PathBuf {
     plugin
 }
 
-/// A file that is not there yet.
+/// The path of a new file.
 pub fn free_file() -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -88,7 +88,7 @@ pub fn free_file() -> PathBuf {
     file
 }
 
-/// Runs a program with arguments of the plugin and of its own.
+/// Runs a program with the plugin's arguments and its own.
 pub fn run(emulated: Emulated, arguments: &str, program: &Path, case: &str) -> Output {
     let plugin = format!("{},{arguments}", plugin().display());
     let mut qemu = emulated.qemu();
@@ -96,7 +96,7 @@ pub fn run(emulated: Emulated, arguments: &str, program: &Path, case: &str) -> O
     qemu.output().expect("qemu is there")
 }
 
-/// What the plugin wrote of a case.
+/// What the plugin wrote for a case.
 pub struct Records {
     pub text: String,
     pub head: Value,
@@ -105,7 +105,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// A record's number.
+    /// A number of a record.
     pub fn of(&self, record: usize, name: &str) -> u64 {
         let columns = self.head["columns"].as_array().expect("columns");
         let place = columns.iter().position(|column| column["name"] == name);
@@ -117,7 +117,7 @@ impl Records {
     }
 }
 
-/// Runs a case of the program; nothing where a tool is missing.
+/// Runs a case of the program; nothing if a tool is missing.
 pub fn records(emulated: Emulated, case: &str) -> Option<Records> {
     let program = emulated.program()?;
     let out = free_file();
@@ -146,7 +146,7 @@ pub fn records(emulated: Emulated, case: &str) -> Option<Records> {
     })
 }
 
-/// True if a number is another one, or a few more: what a record's own code adds.
+/// True if `number` is `expected`, or up to `more` above it: a record's own code adds a little.
 pub fn nearly(number: u64, expected: u64, more: u64) -> bool {
     (expected..=expected + more).contains(&number)
 }

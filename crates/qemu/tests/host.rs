@@ -8,7 +8,7 @@ fn instructions_are_counted_to_the_last() {
         return;
     };
     assert_eq!(turns.count(), 3);
-    // Two instructions a turn. What stands around a loop is the same in records 1 and 2.
+    // Two instructions a turn. The code around a loop is the same in records 1 and 2.
     let around = turns.of(1, "instructions") - 2 * 2_000_000;
     assert!(around < 20, "{around}");
     assert_eq!(turns.of(2, "instructions"), 2 * 3_000_000 + around);

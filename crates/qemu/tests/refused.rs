@@ -1,11 +1,11 @@
-//! What is refused, each in one line, with exit code 2.
+//! What is refused, each with one line and exit code 2.
 
 use std::path::Path;
 use std::process::Command;
 
 use super::emulated::{Emulated, Emulated::Arm, Emulated::X86, free_file, run};
 
-/// The one line that a run says.
+/// The one line that a refused run prints.
 fn refused(emulated: Emulated, arguments: &str, program: &Path, case: &str) -> String {
     let output = run(emulated, arguments, program, case);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -120,13 +120,13 @@ fn a_second_thread() {
     );
 }
 
-/// What qemu of another version would tell the plugin.
+/// The plugin is loaded by a qemu of another version.
 #[test]
 fn another_version_of_the_interface() {
     let Some(program) = X86.program() else {
         return;
     };
-    // Nothing but a qemu of that version calls so; a program of its own does, in its place.
+    // Only a qemu of that version makes this call; a small program stands in for it.
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/another_version.rs");
     let caller = program.with_file_name("another-version");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());

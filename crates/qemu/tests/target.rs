@@ -2,12 +2,12 @@
 
 use super::emulated::{Emulated::Arm, nearly, records};
 
-/// Cycles as time.
+/// Converts cycles to time.
 fn ns(cycles: u64) -> u64 {
     cycles * 10 / 12
 }
 
-/// Within a hundredth: what stands around a loop and cold caches are that little of these cases.
+/// Within 1 %: the code around a loop and cold caches are less than that in these cases.
 fn close(number: u64, expected: u64) -> bool {
     number.abs_diff(expected) * 100 <= expected
 }
@@ -34,12 +34,12 @@ fn walks_through_memory_meet_the_caches_that_they_must() {
     assert!(nearly(walk.of(0, "loads"), 256, 8));
     assert!(nearly(walk.of(0, "l1d_load_misses"), 256, 4));
     assert!(nearly(walk.of(1, "l1d_load_misses"), 0, 1));
-    // 128 KiB, ten times, from the shared cache: its penalty each.
+    // 128 KiB, ten times, from the shared cache: each pays its penalty.
     assert!(nearly(walk.of(4, "l2_hits"), 20_480, 4));
     assert!(nearly(walk.of(4, "near_cycles"), 20_480 * 13, 60));
     let from_memory = walk.of(4, "memory_lines") + walk.of(4, "streamed_lines");
     assert!(from_memory <= 2, "{from_memory}");
-    // 1 MiB, four times: more than the shared cache holds, and seen coming.
+    // 1 MiB, four times: more than the shared cache holds, and prefetched.
     let beyond = walk.of(5, "memory_lines") + walk.of(5, "streamed_lines");
     assert!(nearly(beyond, 4 * 16_384 - 2048, 8));
     assert!(walk.of(5, "memory_lines") < 40);

@@ -47,9 +47,9 @@ pub struct Changed {
     pub read_cell_ns: Option<u64>,
     /// Mean time to program a page; types of pages keep their proportions.
     pub program_cell_ns: Option<u64>,
-    /// Flash over what the host sees, less one.
+    /// Over-provisioning: the flash's capacity over what the host sees, less one.
     pub over_provisioning_ratio: Option<f64>,
-    /// Flash pages simulated, about; the drive is scaled down to them.
+    /// Approximate number of flash pages simulated; the drive is scaled down to it.
     pub most_pages: u32,
 }
 
@@ -57,13 +57,13 @@ pub struct Changed {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// Share of the requests that write, 0 to 1.
+    /// Fraction of the requests that write, 0 to 1.
     pub write_ratio: f64,
     /// Requests outstanding.
     pub queue_depth: u32,
     /// Bytes of a request.
     pub size_bytes: u32,
-    /// At random places, or one after another.
+    /// True for random places, false for one after another.
     pub is_random: bool,
 }
 

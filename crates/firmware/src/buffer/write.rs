@@ -156,7 +156,7 @@ impl WriteBuffer {
         })
     }
 
-    /// Completes the slot with sectors of `page` that the host has not written. Returns the bytes copied.
+    /// Adds the sectors of `page` that the host has not written to the slot. Returns the bytes.
     pub fn fill(&mut self, slot: u16, page: Option<&[u8]>) -> usize {
         let missing = !self.mask(slot);
         let mut copied = 0;

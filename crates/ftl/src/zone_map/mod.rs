@@ -40,7 +40,7 @@ use crate::{
 enum ZoneField {
     /// A [`ZoneState`].
     State,
-    /// Pages that it was told to hold: its write pointer.
+    /// Pages appended to it so far: its write pointer.
     Pointer,
     /// Pages that were written.
     Written,

@@ -1,8 +1,8 @@
-//! What a record of a target holds.
+//! The numbers in a record of a target.
 
 use crate::columns::{Column, How::*};
 
-/// The band of times first.
+/// The band of times comes first.
 pub static COLUMNS: [Column; 23] = [
     Column::new(
         "time_low_ns",

@@ -1,4 +1,4 @@
-//! A core: its own caches and predictors, what it met, and its clock.
+//! A core: its caches and predictors, the events it counted, and its clock.
 
 use super::Times;
 use super::parameters::{Penalties, TargetParameters};
@@ -8,14 +8,14 @@ use crate::predict::pattern::PatternTable;
 use crate::predict::places::IndirectPlaces;
 use crate::streams::Streams;
 
-/// What costs cycles beside the pipeline.
+/// What costs cycles in addition to the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Miss {
     /// The shared cache has the line.
     L2,
     /// Memory has it.
     Memory,
-    /// Memory has it, and it was seen coming.
+    /// Memory has it, and the prefetcher foresaw it.
     Streamed,
     /// Another core has it, or must give it up.
     Snoop,
@@ -24,7 +24,7 @@ pub enum Miss {
 /// Kinds of misses.
 pub const MISSES: usize = 4;
 
-/// What a core met since its clock was set.
+/// What a core counted since its clock was last brought up to date.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Met {
     /// Cycles of the pipeline.
@@ -33,13 +33,13 @@ pub struct Met {
     pub instructions: u64,
     /// Branches.
     pub branches: u64,
-    /// Branches that went another way.
+    /// Branches that were mispredicted.
     pub mispredicts: u64,
     /// Instructions that load.
     pub loads: u64,
     /// Instructions that store.
     pub stores: u64,
-    /// Lines that were missed, by [`Miss`]: of loads, of stores, of instructions.
+    /// Lines that missed, by [`Miss`]: for loads, for stores, for instructions.
     pub missed: [[u64; MISSES]; 3],
 }
 
@@ -77,34 +77,34 @@ impl Met {
         }
     }
 
-    /// Lines that one of `who` missed.
+    /// Lines that missed for `who`.
     pub(super) fn of(&self, who: Who) -> u64 {
         self.missed[who as usize].iter().sum()
     }
 }
 
-/// What each thing costs, for each value of the band.
+/// The cost of each event, for each value of the band.
 #[derive(Clone, Copy, Debug)]
 pub struct Costs {
     missed: [[[u64; MISSES]; 3]; 3],
     mispredict: Times,
 }
 
-/// The cycles of what was met, by cause.
+/// The cycles of the counted events, by cause.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Parts {
-    /// Instructions' issue.
+    /// Issuing instructions.
     pub pipeline: u64,
     /// The shared cache and other cores.
     pub near: u64,
     /// Memory.
     pub memory: u64,
-    /// Branches that went another way.
+    /// Mispredicted branches.
     pub mispredicts: u64,
 }
 
 impl Costs {
-    /// Of a target's penalties.
+    /// The costs from a target's penalties.
     #[must_use]
     pub fn new(penalty: &Penalties) -> Self {
         let of_value = |value: usize| {
@@ -124,7 +124,7 @@ impl Costs {
         }
     }
 
-    /// The cycles of what was met.
+    /// The cycles of the counted events.
     #[must_use]
     pub fn cycles(&self, met: &Met) -> Times {
         std::array::from_fn(|value| {
@@ -166,7 +166,7 @@ pub struct Core {
     pub(super) streams: Streams,
     directions: PatternTable,
     indirect: IndirectPlaces,
-    /// What was stored to last may be stored to without asking.
+    /// The line stored to last: it may be stored to again without asking others.
     pub(super) at_hand: AtHand,
     /// The line of instructions fetched last.
     pub(super) fetched: u64,
@@ -203,7 +203,7 @@ impl Core {
         self.indirect.meet(address, place)
     }
 
-    /// What another core does to a line that this one may hold; what this one knew of it.
+    /// Another core loads or stores a line that this one may hold. Returns what this one knew of it.
     pub(super) fn asked_by_another(&mut self, line: u64, store: bool) -> Option<Held> {
         let held = self.l1d.look(line)?;
         if store {

@@ -10,9 +10,9 @@
 //!  marks ──> core's clock += cycles + misses x penalties; locks and items are waited for
 //! ```
 //!
-//! A logical worker runs on one core, which has a clock of its own. Clocks are kept three times, with
-//! the low, the likely and the high penalties. A record's time is how far the clock that is furthest
-//! got on since the record before.
+//! A logical worker runs on one core, and each core has its own clock. Every clock is kept three
+//! times, with the low, the likely and the high penalties. A record's time is the advance of the
+//! furthest clock since the record before.
 
 mod columns;
 pub mod core;
@@ -41,7 +41,7 @@ const NO_BLOCK: u32 = u32::MAX;
 
 /// Low, likely and high.
 const BAND: usize = 3;
-/// A time for each of them.
+/// One time for each of them.
 pub type Times = crate::handed::Times<BAND>;
 
 /// The cores and what they share.
@@ -55,7 +55,7 @@ pub struct Target {
     more_edges: FxHashMap<(u32, u32), u32>,
     measuring: bool,
     hosting: bool,
-    /// What is measured runs, not the host.
+    /// True while a worker runs and is measured, false while the host runs.
     counting: bool,
     /// The block executed last.
     before: u32,
@@ -63,7 +63,7 @@ pub struct Target {
     /// The core that runs.
     runs: usize,
     l2: Cache,
-    /// Calls are the program's, whose workers share one thread: a core that is switched to knows them.
+    /// All workers' calls come from one thread of the program, so all cores share the return stack.
     returns: Returns,
     handed: Handed<BAND>,
     record: Record,
@@ -76,9 +76,9 @@ struct Block {
     last: u64,
     first_line: u64,
     last_line: u64,
-    /// The blocks that came after, with the cycles that those took then.
+    /// The blocks that came next, and the cycles that they took then.
     edges: [(u32, u32); 2],
-    /// Cycles after a place that is not known.
+    /// Cycles of the block after an unknown one.
     alone: u32,
     instructions: u32,
     loads: u16,
@@ -87,14 +87,14 @@ struct Block {
     counted: bool,
 }
 
-/// What is summed up for a record.
+/// The sums of a record.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     met: Met,
     lock_wait: u64,
     queue_wait: u64,
     lock_waits: u64,
-    /// The clock that was furthest when it began.
+    /// The furthest clock when it began.
     began: Times,
 }
 
@@ -124,7 +124,7 @@ impl Target {
         }
     }
 
-    /// Cycles of a block after the one before, where these were not met in this order yet.
+    /// Cycles of block `next` after block `before`; computed where this pair is new.
     #[cold]
     fn edge(&mut self, before: u32, next: u32) -> u32 {
         if let Some(cycles) = self.more_edges.get(&(before, next)) {
@@ -214,7 +214,7 @@ impl Target {
         core.met.miss(who, miss);
     }
 
-    /// Tells the other cores of a load or store: whether one has the line, and had it for itself.
+    /// Asks the other cores about a load or store: whether one has the line, and had it exclusively.
     fn ask_others(&mut self, line: u64, store: bool) -> (bool, bool) {
         let (mut shared, mut given) = (false, false);
         for (number, other) in self.cores.iter_mut().enumerate() {
@@ -228,7 +228,7 @@ impl Target {
         (shared, given)
     }
 
-    /// Brings the running core's clock up to what it did; what it did goes to the record.
+    /// Adds the running core's events to its clock and to the record.
     fn settle(&mut self) {
         let core = &mut self.cores[self.runs];
         let met = std::mem::take(&mut core.met);
@@ -255,7 +255,7 @@ impl Target {
         let record = std::mem::take(&mut self.record);
         self.record.began = now;
         let hz = self.parameters.frequency_hz;
-        // Rounded at its ends, so that times of records add up.
+        // Only the end points are rounded, so that the times of records add up.
         let time = |value: usize| {
             scaled(now[value], 1_000_000_000, hz) - scaled(record.began[value], 1_000_000_000, hz)
         };
@@ -289,7 +289,7 @@ impl Target {
         ]);
     }
 
-    /// A worker runs, on its core, or the host, on none.
+    /// Switches to a worker's core, or to the host, which has none.
     fn turn_to(&mut self, worker: usize) {
         self.hosting = worker == HOST;
         self.counting = self.measuring && !self.hosting;
@@ -440,7 +440,7 @@ impl Model for Target {
 }
 
 impl Block {
-    /// The branch that it ends with went to `place`; true if that was thought.
+    /// The branch at the end of the block went to `place`. True if it was predicted.
     #[inline]
     fn left(&self, core: &mut Core, returns: &mut Returns, place: u64) -> bool {
         if self.control == Control::Conditional {
@@ -461,7 +461,7 @@ impl Block {
         }
     }
 
-    /// Too many blocks may come after it to keep what each costs.
+    /// Too many blocks may follow it to keep the cost of each.
     fn leads_anywhere(&self) -> bool {
         matches!(
             self.control,

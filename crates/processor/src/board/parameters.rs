@@ -1,4 +1,4 @@
-//! What a target is, from TOML.
+//! A target's parameters, from TOML.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,21 +15,21 @@ pub struct TargetParameters {
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// What it is, in a line.
+    /// A description in one line.
     pub summary: String,
-    /// Cores; a logical worker runs on the core of its number modulo these.
+    /// Cores; logical worker `n` runs on core `n` modulo this number.
     pub cores: usize,
-    /// Cycles a second.
+    /// Cycles per second.
     pub frequency_hz: u64,
-    /// A core's cache of instructions.
+    /// A core's instruction cache.
     pub l1i: CacheSize,
-    /// A core's cache of data.
+    /// A core's data cache.
     pub l1d: CacheSize,
-    /// The cache of all cores.
+    /// The cache that all cores share.
     pub l2: CacheSize,
-    /// Which misses a core sees coming.
+    /// The prefetcher of each core.
     pub prefetch: Prefetch,
-    /// How a core thinks of branches.
+    /// The branch predictor of each core.
     pub predictor: TargetPredictor,
     /// How instructions issue.
     pub pipeline: Pipeline,
@@ -37,22 +37,22 @@ pub struct TargetParameters {
     pub penalty: Penalties,
 }
 
-/// How a core thinks of branches.
+/// A target's branch predictor.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetPredictor {
-    /// Counters.
+    /// Two-bit counters.
     pub pattern_entries: usize,
-    /// Branches that it remembers.
+    /// Branches in the history.
     pub history_bits: u32,
-    /// Places of indirect branches.
+    /// Entries for targets of indirect branches.
     pub indirect_entries: usize,
-    /// Calls that are remembered.
+    /// Entries of the return stack.
     pub return_entries: usize,
 }
 
-/// How instructions issue, in order. A result is there so many cycles after its instruction issued;
-/// some operands are needed so many cycles after theirs did.
+/// How instructions issue, in order. A latency counts from an instruction's issue to its result; an
+/// early operand is needed this many cycles after the issue.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pipeline {
@@ -66,41 +66,41 @@ pub struct Pipeline {
     pub multiply_cycles: u64,
     /// Quotients, one at a time.
     pub divide_cycles: u64,
-    /// What L1 gives.
+    /// A load that hits in L1.
     pub load_cycles: u64,
     /// Vectors and floating point.
     pub vector_cycles: u64,
-    /// Their quotients and roots, one at a time.
+    /// Quotients and roots of vectors, one at a time.
     pub vector_divide_cycles: u64,
-    /// An operand of arithmetic as it is.
+    /// An operand of arithmetic, used as it is.
     pub alu_operand_early_cycles: u64,
-    /// One that is shifted or extended first, or a factor.
+    /// An operand that is shifted or extended first, or a factor.
     pub shifted_operand_early_cycles: u64,
-    /// What is stored.
+    /// The value that is stored.
     pub stored_operand_early_cycles: u64,
-    /// Flags that a branch asks.
+    /// Flags that a branch tests.
     pub flags_early_cycles: u64,
     /// An address that was loaded.
     pub loaded_address_early_cycles: u64,
-    /// Bytes that the load unit takes in a cycle.
+    /// Bytes that the load unit takes per cycle.
     pub load_bytes_per_cycle: u64,
-    /// Bytes that it stores in a cycle.
+    /// Bytes that it stores per cycle.
     pub store_bytes_per_cycle: u64,
-    /// Cycles in which nothing issues after a branch that was taken.
+    /// Cycles without an issue after a taken branch.
     pub taken_branch_cycles: u64,
-    /// What order or exclusive access adds to a load or store.
+    /// Extra cycles of an ordered or exclusive load or store.
     pub exclusive_cycles: u64,
 }
 
-/// A cost that is not known well.
+/// A cost that is not known exactly.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Band {
-    /// The least that it may be.
+    /// The lowest plausible value.
     pub low: u64,
-    /// What it most likely is.
+    /// The most likely value.
     pub likely: u64,
-    /// The most.
+    /// The highest plausible value.
     pub high: u64,
 }
 
@@ -118,26 +118,26 @@ impl Band {
     }
 }
 
-/// What misses cost, in cycles beside a hit in L1.
+/// What misses cost, in cycles more than a hit in L1.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Penalties {
-    /// What the shared cache gives.
+    /// A hit in the shared cache.
     pub l2_cycles: Band,
-    /// What memory gives.
+    /// A miss that memory serves.
     pub memory_cycles: Band,
-    /// What memory gives and was seen coming.
+    /// A miss that memory serves and the prefetcher foresaw.
     pub streamed_cycles: Band,
-    /// What another core's cache gives, or must give up.
+    /// A line that another core's cache gives, or must give up.
     pub snoop_cycles: Band,
-    /// A branch that went another way.
+    /// A mispredicted branch.
     pub mispredict_cycles: Band,
-    /// The part of these that a store waits for.
+    /// The part of these penalties that a store waits for.
     pub stored_miss_percent: Band,
 }
 
 impl TargetParameters {
-    /// A target from its text.
+    /// Reads a target from its text.
     ///
     /// # Errors
     ///

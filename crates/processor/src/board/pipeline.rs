@@ -1,19 +1,19 @@
-//! When instructions issue: in order, as many a cycle as may, each when its operands are there and
-//! its unit is free. What is loaded is in L1 here; misses are charged beside.
+//! When instructions issue: in order, up to the width per cycle, each once its operands are ready
+//! and its unit is free. All loads hit in L1 here; misses are charged separately.
 
 use super::decode::{Decoded, Latency, Need, REGISTERS, Unit};
 use super::parameters::Pipeline;
 
-/// Where a core stands: the cycle in which the next instruction may issue, and when registers and
-/// units are there.
+/// The state of a core: the cycle in which the next instruction may issue, and when registers and
+/// units are ready.
 #[derive(Clone, Debug)]
 pub struct Issue<'a> {
     pipeline: &'a Pipeline,
     cycle: u64,
-    /// Issued in this cycle.
+    /// Instructions issued in this cycle.
     issued: u64,
     ready: [u64; REGISTERS],
-    /// Loaded, so that an address made of it is there earlier.
+    /// True for a loaded register: an address made of it is ready earlier.
     loaded: [bool; REGISTERS],
     free: [u64; UNITS],
 }
@@ -59,7 +59,7 @@ impl<'a> Issue<'a> {
         }
     }
 
-    /// Goes on elsewhere than at the next instruction.
+    /// Continues elsewhere than at the next instruction.
     pub fn branch(&mut self) {
         self.cycle = self.cycles() + self.pipeline.taken_branch_cycles;
         self.issued = 0;
@@ -97,7 +97,7 @@ impl<'a> Issue<'a> {
             self.loaded[register] = instruction.latency == Latency::Load;
         }
         if let Some(base) = instruction.base_written() {
-            // The address unit adds beside: what follows may go on from there.
+            // A separate address unit adds: what follows may use the base from there on.
             self.ready[base] = at + 1;
             self.loaded[base] = false;
         }
@@ -128,7 +128,7 @@ impl<'a> Issue<'a> {
         }
     }
 
-    /// How long an instruction has its unit for itself.
+    /// How many cycles an instruction occupies its unit.
     fn busy(&self, instruction: &Decoded) -> u64 {
         let pipeline = self.pipeline;
         let bytes = u64::from(instruction.bytes);
@@ -154,7 +154,7 @@ impl<'a> Issue<'a> {
     }
 }
 
-/// What is loaded in several cycles is there when the last has come.
+/// A load that takes several cycles is ready when its last part arrives.
 fn busy_before_result(instruction: &Decoded, busy: u64) -> u64 {
     if instruction.loads { busy - 1 } else { 0 }
 }

@@ -1,8 +1,8 @@
-//! What a record of a host holds.
+//! The numbers in a record of a host.
 
 use crate::columns::{Column, How::*};
 
-/// The eleven of table 5 first, in its order.
+/// The eleven of table 5 come first, in its order.
 pub static COLUMNS: [Column; 15] = [
     Column::new(
         "cpu_cycles",

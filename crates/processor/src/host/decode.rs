@@ -1,20 +1,20 @@
-//! What of an x86-64 instruction matters here: how control leaves it and how many micro-operations
-//! it takes, beside those of its accesses.
+//! What the host model needs of an x86-64 instruction: where control goes next and how many
+//! micro-operations it takes, without those of its accesses.
 //!
-//! Lengths are the executor's; only prefixes, the opcode and the byte after it are read.
+//! The executor gives lengths; only prefixes, the opcode and the byte after it are read.
 
 use crate::code::Control;
 
-/// An instruction, as far as it matters.
+/// What the model uses of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decoded {
-    /// How control leaves it.
+    /// Where control goes next.
     pub control: Control,
     /// Micro-operations that are no access.
     pub operations: u32,
-    /// It repeats itself and moves a string: its executor leaves and enters it again.
+    /// It repeats itself and moves a string: the executor leaves it and enters it again.
     pub repeats: bool,
-    /// It sets flags and may become one with a branch that follows.
+    /// It sets flags and may fuse with a branch that follows.
     pub compares: bool,
 }
 
@@ -68,7 +68,7 @@ fn map_of_prefix(number: u8) -> Map {
     if number == 1 { Map::Two } else { Map::More }
 }
 
-/// Decodes one instruction; what is not known counts as one micro-operation.
+/// Decodes one instruction; an unknown one counts as one micro-operation.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Decoded {
     let Some(found) = opcode(bytes) else {
@@ -103,12 +103,12 @@ fn operations(found: &Opcode) -> u32 {
     let in_memory = found.modrm < 0xc0;
     let extension = found.modrm >> 3 & 7;
     match (found.map, found.opcode) {
-        // Moves to or from memory are their accesses and nothing else.
+        // Moves to or from memory consist of their accesses only.
         (Map::One, 0x63 | 0x88..=0x8b | 0xc6 | 0xc7) if in_memory => 0,
         (Map::Two, 0x10..=0x13 | 0x16 | 0x17 | 0x28 | 0x29 | 0x2b | 0x6e | 0x6f) if in_memory => 0,
         (Map::Two, 0x7e | 0x7f | 0xb6 | 0xb7 | 0xbe | 0xbf | 0xd6 | 0xe7) if in_memory => 0,
         (Map::One, 0x50..=0x5f | 0x68 | 0x6a | 0xa0..=0xa3) => 0,
-        // What does nothing is not executed by a unit.
+        // No unit executes instructions that do nothing.
         (Map::One, 0x90) | (Map::Two, 0x1e | 0x1f) => 0,
         // Division is a small program; exchanges with memory wait for each other.
         (Map::One, 0xf6 | 0xf7) if extension >= 6 => 10,

@@ -1,14 +1,14 @@
-//! A host-like x86-64 core: what its counters would say of a record.
+//! A host-like x86-64 core: what its counters would show for a record.
 //!
-//! What the program did is counted, what its accesses and branches met is simulated, and cycles are
-//! derived from both. The out-of-order core itself is not simulated: it is a rate of micro-operations
-//! and a share of each latency that it does not hide.
+//! The program's actions are counted, its caches and branches are simulated, and cycles are derived
+//! from both. The out-of-order core itself is not simulated: it is a rate of micro-operations and,
+//! for each latency, the share that it does not hide.
 //!
-//! Counters are sums over all workers, as counters of a process are. Time is not: each worker has a
-//! core, and a clock that waits for locks and items of others, as on a target. A record's time is how
-//! far the clock that is furthest got on since the record before.
+//! Counters are sums over all workers, as counters of a process are. Times are not: each worker has
+//! a core, and a clock that waits for locks and items of others, as on a target. A record's time is
+//! the advance of the furthest clock since the record before.
 //!
-//! Left out: the first caches and the predictor are one for all workers.
+//! Left out: all workers share one set of first caches and one predictor.
 
 mod columns;
 mod decode;
@@ -34,10 +34,10 @@ use crate::streams::Streams;
 /// No instruction has this number.
 const NO_INSTRUCTION: usize = usize::MAX;
 
-/// What instructions that move strings move at once, though their executor moves elements.
+/// Bytes that string instructions move at once, though their executor moves elements.
 const STRING_BYTES: u64 = 32;
 
-/// The core and what it has counted.
+/// The core and its counts.
 #[derive(Debug)]
 pub struct Host {
     parameters: HostParameters,
@@ -45,7 +45,7 @@ pub struct Host {
     known: FxHashMap<(u64, usize), BlockId>,
     measuring: bool,
     hosting: bool,
-    /// What is measured runs, not the host.
+    /// True while a worker runs and is measured, false while the host runs.
     counting: bool,
     /// The block executed last.
     before: Block,
@@ -59,24 +59,24 @@ pub struct Host {
     at_hand: AtHand,
     loads: Pieces,
     stores: Pieces,
-    /// Since the last mark.
+    /// Counts since the last mark.
     counts: Counts,
     record: Record,
-    /// Of each worker, in hundredths of cycles.
+    /// One for each worker, in hundredths of cycles.
     clocks: Vec<u64>,
     /// The worker that runs.
     runs: usize,
     handed: Handed<1>,
 }
 
-/// What is summed up for a record.
+/// The sums of a record.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     counts: Counts,
-    /// Hundredths of cycles: all, and those in which nothing went on.
+    /// Hundredths of cycles: all, and those in which the core stalled.
     cycles: u64,
     stalled: u64,
-    /// The clock that was furthest when it began.
+    /// The furthest clock when it began.
     began: u64,
 }
 
@@ -84,7 +84,7 @@ struct Record {
 struct Block {
     address: u64,
     end: u64,
-    /// Where its last instruction is, which may be a branch.
+    /// The address of its last instruction, which may be a branch.
     last: u64,
     instructions: u32,
     operations: u32,
@@ -94,7 +94,7 @@ struct Block {
     repeats: bool,
 }
 
-/// An access that comes in pieces counts once.
+/// Counts an access that comes in pieces once.
 #[derive(Debug)]
 struct Pieces {
     instruction: usize,
@@ -109,14 +109,14 @@ struct Counts {
     branch_misses: u64,
     loads: u64,
     stores: u64,
-    /// Of loads and of stores.
+    /// For loads and for stores.
     missed: [Missed; 2],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Missed {
     in_l2: u64,
-    /// Not seen coming, and seen coming.
+    /// Without and with prefetching.
     in_llc: [u64; 2],
     in_memory: [u64; 2],
 }
@@ -159,7 +159,7 @@ impl Host {
         }
     }
 
-    /// The branch that the block before ended with went to `place`.
+    /// The branch at the end of the block before went to `place`.
     #[inline]
     fn left(&mut self, place: u64) {
         let before = &self.before;
@@ -212,7 +212,7 @@ impl Host {
         counter[usize::from(coming)] += 1;
     }
 
-    /// A worker runs, on its core, or the host, on none.
+    /// Switches to a worker's core, or to the host, which has none.
     fn turn_to(&mut self, worker: usize) {
         self.hosting = worker == HOST;
         self.counting = self.measuring && !self.hosting;
@@ -232,16 +232,16 @@ impl Host {
         self.handed = Handed::default();
     }
 
-    /// Brings the running worker's clock up to what it did; what it did goes to the record.
+    /// Adds the running worker's events to its clock and to the record.
     fn settle(&mut self) {
         let counts = std::mem::take(&mut self.counts);
         let derived = &self.parameters.derived;
         let [loads, stores] = counts.missed;
-        // What is not hidden.
+        // The part that is not hidden.
         let waited = loads.cycles(derived) * derived.exposed_percent
             + stores.cycles(derived) * derived.exposed_store_percent;
         let stalled = 100 * counts.branch_misses * derived.mispredict_cycles + waited;
-        // One branch a cycle is the most that is fetched past.
+        // At most one branch per cycle is fetched past.
         let steady = (counts.all_operations() * 10_000 / derived.micro_operations_per_100_cycles)
             .max(100 * counts.branches);
         self.clocks[self.runs] += steady + stalled;
@@ -255,7 +255,7 @@ impl Host {
         let record = std::mem::take(&mut self.record);
         self.record.began = now;
         let hz = self.parameters.frequency_hz;
-        // Rounded at its ends, so that times of records add up.
+        // Only the end points are rounded, so that the times of records add up.
         let time = |hundredths: u64| scaled(hundredths, 10_000_000, hz);
         let cycles = record.cycles / 100;
         let counts = &record.counts;
@@ -315,7 +315,7 @@ impl Model for Host {
         let Some(&block) = self.blocks.get(block) else {
             return;
         };
-        // An instruction that repeats itself is entered again and again, and is one.
+        // An instruction that repeats itself is entered many times and counts once.
         if self.before.repeats && self.before.last == block.address {
             let again = self.before.last == block.last;
             self.before = block;
@@ -391,7 +391,7 @@ impl Block {
                 block.address = instruction.address;
             }
             let decoded = decode(instruction.bytes);
-            // A compare and the branch after it are one.
+            // A compare and the branch after it fuse into one.
             let fused = compared && decoded.control == Control::Conditional;
             block.operations += decoded.operations - u32::from(fused);
             compared = decoded.compares;
@@ -422,7 +422,7 @@ impl Pieces {
 }
 
 impl Counts {
-    /// Micro-operations: those of instructions, one a load, two a store.
+    /// Micro-operations: the instructions' own, one for each load, two for each store.
     fn all_operations(&self) -> u64 {
         self.operations + self.loads + 2 * self.stores
     }
@@ -462,7 +462,7 @@ impl Missed {
     }
 }
 
-/// A time counted at one rate as counted at another.
+/// Converts a count at rate `from` to rate `to`.
 pub(crate) fn scaled(count: u64, to: u64, from: u64) -> u64 {
     (u128::from(count) * u128::from(to) / u128::from(from)) as u64
 }

@@ -1,4 +1,4 @@
-//! What a host is, from TOML.
+//! A host's parameters, from TOML.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,27 +16,27 @@ pub struct HostParameters {
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// What it is, in a line.
+    /// A description in one line.
     pub summary: String,
-    /// Cycles a second.
+    /// Cycles per second.
     pub frequency_hz: u64,
-    /// Bus cycles a second.
+    /// Bus cycles per second.
     pub bus_hz: u64,
-    /// The first cache of data.
+    /// The first data cache.
     pub l1d: CacheSize,
-    /// The second.
+    /// The second cache.
     pub l2: CacheSize,
-    /// The last.
+    /// The last cache.
     pub llc: CacheSize,
-    /// Which misses it sees coming.
+    /// Its prefetcher.
     pub prefetch: Prefetch,
-    /// How it thinks of branches.
+    /// Its branch predictor.
     pub predictor: HostPredictor,
-    /// What cycles are derived with.
+    /// The parameters that cycles are derived with.
     pub derived: Derived,
 }
 
-/// How a host thinks of branches.
+/// A host's branch predictor.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostPredictor {
@@ -46,38 +46,38 @@ pub struct HostPredictor {
     pub tagged_entries: usize,
     /// How many branches each table remembers.
     pub history_lengths: Vec<u32>,
-    /// Places of indirect branches.
+    /// Entries for targets of indirect branches.
     pub indirect_entries: usize,
-    /// Calls that are remembered.
+    /// Entries of the return stack.
     pub return_entries: usize,
 }
 
-/// What cycles are derived with.
+/// The parameters that cycles are derived with.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Derived {
-    /// Micro-operations of a hundred cycles in which nothing stalls.
+    /// Micro-operations of a hundred cycles without stalls.
     pub micro_operations_per_100_cycles: u64,
-    /// A branch that went another way.
+    /// A mispredicted branch.
     pub mispredict_cycles: u64,
     /// A hit in the second cache.
     pub l2_cycles: u64,
-    /// A hit in the last one.
+    /// A hit in the last cache.
     pub llc_cycles: u64,
-    /// The same, seen coming.
+    /// A hit in the last cache that the prefetcher foresaw.
     pub llc_streamed_cycles: u64,
-    /// What memory gives.
+    /// A miss that memory serves.
     pub memory_cycles: u64,
-    /// What memory gives and was seen coming.
+    /// A miss that memory serves and the prefetcher foresaw.
     pub streamed_cycles: u64,
     /// The part of a load's latency that is not hidden.
     pub exposed_percent: u64,
-    /// Of a store's.
+    /// The part of a store's latency that is not hidden.
     pub exposed_store_percent: u64,
 }
 
 impl HostParameters {
-    /// A host from its text.
+    /// Reads a host from its text.
     ///
     /// # Errors
     ///

@@ -1,16 +1,16 @@
-//! Which way a branch was thought to go.
+//! Predictors of branches.
 //!
-//! Each processor has a predictor of directions of its own kind. Where indirect branches go, and
-//! returns, is kept in the same way by both, in tables of their own sizes.
+//! Each kind of processor predicts directions in its own way. Both keep the targets of indirect
+//! branches, and of returns, in the same way, in tables of their own sizes.
 
 pub mod pattern;
 pub mod places;
 pub mod tagged;
 
-/// Thinks of conditional branches.
+/// Predicts conditional branches.
 pub trait Directions {
-    /// Thinks which way the branch at `address` goes, and learns which way it went; true if it was
-    /// right.
+    /// Predicts which way the branch at `address` goes, and learns which way it went. True if the
+    /// prediction was right.
     fn meet(&mut self, address: u64, taken: bool) -> bool;
 }
 

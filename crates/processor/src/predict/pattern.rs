@@ -1,4 +1,4 @@
-//! A table of two-bit counters, found by address and recent history together.
+//! A table of two-bit counters, indexed by address and recent history together.
 
 use super::{Directions, moved};
 
@@ -11,7 +11,7 @@ pub struct PatternTable {
 }
 
 impl PatternTable {
-    /// So many counters; the last `history_bits` directions take part in finding one.
+    /// A table of `entries` counters; the last `history_bits` directions take part in the index.
     #[must_use]
     pub fn new(entries: usize, history_bits: u32) -> Self {
         Self {

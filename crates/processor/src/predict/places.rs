@@ -1,6 +1,6 @@
-//! Where returns and indirect branches go.
+//! The targets of returns and of indirect branches.
 
-/// The last calls, as many as fit: what does not fit overwrites the oldest.
+/// The last calls, up to a limit: a further one overwrites the oldest.
 #[derive(Clone, Debug)]
 pub struct Returns {
     places: Vec<u64>,
@@ -8,7 +8,7 @@ pub struct Returns {
 }
 
 impl Returns {
-    /// Room for so many calls.
+    /// Room for `entries` calls.
     #[must_use]
     pub fn new(entries: usize) -> Self {
         Self {
@@ -28,7 +28,7 @@ impl Returns {
         self.places[self.top] = place;
     }
 
-    /// A return that went to `place`; true if that was thought.
+    /// A return that went to `place`. True if it was predicted.
     #[inline]
     pub fn meet(&mut self, place: u64) -> bool {
         let right = self.places[self.top] == place;
@@ -37,7 +37,7 @@ impl Returns {
     }
 }
 
-/// Where each indirect branch went last, after the same few that came before it.
+/// The last target of each indirect branch, after the same few indirect branches.
 #[derive(Clone, Debug)]
 pub struct IndirectPlaces {
     places: Vec<u64>,
@@ -45,7 +45,7 @@ pub struct IndirectPlaces {
 }
 
 impl IndirectPlaces {
-    /// A table of so many places, a power of two.
+    /// A table of `entries` places, a power of two.
     #[must_use]
     pub fn new(entries: usize) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl IndirectPlaces {
         }
     }
 
-    /// An indirect branch at `address` that went to `place`; true if that was thought.
+    /// An indirect branch at `address` that went to `place`. True if it was predicted.
     #[inline]
     pub fn meet(&mut self, address: u64, place: u64) -> bool {
         let mixed = (address ^ self.history).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;

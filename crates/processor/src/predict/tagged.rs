@@ -1,5 +1,5 @@
 //! A table by address, and several by ever longer histories whose entries carry tags: the longest
-//! history that knows the branch decides.
+//! history with an entry for the branch decides.
 
 use super::{Directions, moved};
 
@@ -14,7 +14,7 @@ pub struct TaggedTables {
     base: Vec<u8>,
     tables: Vec<Table>,
     history: u64,
-    /// Where a new entry goes when several tables have room: they take turns.
+    /// The first table to look for room in: several tables take turns.
     turn: usize,
 }
 
@@ -49,7 +49,7 @@ impl TaggedTables {
         }
     }
 
-    /// After a mistake a longer history gets an entry, where one is of no use so far.
+    /// After a mistake, gives a longer history an entry, in place of one that has not been useful.
     #[cold]
     fn allocate(&mut self, first: usize, address: u64, taken: bool) {
         self.turn ^= 1;
@@ -76,7 +76,7 @@ impl TaggedTables {
 }
 
 impl Table {
-    /// Where a branch's entry is, and its tag, which is never that of an empty one, 0.
+    /// The index of a branch's entry, and its tag, which is never 0, the tag of an empty entry.
     #[inline]
     fn place(&self, address: u64, history: u64) -> (usize, u16) {
         let mixed = address ^ (history & self.part).wrapping_mul(0x9e37_79b9_7f4a_7c15);

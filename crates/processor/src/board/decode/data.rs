@@ -2,7 +2,7 @@
 
 use super::{Decoded, Latency, Need, Unit, bits, rd, rm, rn};
 
-/// With a constant.
+/// Arithmetic with a constant.
 pub(super) fn with_constant(word: u32) -> Decoded {
     let decoded = Decoded::default();
     let shift = Decoded {
@@ -12,7 +12,7 @@ pub(super) fn with_constant(word: u32) -> Decoded {
     match bits(word, 23, 3) {
         // An address of code.
         0 | 1 => shift.write(rd(word)),
-        // Additions; the top bits say whether flags are set.
+        // Additions; the top bits say whether they set flags.
         2 | 3 => decoded
             .read(rn(word), Need::Operand)
             .write(rd(word))
@@ -24,7 +24,7 @@ pub(super) fn with_constant(word: u32) -> Decoded {
         // A constant, or a part of one.
         5 if bits(word, 29, 2) == 3 => shift.read(rd(word), Need::Operand).write(rd(word)),
         5 => shift.write(rd(word)),
-        // Fields: moved, extended, shifted by constants. Insertions keep what is around them.
+        // Bit fields: moved, extended, shifted by constants. An insertion keeps the bits around it.
         6 => {
             let inserts = bits(word, 29, 2) == 1;
             let fields = if is_shift(word) { shift } else { decoded };
@@ -35,7 +35,7 @@ pub(super) fn with_constant(word: u32) -> Decoded {
                 read
             }
         }
-        // Out of two registers.
+        // A field of two registers.
         _ => decoded
             .read(rn(word), Need::Shifted)
             .read(rm(word), Need::Shifted)
@@ -43,14 +43,14 @@ pub(super) fn with_constant(word: u32) -> Decoded {
     }
 }
 
-/// A field that reaches to the top or begins at the bottom of a full shift is a shift by a constant.
+/// A field up to the top, or a full shift that begins at the bottom, is a shift by a constant.
 fn is_shift(word: u32) -> bool {
     let top = if bits(word, 31, 1) == 1 { 63 } else { 31 };
     let (rotation, last) = (bits(word, 16, 6), bits(word, 10, 6));
     last == top || last + 1 == rotation
 }
 
-/// With registers.
+/// Arithmetic with registers.
 pub(super) fn with_registers(word: u32) -> Decoded {
     match (bits(word, 24, 5), bits(word, 21, 3)) {
         (0b01010, _) => logic(word),

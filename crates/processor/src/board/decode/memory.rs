@@ -50,7 +50,7 @@ fn moves(decoded: Decoded, register: u32) -> Decoded {
     }
 }
 
-/// Exclusive ones, those that order, compare and swap.
+/// Exclusive accesses, accesses that order others, compare and swap.
 fn exclusive(word: u32) -> Decoded {
     let decoded = with_direction(MEMORY, loads(word)).read(rn(word), Need::Address);
     let decoded = Decoded {
@@ -71,7 +71,7 @@ fn exclusive(word: u32) -> Decoded {
             .write(rm(word));
     }
     let moved = moves(decoded, rd(word));
-    // A store says whether it stored.
+    // An exclusive store reports whether it stored.
     let says = bits(word, 23, 1) == 0 && moved.stores;
     if says { moved.write(rm(word)) } else { moved }
 }
@@ -109,7 +109,7 @@ fn base(word: u32) -> u8 {
     }
 }
 
-/// Constants that lie beside the code.
+/// Constants that lie near the code.
 fn near_code(word: u32, vector: bool) -> Decoded {
     let register = if vector { v(rd(word)) } else { rd(word) };
     let bytes = if vector {
@@ -133,7 +133,7 @@ fn pair(word: u32, vector: bool) -> Decoded {
         ..decoded
     };
     let mut moved = moves(moves(decoded, place(rd(word))), place(bits(word, 10, 5)));
-    // After or before: the base moves too.
+    // Post- or pre-indexed: the base changes too.
     if bits(word, 23, 1) == 1 {
         moved.base_written = base(word);
     }
@@ -148,7 +148,7 @@ fn single(word: u32, vector: bool) -> Decoded {
     if !vector && by_register && kind == 0 {
         return atomic(word, size);
     }
-    // Of vectors, the upper bit of the operation says 128 bits.
+    // For vectors, the upper bit of the operation means 128 bits.
     let bytes = if vector && operation >= 2 {
         16
     } else {
@@ -160,7 +160,7 @@ fn single(word: u32, vector: bool) -> Decoded {
         operation != 0
     };
     let decoded = with_direction(Decoded { bytes, ..MEMORY }, loads).read(rn(word), Need::Address);
-    // Memory that will be asked for soon: nothing waits.
+    // A prefetch: nothing waits for it.
     if !vector && size == 3 && operation == 2 {
         return Decoded {
             loads: false,
@@ -191,7 +191,7 @@ fn atomic(word: u32, size: u32) -> Decoded {
     .write(rd(word))
 }
 
-/// A line of zeros. Its executor stores without telling where, so caches do not learn of it.
+/// Zeroes a line. The executor does not report the address of this store, so caches do not see it.
 pub(super) fn zeroed_line(address: u32) -> Decoded {
     with_direction(
         Decoded {

@@ -1,8 +1,8 @@
-//! What of an A64 instruction matters for its time: the unit that it needs, the registers that it
-//! reads and when, those that it writes, and how control leaves it.
+//! What the timing model needs to know of an A64 instruction: its unit, the registers that it reads
+//! and when, those that it writes, and where control goes next.
 //!
-//! Encodings are those of the architecture's manual (recalled); a file a group. An instruction that
-//! is not known reads and writes nothing and is one operation of arithmetic.
+//! The encodings are those of the architecture's manual (recalled), with one file for each group.
+//! An unknown instruction counts as one arithmetic operation that reads and writes nothing.
 
 mod data;
 mod memory;
@@ -13,24 +13,24 @@ use crate::code::Control;
 /// The unit that an instruction needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
-    /// Arithmetic and logic: there are as many as may issue.
+    /// Arithmetic and logic: there are as many of these units as instructions may issue.
     #[default]
     Alu,
     /// The multiplier.
     Multiply,
-    /// The divider, which is busy until it is done.
+    /// The divider, which is busy until its result is ready.
     Divide,
     /// Loads and stores.
     Memory,
-    /// Branches and what orders.
+    /// Branches and barriers.
     Branch,
     /// Vectors and floating point.
     Vector,
-    /// Their divider.
+    /// The divider of vectors and floating point.
     VectorDivide,
 }
 
-/// When a result is there.
+/// When a result is ready.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Latency {
     /// A shift by a constant, a constant.
@@ -42,7 +42,7 @@ pub enum Latency {
     Multiply,
     /// A quotient.
     Divide,
-    /// What L1 gives.
+    /// A load that hits in L1.
     Load,
     /// A vector.
     Vector,
@@ -50,35 +50,35 @@ pub enum Latency {
     VectorDivide,
 }
 
-/// What a register is read for, which says how early it is needed.
+/// What a register is read for, which decides how early it is needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Need {
     /// At once: an address, or vectors.
     #[default]
     Address,
-    /// Arithmetic, as it is.
+    /// Arithmetic on the register as it is.
     Operand,
-    /// Arithmetic, shifted or extended first; a factor.
+    /// Arithmetic on the register after a shift or an extension; a factor.
     Shifted,
-    /// It is stored.
+    /// The value that is stored.
     Stored,
-    /// A branch asks it.
+    /// The condition of a branch.
     Asked,
 }
 
-/// Registers: 0 to 30 those of numbers, 32 to 63 those of vectors, 64 the flags.
+/// Registers: 0 to 30 are general, 32 to 63 are vectors, 64 is the flags.
 pub const FLAGS: u8 = 64;
-/// How many there are.
+/// The number of registers.
 pub const REGISTERS: usize = 65;
 
 const NONE: u8 = u8::MAX;
 
-/// An instruction as far as its time goes.
+/// What decides the time of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
     /// The unit that it needs.
     pub unit: Unit,
-    /// When its results are there.
+    /// When its results are ready.
     pub latency: Latency,
     /// How control leaves it.
     pub control: Control,
@@ -88,14 +88,14 @@ pub struct Decoded {
     pub stores: bool,
     /// It loads.
     pub loads: bool,
-    /// It is exclusive or orders others.
+    /// It is an exclusive access or orders other accesses.
     pub orders: bool,
     /// It needs its unit twice as long: a vector of 128 bits.
     pub wide: bool,
-    /// It is alone in its cycle.
+    /// No other instruction issues in its cycle.
     pub alone: bool,
     reads: [(u8, Need); 4],
-    /// The base of an address is written by the address unit, at once; others when they are there.
+    /// The base of an address is written by the address unit, at once; others when they are ready.
     writes: [u8; 3],
     base_written: u8,
 }
@@ -120,7 +120,7 @@ impl Default for Decoded {
 }
 
 impl Decoded {
-    /// The registers read, and what for.
+    /// The registers read, each with its need.
     pub fn reads(&self) -> impl Iterator<Item = (usize, Need)> + '_ {
         let known = |&&(register, _): &&(u8, Need)| register != NONE;
         self.reads
@@ -137,7 +137,7 @@ impl Decoded {
             .map(|&register| register as usize)
     }
 
-    /// The base of an address that is written back.
+    /// The base register of an address that is written back.
     #[must_use]
     pub fn base_written(&self) -> Option<usize> {
         (self.base_written != NONE).then_some(self.base_written as usize)
@@ -178,7 +178,7 @@ impl Decoded {
     }
 }
 
-/// Bits `low` and up, as many as `count`.
+/// `count` bits from bit `low` on.
 fn bits(word: u32, low: u32, count: u32) -> u32 {
     word >> low & ((1 << count) - 1)
 }
@@ -195,7 +195,7 @@ fn rm(word: u32) -> u32 {
     bits(word, 16, 5)
 }
 
-/// A register of vectors.
+/// The index of a vector register.
 fn v(register: u32) -> u32 {
     32 + register
 }
@@ -234,7 +234,7 @@ fn branch(word: u32) -> Decoded {
             2 => branch(Control::Return).read(rn(word), Need::Address),
             _ => branch(Control::Indirect),
         },
-        // Hints take a slot. What orders, and what reaches registers of the system, is alone.
+        // Hints take a slot. Barriers and accesses to system registers issue alone.
         0xd5 => Decoded {
             alone: bits(word, 12, 12) != 0x032,
             orders: bits(word, 12, 12) == 0x033,
@@ -245,7 +245,7 @@ fn branch(word: u32) -> Decoded {
     }
 }
 
-/// True of the instruction that zeroes a line, whose address no executor tells.
+/// True of the instruction that zeroes a line, whose address no executor reports.
 fn zeroes_a_line(word: u32) -> bool {
     word & 0xffff_ffe0 == 0xd50b_7420
 }

@@ -1,4 +1,4 @@
-//! Vectors and floating point, by and large: firmware moves bytes with them and computes little.
+//! Vectors and floating point, roughly: firmware moves bytes with them and computes little.
 
 use super::{Decoded, Latency, Need, Unit, bits, rd, rm, rn, v};
 
@@ -8,7 +8,7 @@ pub(super) fn decode(word: u32) -> Decoded {
         latency: Latency::Vector,
         ..Decoded::default()
     };
-    // Scalars have bit 28 set; vectors say in bit 30 whether they are of 128 bits.
+    // Scalars have bit 28 set; bit 30 of a vector instruction means 128 bits.
     if bits(word, 28, 1) == 1 {
         return scalar(word, decoded);
     }
@@ -16,7 +16,7 @@ pub(super) fn decode(word: u32) -> Decoded {
         wide: bits(word, 30, 1) == 1,
         ..decoded
     };
-    // Copies between numbers and elements.
+    // Copies between general registers and elements.
     if bits(word, 21, 8) == 0b0111_0000 && bits(word, 10, 1) == 1 && bits(word, 29, 1) == 0 {
         return match bits(word, 11, 4) {
             0b0001 | 0b0011 => wide.read(rn(word), Need::Operand).write(v(rd(word))),
@@ -32,7 +32,7 @@ pub(super) fn decode(word: u32) -> Decoded {
 fn scalar(word: u32, decoded: Decoded) -> Decoded {
     let float = bits(word, 24, 5) == 0b11110 && bits(word, 21, 1) == 1;
     if !float {
-        // Vectors of one element; of floating point, two factors and what they are added to.
+        // Vectors of one element; for floating point, two factors and the addend.
         let read = decoded
             .read(v(rn(word)), Need::Address)
             .read(v(rm(word)), Need::Address)
@@ -46,7 +46,7 @@ fn scalar(word: u32, decoded: Decoded) -> Decoded {
     }
     let unary = bits(word, 10, 5) == 0b10000;
     match bits(word, 10, 6) {
-        // Conversions from and to numbers: the operation says which way.
+        // Conversions from and to general registers: the operation gives the direction.
         0 => match bits(word, 16, 3) {
             2 | 3 | 7 => decoded.read(rn(word), Need::Operand).write(v(rd(word))),
             _ => decoded.read(v(rn(word)), Need::Address).write(rd(word)),
@@ -72,7 +72,7 @@ fn scalar(word: u32, decoded: Decoded) -> Decoded {
         .read(v(rn(word)), Need::Address)
         .write(v(rd(word))),
         _ if unary => decoded.read(v(rn(word)), Need::Address).write(v(rd(word))),
-        // A choice asks the flags.
+        // A conditional select reads the flags.
         operation if operation & 3 == 3 => decoded
             .read(v(rn(word)), Need::Address)
             .read(v(rm(word)), Need::Address)
