@@ -1,7 +1,7 @@
 //! Everything between the host and the rest of the drive.
 //!
 //! ```text
-//!   placed ─> [queue pair] ─> enters ─> link ─> ... ─> link ─> acknowledged, told ─> vacant
+//!   placed ─> [queue pair] ─> enters ─> link ─> ... ─> link ─> acknowledged, reported ─> vacant
 //! ```
 //!
 //! It owns the commands in the drive, the queue pairs in which they wait, the link, and the
