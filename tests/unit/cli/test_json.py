@@ -209,7 +209,7 @@ ALSO: dict[str, list[list[str]]] = {
         ["simulate", "sim:x25m", "--trace", "trace.log", "--interval", "1ms"],
         ["simulate", "sim:spinpoint-m7", "--requests", "50", "--interval", "1s"],
         ["simulate", "sim:array-x25m", "--requests", "50", "--interval", "1s"],
-        ["simulate", "sim:array-cheetah-raid5-rebuilding", "--requests", "50"],
+        ["simulate", "sim:array-cheetah-raid5-rebuilding", "--requests", "50", "--interval", "1s"],
         ["simulate", "sim:handles.toml", "--scenario", "placed.toml", "--interval", "1s"],
         ["simulate", "sim:zoned.toml", "--scenario", "appended.toml", "--interval", "1s"],
     ],
