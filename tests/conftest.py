@@ -242,8 +242,8 @@ class FromWorkers:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        told = getattr(node, "workeroutput", {}).get("skipped", [])
-        _skipped.extend(nodeid for nodeid in told if nodeid not in _skipped)
+        skipped_files = getattr(node, "workeroutput", {}).get("skipped", [])
+        _skipped.extend(nodeid for nodeid in skipped_files if nodeid not in _skipped)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -45,10 +45,10 @@ def candidate(
         )
         iops = 1e9 / latency if served_iops is None else served_iops
         duration = round(REQUESTS * 1e9 / iops)
-        told = None
+        latency_batches = None
         if batches:
             ends = tuple(duration * (place + 1) // len(batches) for place in range(len(batches)))
-            told = LatencyBatches(REQUESTS // len(batches), batches, ends, 0.0, None)
+            latency_batches = LatencyBatches(REQUESTS // len(batches), batches, ends, 0.0, None)
         found.append(
             Measurement(
                 index,
@@ -56,7 +56,7 @@ def candidate(
                 duration,
                 result,
                 None,
-                batches=told,
+                batches=latency_batches,
                 streams=(StreamResult("load", duration, result),),
             )
         )

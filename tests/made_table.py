@@ -53,9 +53,9 @@ def own_words(rows: Path, out: Path, *options: str) -> list[str]:
 
 def fio_report(jobs: list[dict[str, Any]], **common: str) -> str:
     """Give fio's JSON of jobs; each has ``name``, ``options`` and directions' results."""
-    told = []
+    entries = []
     for number, job in enumerate(jobs):
-        told.append(
+        entries.append(
             {
                 "jobname": job.get("name", f"job{number}"),
                 "groupid": job.get("group", number),
@@ -64,7 +64,7 @@ def fio_report(jobs: list[dict[str, Any]], **common: str) -> str:
                 **{of: fio_direction(*job.get(of, (0, 0.0))) for of in ("read", "write")},
             }
         )
-    return json.dumps({"fio version": "fio-3.33", "global options": common, "jobs": told})
+    return json.dumps({"fio version": "fio-3.33", "global options": common, "jobs": entries})
 
 
 def fio_direction(requests: int, mean_ns: float) -> dict[str, Any]:

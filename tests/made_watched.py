@@ -40,7 +40,7 @@ def operation(*latencies_ns: int) -> dict[str, Any]:
     }
 
 
-def told(*latencies_ns: int, wall_ns: int = 0) -> dict[str, Any]:
+def counted_second(*latencies_ns: int, wall_ns: int = 0) -> dict[str, Any]:
     reads = operation(*latencies_ns) if latencies_ns else None
     return {
         "read": reads,
@@ -96,8 +96,8 @@ def watched(
     return {
         "number": 7,
         "length_ns": 1_000_000_000,
-        "second": told(80_000, 90_000, 2_000_000),
-        "total": told(1000, 1024, 80_000, 90_000, 2_000_000, wall_ns=7_000_000_000),
+        "second": counted_second(80_000, 90_000, 2_000_000),
+        "total": counted_second(1000, 1024, 80_000, 90_000, 2_000_000, wall_ns=7_000_000_000),
         "stretch": {
             "length_ns": 1_000_000_000,
             "outstanding": 3,

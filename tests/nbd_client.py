@@ -48,10 +48,10 @@ class NbdClient:
         self.structured = structured
         if structured:
             self._option(_STRUCTURED, b"")
-        told = self._option(_GO, struct.pack(">IHH", 0, 1, 3))
-        size, self.flags = struct.unpack(">QH", told[0])
+        options = self._option(_GO, struct.pack(">IHH", 0, 1, 3))
+        size, self.flags = struct.unpack(">QH", options[0])
         self.size_bytes: int = size
-        self.block_sizes = struct.unpack(">III", told[3])
+        self.block_sizes = struct.unpack(">III", options[3])
         self._cookie = 0
 
     def _receive(self, count: int) -> bytes:
@@ -65,14 +65,14 @@ class NbdClient:
 
     def _option(self, number: int, data: bytes) -> dict[int, bytes]:
         self._socket.sendall(_OPTION.pack(b"IHAVEOPT", number, len(data)) + data)
-        told: dict[int, bytes] = {}
+        options: dict[int, bytes] = {}
         while True:
             _, _, kind, length = _OPTION_REPLY.unpack(self._receive(20))
             data = self._receive(length)
             if kind == 1:
-                return told
+                return options
             assert kind == 3, data
-            told[struct.unpack(">H", data[:2])[0]] = data[2:]
+            options[struct.unpack(">H", data[:2])[0]] = data[2:]
 
     def send(self, kind: int, offset: int, length: int, data: bytes = b"", flags: int = 0) -> int:
         """Send a request, and give its cookie."""

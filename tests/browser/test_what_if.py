@@ -131,8 +131,8 @@ def test_numbers_are_the_native_simulators(opened: Opened, name: str, tmp_path: 
             assert float(row[f"{direction}_latency_ns_mean"]) == result.latency_ns_mean
             assert int(row[f"{direction}_latency_ns_p99"]) == result.percentile_ns(99.0)
         amplification = one.extra.get("write_amplification_ratio")
-        told = row["write_amplification_ratio"]
-        assert (float(told) if told else None) == amplification
+        written = row["write_amplification_ratio"]
+        assert (float(written) if written else None) == amplification
         assert int(row["block_erases"]) == one.extra["block_erases"]
 
 

@@ -89,17 +89,17 @@ def test_the_users_data_stays(loop_file_system: Path, state: str, way: str) -> N
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_what_a_kill_left_is_used_again_where_it_can_be_told(
+def test_what_a_kill_left_is_used_again_where_it_can_be_recognised(
     loop_file_system: Path, state: str
 ) -> None:
     path = loop_file_system / "bench.bin"
     in_state(path, state)
     descriptor = os.open(path, os.O_RDONLY)
-    told = generation_of(descriptor) is not None
+    has_generation = generation_of(descriptor) is not None
     os.close(descriptor)
     before = path.read_bytes()
     done = measured(path, *WRITES)
-    if told:
+    if has_generation:
         assert done.returncode == 0, done.stderr
         assert path.exists() == (state == "kept")
     else:

@@ -18,16 +18,16 @@ LEAST_LINES = 0.2
 
 
 def test_no_reader_breaks_a_promise(tmp_path: Path) -> None:
-    told = tmp_path / "fuzzing.json"
+    results = tmp_path / "fuzzing.json"
     ran = subprocess.run(
-        [sys.executable, "-m", "fuzz", "--seconds", str(SECONDS), "--out", str(told)],
+        [sys.executable, "-m", "fuzz", "--seconds", str(SECONDS), "--out", str(results)],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    for reader in json.loads(told.read_text())["readers"]:
+    for reader in json.loads(results.read_text())["readers"]:
         found = reader["coverage"]
         # Without counters every input looks alike, and nothing but the first is kept.
         assert reader["kept"] > 1, reader

@@ -65,7 +65,7 @@ def test_a_run_is_read_where_nothing_can_be_written(runs: Path, tmp_path: Path, 
         (["runs", "export", "{runs}/finished", "--csv", "{runs}/a.csv"], 2, "name another place"),
     ],
 )
-def test_what_writes_is_told(runs: Path, capsys, words, code, said) -> None:
+def test_what_writes_is_reported(runs: Path, capsys, words, code, said) -> None:
     before = sorted(runs.rglob("*"))
     assert cli.main([word.format(runs=runs) for word in words]) == code
     line = capsys.readouterr().err

@@ -25,7 +25,7 @@ here, ns = Path(FOLDER), LATENCY
 if sys.argv[1:] == ["--version"]:
     print("fio-3.33"); sys.exit()
 given = dict(word.removeprefix("--").partition("=")[::2] for word in sys.argv[1:])
-def told(part, sent, size):
+def report_of(part, sent, size):
     return {"io_bytes": sent * size, "total_ios": sent, "short_ios": 0, "drop_ios": 0,
         "runtime": milliseconds if sent else 0, "lat_ns": {"min": ns, "max": ns,
         "mean": float(ns), "N": sent, "bins": {str(ns): sent} if sent else {}}}
@@ -56,7 +56,7 @@ else:
     growth = 1.15 ** (number // 2)
     count = int(given["io_size"]) // size if "io_size" in given else round(1000 * growth)
     reads, writes = (count, 0) if given["rw"] == "read" else (0, count)
-parts = {"read": told("read", reads, size), "write": told("write", writes, size)}
+parts = {"read": report_of("read", reads, size), "write": report_of("write", writes, size)}
 print(json.dumps({"jobs": [{"error": 0, "job_runtime": milliseconds, **parts}]}))
 """
 # Preconditioning, then 2 stimuli a round: the second of round 17 is this run of fio.

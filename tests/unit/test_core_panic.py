@@ -48,13 +48,13 @@ def test_a_panic_is_one_line_to_report(in_thread: bool, message: str) -> None:
     assert line.startswith(
         "drivelab: this is a bug in Drivelab, its native core panicked at crates/"
     )
-    told = (
+    expected = (
         rf"at {PLACE}: {message}; .* report this line: version \S+, drivelab drives show 'a file'$"
     )
-    assert re.search(told, line), line
+    assert re.search(expected, line), line
 
 
-def test_the_first_of_two_panics_is_told_once() -> None:
+def test_the_first_of_two_panics_is_reported_once() -> None:
     with pytest.raises(_core.PanicException, match="a scoped thread panicked") as caught:
         _core.panic_on_purpose(True)
     error = panic_error(caught.value)
@@ -64,7 +64,7 @@ def test_the_first_of_two_panics_is_told_once() -> None:
     assert panic_error(KeyboardInterrupt()) is None
 
 
-def test_a_panic_beside_other_drives(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_panic_while_other_drives_run(capfd: pytest.CaptureFixture[str]) -> None:
     def work(name: str) -> list[dict[str, str]]:
         if name == "bad":
             _core.panic_on_purpose(False)

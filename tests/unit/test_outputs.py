@@ -460,7 +460,7 @@ def test_names_that_a_run_keeps_are_refused_where_nothing_is_yet(
     assert not (ready / "run" / name).exists()
 
 
-def test_a_loop_of_links_is_told_by_the_system(
+def test_a_loop_of_links_is_reported_by_the_system(
     ready: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("one.csv").symlink_to("two.csv")

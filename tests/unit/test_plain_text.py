@@ -283,9 +283,9 @@ def test_drives_side_by_side_have_a_line_each(folder: Path) -> None:
     code, said = run_in(folder, "profile", *drives, "--file-size", "100GiB")
     lines = said.splitlines()
     assert code in (0, 1, 2)
-    told = [line for line in lines if line.startswith("drivelab: ")]
-    assert told
-    assert all(line.startswith(("drivelab: sim:e", "drivelab: sim:be")) for line in told)
+    notes = [line for line in lines if line.startswith("drivelab: ")]
+    assert notes
+    assert all(line.startswith(("drivelab: sim:e", "drivelab: sim:be")) for line in notes)
     assert not [line for line in lines if line.startswith("q")]
 
 

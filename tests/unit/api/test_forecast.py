@@ -37,13 +37,13 @@ def test_it_is_what_the_command_finds(capsys) -> None:
     capsys.readouterr()
     words = ["predict", "run", "--trace", "a.spc", "--speed", "2x", "--window", "1s", "--json"]
     assert cli.main(words) == 0
-    told = json.loads(capsys.readouterr().out)
+    result = json.loads(capsys.readouterr().out)
     answer = found.to_json()
-    assert answer == {key: told[key] for key in answer} | {"model": None}
-    assert found.latency_ns_mean == told["latency_ns_mean"]
+    assert answer == {key: result[key] for key in answer} | {"model": None}
+    assert found.latency_ns_mean == result["latency_ns_mean"]
     assert (found.saturated_windows, found.late_ratio, found.drive) == (0, 0.0, SMALL)
     frame = found.to_pandas()
-    assert len(frame) == told["window_count"]
+    assert len(frame) == result["window_count"]
     assert frame["requests"].sum() == 600
     assert repr(found).startswith(f"<Forecast of a.spc on {SMALL}: ")
     assert "on which it never ran" in found._repr_html_()

@@ -36,10 +36,10 @@ def test_a_measurement_is_what_the_command_measures(small: dl.Drive, capsys) -> 
     words = ["measure", SMALL, "--write-ratio", "0.3", "--queue-depth", "4"]
     words += ["--read-size", "64KiB", "--seconds", "0.05", "--seed", "3", "--json"]
     assert cli.main(words) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["latency_ns_mean"] == one.latency_ns_mean
-    assert told["requests"] == one.requests
-    assert told["iops"] == one.iops
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["latency_ns_mean"] == one.latency_ns_mean
+    assert answer["requests"] == one.requests
+    assert answer["iops"] == one.iops
     assert (one.drive, one.drive_kind, one.index) == (SMALL, "simulated", 0)
 
 
@@ -133,7 +133,7 @@ def test_a_table_is_measured_by_its_rows(small: dl.Drive) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (
             lambda drive: drive.measure(dl.Characteristics(write_ratio=2)),
@@ -158,10 +158,10 @@ def test_a_table_is_measured_by_its_rows(small: dl.Drive) -> None:
         (lambda _: dl.drive("./x.bin", size="big"), "'big' is not a size"),
     ],
 )
-def test_a_mistake_is_one_clear_line(small: dl.Drive, call, told: str) -> None:
+def test_a_mistake_is_one_clear_line(small: dl.Drive, call, message: str) -> None:
     with pytest.raises(dl.DrivelabError) as caught:
         call(small)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -37,11 +37,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_and_a_mapping_are_what_the_command_finds(capsys) -> None:
     placement = dl.place_workloads("plan.toml", seconds=0.5, progress=False)
     assert cli.main(["place", "plan.toml", "--seconds", "0.5", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    answer = json.loads(capsys.readouterr().out)
     found = placement.to_json()
-    assert found == {key: told[key] for key in found}
+    assert found == {key: answer[key] for key in found}
     assert placement.holds
-    assert placement.headline == told["headline"]
+    assert placement.headline == answer["headline"]
     assert placement.drives[0]["drive"] == SMALL
     assert placement.workloads[0]["workload"] == "web"
     assert placement.obstacles == []

@@ -200,11 +200,11 @@ def test_answers_are_those_of_the_command(model: dl.Model, tmp_path: Path, capsy
     model.save(tmp_path / "model.json")
     words = ["--queue-depth", "8", "--write-ratio", "0.5", "--read-size", "16KiB", "--json"]
     assert cli.main(["predict", str(tmp_path / "model.json"), *words]) == 0
-    told = json.loads(capsys.readouterr().out)
+    answer = json.loads(capsys.readouterr().out)
     answers = model.predict(dl.Characteristics(queue_depth=8, write_ratio=0.5, read_size="16KiB"))
     for metric in METRICS:
-        assert answers[metric][0] == pytest.approx(told[metric], rel=1e-12)
-        (row,) = (one for one in told["intervals"][metric] if one["level_ratio"] == 0.9)
+        assert answers[metric][0] == pytest.approx(answer[metric], rel=1e-12)
+        (row,) = (one for one in answer["intervals"][metric] if one["level_ratio"] == 0.9)
         assert answers[f"{metric}_low_90"][0] == pytest.approx(row["low"], rel=1e-12)
         assert answers[f"{metric}_high_90"][0] == pytest.approx(row["high"], rel=1e-12)
 
@@ -229,7 +229,7 @@ def test_measurements_alone_give_a_model_without_intervals(run: dl.Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "told"),
+    ("question", "message"),
     [
         ({"queue_depht": [1]}, "the table has no column of workloads"),
         (
@@ -249,10 +249,10 @@ def test_measurements_alone_give_a_model_without_intervals(run: dl.Run) -> None:
         (7, "7 is no workload"),
     ],
 )
-def test_a_question_that_is_none_is_one_clear_line(model: dl.Model, question, told: str) -> None:
+def test_a_question_that_is_none_is_one_clear_line(model: dl.Model, question, message: str) -> None:
     with pytest.raises(dl.DrivelabError) as caught:
         model.predict(question)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -32,8 +32,8 @@ def test_a_table_a_file_and_the_command_are_one(
     of_file = dl.fit_table(path, targets=["latency_us"])
     assert of_file.accuracy == model.accuracy
     assert cli.main([*own_words(path, tmp_path / "out", "--target", "latency_us"), "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)["targets"]
-    assert [one["mre_ratio"] for one in told["accuracy"]] == [
+    (answer,) = json.loads(capsys.readouterr().out)["targets"]
+    assert [one["mre_ratio"] for one in answer["accuracy"]] == [
         one["mre_ratio"] for one in model.accuracy
     ]
     asked = {"depth": [8.0], "block_size_kib": [16.0], "engine": ["psync"]}

@@ -72,7 +72,7 @@ def run(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> P
 
 
 @pytest.mark.parametrize("flips", [400, pytest.param(20_000, marks=pytest.mark.faults)])
-def test_a_flipped_bit_is_told_or_changes_nothing(tmp_path: Path, flips: int) -> None:
+def test_a_flipped_bit_is_reported_or_changes_nothing(tmp_path: Path, flips: int) -> None:
     fake_campaign(tmp_path / "run")
     database = tmp_path / "run" / DATABASE
     whole, expected = database.read_bytes(), content(tmp_path / "run")
@@ -95,7 +95,7 @@ def test_a_flipped_bit_is_told_or_changes_nothing(tmp_path: Path, flips: int) ->
         assert len(line) < 500
 
 
-def test_a_journal_cut_anywhere_is_told_or_complete(tmp_path: Path) -> None:
+def test_a_journal_cut_anywhere_is_reported_or_complete(tmp_path: Path) -> None:
     fake_campaign(tmp_path / "run")
     database = tmp_path / "run" / DATABASE
     whole, expected = database.read_bytes(), content(tmp_path / "run")
@@ -111,7 +111,7 @@ def test_a_journal_cut_anywhere_is_told_or_complete(tmp_path: Path) -> None:
         assert length > len(whole) - 4096
 
 
-def test_a_journal_cut_short_is_told_and_kept(run: Path, capsys) -> None:
+def test_a_journal_cut_short_is_reported_and_kept(run: Path, capsys) -> None:
     database = run / DATABASE
     whole = database.read_bytes()
     for length in (1, 50, 100, 4096, len(whole) // 2, len(whole) - 4096):
@@ -216,7 +216,7 @@ def test_a_half_written_report_is_written_again(run: Path, capsys, left: str) ->
 
 
 @pytest.mark.parametrize("kind", ["simulated", "real"])
-def test_a_run_deleted_under_its_campaign_is_told(tmp_path: Path, kind: str) -> None:
+def test_a_run_deleted_under_its_campaign_is_reported(tmp_path: Path, kind: str) -> None:
     campaign = Campaign(f"fake:{kind}", tmp_path, count=1000, delay_seconds=0.01)
     said = disturbed(campaign, lambda: shutil.rmtree(campaign.path))
     assert f"{campaign.path} was deleted while its campaign ran" in said

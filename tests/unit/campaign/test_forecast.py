@@ -140,7 +140,7 @@ def test_the_pilot_is_spread_over_the_sizes() -> None:
     assert cost.drive_seconds == pytest.approx(100 * sum(sizes) / 100e6, rel=0.01)
 
 
-def test_a_simulated_campaign_costs_what_was_told(tmp_path: Path) -> None:
+def test_a_simulated_campaign_costs_what_was_announced(tmp_path: Path) -> None:
     """Bytes to within the chance of which requests write; time to within the pilot's spread.
 
     Of 800 requests at a write ratio of 0.5 the standard deviation is 14, of 60 workloads

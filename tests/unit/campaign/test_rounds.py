@@ -143,16 +143,16 @@ def test_a_complete_run_goes_on_where_more_is_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"plan": MeasurementPlan(requests=10, seed=1)}, "seed: 0 before, 1 now"),
         ({"plan": replace(PLAN, writes="sustained")}, "writes: burst before, sustained now"),
         ({"pool": POOL | {"calibration": workloads(50)[40:]}}, "design pool SHA-256: [0-9a-f]+"),
     ],
 )
-def test_another_run_is_refused(tmp_path: Path, changes: dict[str, Any], told: str) -> None:
+def test_another_run_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     rounds(tmp_path / "run", FakeDrive(), Asking(1)).close()
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         rounds(tmp_path / "run", FakeDrive(), Asking(1), **changes)
 
 

@@ -196,7 +196,7 @@ def test_another_drives_folder_is_refused(capsys) -> None:
     assert "out holds notes.txt, which no report made" in said
 
 
-def test_real_and_simulated_drives_are_told_apart(capsys, monkeypatch) -> None:
+def test_real_and_simulated_drives_are_distinguished(capsys, monkeypatch) -> None:
     words = ["--drives", "./bench.bin,sim:x25m", "--size", "16MiB", "--requests", "60"]
     found = answer(capsys, *words, "--repetitions", "2", "--out", "out")
     assert {one["kind"] for one in found["drives"]} == {"real", "simulated"}

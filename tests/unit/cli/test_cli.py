@@ -61,8 +61,8 @@ def test_tour_names_every_command_with_its_example() -> None:
     for command in cli.COMMANDS.values():
         assert command.summary in text
         assert f"drivelab {command.example}" in text
-    for told in ("KiB", "decimal", "sim:", "analytic:", "/dev/", "--json"):
-        assert told in text
+    for word in ("KiB", "decimal", "sim:", "analytic:", "/dev/", "--json"):
+        assert word in text
     assert max(map(len, text.splitlines())) <= 96
 
 
@@ -260,9 +260,9 @@ def test_every_example_is_understood(name: str) -> None:
 )
 def test_help_offers_formulas_where_they_are_taken(words, takes_formulas: bool, capsys) -> None:
     assert cli.main([*words, "--help"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "sim:PRESET or sim:FILE.toml (simulated), " in told
-    assert ("analytic:PRESET (closed form)" in told) is takes_formulas
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "sim:PRESET or sim:FILE.toml (simulated), " in printed
+    assert ("analytic:PRESET (closed form)" in printed) is takes_formulas
 
 
 def test_every_command_module_is_in_the_tour() -> None:

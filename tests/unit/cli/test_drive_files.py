@@ -99,7 +99,7 @@ random_ratio = 1.0
 """
 
 
-def test_published_figures_stand_beside_simulated_ones(capsys) -> None:
+def test_published_figures_are_next_to_simulated_ones(capsys) -> None:
     Path("mine.toml").write_text(
         'base = "x25m"\nname = "mine"\nsummary = "s"\n'
         "timing.read_cell_ns = 40_000  # fitted: published.latency, with the others\n"
@@ -214,7 +214,7 @@ def imported(capsys, changes: dict[str, str | None] | None = None) -> dict[str, 
 
 
 def test_an_imported_drive_is_the_one_described(capsys) -> None:
-    told = imported(capsys)
+    conversion = imported(capsys)
     resolved, _ = read_preset("drive.toml").resolved()
     assert resolved["geometry"] == {
         "channels": 2,
@@ -254,24 +254,24 @@ def test_an_imported_drive_is_the_one_described(capsys) -> None:
     assert resolved["wear"] == {"least_worn_first": True, "static_spread": 100}
     assert resolved["scheduling"]["order"] == "priority"
     # Every setting is told once, taken over or not.
-    used = [each["setting"] for each in told["imported"]]
-    unused = [each["setting"] for each in told["without_counterpart"]]
+    used = [each["setting"] for each in conversion["imported"]]
+    unused = [each["setting"] for each in conversion["without_counterpart"]]
     assert sorted(used + unused) == sorted(HOST | DEVICE | FLASH)
     assert {"Page_Metadat_Capacity", "Page_Read_Latency_CSB"} <= set(unused)
     assert cli.main(["measure", "sim:drive.toml", "--requests", "50"]) == 0
 
 
 def test_a_drive_with_its_whole_map_in_memory_has_times_of_the_cache(capsys) -> None:
-    told = imported(capsys, {"Ideal_Mapping_Table": "true"})
+    conversion = imported(capsys, {"Ideal_Mapping_Table": "true"})
     resolved, _ = read_preset("drive.toml").resolved()
     assert "scheme" not in resolved.get("mapping", {})
     # tRCD + tCL; 800 MT/s of 4 bytes, two a cycle.
     assert resolved["buffer"]["memory_ns"] == 27
     assert resolved["buffer"]["memory_bytes_per_second"] == 6_400_000_000
     assert resolved["buffer"]["memory_takes_writes"] is True
-    assert "CMT_Capacity" in {each["setting"] for each in told["without_counterpart"]}
-    used = [each["setting"] for each in told["imported"]]
-    unused = [each["setting"] for each in told["without_counterpart"]]
+    assert "CMT_Capacity" in {each["setting"] for each in conversion["without_counterpart"]}
+    used = [each["setting"] for each in conversion["imported"]]
+    unused = [each["setting"] for each in conversion["without_counterpart"]]
     assert sorted(used + unused) == sorted(HOST | DEVICE | FLASH)
 
 
@@ -282,7 +282,7 @@ def test_collection_begins_where_mqsim_s_does(share, blocks, kept, capsys) -> No
     assert resolved["collection"]["reserve_blocks_per_plane"] == kept
 
 
-def test_other_words_of_mqsim_are_understood_or_told(capsys) -> None:
+def test_other_words_of_mqsim_are_understood_or_reported(capsys) -> None:
     changes: dict[str, str | None] = {
         "HostInterface_Type": "SATA",
         "IO_Queue_Depth": "32",
@@ -294,19 +294,19 @@ def test_other_words_of_mqsim_are_understood_or_told(capsys) -> None:
         "Enabled_Preconditioning": "false",
         "Nobody_Knows": "7",
     }
-    told = imported(capsys, changes)
+    conversion = imported(capsys, changes)
     resolved, _ = read_preset("drive.toml").resolved()
     assert resolved["timing"]["read_cell_ns"] == [60_000, 70_000, 80_000]
     assert (resolved["host"]["interface"], resolved["host"]["commands"]) == ("sata", 32)
     assert resolved["condition"] == "fresh"
     assert "static_spread" not in resolved["wear"]
-    reasons = {each["setting"]: each["reason"] for each in told["without_counterpart"]}
+    reasons = {each["setting"]: each["reason"] for each in conversion["without_counterpart"]}
     assert reasons["Nobody_Knows"] == "no setting of MQSim that Drivelab knows"
     assert "'RANDOM_PP'" in reasons["GC_Block_Selection_Policy"]
     assert "'FLIN'" in reasons["Transaction_Scheduling_Policy"]
     assert reasons["PCIe_Lane_Count"] == "the link is SATA"
     assert "Plane_Allocation_Scheme" in reasons
-    assert "collection.policy" in {each["key"] for each in told["assumed"]}
+    assert "collection.policy" in {each["key"] for each in conversion["assumed"]}
 
 
 @pytest.mark.parametrize(
@@ -322,9 +322,9 @@ def test_what_no_word_of_mqsim_says_is_assumed(
 ) -> None:
     table, name = key.split(".")
     for word in words:
-        told = imported(capsys, {setting: word})
-        assert [each["key"] for each in told["assumed"]].count(key) == 1
-        assert setting not in {each["setting"] for each in told["imported"]}
+        conversion = imported(capsys, {setting: word})
+        assert [each["key"] for each in conversion["assumed"]].count(key) == 1
+        assert setting not in {each["setting"] for each in conversion["imported"]}
         assert tomllib.loads(Path("drive.toml").read_text())[table][name] == value
     # Where MQSim says it, nothing is assumed.
     assert key not in {each["key"] for each in imported(capsys)["assumed"]}
@@ -380,7 +380,7 @@ ENTITIES = '<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>
         ),
     ],
 )
-def test_what_no_drive_has_is_told_by_the_settings_that_it_comes_from(
+def test_impossible_values_are_reported_by_the_settings_that_they_come_from(
     changes: dict[str, str | None], reason: str, remedy: str, capsys
 ) -> None:
     Path("bad.xml").write_text(ssdconfig(changes))

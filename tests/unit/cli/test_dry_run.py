@@ -27,7 +27,7 @@ WRITE = Characteristics(write_ratio=1.0)
 MEAN_WRITTEN_BYTES = 0.5 * 1024 * (1 + 4 + 16 + 64 + 256) / 5
 
 
-def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def answer_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     assert cli.main(["model", *words, "--dry-run", "--json"]) == 0
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
     return answer
@@ -78,7 +78,7 @@ def watched(drive_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
 def test_the_numbers_of_a_simulated_campaign(tmp_path: Path, capsys, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = [f"sim:{SMALL}", "--design", "huang2011:50", "--requests", "20", "--check", "9"]
-    answer = told([*words, "--warmup-requests", "5"], capsys)
+    answer = answer_of([*words, "--warmup-requests", "5"], capsys)
     assert answer["parts"] == {
         "training": 40,
         "calibration": 10,
@@ -113,7 +113,7 @@ def test_the_numbers_of_a_simulated_campaign(tmp_path: Path, capsys, monkeypatch
 
 def test_the_share_of_a_rated_endurance(capsys) -> None:
     words = ["sim:x25m-fob", "--design", "huang2011:20", "--check", "0", "--writes", "burst"]
-    answer = told([*words, "--requests", "50", "--warmup-requests", "0"], capsys)
+    answer = answer_of([*words, "--requests", "50", "--warmup-requests", "0"], capsys)
     assert answer["rated_endurance_bytes"] == 36_500_000_000_000
     assert answer["endurance_ratio"] == answer["written_bytes"] / 36.5e12
     # It is fresh: only what writes alone can be asked for, here 4 x 5 x 7 workloads; of the sweeps
@@ -127,7 +127,7 @@ def test_the_share_of_a_rated_endurance(capsys) -> None:
 def test_a_file_yet_to_be_made_is_not_made(watched: Path, capsys) -> None:
     words = ["./bench.bin", "--size", "8MiB", "--seconds", "2s", "--warmup", "0.5s"]
     words += ["--design", "huang2011:20", "--no-sweeps", "--endurance", "1TB"]
-    answer = told(words, capsys)
+    answer = answer_of(words, capsys)
     assert everything_below(watched) == {}
     assert (answer["kind"], answer["capacity_bytes"]) == ("real", 8 * MIB)
     assert (answer["file_bytes"], answer["block_bytes_assumed"]) == (8 * MIB, True)
@@ -160,9 +160,9 @@ def test_sustained_writes_are_counted(watched: Path, capsys) -> None:
     words = ["./bench.bin", "--size", "8MiB", "--seconds", "2s", "--warmup", "0.5s"]
     words += ["--design", "huang2011:50", "--no-sweeps", "--endurance", "1TB"]
     burst, lasting, both = (
-        told([*words, "--writes", writes], capsys) for writes in ("burst", "sustained", "both")
+        answer_of([*words, "--writes", writes], capsys) for writes in ("burst", "sustained", "both")
     )
-    assert told(words, capsys) == burst
+    assert answer_of(words, capsys) == burst
     assert (burst["writes"], lasting["writes"], both["writes"]) == ("burst", "sustained", "both")
     # Twice the file before each of three kinds of writing.
     assert [one["settling_bytes"] for one in (burst, lasting, both)] == [0, 48 * MIB, 48 * MIB]
@@ -176,7 +176,7 @@ def test_sustained_writes_are_counted(watched: Path, capsys) -> None:
     starts = "4 min 10 s, and what it takes to start fio 100 times and to settle the drive"
     assert lines["time"] == starts
     assert "and at most 48 MiB to settle it, each time twice its size, and" in lines["written"]
-    kept = told([*words, "--writes", "both", "--keep"], capsys)
+    kept = answer_of([*words, "--writes", "both", "--keep"], capsys)
     assert kept["file_bytes"] == 8 * MIB
     assert everything_below(watched) == {}
 
@@ -184,17 +184,17 @@ def test_sustained_writes_are_counted(watched: Path, capsys) -> None:
 def test_rounds_settle_the_drive_again(watched: Path, capsys) -> None:
     words = ["./bench.bin", "--size", "8MiB", "--writes", "sustained", "--check", "0"]
     # Two of probes, one of 60 workloads and curves, then 60, 120 and 60 more.
-    answer = told([*words, "--measurements", "300"], capsys)
+    answer = answer_of([*words, "--measurements", "300"], capsys)
     assert answer["settling_bytes"] == (3 + 5 * 2) * 16 * MIB
     assert everything_below(watched) == {}
 
 
 def test_a_budget_caps_time_and_bytes(watched: Path, capsys) -> None:
     words = ["./bench.bin", "--size", "8MiB", "--seconds", "1s", "--warmup", "0.25s"]
-    without = told([*words, "--measurements", "1200", "--check", "20"], capsys)
+    without = answer_of([*words, "--measurements", "1200", "--check", "20"], capsys)
     assert without["budget_workloads"] is None
     words += ["--budget", "20m", "--check", "20"]
-    answer = told(words, capsys)
+    answer = answer_of(words, capsys)
     # The check part is measured besides, and so are three fills of a minute each at most.
     assert answer["drive_seconds"] == pytest.approx(1200 + 20 * 1.25 + 3 * 60)
     assert answer["budget_workloads"] == round(1200 / 1.25) + 20 < answer["workloads"]
@@ -209,11 +209,11 @@ def test_a_budget_caps_time_and_bytes(watched: Path, capsys) -> None:
     )
     assert "start fio 980 times" in lines["time"]
     # A budget that is long enough changes nothing.
-    long = told([*words[:-3], "30m", "--check", "20"], capsys)
+    long = answer_of([*words[:-3], "30m", "--check", "20"], capsys)
     assert (long["budget_workloads"], long["drive_seconds"]) == (None, without["drive_seconds"])
 
 
-def test_how_many_measurements_are_allowed_is_told_once(watched: Path, capsys) -> None:
+def test_how_many_measurements_are_allowed_is_said_once(watched: Path, capsys) -> None:
     for count in ("9", "5001", "1000000"):
         assert cli.main(["model", "./bench.bin", "--measurements", count, "--dry-run"]) == 2
         assert "a whole number from 10 to 5000" in capsys.readouterr().err
@@ -222,7 +222,7 @@ def test_how_many_measurements_are_allowed_is_told_once(watched: Path, capsys) -
 def test_where_only_the_drive_knows_how_long(watched: Path, capsys) -> None:
     words = ["./bench.bin", "--size", "8MiB", "--requests", "100", "--warmup", "0s"]
     words += ["--design", "huang2011:20", "--no-sweeps"]
-    answer = told(words, capsys)
+    answer = answer_of(words, capsys)
     assert answer["drive_seconds"] is None
     assert 1 / 2 < answer["written_bytes"] / (20 * 100 * MEAN_WRITTEN_BYTES) < 2
     assert answer["written_bytes_per_100_mb_per_s"] == 0
@@ -237,13 +237,13 @@ def test_somebody_elses_file_is_only_read(watched: Path, capsys) -> None:
     file.write_bytes(os.urandom(2 * MIB))
     before = everything_below(watched)
     words = ["data.bin", "--design", "huang2011:20"]
-    answer = told(words, capsys)
+    answer = answer_of(words, capsys)
     assert "was not made by Drivelab and is only read" in answer["write_refusal"]
     assert answer["left_out_workloads"] > 14980 - 140 - 1
     assert (answer["file_bytes"], answer["block_bytes_assumed"]) == (0, False)
     assert (answer["written_bytes"], answer["written_bytes_per_100_mb_per_s"]) == (0, 0)
     assert shown(words, capsys)["written"] == "nothing"
-    allowed = told([*words, "--allow-destructive", str(file)], capsys)
+    allowed = answer_of([*words, "--allow-destructive", str(file)], capsys)
     assert allowed["write_refusal"] is None
     moved = allowed["drive_seconds"] * 100e6
     assert 1 / 3 < allowed["written_bytes_per_100_mb_per_s"] / moved < 2 / 3

@@ -106,10 +106,10 @@ def test_a_killed_worker_is_not_missed(tmp_path: Path, monkeypatch: pytest.Monke
             if workers:
                 os.kill(drawn.choice(workers), signal.SIGKILL)
                 killed += 1
-        told, _ = process.communicate(timeout=300)
+        output, _ = process.communicate(timeout=300)
     assert process.returncode == 0
     assert killed == 3
-    assert json.loads(told)["failed_workloads"] == 0
+    assert json.loads(output)["failed_workloads"] == 0
     assert not any(Path(f"/proc/{each}").exists() for each in met)
     assert main([*MODEL, "--requests", "20000", "--out", "alone"]) == 0
     assert measurements("killed") == measurements("alone")

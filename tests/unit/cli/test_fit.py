@@ -145,9 +145,9 @@ def test_mistakes_get_one_line_and_leave_nothing(
 ) -> None:
     rest = [] if "-o" in arguments else ["-o", "mine.toml"]
     assert cli.main(["fit", str(measured), *arguments, *rest]) == 2
-    told = capsys.readouterr().err
-    assert message in told
-    assert told.count("\n") == 1
+    error_text = capsys.readouterr().err
+    assert message in error_text
+    assert error_text.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
@@ -163,9 +163,10 @@ def test_a_run_that_cannot_be_fitted_says_why(
         workloads = parse_design("sobol:12").select(1, block_bytes=512).workloads
         run_campaign(drive, workloads, plan, few, design_name="sobol", progress=False).close()
     assert cli.main(["fit", str(few), "--base", "sas-15k", "-o", str(tmp_path / "m.toml")]) == 2
-    told = capsys.readouterr().err
+    error_text = capsys.readouterr().err
     assert (
-        "has 9 workloads to fit to and 3 others to judge by; a fit needs at least 20 and 5" in told
+        "has 9 workloads to fit to and 3 others to judge by; a fit needs at least 20 and 5"
+        in error_text
     )
     assert not (tmp_path / "m.toml").exists()
 
@@ -192,7 +193,7 @@ def test_another_preset_of_that_name_in_the_folder_is_refused(
     assert not (tmp_path / "mine.toml").exists()
 
 
-def test_a_base_of_ones_own_lies_beside_what_starts_from_it(
+def test_a_base_of_your_own_is_in_the_folder_of_what_starts_from_it(
     measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own = tmp_path / "own" / "disk.toml"

@@ -83,8 +83,8 @@ def test_an_array_is_refused_with_what_to_do(
     run = measured(tmp_path, f"sim:{array}", 4, 50)
     for bases in (["--base", "x25m"], []):
         assert cli.main(["fit", str(run), *bases, "-o", str(tmp_path / "mine.toml")]) == 2
-        told = capsys.readouterr().err
-        assert f"measured an array, sim:{array}" in told
-        assert "fit a run of one member" in told
-        assert told.count("\n") == 1
+        error_text = capsys.readouterr().err
+        assert f"measured an array, sim:{array}" in error_text
+        assert "fit a run of one member" in error_text
+        assert error_text.count("\n") == 1
     assert not (tmp_path / "mine.toml").exists()

@@ -113,14 +113,16 @@ def test_a_mistake_is_one_line_with_a_remedy(capsys, words: str, said: str) -> N
 )
 def test_runs_of_another_kind_say_so_once(capsys, monkeypatch, runs, words, said) -> None:
     monkeypatch.chdir(runs)
-    told = line(capsys, *words.split())
-    assert told.count(said) == 1
+    error_text = line(capsys, *words.split())
+    assert error_text.count(said) == 1
 
 
-def test_another_run_is_told_in_words(capsys, runs: Path) -> None:
+def test_another_run_is_described_in_words(capsys, runs: Path) -> None:
     asked = ("--interval", "8KiB:16KiB:8KiB", "--file-size", "2MiB", "--repetitions", "1")
-    told = line(capsys, "profile", SMALL_DRIVE, *asked, "--out", str(runs / "profile"))
-    assert "contains another profile: file size: 1 MiB before, 2 MiB now; choose another" in told
+    error_text = line(capsys, "profile", SMALL_DRIVE, *asked, "--out", str(runs / "profile"))
+    assert (
+        "contains another profile: file size: 1 MiB before, 2 MiB now; choose another" in error_text
+    )
 
 
 def test_help_of_a_command_is_found_behind_help(capsys) -> None:

@@ -18,7 +18,7 @@ SMALL = Path(__file__).parents[2] / "small_drive.toml"
 WORDS = ["model", f"sim:{SMALL}", "--requests", "30", "--warmup-requests", "10", "--no-sweeps"]
 
 
-def told(words: list[str], capsys: Any) -> dict[str, Any]:
+def answer_of(words: list[str], capsys: Any) -> dict[str, Any]:
     assert cli.main([*WORDS, "--check", "3", *words, "--json"]) == 0
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
     return answer
@@ -26,14 +26,14 @@ def told(words: list[str], capsys: Any) -> dict[str, Any]:
 
 def test_a_run_grows_where_more_is_asked_for_and_never_shrinks(tmp_path: Path, capsys) -> None:
     out = ["--out", str(tmp_path / "run")]
-    answer = told([*out, "--measurements", "80"], capsys)
+    answer = answer_of([*out, "--measurements", "80"], capsys)
     parts = answer["parts"]
     assert sum(parts[name] for name in FITTED) == 80
     assert (parts["calibration"], parts["chosen"], parts["check"]) == (16, 12, 3)
     assert answer["workloads"] == 83
     assert answer["ended"]["ended_by"] == "measurements"
     assert 0 < answer["ended"]["expected_error_ratio"] < 5
-    again = told([*out, "--measurements", "90"], capsys)
+    again = answer_of([*out, "--measurements", "90"], capsys)
     assert sum(again["parts"][name] for name in FITTED) == 90
     with RunStore.open(tmp_path / "run") as store:
         places = [place for one in store.header["asked"] for place in one["places"]]
@@ -49,19 +49,19 @@ def test_any_number_of_threads_chooses_the_same(tmp_path: Path, capsys) -> None:
     asked = []
     for workers in ("1", "2"):
         out = tmp_path / workers
-        told(["--measurements", "75", "--workers", workers, "--out", str(out)], capsys)
+        answer_of(["--measurements", "75", "--workers", workers, "--out", str(out)], capsys)
         asked.append((out / "measurements.csv").read_bytes())
     assert asked[0] == asked[1]
 
 
 def test_an_expected_error_or_a_budget_ends_it(tmp_path: Path, capsys) -> None:
-    easy = told(["--error", "99%", "--out", str(tmp_path / "easy")], capsys)
+    easy = answer_of(["--error", "99%", "--out", str(tmp_path / "easy")], capsys)
     assert easy["ended"]["ended_by"] == "error"
     # Probes come first, then 60 workloads are enough.
     assert easy["parts"]["probes"] in (13, 23)
     assert easy["parts"]["fills"] == 3
     assert easy["workloads"] == 60 + easy["parts"]["probes"] + 3 + 3
-    short = told(["--budget", "0.5s", "--out", str(tmp_path / "short")], capsys)
+    short = answer_of(["--budget", "0.5s", "--out", str(tmp_path / "short")], capsys)
     assert short["ended"]["ended_by"] == "budget"
     spent = short["ended"]["spent_seconds"]
     # Its last round was as large as there was room for, by the mean of those before.

@@ -65,20 +65,20 @@ def test_workloads_of_one_request_have_a_report_without_percentiles(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("signal", "told"),
+    ("signal", "message"),
     [(KeyboardInterrupt(), (130, "stopped")), (TerminatedError(15), (143, "terminated"))],
 )
 def test_a_signal_while_models_are_fitted_says_how_to_go_on(
-    tmp_path: Path, capsys, monkeypatch, signal: BaseException, told: tuple[int, str]
+    tmp_path: Path, capsys, monkeypatch, signal: BaseException, message: tuple[int, str]
 ) -> None:
     def stopped(*_: object) -> None:
         raise signal
 
     monkeypatch.setattr("drivelab.models.of_run.fit", stopped)
     run = tmp_path / "run"
-    assert cli.main([*JOB, "--requests", "50", "--out", str(run)]) == told[0]
+    assert cli.main([*JOB, "--requests", "50", "--out", str(run)]) == message[0]
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith(
-        f"drivelab: {told[1]}; everything is measured and saved in {run}; resume "
+        f"drivelab: {message[1]}; everything is measured and saved in {run}; resume "
     )
     assert f" model {shlex.quote(JOB[1])}" in last

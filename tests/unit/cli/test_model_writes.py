@@ -104,10 +104,10 @@ def test_a_real_drive_is_written_before_when_that_is_asked_for(
     words = ["model", str(file), "--size", "4MiB", "--design", "sobol:12", "--no-sweeps"]
     words += ["--requests", "200", "--warmup", "0s", "--writes", "sustained"]
     assert cli.main([*words, "--out", str(tmp_path / "run")]) == 0
-    told = capsys.readouterr()
-    assert told.out.startswith(f"{file} under 12 workloads, sustained writes, seed 0")
+    captured = capsys.readouterr()
+    assert captured.out.startswith(f"{file} under 12 workloads, sustained writes, seed 0")
     # Each kind of writing once.
-    assert told.err.count("drivelab: writing 8 MiB to ") == 3
+    assert captured.err.count("drivelab: writing 8 MiB to ") == 3
     # Complete, and the file is gone: nothing is made again.
     assert cli.main([*words, "--out", str(tmp_path / "run")]) == 0
     assert "drivelab: writing" not in capsys.readouterr().err
@@ -122,9 +122,9 @@ def test_a_budget_with_room_measures_what_lasts_on_a_real_drive(
     words += ["--check", "0", "--requests", "50", "--warmup", "0s", "--budget", "10m", "--keep"]
     run = tmp_path / "run"
     assert cli.main([*words, "--out", str(run)]) == 0
-    told = capsys.readouterr()
-    assert f"drivelab: writes are sustained: settling {file} takes at least " in told.err
-    assert ", sustained writes, seed 0" in told.out.splitlines()[0]
+    captured = capsys.readouterr()
+    assert f"drivelab: writes are sustained: settling {file} takes at least " in captured.err
+    assert ", sustained writes, seed 0" in captured.out.splitlines()[0]
     assert plan_of(run)["writes"] == "sustained"
     # It goes on as it began, with any budget and without one.
     again = [word for word in words if word not in ("--budget", "10m")]
@@ -146,10 +146,10 @@ def test_a_budget_without_room_measures_a_burst_and_says_so(
     words += ["--check", "0", "--requests", "50", "--warmup", "0s", "--budget", "10s"]
     run = tmp_path / "run"
     assert cli.main([*words, "--out", str(run), "--json"]) == 0
-    told = capsys.readouterr()
-    said = " ".join(told.err.split())
+    captured = capsys.readouterr()
+    said = " ".join(captured.err.split())
     assert f"writes are a burst: settling {file} would take at least 6.00 s, more" in said
-    assert json.loads(told.out)["writes"] == "burst"
+    assert json.loads(captured.out)["writes"] == "burst"
     assert "writes" not in plan_of(run)
     assert cli.main([*words, "--out", str(run), "--dry-run"]) == 0
     found = capsys.readouterr().out

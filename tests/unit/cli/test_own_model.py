@@ -30,13 +30,13 @@ def out(rows: Path) -> Path:
     return folder
 
 
-def told(capsys, *words: str) -> str:
+def printed_by(capsys, *words: str) -> str:
     assert cli.main(list(words)) == 0
     return str(capsys.readouterr().out)
 
 
 def answered(capsys, *words: str) -> Any:
-    return json.loads(told(capsys, *words, "--json"))
+    return json.loads(printed_by(capsys, *words, "--json"))
 
 
 def refused(capsys, *words: str) -> str:
@@ -49,7 +49,7 @@ def refused(capsys, *words: str) -> str:
 
 def test_what_is_written_and_how_to_ask_it(rows: Path, tmp_path: Path, capsys) -> None:
     out = tmp_path / "out"
-    said = told(capsys, *own_words(rows, out, "--target", "p99_ms"))
+    said = printed_by(capsys, *own_words(rows, out, "--target", "p99_ms"))
     assert f"50 rows of {rows}" in said
     assert "models see depth, block_size_kib, engine" in said
     assert {path.name for path in out.iterdir()} == {"model.json", "report.html", "data"}
@@ -64,14 +64,14 @@ def test_what_is_written_and_how_to_ask_it(rows: Path, tmp_path: Path, capsys) -
     assert np.mean(np.abs(predicted / measured - 1)) < 0.06
     # The words that it says are a command that works.
     words = next(line for line in said.splitlines() if line.startswith("ask it")).split()[3:]
-    assert "off by" in told(capsys, *words)
+    assert "off by" in printed_by(capsys, *words)
 
 
 def test_the_same_again_replaces_it_and_another_does_not(
     rows: Path, out: Path, tmp_path: Path, capsys
 ) -> None:
     before = (out / "report.html").read_bytes(), (out / "model.json").read_bytes()
-    told(capsys, *own_words(rows, out))
+    printed_by(capsys, *own_words(rows, out))
     assert ((out / "report.html").read_bytes(), (out / "model.json").read_bytes()) == before
     other = written(tmp_path / "other.csv", own_rows(20))
     assert "--force" in refused(capsys, *own_words(other, out))
@@ -80,7 +80,7 @@ def test_the_same_again_replaces_it_and_another_does_not(
 
 
 def test_an_answer_has_its_error_and_its_interval(out: Path, capsys) -> None:
-    said = told(capsys, "predict", str(out), *ASKED)
+    said = printed_by(capsys, "predict", str(out), *ASKED)
     assert "latency_us" in said
     assert "90 %:" in said
     answer = answered(capsys, "predict", str(out), *ASKED, "--estimator", "boosted")
@@ -102,7 +102,7 @@ def test_a_size_may_have_any_unit(out: Path, capsys) -> None:
 
 def test_outside_what_was_measured_there_is_no_error(out: Path, capsys) -> None:
     words = ("--set", "depth=999", "block_size_kib=16", "engine=psync")
-    assert "outside what was measured: depth is 999, the rows have 1 to 32" in told(
+    assert "outside what was measured: depth is 999, the rows have 1 to 32" in printed_by(
         capsys, "predict", str(out), *words
     )
     answer = answered(capsys, "predict", str(out), *words)
@@ -124,7 +124,7 @@ def test_a_file_is_answered_row_by_row(rows: Path, out: Path, tmp_path: Path, ca
     assert table[0]["latency_us predicted"] == expected
     assert "1 of them outside" in printed.err
     answers = tmp_path / "answers.csv"
-    told(capsys, "predict", str(out), "--file", str(rows), "--out", str(answers))
+    printed_by(capsys, "predict", str(out), "--file", str(rows), "--out", str(answers))
     assert len(answers.read_text().splitlines()) == 51
 
 
@@ -140,7 +140,7 @@ def test_results_of_fio_end_to_end(tmp_path: Path, capsys) -> None:
     jobs.append({"name": "broken", "error": 28})
     (tmp_path / "fio.json").write_text(fio_report(jobs))
     out = tmp_path / "out"
-    said = told(capsys, *own_words(tmp_path / "fio.json", out))
+    said = printed_by(capsys, *own_words(tmp_path / "fio.json", out))
     assert "job 'broken': left out, fio met the error 28" in said
     asked = ("--queue-depth", "4", "--read-size", "16KiB")
     answer = answered(capsys, "predict", str(out), *asked)
@@ -216,25 +216,25 @@ def test_settings_are_for_models_of_own_measurements(tmp_path: Path, capsys) -> 
     assert "--set is for models of your own measurements" in said
 
 
-def test_a_result_below_zero_is_told(tmp_path: Path, capsys) -> None:
+def test_a_result_below_zero_is_reported(tmp_path: Path, capsys) -> None:
     rows = own_rows(50)
     rows[6]["p99_ms"] = -0.3
     path = written(tmp_path / "rows.csv", rows)
-    said = told(capsys, *own_words(path, tmp_path / "out", "--target", "p99_ms"))
+    said = printed_by(capsys, *own_words(path, tmp_path / "out", "--target", "p99_ms"))
     assert "p99_ms is below 0 in 1 row, the first is" in said
     assert "line 8: a result cannot be" in said
 
 
-def test_an_answer_below_zero_is_told_where_no_value_was(tmp_path: Path, capsys) -> None:
+def test_an_answer_below_zero_is_reported_if_no_value_was(tmp_path: Path, capsys) -> None:
     # As good as nothing is lost from a depth of 4 on: a line through it goes on below 0.
     rows = [{**one, "lost": max(0, 4 - int(one["depth"]))} for one in own_rows(60)]
     path, out = written(tmp_path / "rows.csv", rows), tmp_path / "out"
-    told(capsys, *own_words(path, out, "--target", "lost", "--features-from", "depth"))
+    printed_by(capsys, *own_words(path, out, "--target", "lost", "--features-from", "depth"))
     asked = (str(out), "--set", "depth=32", "--estimator", "ols")
     (answer,) = answered(capsys, "predict", *asked)["targets"]
     assert answer["value"] < 0
     assert answer["below_zero"]
-    assert "careful" in (said := told(capsys, "predict", *asked))
+    assert "careful" in (said := printed_by(capsys, "predict", *asked))
     assert "lost is below 0, and no row was: the answer is invalid" in said
     (near,) = answered(capsys, "predict", *asked[:2], "depth=1", *asked[3:])["targets"]
     assert not near["below_zero"]

@@ -124,8 +124,8 @@ def test_it_goes_on_and_another_bound_measures_only_what_is_new(
     assert again["workloads"] == first["workloads"]
     assert Path("out/report.html").read_text() != page
     assert cli.main(["runs", "list", "out/drives", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["runs"]
-    assert {one["state"] for one in told} == {"complete"}
+    parsed = json.loads(capsys.readouterr().out)["runs"]
+    assert {one["state"] for one in parsed} == {"complete"}
 
 
 def test_no_placement_names_the_bound(capsys) -> None:
@@ -273,7 +273,7 @@ def test_a_trace_as_fast_as_the_drive_answers(capsys) -> None:
     assert "because the trace of workload 'mail' is over by then on this drive" in said
 
 
-def test_a_workload_that_sends_nothing_beside_another_is_not_judged(capsys) -> None:
+def test_a_workload_that_sends_nothing_next_to_another_is_not_judged(capsys) -> None:
     slow = 'name = "slow"\nrate_iops = 0.01\narrivals = "fixed"\nsize = "64MiB"'
     scan = 'name = "scan"\nqueue_depth = 16\nsize = "64MiB"'
     two(slow, scan)

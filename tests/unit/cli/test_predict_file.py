@@ -191,7 +191,7 @@ def test_a_mistake_is_one_line_and_leaves_nothing(
     assert {path.name for path in folder.iterdir()} == {"in.csv", "model.json"}
 
 
-def test_a_mistake_far_below_is_told_with_its_line(folder: Path, capsys, monkeypatch) -> None:
+def test_a_mistake_far_below_is_reported_with_its_line(folder: Path, capsys, monkeypatch) -> None:
     monkeypatch.setattr(csv_table, "BLOCK_BYTES", 500)
     words = ["predict", "model.json", "--file", "in.csv", "--out", "out.csv"]
     (folder / "in.csv").write_text(f"{HEADER}\n{GOOD}\n")
@@ -239,7 +239,7 @@ def test_levels_that_the_model_does_not_reach(folder: Path, capsys) -> None:
     assert "needs 19 workloads" in capsys.readouterr().err
 
 
-def test_a_full_disk_is_told(folder: Path, capsys, monkeypatch) -> None:
+def test_a_full_disk_is_reported(folder: Path, capsys, monkeypatch) -> None:
     def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 

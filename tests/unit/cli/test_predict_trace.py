@@ -70,51 +70,51 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 @pytest.mark.parametrize("speed", ["1x", "2x"])
 def test_a_forecast_is_near_the_replay(capsys, speed: str) -> None:
     trace = ("--trace", "mixed.spc", "--speed", speed)
-    told = asked(capsys, "predict", "run", *trace, "--window", "1s")
+    answer = asked(capsys, "predict", "run", *trace, "--window", "1s")
     replayed = asked(capsys, "measure", SMALL, *trace)
-    assert told["requests"] == replayed["requests"]
+    assert answer["requests"] == replayed["requests"]
     for name in ("read", "write"):
-        assert told[name]["requests"] == replayed[name]["requests"]
-    for found, true in ((told, replayed), (told["read"], replayed["read"])):
+        assert answer[name]["requests"] == replayed[name]["requests"]
+    for found, true in ((answer, replayed), (answer["read"], replayed["read"])):
         assert found["latency_ns_mean"] == pytest.approx(true["latency_ns_mean"], rel=TOLERANCE)
-    assert told["saturated_windows"] == 0
-    assert told["late_ratio"] == 0
+    assert answer["saturated_windows"] == 0
+    assert answer["late_ratio"] == 0
 
 
 @pytest.mark.usefixtures("here")
 def test_a_drive_that_falls_behind_completes_what_it_can(capsys) -> None:
     trace = ("--trace", "mixed.spc", "--speed", "1000x", "--depth", "32")
-    told = asked(capsys, "predict", "run", *trace, "--window", "1s")
+    answer = asked(capsys, "predict", "run", *trace, "--window", "1s")
     replayed = asked(capsys, "measure", SMALL, *trace)
     # All is due in the first windows; the others complete what is late.
-    windows = told["windows"]
+    windows = answer["windows"]
     due = [place for place, count in enumerate(windows["due_requests"]) if count]
     assert all(windows["saturated"][place] for place in due)
-    assert told["late_ratio"] > 0.9
+    assert answer["late_ratio"] > 0.9
     # At most 32 are outstanding, whatever was asked, and the model saw no more than 64.
     assert max(filter(None, windows["queue_depth"])) <= 32 * (1 + 1e-9)
-    assert told["window_ns"] == 1e6
-    end_ns = told["windows"]["begin_ns"][-1] + told["window_ns"] / 2
+    assert answer["window_ns"] == 1e6
+    end_ns = answer["windows"]["begin_ns"][-1] + answer["window_ns"] / 2
     assert end_ns == pytest.approx(replayed["duration_ns"], rel=TOLERANCE)
 
 
 @pytest.mark.usefixtures("here")
-def test_windows_are_written_as_they_are_told(capsys) -> None:
+def test_windows_are_written_as_they_are_shown(capsys) -> None:
     words = ("predict", "run", "--trace", "mixed.spc", "--window", "2s")
-    told = asked(capsys, *words, "--out", "windows.csv")
+    answer = asked(capsys, *words, "--out", "windows.csv")
     with Path("windows.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == told["window_count"] == len(told["windows"]["begin_ns"])
-    assert list(rows[0]) == list(told["windows"])
-    assert sum(int(row["requests"]) for row in rows) == told["requests"]
-    assert sum(int(row["asked_requests"]) for row in rows) == told["requests"]
-    for row, latency in zip(rows, told["windows"]["latency_ns_mean"], strict=True):
+    assert len(rows) == answer["window_count"] == len(answer["windows"]["begin_ns"])
+    assert list(rows[0]) == list(answer["windows"])
+    assert sum(int(row["requests"]) for row in rows) == answer["requests"]
+    assert sum(int(row["asked_requests"]) for row in rows) == answer["requests"]
+    for row, latency in zip(rows, answer["windows"]["latency_ns_mean"], strict=True):
         assert float(row["latency_ns_mean"]) == pytest.approx(latency, rel=1e-5)
-    assert sum(int(row["due_requests"]) for row in rows) == told["requests"]
+    assert sum(int(row["due_requests"]) for row in rows) == answer["requests"]
 
 
 @pytest.mark.usefixtures("here")
-def test_people_are_told_what_it_is_and_how_sure(capsys) -> None:
+def test_the_text_says_what_it_is_and_how_sure(capsys) -> None:
     capsys.readouterr()
     assert cli.main(["predict", "run", "--trace", "mixed.spc", "--window", "1s"]) == 0
     said = capsys.readouterr().out
@@ -134,30 +134,30 @@ def test_people_are_told_what_it_is_and_how_sure(capsys) -> None:
 @pytest.mark.usefixtures("here")
 def test_a_report_marks_where_the_drive_falls_behind(capsys) -> None:
     words = ("predict", "run", "--trace", "mixed.spc", "--window", "1s", "--report", "page")
-    told = asked(capsys, *words)
-    page = Path(told["report"]).read_text()
+    answer = asked(capsys, *words)
+    page = Path(answer["report"]).read_text()
     assert "on which it never ran" in page
     assert "would keep up with the recorded times" in page
     assert "falls behind" not in page
     assert "there is no interval" in page
     assert page.index("Every window") < page.index("How it was computed")
-    with Path(told["tables"], "windows.csv").open() as file:
-        assert len(list(csv.DictReader(file))) == told["window_count"]
-    held = json.loads(Path(told["result"]).read_text())
-    assert held["windows"] == told["windows"]
+    with Path(answer["tables"], "windows.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == answer["window_count"]
+    held = json.loads(Path(answer["result"]).read_text())
+    assert held["windows"] == answer["windows"]
     # The same question in the same place is written again; another one is not.
     late = ("--trace", "mixed.spc", "--speed", "1000x", "--depth", "32", "--window", "1s")
     assert "page" in refused(capsys, "run", *late, "--report", "page")
     said = refused(capsys, "run", *late, "--report", "run")
     assert "run is a run, and has its own report; choose another folder" in said
-    told = asked(capsys, "predict", "run", *late, "--report", "late")
-    page = Path(told["report"]).read_text()
+    answer = asked(capsys, "predict", "run", *late, "--report", "late")
+    page = Path(answer["report"]).read_text()
     assert "the drive falls behind" in page
     assert "latencies are those of a full queue" in page
-    with Path(told["tables"], "latency.csv").open() as file:
+    with Path(answer["tables"], "latency.csv").open() as file:
         marked = [row for row in csv.DictReader(file) if row["line"] == "the drive falls behind"]
     assert marked
-    assert len(marked) <= 2 * told["saturated_windows"]
+    assert len(marked) <= 2 * answer["saturated_windows"]
     capsys.readouterr()
     assert cli.main(["predict", "run", *late, "--report", "late"]) == 0
     assert "wrote late/report.html" in capsys.readouterr().out
@@ -165,11 +165,11 @@ def test_a_report_marks_where_the_drive_falls_behind(capsys) -> None:
 
 @pytest.mark.usefixtures("here")
 def test_one_window_has_no_course(capsys) -> None:
-    told = asked(capsys, "predict", "run", "--trace", "mixed.spc", "--report", "one")
-    assert told["window_count"] == 1
-    page = Path(told["report"]).read_text()
+    answer = asked(capsys, "predict", "run", "--trace", "mixed.spc", "--report", "one")
+    assert answer["window_count"] == 1
+    page = Path(answer["report"]).read_text()
     assert "All of it lies in one window of" in page
-    assert (Path(told["tables"]) / "windows.csv").is_file()
+    assert (Path(answer["tables"]) / "windows.csv").is_file()
 
 
 @pytest.mark.usefixtures("here")

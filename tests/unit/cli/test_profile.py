@@ -41,8 +41,8 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(capsys, *words: str) -> tuple[int, str, str]:
     code = cli.main(["profile", *words])
-    told = capsys.readouterr()
-    return code, told.out, told.err
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
 
 
 def test_the_table_marks_what_was_measured_and_says_what_the_result_belongs_to(
@@ -70,8 +70,8 @@ def test_a_full_profile_says_how_many_tests_are_not_known(drive, capsys) -> None
     # A spread of 20 % takes about a dozen repetitions.
     assert 0 < few["tests_not_known"] <= 4 * 7
     assert many["tests_not_known"] == 0
-    told = f"{few['tests_not_known']} of 28 tests are not known within 10 % after 6 repetitions"
-    assert told in run(capsys, *words, "6")[1]
+    expected = f"{few['tests_not_known']} of 28 tests are not known within 10 % after 6 repetitions"
+    assert expected in run(capsys, *words, "6")[1]
     known = run(capsys, *words, "200")[1]
     assert "not known within" not in known
     asked = ("--optimization-cost", "1.1x")
@@ -82,13 +82,13 @@ def test_a_full_profile_says_how_many_tests_are_not_known(drive, capsys) -> None
     assert "estimated at the others" in run(capsys, drive, *QUICK)[1]
 
 
-def test_a_line_that_falls_below_0_is_told(capsys) -> None:
+def test_a_line_that_falls_below_0_is_reported(capsys) -> None:
     # Writes of nearly the disk's write cache take longer than the line of smaller ones.
     words = ("sim:spinpoint-m7", "--file-size", "400MiB", "--no-variability", "--repetitions", "1")
     code, out, _ = run(capsys, *words, "--points", "4")
     assert code == 0
-    told = "writes in order, 64 KiB to 4 MiB: the line of least squares falls to 0 or below"
-    assert told in out
+    expected = "writes in order, 64 KiB to 4 MiB: the line of least squares falls to 0 or below"
+    assert expected in out
     values = json.loads(run(capsys, *words, "--points", "4", "--json")[1])
     ends = {"low_bytes": 64 << 10, "high_bytes": 4 << 20}
     assert values["lines_through_ends"] == [{"direction": "write", "order": "sequential", **ends}]
@@ -134,9 +134,11 @@ def test_a_stopped_profile_goes_on_and_ends_as_if_it_had_not_stopped(
             yield one
 
     monkeypatch.setattr(SimulatedDrive, "measure", breaks)
-    code, _, told = run(capsys, *words, "--out", "p")
+    code, _, error_text = run(capsys, *words, "--out", "p")
     assert code == 1
-    assert "the drive went away; 50 passes are saved in p; resume with: drivelab profile" in told
+    assert (
+        "the drive went away; 50 passes are saved in p; resume with: drivelab profile" in error_text
+    )
     asked = []
 
     def counts(self, work, plan):
@@ -179,7 +181,7 @@ def test_several_drives_come_to_what_each_comes_to_alone(drive, capsys) -> None:
     ]
 
 
-def test_one_of_several_drives_that_fails_is_told_after_the_others(
+def test_one_of_several_drives_that_fails_is_reported_after_the_others(
     drive, capsys, monkeypatch
 ) -> None:
     Path("other.toml").write_text(Path("small.toml").read_text())
@@ -191,10 +193,10 @@ def test_one_of_several_drives_that_fails_is_told_after_the_others(
         return measure(self, work, plan)
 
     monkeypatch.setattr(SimulatedDrive, "measure", breaks)
-    code, out, told = run(capsys, drive, "sim:other.toml", *QUICK, "--json")
+    code, out, error_text = run(capsys, drive, "sim:other.toml", *QUICK, "--json")
     assert code == 1
     assert [each["drive"] for each in json.loads(out)["profiles"]] == [drive]
-    assert told.splitlines()[-1] == "drivelab: sim:other.toml: the drive went away"
+    assert error_text.splitlines()[-1] == "drivelab: sim:other.toml: the drive went away"
     assert run(capsys, drive, drive, *QUICK)[0] == 2
 
 
@@ -219,9 +221,9 @@ def test_a_made_file_stays_for_the_profile_that_goes_on(
     def stopped() -> str:
         with monkeypatch.context() as patched:
             patched.setattr(FioDrive, "measure", breaks)
-            code, _, told = run(capsys, *words)
+            code, _, error_text = run(capsys, *words)
         assert code == 1
-        return told
+        return error_text
 
     said = (
         f"3 passes are saved in {tmp_path / 'p'}, and {file} stays until the profile is complete "
@@ -276,14 +278,14 @@ def test_real_drives_that_were_profiled_at_the_same_time_are_named(
 
 def test_a_refused_profile_does_not_stand_in_the_way(drive, tmp_path, capsys) -> None:
     out = ("--out", str(tmp_path / "p"), "--json")
-    code, _, told = run(capsys, drive, *QUICK, "--file-size", "1TiB", *out)
-    assert (code, len(told.splitlines())) == (2, 1)
+    code, _, error_text = run(capsys, drive, *QUICK, "--file-size", "1TiB", *out)
+    assert (code, len(error_text.splitlines())) == (2, 1)
     assert run(capsys, drive, *QUICK, *out)[0] == 0
     # With passes it is that profile, and what differs is to be seen.
     other = ("--interval", "4KiB:16KiB:4KiB", "--interval", "16KiB:64KiB:8KiB")
-    code, _, told = run(capsys, drive, "--file-size", "1MiB", *other, *out)
+    code, _, error_text = run(capsys, drive, "--file-size", "1MiB", *other, *out)
     assert code == 2
-    was, now = (part.split("...")[1] for part in told.split(" before, "))
+    was, now = (part.split("...")[1] for part in error_text.split(" before, "))
     assert ('"gap_bytes": 16384' in was, '"gap_bytes": 8192' in now) == (True, True)
 
 
@@ -306,10 +308,10 @@ def test_a_damaged_profile_is_not_to_be_gone_on_with(drive, tmp_path, capsys) ->
     assert run(capsys, *words)[0] == 0
     with sqlite3.connect(tmp_path / "p" / "run.sqlite") as database:
         database.execute("UPDATE measurement SET value = '{}' WHERE position = 3")
-    code, _, told = run(capsys, *words)
+    code, _, error_text = run(capsys, *words)
     assert code == 1
-    assert "move the folder away and measure again" in told
-    assert "resume with" not in told
+    assert "move the folder away and measure again" in error_text
+    assert "resume with" not in error_text
 
 
 @pytest.mark.parametrize(
@@ -362,16 +364,16 @@ def test_a_pass_that_no_drive_could_take_is_damage(
             (text, zlib.crc32(f"3 {text}".encode())),
         )
     database.close()
-    code, _, told = run(capsys, f"sim:{measured / 'small.toml'}", *QUICK, "--out", str(path))
+    code, _, error_text = run(capsys, f"sim:{measured / 'small.toml'}", *QUICK, "--out", str(path))
     assert code == 1
-    assert f"run.sqlite is damaged ({said}" in told
-    assert "move the folder away and measure again" in told
-    assert told.count("\n") == 1
-    assert len(told) < 400
+    assert f"run.sqlite is damaged ({said}" in error_text
+    assert "move the folder away and measure again" in error_text
+    assert error_text.count("\n") == 1
+    assert len(error_text) < 400
 
 
 @pytest.mark.parametrize("fails", ["measure", "store"])
-def test_where_nothing_is_measured_yet_how_to_go_on_is_told_too(
+def test_a_stop_before_the_first_result_also_says_how_to_resume(
     drive, capsys, monkeypatch, fails
 ) -> None:
     def full(*_args, **_words):
@@ -381,11 +383,11 @@ def test_where_nothing_is_measured_yet_how_to_go_on_is_told_too(
         monkeypatch.setattr(RunStore, "open_to_append", full)
     else:
         monkeypatch.setattr(SimulatedDrive, "measure", full)
-    code, _, told = run(capsys, drive, *QUICK, "--out", "p")
+    code, _, error_text = run(capsys, drive, *QUICK, "--out", "p")
     assert code == 1
-    assert "free some space; " in told
-    assert f"resume with: drivelab profile {drive} " in told
-    assert told.count("\n") == 1
+    assert "free some space; " in error_text
+    assert f"resume with: drivelab profile {drive} " in error_text
+    assert error_text.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -437,13 +439,13 @@ def test_where_nothing_was_repeated_no_answer_is_sure(drive, capsys) -> None:
 def test_another_cost_in_the_same_folder_goes_on_from_all_that_is_there(drive, capsys) -> None:
     words = (drive, *QUICK, "--points", "auto", "--repetitions", "auto", "--half-width", "8%")
     words = (*words, "--json", "--out", "p")
-    told = [
+    result = [
         json.loads(run(capsys, *words, *more)[1])
         for more in ((), ("--optimization-cost", "1.05"), ("--optimization-cost", "1.2"))
     ]
-    passes = [values["passes"] for values in told]
+    passes = [values["passes"] for values in result]
     assert passes[0] < passes[1] <= passes[2]
-    assert told[2]["measuring_ns"] >= told[1]["measuring_ns"] > told[0]["measuring_ns"]
+    assert result[2]["measuring_ns"] >= result[1]["measuring_ns"] > result[0]["measuring_ns"]
     # In a folder of its own it needs fewer, as answers for another cost tell it little.
     alone = json.loads(run(capsys, *words[:-1], "q", "--optimization-cost", "1.2")[1])
     assert alone["passes"] <= passes[2]
@@ -451,9 +453,9 @@ def test_another_cost_in_the_same_folder_goes_on_from_all_that_is_there(drive, c
 
 def test_another_profile_or_drive_is_refused_in_the_same_folder(drive, capsys) -> None:
     run(capsys, drive, *QUICK, "--out", "p")
-    code, _, told = run(capsys, drive, *QUICK, "--out", "p", "--points", "3")
+    code, _, error_text = run(capsys, drive, *QUICK, "--out", "p", "--points", "3")
     assert code == 2
-    assert "points: 2 before, 3 now" in told
+    assert "points: 2 before, 3 now" in error_text
 
 
 @pytest.mark.parametrize(
@@ -479,15 +481,15 @@ def test_another_profile_or_drive_is_refused_in_the_same_folder(drive, capsys) -
     ],
 )
 def test_mistakes_are_one_line_that_says_what_is_allowed(drive, capsys, words, said) -> None:
-    code, out, told = run(capsys, drive, *words)
-    assert (code, out, told.count("\n")) == (2, "", 1)
-    assert said in told
+    code, out, error_text = run(capsys, drive, *words)
+    assert (code, out, error_text.count("\n")) == (2, "", 1)
+    assert said in error_text
 
 
 def test_a_formula_has_no_files(capsys) -> None:
-    code, _, told = run(capsys, "analytic:x25m-yoo2014")
+    code, _, error_text = run(capsys, "analytic:x25m-yoo2014")
     assert code == 2
-    assert "is a formula and cannot contain a file" in told
+    assert "is a formula and cannot contain a file" in error_text
 
 
 def test_writes_that_will_be_refused_are_refused_before_anything_is_read(

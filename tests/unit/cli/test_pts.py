@@ -50,17 +50,17 @@ def test_a_test_on_a_simulated_drive_leaves_report_and_result(
 ) -> None:
     words = ("throughput", SMALL_DRIVE, "--client", "--scale", "0.05", "--out", "run")
     assert run(*words, "--json") == 0
-    (told,) = json.loads(capsys.readouterr().out)["runs"]
-    assert (told["test"], told["verdict"], told["stamp"]) == (
+    (answer,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (answer["test"], answer["verdict"], answer["stamp"]) == (
         "throughput",
         "steady",
         "not a PTS result",
     )
-    assert "not a PTS result" in Path(told["report"]).read_text()
-    result = Path(told["result"]).read_bytes()
+    assert "not a PTS result" in Path(answer["report"]).read_text()
+    result = Path(answer["result"]).read_bytes()
     # The run is complete: nothing is run again, and the same words give the same bytes.
     assert run(*words) == 0
-    assert Path(told["result"]).read_bytes() == result
+    assert Path(answer["result"]).read_bytes() == result
     assert "report  run/report.html" in capsys.readouterr().out
 
 
@@ -103,10 +103,10 @@ def test_all_tests_and_later_runs_share_the_preconditioned_state(
     ]
     capsys.readouterr()
     assert cli.main(["pts", "states", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [each["drive"] for each in told["states"]] == ["sim:x25m"] * 2
+    answer = json.loads(capsys.readouterr().out)
+    assert [each["drive"] for each in answer["states"]] == ["sim:x25m"] * 2
     assert cli.main(["pts", "states", "--clear"]) == 0
-    assert not Path(told["folder"]).exists()
+    assert not Path(answer["folder"]).exists()
     assert cli.main(["pts", "states"]) == 0
     assert "no preconditioned states in" in capsys.readouterr().out
     together, apart = (
@@ -149,8 +149,10 @@ def test_stopped_before_the_first_step_it_says_so_and_how_to_begin(
 
     monkeypatch.setattr(sessions, "open_session", stop)
     assert run("throughput", "sim:x25m", "--out", "run") == code
-    told = capsys.readouterr().err
-    assert " before the first step: nothing was measured; begin again with: drivelab pts" in told
+    error_text = capsys.readouterr().err
+    assert (
+        " before the first step: nothing was measured; begin again with: drivelab pts" in error_text
+    )
     assert run("all", "sim:x25m", "--out", "runs") == code
 
 
@@ -200,7 +202,7 @@ def test_write_saturation_that_its_bytes_end_exits_with_one(
     ("rounds", "said"), [(0, "steady\n"), (1, "steady, 1 round\n"), (6, "steady, 6 rounds\n")]
 )
 def test_one_round_is_no_rounds(rounds: int, said: str) -> None:
-    told = {
+    found = {
         **dict.fromkeys(("test", "drive", "edition", "stamp", "run", "report", "result"), ""),
         "verdict": "steady",
         "sections": [{"name": "", "verdict": "steady", "rounds": rounds}],
@@ -208,7 +210,7 @@ def test_one_round_is_no_rounds(rounds: int, said: str) -> None:
         "cautions": [],
         "was_complete": False,
     }
-    assert f"  state  {said}" in text_of(told)
+    assert f"  state  {said}" in text_of(found)
 
 
 def test_several_drives_come_to_what_each_comes_to_alone(
@@ -236,9 +238,9 @@ def test_several_drives_come_to_what_each_comes_to_alone(
     last = said.err.splitlines()[-1]
     assert last.startswith("drivelab: latency on sim:mlc-a did not come to its end: ")
     assert "it went away; 5 steps are saved in at-once-3/sim-mlc-a" in last
-    told, _ = json.JSONDecoder().raw_decode(said.out)
-    assert [each["drive"] for each in told["runs"]] == list(drives)
-    assert [each["verdict"] for each in told["runs"]] == ["steady", "incomplete", "steady"]
+    answer, _ = json.JSONDecoder().raw_decode(said.out)
+    assert [each["drive"] for each in answer["runs"]] == list(drives)
+    assert [each["verdict"] for each in answer["runs"]] == ["steady", "incomplete", "steady"]
     assert run("latency", "sim:x25m", "--out", "alone") == 0
     results = [
         json.loads(Path(folder, "result.json").read_text())
@@ -266,16 +268,16 @@ def test_drives_on_the_same_hardware_are_not_measured_at_once(
 ) -> None:
     monkeypatch.setattr(shared_device, "hardware_of", lambda *_: frozenset({"/dev/sda"}))
     assert run("iops", "./one.bin", "./two.bin", "sim:x25m", "--scale", "0.01") == 2
-    told = capsys.readouterr().err
-    assert "./one.bin and ./two.bin are on the same drive (/dev/sda)" in told
-    assert "--at-once 1" in told
+    error_text = capsys.readouterr().err
+    assert "./one.bin and ./two.bin are on the same drive (/dev/sda)" in error_text
+    assert "--at-once 1" in error_text
     assert run("iops", "sim:x25m", "sim:x25m") == 2
     assert "sim:x25m is named twice" in capsys.readouterr().err
     assert not Path("runs").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["bench", "sim:x25m"], "'bench' is not allowed; it takes"),
         (["iops", "analytic:x25m-yoo2014"], "is a formula and has no state to settle; test sim:x"),
@@ -302,11 +304,11 @@ def test_drives_on_the_same_hardware_are_not_measured_at_once(
     ],
 )
 def test_mistakes_are_one_line_and_leave_no_run(
-    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(*words) == 2
     said = capsys.readouterr().err
-    assert told in said
+    assert message in said
     assert said.count("\n") == 1
     assert not Path("runs").exists()
 
@@ -338,8 +340,8 @@ def test_a_complete_run_is_of_its_drive_and_says_that_nothing_was_run(
     assert "nothing was run" not in capsys.readouterr().out
     result = Path("run/result.json").read_bytes()
     assert run(*words, "--json") == 0
-    (told,) = json.loads(capsys.readouterr().out)["runs"]
-    assert told["was_complete"]
+    (answer,) = json.loads(capsys.readouterr().out)["runs"]
+    assert answer["was_complete"]
     assert run(*words) == 0
     assert "note  run was complete: nothing was run" in capsys.readouterr().out
     # Another drive under the same name.
@@ -409,7 +411,7 @@ def unwritten(monkeypatch: pytest.MonkeyPatch, require_tool: Any, drive_folder: 
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["ecw", "--size", "64MiB"], "drive's blocks are 4096 B"),
         (["dirth", "--size", "64MiB", "--block-size", "2KiB"], "a request of 2048 bytes on a dr"),
@@ -420,12 +422,12 @@ def unwritten(monkeypatch: pytest.MonkeyPatch, require_tool: Any, drive_folder: 
     ],
 )
 def test_what_a_file_cannot_take_is_refused_before_it_is_written(
-    words: list[str], told: str, capsys: pytest.CaptureFixture[str], unwritten: Path
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str], unwritten: Path
 ) -> None:
     test, *others = words
     assert run(test, str(unwritten), *others) == 2
     said = capsys.readouterr().err
-    assert told in said
+    assert message in said
     assert said.count("\n") == 1
     assert not list(unwritten.parent.glob("refused*"))
     assert not Path("runs").exists()

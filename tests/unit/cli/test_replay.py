@@ -55,13 +55,13 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 @pytest.mark.usefixtures("here")
 def test_a_trace_is_measured_to_its_end(capsys) -> None:
-    told = printed(capsys, "measure", SMALL, "--trace", "a.spc")
-    assert (told["requests"], told["stopped_by"]) == (400, "requests")
-    assert (told["read"]["requests"], told["write"]["requests"]) == (200, 200)
-    assert told["duration_ns"] >= 399 * 1_000_000
-    assert told["lateness"]["requests"] == 400
-    assert told["trace"]["facts"]["requests"] == 400
-    assert (told["plan"]["warmup_requests"], told["plan"]["requests"]) == (0, None)
+    output = printed(capsys, "measure", SMALL, "--trace", "a.spc")
+    assert (output["requests"], output["stopped_by"]) == (400, "requests")
+    assert (output["read"]["requests"], output["write"]["requests"]) == (200, 200)
+    assert output["duration_ns"] >= 399 * 1_000_000
+    assert output["lateness"]["requests"] == 400
+    assert output["trace"]["facts"]["requests"] == 400
+    assert (output["plan"]["warmup_requests"], output["plan"]["requests"]) == (0, None)
 
 
 @pytest.mark.usefixtures("here")
@@ -94,12 +94,12 @@ def test_speed_divides_the_time_and_max_takes_as_long_as_the_drive(capsys) -> No
 
 @pytest.mark.usefixtures("here")
 def test_a_trace_with_response_times_knows_its_depth(capsys) -> None:
-    told = printed(capsys, "measure", SMALL, "--trace", "hm.csv", "--speed", "max")
-    facts = told["trace"]["facts"]
+    output = printed(capsys, "measure", SMALL, "--trace", "hm.csv", "--speed", "max")
+    facts = output["trace"]["facts"]
     # A request arrives every 100 us, and takes 450 us.
     assert facts["depth_max"] == 5
     assert facts["depth_mean"] == pytest.approx((1 + 2 + 3 + 4 + 5 * 296) / 300)
-    assert "lateness" not in told
+    assert "lateness" not in output
     assert "at most 5" in shown(capsys, "measure", SMALL, "--trace", "hm.csv", "--speed", "max")
 
 
@@ -126,8 +126,8 @@ def test_a_late_replay_says_so_first(capsys) -> None:
 
 def test_several_files_are_one_trace_and_devices_lie_in_a_row(here: Path, capsys) -> None:
     (here / "b.spc").write_text(spc(100, device=7))
-    told = printed(capsys, "measure", SMALL, "--trace", "a.spc", "b.spc")
-    assert told["trace"]["facts"]["devices"] == [["0", 400], ["7", 100]]
+    output = printed(capsys, "measure", SMALL, "--trace", "a.spc", "b.spc")
+    assert output["trace"]["facts"]["devices"] == [["0", 400], ["7", 100]]
     assert "2 devices are placed one after the other: 0, 7" in shown(
         capsys, "measure", SMALL, "--trace", "a.spc", "b.spc"
     )
@@ -157,8 +157,8 @@ EDGES = {
 @pytest.mark.parametrize("name", EDGES)
 def test_odd_traces_are_replayed(here: Path, capsys, name: str) -> None:
     (here / name).write_text(EDGES[name])
-    told = printed(capsys, "measure", SMALL, "--trace", name)
-    assert told["requests"] == EDGES[name].count("\n")
+    output = printed(capsys, "measure", SMALL, "--trace", name)
+    assert output["requests"] == EDGES[name].count("\n")
 
 
 BROKEN = {
@@ -219,9 +219,9 @@ def test_what_has_no_effect_on_a_trace_is_refused(capsys) -> None:
 def test_bad_lines_are_left_out_where_that_is_asked_for(here: Path, capsys) -> None:
     (here / "bad.spc").write_text(spc(50) + "0,x,y\n" + spc(50).replace("0,", "0,", 1))
     assert "line 51" in refused(capsys, "measure", SMALL, "--trace", "bad.spc")
-    told = printed(capsys, "measure", SMALL, "--trace", "bad.spc", "--on-bad", "skip")
-    assert told["trace"]["facts"]["skipped"] == 1
-    assert told["requests"] == 100
+    output = printed(capsys, "measure", SMALL, "--trace", "bad.spc", "--on-bad", "skip")
+    assert output["trace"]["facts"]["skipped"] == 1
+    assert output["requests"] == 100
 
 
 def test_memory_does_not_grow_with_the_trace(here: Path) -> None:

@@ -15,13 +15,13 @@ from drivelab.cli import main as cli
 @pytest.fixture
 def file(require_tool: Callable[[str], Path], drive_folder: Path) -> str:
     require_tool("fio")
-    return str(drive_folder / "told.bin")
+    return str(drive_folder / "replayed.bin")
 
 
 def said(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> tuple[str, str]:
     assert cli.main([*words]) == code
-    told = capsys.readouterr()
-    return told.out, told.err
+    captured = capsys.readouterr()
+    return captured.out, captured.err
 
 
 def spc_file(folder: Path, lines: list[str]) -> str:
@@ -40,12 +40,12 @@ def test_a_replay_says_how_long_it_takes_and_how_it_was_sent(
     assert "5 jobs of fio sent one request at a time each" in out
     assert "sent late" in out
     out, _ = said(capsys, 0, *words, "--json")
-    told = json.loads(out)
-    assert (told["kind"], told["requests"], told["stopped_by"]) == ("real", 21, "requests")
-    assert (told["read"]["requests"], told["write"]["requests"]) == (11, 10)
-    assert told["lateness"]["requests"] == 21
-    assert told["trace"]["speed"] == 2.0
-    assert told["extra"] == {"queue_depth": 5, "segments": 1}
+    answer = json.loads(out)
+    assert (answer["kind"], answer["requests"], answer["stopped_by"]) == ("real", 21, "requests")
+    assert (answer["read"]["requests"], answer["write"]["requests"]) == (11, 10)
+    assert answer["lateness"]["requests"] == 21
+    assert answer["trace"]["speed"] == 2.0
+    assert answer["extra"] == {"queue_depth": 5, "segments": 1}
     assert not Path(file).exists()
 
 
@@ -58,15 +58,15 @@ def test_a_late_replay_says_so_first(
     assert "did not keep up with the recorded times" in " ".join(out.split())
 
 
-def test_the_depth_that_fio_keeps_is_told(
+def test_the_depth_that_fio_keeps_is_reported(
     file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trace = str(msr_file(tmp_path))
     words = ["measure", file, "--size", "8MiB", "--trace", trace, "--speed", "max"]
     out, err = said(capsys, 0, *words)
     assert "as fast as it answers" in err
-    told = " ".join(out.split())
-    assert "fio keeps one depth: 2 outstanding, the mean of the recorded ones" in told
+    text = " ".join(out.split())
+    assert "fio keeps one depth: 2 outstanding, the mean of the recorded ones" in text
 
 
 _FAR, _NEAR = "0,999999,512,r,0", "0,0,512,r,0"

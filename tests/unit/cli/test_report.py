@@ -34,7 +34,7 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_printing_browser(tmp_path, monkeypatch)
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+def answer_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     capsys.readouterr()
     assert cli.main([*words, "--json"]) == 0
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -55,12 +55,12 @@ def test_the_page_of_every_kind_of_run_is_written_again_and_printed(
     )
     page = (run / "report.html").read_bytes()
     (run / "report.html").unlink()
-    answer = told(capsys, "report", str(run), "--pdf")
+    answer = answer_of(capsys, "report", str(run), "--pdf")
     assert (run / "report.html").read_bytes() == page
     assert (answer["report"], answer["pdf"]) == (f"{run}/report.html", f"{run}/report.pdf")
     assert (run / "report.pdf").read_bytes().startswith(b"%PDF")
     assert (answer["run"], answer["kind"]) == (str(run), "simulated")
-    elsewhere = told(capsys, "report", str(run), "--out", "elsewhere")
+    elsewhere = answer_of(capsys, "report", str(run), "--out", "elsewhere")
     assert elsewhere["pdf"] is None
     assert Path("elsewhere/report.html").read_bytes() == page
     # It is the run's as its page is.
@@ -71,7 +71,7 @@ def test_the_page_of_every_kind_of_run_is_written_again_and_printed(
 def test_several_runs_are_printed_too(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("modelled", "again"):
         assert cli.main([*CAMPAIGN[:-1], name]) == 0
-    answer = told(capsys, "report", "modelled", "again", "--out", "both", "--pdf")
+    answer = answer_of(capsys, "report", "modelled", "again", "--out", "both", "--pdf")
     assert answer["pdf"] == "both/report.pdf"
     assert Path("both/report.pdf").is_file()
 

@@ -91,7 +91,7 @@ def test_no_runs_yet(capsys) -> None:
     )
 
 
-def test_list_tells_how_each_run_stands(capsys) -> None:
+def test_list_shows_the_state_of_each_run(capsys) -> None:
     make_run(Path("runs/complete"))
     make_run(Path("runs/deep/down/failed"), kind="real", fail_at=(3, 17))
     damaged = make_run(Path("runs/damaged"))
@@ -145,7 +145,7 @@ def test_list_fits_a_narrow_terminal(capsys, monkeypatch) -> None:
     assert "18 of 20, 2 failed" in " ".join(" ".join(lines).split())
 
 
-def test_list_tells_a_run_that_is_being_measured(capsys) -> None:
+def test_list_shows_a_run_that_is_being_measured(capsys) -> None:
     run = make_run(Path("runs/a"))
     with (run / "run.lock").open("ab") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -156,7 +156,7 @@ def test_list_tells_a_run_that_is_being_measured(capsys) -> None:
 # --- show --------------------------------------------------------------------------------
 
 
-def test_show_tells_everything(capsys) -> None:
+def test_show_prints_everything(capsys) -> None:
     run = make_run(Path("run"), kind="real", fail_at=(3, 17))
     make_run(run, kind="real", fail_at=(17,))
     shown = answer(capsys, "show", "run")
@@ -330,10 +330,10 @@ def test_a_profile_is_exported_without_latencies_that_nobody_kept(capsys) -> Non
     passes = json.loads(capsys.readouterr().out)["passes"]
     made = answer(capsys, "export", "profiled", "--csv", "a.csv", "--parquet", "a.parquet")
     assert made["rows"] == passes
-    rows, told = rows_of("a.csv"), rows_of("profiled/passes.csv")
+    rows, own = rows_of("a.csv"), rows_of("profiled/passes.csv")
     assert not [name for name in rows[0] if "latency" in name]
     for name in ("index", "direction", "order", "request_bytes", "requests", "duration_ns"):
-        assert [row[name] for row in rows] == [row[name] for row in told]
+        assert [row[name] for row in rows] == [row[name] for row in own]
     for row in rows:
         sent = row["direction"]
         assert int(row[f"{sent}_requests"]) * int(row["request_bytes"]) == int(row[f"{sent}_bytes"])

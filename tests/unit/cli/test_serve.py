@@ -42,23 +42,23 @@ def test_a_signal_ends_it_with_what_was_served(tmp_path: Path, number: int) -> N
             client.ask(WRITE, 0, 4096, bytes(4096))
             client.ask(READ, 0, 4096)
         process.send_signal(number)
-        told, error = process.communicate(timeout=60)
+        output, error = process.communicate(timeout=60)
     assert (process.returncode, error) == (0, "")
-    assert "1 client, 2 requests" in told
+    assert "1 client, 2 requests" in output
     for word in ("read", "write", "lateness"):
-        assert f"\n{word} " in told
+        assert f"\n{word} " in output
     assert not path.exists()
 
 
-def test_json_is_one_object_and_the_port_is_told(tmp_path: Path) -> None:
+def test_json_is_one_object_and_the_port_is_printed(tmp_path: Path) -> None:
     with serving("--port", "0", "--for", "3s", "--json", *PATIENT) as process:
         assert process.stderr is not None
         first = process.stderr.readline()
         port = int(first.rstrip().rpartition(":")[2].rstrip("/"))
         with NbdClient(port, structured=True) as client:
             client.ask(READ, 0, 4096)
-        told, _ = process.communicate(timeout=60)
-    values = json.loads(told)
+        output, _ = process.communicate(timeout=60)
+    values = json.loads(output)
     assert values["uri"] == f"nbd://127.0.0.1:{port}/"
     assert values["operations"]["read"]["requests"] == 1
     assert values["wall_seconds"] == pytest.approx(3, abs=1.5)
@@ -155,7 +155,7 @@ def test_bad_input_is_refused_and_nothing_is_left(tmp_path: Path, capsys, monkey
     busy.close()
 
 
-def test_a_full_disk_is_told_to_the_client(tmp_path: Path, require_tool) -> None:
+def test_a_full_disk_is_reported_to_the_client(tmp_path: Path, require_tool) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root, to mount a small file system")
     folder = tmp_path / "small"
@@ -172,8 +172,8 @@ def test_a_full_disk_is_told_to_the_client(tmp_path: Path, require_tool) -> None
                     client.ask(WRITE, 0, 4 * 2**20, bytes(4 * 2**20))
                 client.ask(READ, 0, 4096)
             process.terminate()
-            told, _ = process.communicate(timeout=60)
-        assert "no space 1 writes" in told
+            output, _ = process.communicate(timeout=60)
+        assert "no space 1 writes" in output
     finally:
         subprocess.run([str(require_tool("umount")), str(folder)], check=True)
 
@@ -194,9 +194,9 @@ def test_other_programs_use_it(tmp_path: Path, require_tool: Callable[[str], Pat
     image.write_bytes(os.urandom(3 * 2**20))
     with serving("--socket", str(path), "--no-delay", *PATIENT) as process:
         when_served(path).close()
-        told = run(tools["nbdinfo"], uri)
+        shown = run(tools["nbdinfo"], uri)
         for words in ("export-size: 2147483648", "can_multi_conn: true", "can_trim: true"):
-            assert words in told
+            assert words in shown
         run(tools["nbdcopy"], "--flush", str(image), uri)
         writing = ["-c", "write -P 7 8M 1M", "-c", "discard 8M 64k", "-c", "write -z 9M 64k"]
         reading = ["-c", "read -P 0 8M 64k", "-c", "read -P 7 8256k 64k", "-c", "flush"]

@@ -29,7 +29,7 @@ run_side_by_side(["a", "b"], work, guarded, at_once=2)
 """
 
 
-def test_what_each_comes_to_is_told_in_the_order_of_the_names() -> None:
+def test_each_result_is_printed_in_the_order_of_the_names() -> None:
     def work(name: str) -> list[dict[str, str]]:
         if name == "b":
             raise RunError("b is broken")

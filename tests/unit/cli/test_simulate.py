@@ -43,9 +43,9 @@ def test_it_counts_what_measuring_the_same_workload_counts(capsys) -> None:
         measured["extra"]["write_amplification_ratio"]
     )
     for operation, found in stream["operations"].items():
-        told = {key: value for key, value in measured[operation].items() if found[key] is not None}
-        assert {key: found[key] for key in told} == told
-        assert len(told) >= 8
+        known = {key: value for key, value in measured[operation].items() if found[key] is not None}
+        assert {key: found[key] for key in known} == known
+        assert len(known) >= 8
 
 
 def test_parts_are_the_latency(capsys) -> None:
@@ -58,7 +58,7 @@ def test_parts_are_the_latency(capsys) -> None:
         assert all(part["latency_ns_max"] <= operation["latency_ns_max"] for part in parts)
 
 
-def test_what_the_controllers_memory_answered_is_told(capsys, tmp_path: Path) -> None:
+def test_what_the_controllers_memory_answered_is_reported(capsys, tmp_path: Path) -> None:
     text = (ROOT / "tests" / "small_drive.toml").read_text()
     cache = "\n[buffer]\nread_cache_bytes = 65536\nread_ahead_bytes = 16384\n"
     drive = tmp_path / "cached.toml"
@@ -73,7 +73,7 @@ def test_what_the_controllers_memory_answered_is_told(capsys, tmp_path: Path) ->
     assert "read cache: 98 hits, 2 misses" in capsys.readouterr().out
 
 
-def test_generated_writes_sent_otherwise_are_told(capsys, tmp_path: Path) -> None:
+def test_generated_writes_sent_differently_are_reported(capsys, tmp_path: Path) -> None:
     scenario = tmp_path / "flushing.toml"
     scenario.write_text(
         "requests = 1_100\n"
@@ -98,18 +98,18 @@ def test_energy_is_what_operations_and_time_take(capsys, tmp_path: Path) -> None
     drive = tmp_path / "metered.toml"
     drive.write_text(text + energy)
     run = answer(capsys, "simulate", f"sim:{drive}", "--requests", "1000")
-    told, pages = run["energy"], run["flash"]["page_reads"]
-    assert told["cell_joules"] == pytest.approx(pages * 50e-6)
-    assert told["channel_joules"] == pytest.approx(pages * 4096 * 10e-12)
-    assert told["idle_joules"] == pytest.approx(0.1 * run["duration_ns"] * 1e-9)
-    whole = told["cell_joules"] + told["channel_joules"] + told["idle_joules"]
-    assert told["joules"] == pytest.approx(whole)
-    assert told["mean_watts"] == pytest.approx(whole / (run["duration_ns"] * 1e-9))
-    assert told["iops_per_watt"] == pytest.approx(1000 / whole)
+    used, pages = run["energy"], run["flash"]["page_reads"]
+    assert used["cell_joules"] == pytest.approx(pages * 50e-6)
+    assert used["channel_joules"] == pytest.approx(pages * 4096 * 10e-12)
+    assert used["idle_joules"] == pytest.approx(0.1 * run["duration_ns"] * 1e-9)
+    whole = used["cell_joules"] + used["channel_joules"] + used["idle_joules"]
+    assert used["joules"] == pytest.approx(whole)
+    assert used["mean_watts"] == pytest.approx(whole / (run["duration_ns"] * 1e-9))
+    assert used["iops_per_watt"] == pytest.approx(1000 / whole)
     assert cli.main(["simulate", f"sim:{drive}", "--requests", "1000"]) == 0
     screen = capsys.readouterr().out
     assert "\nenergy    " in screen
-    assert f"{told['mean_watts']:.4g} W on average" in screen
+    assert f"{used['mean_watts']:.4g} W on average" in screen
 
 
 def test_one_read_of_an_idle_drive_is_cell_and_transfer(capsys) -> None:
@@ -128,7 +128,7 @@ def test_one_read_of_an_idle_drive_is_cell_and_transfer(capsys) -> None:
     assert sum(run["channel_utilisation_ratio"]) == pytest.approx(12.3 / 87.3)
 
 
-def test_every_request_submitted_is_told(capsys) -> None:
+def test_every_submitted_request_is_reported(capsys) -> None:
     run = answer(capsys, "simulate", SMALL, *MIXED, "--warmup-requests", "300")
     assert (run["warmup_requests"], run["counted_requests"]) == (300, 2000)
     # When the window closes the other requests of the queue are outstanding.
@@ -148,7 +148,7 @@ def test_seconds_are_simulated_time(capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("requests", "percent", "told"),
+    ("requests", "percent", "message"),
     [
         (99, 99.0, False),
         (100, 99.0, True),
@@ -158,8 +158,8 @@ def test_seconds_are_simulated_time(capsys) -> None:
         (2, 50.0, True),
     ],
 )
-def test_percentile_needs_a_request_above_it(requests: int, percent: float, told: bool) -> None:
-    assert percentile_is_supported(requests, percent) is told
+def test_percentile_needs_a_request_above_it(requests: int, percent: float, message: bool) -> None:
+    assert percentile_is_supported(requests, percent) is message
 
 
 @pytest.mark.parametrize("drive", [SMALL, "sim:x25m", "sim:bench-64gib"])
@@ -233,7 +233,7 @@ def scenario(tmp_path: Path) -> Path:
     return path
 
 
-def test_streams_of_a_scenario_are_told_apart(scenario: Path, capsys) -> None:
+def test_streams_of_a_scenario_are_distinguished(scenario: Path, capsys) -> None:
     run = answer(capsys, "simulate", SMALL, "--scenario", str(scenario))
     assert (run["duration_ns"], run["stopped_by"]) == (20_000_000, "seconds")
     database, log, listed = run["streams"]
@@ -325,23 +325,28 @@ def test_time_series_adds_up_to_the_run(capsys, tmp_path: Path) -> None:
 
 def test_what_completes_as_the_window_ends_has_no_interval_of_its_own() -> None:
     bins = [(1, 10, 5, 5), (2, 20, 9, 6), (1, 10, 8, 8)]
-    told = series_json({"interval_ns": 100, "rows": [("a", "read", bins)]}, 200)
-    assert [(row["start_ns"], row["end_ns"], row["requests"]) for row in told["rows"]] == [
+    written = series_json({"interval_ns": 100, "rows": [("a", "read", bins)]}, 200)
+    assert [(row["start_ns"], row["end_ns"], row["requests"]) for row in written["rows"]] == [
         (0, 100, 1),
         (100, 200, 3),
     ]
-    last = told["rows"][-1]
+    last = written["rows"][-1]
     assert (last["iops"], last["latency_ns_mean"], last["latency_ns_max"]) == (3e7, 17 / 3, 8)
 
 
 def test_a_lost_request_fails_the_run() -> None:
     result = {"read": {"requests": 5}, "write": None, "trim": None, "flush": None}
     stream = {"submitted_requests": 8, "result": result}
-    told = {"warmup_requests": 2, "counted_requests": 5, "drained_requests": 1, "streams": [stream]}
-    assert submitted_requests(told) == 8
+    values = {
+        "warmup_requests": 2,
+        "counted_requests": 5,
+        "drained_requests": 1,
+        "streams": [stream],
+    }
+    assert submitted_requests(values) == 8
     for key, value in (("drained_requests", 0), ("counted_requests", 6)):
         with pytest.raises(RunError, match="the simulation lost requests"):
-            submitted_requests(told | {key: value})
+            submitted_requests(values | {key: value})
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
@@ -390,7 +395,7 @@ def test_wrong_scenario_is_one_line(change, said, scenario: Path, capsys) -> Non
     assert said in captured.err
 
 
-def test_shares_of_a_scenario_are_told_and_held(tmp_path: Path, capsys) -> None:
+def test_shares_of_a_scenario_are_reported_and_kept(tmp_path: Path, capsys) -> None:
     path = tmp_path / "mix.toml"
     deep = '[[stream]]\nname = "deep"\nqueue_depth = 16\nshare = 0.75\n'
     shallow = '[[stream]]\nname = "shallow"\nqueue_depth = 1\nshare = 0.25\n'
@@ -515,7 +520,7 @@ def test_a_firmware_of_ones_own_takes_the_place_of_the_built_in(capsys, tmp_path
     assert error.count("\n") == 1
 
 
-def test_a_firmware_of_ones_own_tells_what_it_counts(capsys, tmp_path: Path) -> None:
+def test_your_own_firmware_reports_what_it_counts(capsys, tmp_path: Path) -> None:
     preset = tmp_path / "drive.toml"
     preset.write_text(LIKE_THE_EXAMPLE)
     source = tmp_path / "hot_cold.c"
@@ -523,14 +528,14 @@ def test_a_firmware_of_ones_own_tells_what_it_counts(capsys, tmp_path: Path) -> 
     words = ["simulate", f"sim:{preset}", *MIXED]
     assert "firmware_counts" not in answer(capsys, *words)
     words += ["--firmware", str(built(source))]
-    told = answer(capsys, *words)
-    counts = told["firmware_counts"]
+    values = answer(capsys, *words)
+    counts = values["firmware_counts"]
     assert list(counts)[:2] == ["map_lookups", "pages_moved"]
-    assert counts["pages_moved"] == told["flash"]["collection_moves"]
+    assert counts["pages_moved"] == values["flash"]["collection_moves"]
     assert counts["hot_writes"] + counts["cold_writes"] > 0
     assert cli.main(words) == 0
-    told_lines = [each.split() for each in capsys.readouterr().out.splitlines()]
-    assert ["firmware", f"{counts['map_lookups']:,}", "map_lookups"] in told_lines
+    printed_lines = [each.split() for each in capsys.readouterr().out.splitlines()]
+    assert ["firmware", f"{counts['map_lookups']:,}", "map_lookups"] in printed_lines
 
 
 def test_the_time_of_a_model_is_not_that_of_another_firmware(capsys, tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ def written(
 
 def answers(capsys, words: list[str]) -> list[dict[str, Any]]:
     assert cli.main([*words, "--json"]) == 0
-    told: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["scenarios"]
-    return told
+    answer: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["scenarios"]
+    return answer
 
 
 def test_every_scenario_is_run_from_a_drive_of_its_own(capsys) -> None:
@@ -44,10 +44,10 @@ def test_every_scenario_is_run_from_a_drive_of_its_own(capsys) -> None:
 
 
 def test_a_preconditioned_drive_holds_what_the_flows_say(capsys) -> None:
-    (told,) = answers(
+    (answer,) = answers(
         capsys, written([{"Read_Percentage": "100", "Working_Set_Percentage": "100"}])
     )
-    simulation = told["simulation"]
+    simulation = answer["simulation"]
     assert simulation["condition"] == "filled"
     words = "of 157286 pages, drawn at random, hold data"
     assert simulation["occupancy"] == f"{round(157_286 * 0.7)} {words}"
@@ -56,11 +56,11 @@ def test_a_preconditioned_drive_holds_what_the_flows_say(capsys) -> None:
 
 
 def test_a_drive_that_was_never_written_answers_reads_as_mqsim_s(capsys) -> None:
-    (told,) = answers(capsys, written([{}], drive={"Enabled_Preconditioning": "false"}))
-    assert told["simulation"]["condition"] == "filled"
+    (answer,) = answers(capsys, written([{}], drive={"Enabled_Preconditioning": "false"}))
+    assert answer["simulation"]["condition"] == "filled"
     words = written([{"Read_Percentage": "0"}], drive={"Enabled_Preconditioning": "false"})
-    (told,) = answers(capsys, words)
-    assert told["simulation"]["condition"] == "fresh"
+    (answer,) = answers(capsys, words)
+    assert answer["simulation"]["condition"] == "fresh"
 
 
 def test_the_words_of_a_run_name_what_is_otherwise(capsys) -> None:
@@ -122,7 +122,7 @@ def test_options_without_effect_are_refused(words: list[str], said: str, capsys)
     assert said in capsys.readouterr().err
 
 
-def test_a_mistake_in_the_last_scenario_is_told_before_the_first_runs(
+def test_a_mistake_in_the_last_scenario_is_reported_before_the_first_runs(
     capsys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object, **__: object) -> None:
@@ -136,14 +136,14 @@ def test_a_mistake_in_the_last_scenario_is_told_before_the_first_runs(
 
 def test_what_is_otherwise_than_in_mqsim_is_said(capsys) -> None:
     flow = {"Address_Alignment_Unit": "16", "Initial_Occupancy_Percentage": "50"}
-    (told,) = answers(capsys, written([flow, flow], drive={"Enabled_Preconditioning": "true"}))
-    notes = " ".join(told["notes"])
+    (answer,) = answers(capsys, written([flow, flow], drive={"Enabled_Preconditioning": "true"}))
+    notes = " ".join(answer["notes"])
     assert "Address_Alignment_Unit of flow 1: requests begin at multiples of their own" in notes
     assert "Initial_Occupancy_Percentage: pages with data are anywhere" in notes
-    assert told["simulation"]["unit"] == "chip"
-    (told,) = answers(
+    assert answer["simulation"]["unit"] == "chip"
+    (answer,) = answers(
         capsys, written([{"Channel_IDs": "0"}], drive={"Enabled_Preconditioning": "false"})
     )
-    (stream,) = told["simulation"]["streams"]
-    whole = told["simulation"]["capacity_bytes"]
+    (stream,) = answer["simulation"]["streams"]
+    whole = answer["simulation"]["capacity_bytes"]
     assert 0 < stream["range_bytes"] < whole / 2

@@ -31,7 +31,7 @@ def test_each_handle_that_was_used_has_a_line() -> None:
     ]
 
 
-def test_what_went_elsewhere_is_told() -> None:
+def test_what_went_elsewhere_is_reported() -> None:
     lines = list(placement_lines({**COUNTS, "invalid_pages": 3, "displaced_pages": 4}))
     assert lines[-2:] == [
         "          3 pages under handles or groups that it has not",
@@ -41,13 +41,13 @@ def test_what_went_elsewhere_is_told() -> None:
 
 
 def test_a_scenario_names_handles_on_any_drive(capsys: pytest.CaptureFixture[str]) -> None:
-    def told(drive: str) -> dict[str, object]:
+    def simulated_values(drive: str) -> dict[str, object]:
         asked = ["simulate", drive, "--scenario", "flash-cache", "--requests", "2000"]
         assert main([*asked, "--warmup-requests", "0", "--json"]) == 0
         values: dict[str, object] = json.loads(capsys.readouterr().out)
         return values
 
-    values = told(f"sim:{ROOT / 'examples' / 'placement.toml'}")
+    values = simulated_values(f"sim:{ROOT / 'examples' / 'placement.toml'}")
     placement = values["placement"]
     assert isinstance(placement, dict)
     host = placement["host_pages"]
@@ -56,4 +56,4 @@ def test_a_scenario_names_handles_on_any_drive(capsys: pytest.CaptureFixture[str
     streams = values["streams"]
     assert isinstance(streams, list)
     assert [stream["placement"] for stream in streams] == [1, 2]
-    assert "placement" not in told("sim:x25m")
+    assert "placement" not in simulated_values("sim:x25m")

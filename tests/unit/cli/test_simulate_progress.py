@@ -65,17 +65,17 @@ def test_a_short_run_says_nothing_and_a_terminal_is_left_clean(clock, capsys, mo
     assert capsys.readouterr().err == f"\r{line}\r{'':<{len(line)}}\r"
 
 
-def test_the_command_tells_and_its_result_stays_alone(capsys, monkeypatch) -> None:
+def test_the_command_prints_notes_and_its_result_stays_alone(capsys, monkeypatch) -> None:
     for name in ("SILENT_SECONDS", "LINE_EVERY_SECONDS"):
         monkeypatch.setattr(simulate_progress, name, 0.0)
     words = ["simulate", SMALL, "--queue-depth", "64", "--requests", "3000000", "--json"]
     assert cli.main(words) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)["counted_requests"] == 3_000_000
-    told = [re.fullmatch(r"drivelab: (\d+) %: ([\d,]+) requests in .*", line)
+    result = [re.fullmatch(r"drivelab: (\d+) %: ([\d,]+) requests in .*", line)
             for line in captured.err.splitlines()]  # fmt: skip
-    counts = [int(line[2].replace(",", "")) for line in told]
+    counts = [int(line[2].replace(",", "")) for line in result]
     assert counts == sorted(counts)
     assert 0 < counts[-1] < 3_000_000
-    for line, count in zip(told, counts, strict=True):
+    for line, count in zip(result, counts, strict=True):
         assert abs(int(line[1]) - count / 30_000) <= 0.5

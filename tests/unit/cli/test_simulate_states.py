@@ -40,8 +40,8 @@ def latencies(run: dict) -> dict:
     operations = run["streams"][0]["operations"]
     rates = ("iops", "bandwidth_bytes_per_second")
     return {
-        operation: {name: value for name, value in told.items() if name not in rates}
-        for operation, told in operations.items()
+        operation: {name: value for name, value in result.items() if name not in rates}
+        for operation, result in operations.items()
     }
 
 
@@ -239,8 +239,8 @@ def test_a_state_that_does_not_fit_leaves_the_older_one_and_the_result(
     assert path.read_bytes() == b"older"
     assert sorted(tmp_path.iterdir()) == [path, series, tmp_path / "small.toml"]
     if form:
-        told = json.loads(captured.out)
-        assert (told["counted_requests"], told["saved_state"]) == (2000, None)
+        result = json.loads(captured.out)
+        assert (result["counted_requests"], result["saved_state"]) == (2000, None)
     else:
         assert "counted   2,000 requests" in captured.out
         assert captured.out.splitlines()[-1] == f"wrote {series}"

@@ -37,7 +37,7 @@ def test_zones_have_lines_and_what_did_not_happen_has_none() -> None:
     assert refusal_caution(COUNTS) is None
 
 
-def test_what_was_refused_is_told_by_its_reason() -> None:
+def test_refusals_are_reported_by_their_reason() -> None:
     counts = {**COUNTS, "refused_full": 2, "refused_not_at_pointer": 7, "refused_commands": 9}
     lines = list(zone_lines(counts))
     assert lines[-2:] == [
@@ -54,7 +54,7 @@ def test_what_was_refused_is_told_by_its_reason() -> None:
     assert one.startswith("the drive refused 1 command: wrote to a full zone")
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+def answer_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     assert main(["simulate", *words, "--json"]) == 0
     values: dict[str, Any] = json.loads(capsys.readouterr().out)
     return values
@@ -63,12 +63,12 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 def test_one_scenario_runs_with_zones_and_without(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ("--scenario", str(EXAMPLES / "zoned-logs.toml"), "--requests", "2000")
     asked = (*asked, "--warmup-requests", "0")
-    values = told(capsys, ZONED, *asked)
+    values = answer_of(capsys, ZONED, *asked)
     assert values["zones"]["refused_commands"] == 0
     assert values["zones"]["resets"] > 0
     assert values["flash"]["write_amplification_ratio"] == 1
     assert [stream["zones"] for stream in values["streams"]] == [4, 4, 4]
-    without = told(capsys, f"sim:{EXAMPLES / 'zones-off.toml'}", *asked)
+    without = answer_of(capsys, f"sim:{EXAMPLES / 'zones-off.toml'}", *asked)
     assert "zones" not in without
 
 
@@ -76,7 +76,7 @@ def test_random_writes_are_refused_and_that_is_said_first(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     asked = ("--write-ratio", "1", "--write-size", "16KiB", "--requests", "1000")
-    values = told(capsys, ZONED, *asked)
+    values = answer_of(capsys, ZONED, *asked)
     refused = values["zones"]["refused_commands"]
     assert refused > 900
     operations = values["streams"][0]["operations"]

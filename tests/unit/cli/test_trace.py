@@ -295,11 +295,11 @@ def test_the_log_of_a_simulated_run_is_a_trace(capsys) -> None:
     assert cli.main(["simulate", drive, *words, "--log", "log.parquet", "--json"]) == 0
     simulated = json.loads(capsys.readouterr().out)
     assert cli.main(["trace", "characterize", "log.parquet", "--window", "10ms", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    result = json.loads(capsys.readouterr().out)
     (stream,) = simulated["streams"]
     for name in ("read", "write"):
         was = stream["operations"][name]
-        assert told["operations"][name]["requests"] == was["requests"]
-        assert told[name]["response"]["mean_ns"] == pytest.approx(was["latency_ns_mean"])
+        assert result["operations"][name]["requests"] == was["requests"]
+        assert result[name]["response"]["mean_ns"] == pytest.approx(was["latency_ns_mean"])
     # A closed loop of four, but for those that were outstanding at its ends.
-    assert told["characteristics"]["queue_depth"] == pytest.approx(4, rel=0.01)
+    assert result["characteristics"]["queue_depth"] == pytest.approx(4, rel=0.01)

@@ -54,11 +54,16 @@ def test_firmware_is_profiled_and_learned_from(
     page: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The profiles of four workloads take a minute: the last step's small drive stands for them."""
-    told = [command for command, text in commands(page) if text is None]
-    assert [command.split()[1] for command in told] == ["profile", "evaluate", "train", "profile"]
-    assert cli.main(told[-1].split()) == 0
+    without_output = [command for command, text in commands(page) if text is None]
+    assert [command.split()[1] for command in without_output] == [
+        "profile",
+        "evaluate",
+        "train",
+        "profile",
+    ]
+    assert cli.main(without_output[-1].split()) == 0
     assert "mix.toml" in capsys.readouterr().out
     # One workload says nothing about others.
-    for command in told[1:3]:
+    for command in without_output[1:3]:
         assert cli.main(command.replace("runs/firmware", "runs/own").split()) == 2
         assert "3 are needed, and there is 1" in capsys.readouterr().err

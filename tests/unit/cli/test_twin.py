@@ -59,12 +59,12 @@ def test_the_same_command_measures_nothing_again(
     tables = [made / name / "measurements.csv" for name in ("run", "again")]
     measured = [each.read_bytes() for each in tables]
     assert cli.main([*TWIN, "--out", str(made)]) == 0
-    told = capsys.readouterr()
-    assert f"drivelab serve sim:{made / 'twin.toml'}" in told.out
+    captured = capsys.readouterr()
+    assert f"drivelab serve sim:{made / 'twin.toml'}" in captured.out
     assert result_of(made) == before
     assert [each.read_bytes() for each in tables] == measured
     # Progress is told of what is measured.
-    assert "measurements" not in told.err
+    assert "measurements" not in captured.err
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_mistakes_are_one_line_before_anything_is_measured(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert cli.main(["twin", *words, "--out", "t"]) == 2
-    told = capsys.readouterr().err
-    assert message in told
-    assert told.count("\n") == 1
+    error_text = capsys.readouterr().err
+    assert message in error_text
+    assert error_text.count("\n") == 1
     assert not (tmp_path / "t").exists()

@@ -49,10 +49,10 @@ def test_a_pipe_gets_lines_and_objects(served, tmp_path: Path, capsys) -> None:
     assert first.startswith(SMALL)
     for name in (str(tmp_path / "s"), SMALL, served[1]):
         assert cli.main(["watch", name, "--for", "1500ms", "--json"]) == 0
-        told = [json.loads(each) for each in capsys.readouterr().out.splitlines()]
-        assert 1 <= len(told) <= 3
-        assert all(each["drive"] == SMALL for each in told)
-    assert told[-1]["total"]["operations"]["write"]["requests"] == 1
+        answer = [json.loads(each) for each in capsys.readouterr().out.splitlines()]
+        assert 1 <= len(answer) <= 3
+        assert all(each["drive"] == SMALL for each in answer)
+    assert answer[-1]["total"]["operations"]["write"]["requests"] == 1
     assert cli.main(["watch", "--for", "1s"]) == 0
     assert " IOPS, " in capsys.readouterr().out
 

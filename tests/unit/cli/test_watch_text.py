@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from made_watched import about, told, watched
+from made_watched import about, counted_second, watched
 
 from drivelab.cli.watch_text import line, screen
 from drivelab.live.state import state
@@ -17,7 +17,7 @@ WATCHED = {
     "array": state(about("raid0", 4), watched(channels=40, units=80)),
     "disk": state(about("hdd"), watched(disks=1)),
     "disks": state(about("raid0", 5), watched(disks=5)),
-    "idle": state(about(), watched() | {"second": told()}),
+    "idle": state(about(), watched() | {"second": counted_second()}),
     "without a drive": state(about(), watched() | {"stretch": None}),
 }
 

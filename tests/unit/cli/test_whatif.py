@@ -14,8 +14,8 @@ from drivelab.report import what_if_page
 def test_the_page_is_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.html"
     assert cli.main(["whatif", "--out", str(page), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told == {"page": str(page), "size_bytes": page.stat().st_size}
+    answer = json.loads(capsys.readouterr().out)
+    assert answer == {"page": str(page), "size_bytes": page.stat().st_size}
     text = page.read_text()
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
     assert "https://" not in text

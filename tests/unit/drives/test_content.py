@@ -50,10 +50,12 @@ WRITES = ("--write-ratio", "1", "--write-random", "0", "--write-size", "128k", "
 def test_content_decides_what_a_write_costs(capsys: pytest.CaptureFixture[str], drive: str) -> None:
     amplification = {}
     for content in ("zero", "database", "random"):
-        told = simulated(capsys, drive, *WRITES, "--requests", "2000", "--content", content)
-        amplification[content] = told["flash"]["write_amplification_ratio"]
-        assert told["streams"][0]["content"] == content
-        assert (f"content {content}" in told["streams"][0]["description"]) == (content != "random")
+        result = simulated(capsys, drive, *WRITES, "--requests", "2000", "--content", content)
+        amplification[content] = result["flash"]["write_amplification_ratio"]
+        assert result["streams"][0]["content"] == content
+        assert (f"content {content}" in result["streams"][0]["description"]) == (
+            content != "random"
+        )
     # Nothing of zeroes; half of 9 pages in 10, up to what waits for its other half.
     assert amplification["zero"] == 0
     assert amplification["database"] == pytest.approx(0.45, rel=0.01)
@@ -69,10 +71,10 @@ def test_streams_of_a_scenario_have_contents(
         '[[stream]]\nname = "new"\nqueue_depth = 1\nwrite_ratio = 1.0\ncontent = "zero"\n'
         '[[stream]]\nname = "old"\nrate_iops = 10\nwrite_ratio = 1.0\n'
     )
-    told = simulated(capsys, drive, "--scenario", str(scenario))
-    assert [stream["content"] for stream in told["streams"]] == ["zero", "random"]
-    zero = told["streams"][0]["operations"]["write"]["requests"]
-    assert told["flash"]["zero_pages"] == zero
+    result = simulated(capsys, drive, "--scenario", str(scenario))
+    assert [stream["content"] for stream in result["streams"]] == ["zero", "random"]
+    zero = result["streams"][0]["operations"]["write"]["requests"]
+    assert result["flash"]["zero_pages"] == zero
     scenario.write_text(scenario.read_text().replace('"zero"', '"text"'))
     assert main(["simulate", drive, "--scenario", str(scenario)]) == 2
     said = capsys.readouterr().err
@@ -88,9 +90,9 @@ def test_measuring_heeds_content(capsys: pytest.CaptureFixture[str], drive: str)
             main(["measure", drive, *WRITES, "--requests", "500", "--content", content, "--json"])
             == 0
         )
-        told = json.loads(capsys.readouterr().out)
-        latency[content] = told["write"]["latency_ns_mean"]
-        assert told["plan"].get("content", "random") == content
+        answer = json.loads(capsys.readouterr().out)
+        latency[content] = answer["write"]["latency_ns_mean"]
+        assert answer["plan"].get("content", "random") == content
     # Zeroes cross the link and no more; the rest waits for programs.
     assert latency["zero"] < latency["random"] / 2
     plan = MeasurementPlan(content="zero")

@@ -62,7 +62,7 @@ def test_the_file_of_a_preset_needs_its_prefix(tmp_path: Path) -> None:
         open_drive(str(path))
 
 
-def test_missing_preset_files_are_told_by_their_reader(tmp_path: Path) -> None:
+def test_missing_preset_files_are_reported_by_their_reader(tmp_path: Path) -> None:
     for prefix in ("sim:", "analytic:"):
         with pytest.raises(UsageError, match=r"no (preset )?file"):
             open_drive(f"{prefix}{tmp_path}/missing.toml")

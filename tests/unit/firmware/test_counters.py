@@ -93,7 +93,7 @@ def test_a_run_a_group_makes_a_row_a_record(tmp_path: Path) -> None:
     assert np.array_equal(events.values, np.rint(events.values))
 
 
-def test_a_machine_without_counters_is_told(
+def test_a_machine_without_counters_gets_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "software").mkdir()
@@ -110,7 +110,7 @@ def test_a_machine_without_counters_is_told(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_processor_that_does_not_count_everything_is_told_before_anything_is_run(
+def test_a_processor_that_does_not_count_everything_is_refused_before_anything_is_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Many virtual machines show counters and lack some."""

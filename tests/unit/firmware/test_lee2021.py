@@ -46,7 +46,7 @@ def test_each_is_within_five_percent_of_the_table(published: PublishedWorkload) 
 
 
 @each_workload
-def test_the_page_sets_each_beside_the_table(published: PublishedWorkload) -> None:
+def test_the_page_shows_each_next_to_the_table(published: PublishedWorkload) -> None:
     found = counted_values(counted(published.label))
     texts = [f"{published.records:,}"]
     texts += [

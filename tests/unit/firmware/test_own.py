@@ -198,16 +198,16 @@ def test_every_end_of_a_program_has_a_line(folder: Path) -> None:
             assert run.stderr is not None
             ended[name, *way] = run.stderr.read(), run.wait()
     # Nobody reads its records; its stack is too small for it.
-    told = "drivelab-firmware: standard output: Broken pipe (os error 32)\n"
-    assert ended.pop(("whole",)) == (told, 2)
+    message = "drivelab-firmware: standard output: Broken pipe (os error 32)\n"
+    assert ended.pop(("whole",)) == (message, 2)
     # A worker's thread has a stack of its own.
-    told = "drivelab-firmware: your firmware was ended by SIGSEGV, a wrong address"
+    message = "drivelab-firmware: your firmware was ended by SIGSEGV, a wrong address"
     for said, code in ended.values():
-        assert said.startswith(told)
+        assert said.startswith(message)
         assert (said.count("\n"), code) == (1, -signal.SIGSEGV)
 
 
-def test_what_does_not_compile_is_told_in_the_compiler_s_words(folder: Path) -> None:
+def test_what_does_not_compile_is_reported_in_the_compilers_words(folder: Path) -> None:
     for source, text, said in (
         ("a.c", "int x = ;\n", "a.c does not compile for x86_64: a.c:1:9: error: expected"),
         ("b.rs", "fn f() { 1 }\n", r"b.rs does not compile for x86_64: error.*b.rs:1:"),

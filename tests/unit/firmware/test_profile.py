@@ -170,8 +170,8 @@ def test_requests_add_up_to_their_record(folder: Path, capsys: pytest.CaptureFix
     assert (each["record_requests"], whole["record_requests"]) == (1, 1000)
     (alone,), (together,) = each["workloads"], whole["workloads"]  # type: ignore[misc]
     assert (alone["records"], together["records"]) == (3000, 3)
-    told = ("target_ns_per_request", "target_ns_per_request_low", "target_ns_per_request_high")
-    for name in (*told, "host_instructions_per_request", "pages_moved_per_request"):
+    expected = ("target_ns_per_request", "target_ns_per_request_low", "target_ns_per_request_high")
+    for name in (*expected, "host_instructions_per_request", "pages_moved_per_request"):
         assert alone[name] == together[name]
     p50, p99 = alone["target_record_ns_p50"], alone["target_record_ns_p99"]
     # Most requests meet no collection.
@@ -221,7 +221,7 @@ def test_commas_are_as_good_as_any_letter(
     assert observers(moved)[0].plugin.parent == moved
 
 
-def test_a_broken_target_is_told_before_anything_is_done(
+def test_a_broken_target_is_reported_before_anything_is_done(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(profile, "observe", None)
@@ -242,7 +242,7 @@ def test_what_was_not_built_is_named(tmp_path: Path) -> None:
         firmware_program(tmp_path, "aarch64")
 
 
-def test_a_machine_without_qemu_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_qemu_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(UsageError, match=r"qemu-x86_64 is not installed: install qemu-user 7\.2"):
         observers()

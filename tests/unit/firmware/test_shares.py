@@ -38,7 +38,7 @@ def test_the_static_count_knows_no_collection() -> None:
     assert busy == pytest.approx(cycles_ns + payload_ns + map_ns)
 
 
-def test_without_rest_from_collection_it_is_told_apart() -> None:
+def test_without_rest_from_collection_it_is_distinguished() -> None:
     always = [
         profiled("A", 200, moved=1000),
         profiled("B", 700, moved=10),

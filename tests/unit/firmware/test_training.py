@@ -159,7 +159,7 @@ def test_a_model_predicts_workloads_that_it_has_not_seen(
     assert both.cautions == ()
 
 
-def test_what_is_unlike_all_that_was_seen_is_told(profiles: list[Profiled]) -> None:
+def test_what_is_unlike_everything_seen_is_reported(profiles: list[Profiled]) -> None:
     far = profiles[3]
     host = RecordLog(far.host.columns, 3 * far.host.values, far.host.parameters)
     found = predict(train(profiles, FIRMWARE), "m", [Observed("far", far.counted, host)])
@@ -187,7 +187,7 @@ def test_what_does_not_fit_is_refused(profiles: list[Profiled]) -> None:
         train([*profiles[1:], Profiled("R", other.counted, other.host, slower)], FIRMWARE)
 
 
-def test_costs_that_no_drive_may_have_are_told(profiles: list[Profiled]) -> None:
+def test_costs_that_no_drive_may_have_are_reported(profiles: list[Profiled]) -> None:
     huge = [
         Profiled(
             each.label,

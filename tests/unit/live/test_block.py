@@ -63,9 +63,9 @@ def test_data_come_back(serve: Callable[..., BlockDrive], block_size: str) -> No
         assert os.pread(device, len(plain), 0) == plain
     finally:
         os.close(device)
-    told, error = drive.end()
+    output, error = drive.end()
     assert error == ""
-    values = json.loads(told)
+    values = json.loads(output)
     assert values["device"] == drive.path
     assert values["operations"]["flush"]["requests"] >= 1
     assert values["failed_requests"] == 0
@@ -95,8 +95,8 @@ def test_discarded_ranges_read_as_zeroes(
         os.posix_fadvise(device.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         read = os.pread(device.fileno(), MIB, 0)
     assert read == bytes(MIB // 2 + 4096) + b"x" * (MIB // 2 - 4096)
-    told, _ = drive.end()
-    assert json.loads(told)["operations"]["trim"]["bytes"] == MIB // 2
+    output, _ = drive.end()
+    assert json.loads(output)["operations"]["trim"]["bytes"] == MIB // 2
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -118,9 +118,9 @@ def test_a_disk_has_no_flash() -> None:
 
 
 def test_before_the_first_request_there_is_nothing_to_divide() -> None:
-    from made_watched import told
+    from made_watched import counted_second
 
-    seen = watched() | {"total": told(), "stretch": None}
+    seen = watched() | {"total": counted_second(), "stretch": None}
     families = parsed(metrics(about(), seen))
     assert value(families, "drivelab_wall_seconds_total") == 0
     assert families["drivelab_latency_seconds"].samples == []

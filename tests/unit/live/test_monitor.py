@@ -55,14 +55,14 @@ def asked(
 def second_after(port: int, second: int) -> dict:
     deadline = time.monotonic() + 30
     while True:
-        told = json.loads(asked(port, "/state")[2])
-        if told["second"] > second:
-            return told
+        second_state = json.loads(asked(port, "/state")[2])
+        if second_state["second"] > second:
+            return second_state
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
-def test_numbers_are_those_that_serve_tells_at_the_end(
+def test_numbers_are_those_that_serve_prints_at_the_end(
     shown: tuple[Serving, int], tmp_path: Path
 ) -> None:
     serving, port = shown
@@ -73,20 +73,24 @@ def test_numbers_are_those_that_serve_tells_at_the_end(
             client.ask(READ, place * 4096, 4096)
     # Two seconds on, every one of them is told.
     before = json.loads(asked(port, "/state")[2])["second"]
-    told = second_after(port, before + 1)
+    second_state = second_after(port, before + 1)
     text = asked(port, "/metrics")[2].decode()
     served = serving.stop()
     for name, requests in (("write", 30), ("read", 20)):
-        of = told["total"]["operations"][name]
+        of = second_state["total"]["operations"][name]
         assert of["requests"] == requests == served.operations[name].requests
         assert of["latency_ns_mean"] == served.operations[name].latency_ns_mean
         assert f'drivelab_latency_seconds_count{{operation="{name}"}} {requests}\n' in text
         assert f'drivelab_request_bytes_total{{operation="{name}"}} {requests * 4096}\n' in text
-    assert told["total"]["lateness"]["replies"] == 50
-    assert told["total"]["flash"]["page_reads"] + told["total"]["flash"]["buffer_hit_pages"] >= 20
-    assert (told["clients"], told["connected_clients"]) == (1, 0)
+    assert second_state["total"]["lateness"]["replies"] == 50
+    assert (
+        second_state["total"]["flash"]["page_reads"]
+        + second_state["total"]["flash"]["buffer_hit_pages"]
+        >= 20
+    )
+    assert (second_state["clients"], second_state["connected_clients"]) == (1, 0)
     # All rows together are all requests.
-    assert told["now"]["requests"] == 0
+    assert second_state["now"]["requests"] == 0
 
 
 def test_paths_methods_and_names(shown: tuple[Serving, int]) -> None:

@@ -80,11 +80,11 @@ def test_sqlite_on_ext4_comes_back_whole(
             again_until_done(require_tool("mount"), drive.path, root)
             committed = write_until_cut(root / "database", committed)
             again_until_done(require_tool("umount"), root)
-        told, _ = drive.end()
+        output, _ = drive.end()
     finally:
         drive.kill()
         subprocess.run([require_tool("umount"), "--quiet", root], check=False)
-    assert "\npower " in told
+    assert "\npower " in output
     # What the drive would have shown, without more cuts.
     again_until_done(require_tool("mount"), "-o", "loop", backing, root)
     try:

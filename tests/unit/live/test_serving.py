@@ -96,7 +96,7 @@ def _reads():
     return Characteristics(queue_depth=1)
 
 
-def test_a_dilated_drive_tells_its_own_time(drive: SimulatedDrive, tmp_path: Path) -> None:
+def test_a_dilated_drive_reports_its_own_time(drive: SimulatedDrive, tmp_path: Path) -> None:
     settings = ServeSettings(tmp_path / "s", dilation=50)
     with Serving(drive, settings) as serving:
         with NbdClient(tmp_path / "s") as client:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_watched import about, told, watched
+from made_watched import about, counted_second, watched
 
 from drivelab.live.state import state
 
@@ -32,7 +32,7 @@ def test_depth_is_littles_law() -> None:
 
 
 def test_what_nothing_is_simulated_of_is_null() -> None:
-    seen = watched() | {"stretch": None, "second": told()}
+    seen = watched() | {"stretch": None, "second": counted_second()}
     now = state(about(), seen)["now"]
     assert now["flash"] is now["room"] is now["buffer"] is now["lateness"] is None
     assert now["unit_utilisation_ratio"] == []
@@ -69,8 +69,8 @@ def printed_keys(value: Any, path: str = "") -> Iterator[str]:
 
 def test_every_key_is_documented() -> None:
     documented = set(re.findall(r"^\| `([^`]+)` \|", DOCUMENT.read_text(), re.M))
-    told = state(about(), watched())
-    printed = set(printed_keys(told))
+    second = state(about(), watched())
+    printed = set(printed_keys(second))
     # All of the time has the keys of the second.
     of_all = {"total.flash", "total.disk"}
     printed -= {f"total{key[3:]}" for key in printed if key.startswith("now.")} - of_all

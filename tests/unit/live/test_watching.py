@@ -53,9 +53,9 @@ def test_nothing_to_watch_says_how_to_begin() -> None:
 
 
 def test_several_are_listed_with_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = state(about(), watched())
-    other = told | {"drive": "sim:x25m", "uri": "nbd://127.0.0.1:10809/"}
-    both = [(Server(port=1), told), (Server(port=2), other)]
+    second = state(about(), watched())
+    other = second | {"drive": "sim:x25m", "uri": "nbd://127.0.0.1:10809/"}
+    both = [(Server(port=1), second), (Server(port=2), other)]
     monkeypatch.setattr(watching, "_running", lambda: both)
     with pytest.raises(UsageError, match=r"several .* `drivelab watch /run/odd.sock`"):
         find(None)
@@ -72,10 +72,10 @@ def test_what_is_no_address_is_refused(name: str) -> None:
         find(name)
 
 
-def test_a_drive_tells_how_it_stands() -> None:
-    told = state(about(), watched())
-    with answering(json.dumps(told).encode()) as server:
-        assert server.state() == told
+def test_a_drive_reports_its_state() -> None:
+    second = state(about(), watched())
+    with answering(json.dumps(second).encode()) as server:
+        assert server.state() == second
         assert find(str(server)) == server
     with pytest.raises(GoneError, match=r"nobody answers at http://127.0.0.1:"):
         server.state()

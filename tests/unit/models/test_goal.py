@@ -28,7 +28,7 @@ def test_a_goal_is_said_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("goal", "told"),
+    ("goal", "message"),
     [
         ({"measurements": 5}, "5 measurements; allowed: 10 to 5,000"),
         ({"measurements": 5001}, "allowed: 10 to 5,000"),
@@ -39,6 +39,6 @@ def test_a_goal_is_said_in_words() -> None:
         ({"budget_seconds": math.inf}, "at most 30 days"),
     ],
 )
-def test_an_impossible_goal_is_refused(goal: dict[str, float], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_an_impossible_goal_is_refused(goal: dict[str, float], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         Goal(**goal)

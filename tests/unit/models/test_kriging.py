@@ -73,7 +73,7 @@ def test_the_gradient_is_that_of_the_likelihood() -> None:
     assert likelihood(place)[1] == pytest.approx(differences, abs=1e-4)
 
 
-def test_an_answer_does_not_depend_on_the_rows_beside_it() -> None:
+def test_an_answer_does_not_depend_on_the_other_rows() -> None:
     places, values = surface(70)
     fitted = KrigingRegressor().fit(places, values)
     asked = surface(50, seed=3)[0]
@@ -106,9 +106,11 @@ def test_a_noisy_row_counts_for_less() -> None:
     wrong[30] += 3.0
     noise = np.zeros(60)
     noise[30] = 9.0
-    told = KrigingRegressor().fit(places, wrong, noise_variance=noise).predict(places[30:31])[0]
+    with_noise = (
+        KrigingRegressor().fit(places, wrong, noise_variance=noise).predict(places[30:31])[0]
+    )
     untold = KrigingRegressor().fit(places, wrong).predict(places[30:31])[0]
-    assert abs(told - values[30]) < 0.2 < abs(untold - values[30])
+    assert abs(with_noise - values[30]) < 0.2 < abs(untold - values[30])
 
 
 def test_more_rows_than_the_search_sees_all_count() -> None:

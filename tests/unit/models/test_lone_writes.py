@@ -18,7 +18,7 @@ def written(lone: int, waiting: int, *, small: bool = True) -> list[Measurement]
     """Writes that take 50 us and 10 us for each 4 KiB, or much longer."""
     drawn = np.random.default_rng(5)
     made = measurements(spread_workloads(lone + waiting, 1))
-    told = []
+    result = []
     for place, one in enumerate(made):
         pages = int(drawn.integers(1 if small else 8, 64))
         latency = 50e3 + 10e3 * pages
@@ -33,8 +33,8 @@ def written(lone: int, waiting: int, *, small: bool = True) -> list[Measurement]
             latency_ns_max=int(latency) + 1,
             histogram={histogram_bin(int(latency)): 100},
         )
-        told.append(replace(one, workload=characteristics, write=write))
-    return told
+        result.append(replace(one, workload=characteristics, write=write))
+    return result
 
 
 def test_the_line_below_all_writes_is_found() -> None:

@@ -126,7 +126,7 @@ def test_a_mishap_counts_for_little(
     assert abs(fitted.predict(table[40:41])[0] - targets[40]) < 0.1
 
 
-def test_any_workload_is_answered_whatever_stands_beside_it(found: KrigingSurface) -> None:
+def test_any_workload_is_answered_whatever_else_is_asked(found: KrigingSurface) -> None:
     table = workload_table(
         [
             Characteristics(),

@@ -91,11 +91,11 @@ def test_the_units_that_slow_a_drive_are_found() -> None:
     assert likely_stripes(table, left, 1) == [drive]
 
 
-def test_what_a_drive_was_written_with_before_is_told_apart() -> None:
+def test_what_a_drive_was_written_with_before_is_distinguished() -> None:
     def kinds(**changes: float) -> list[float]:
         one = Characteristics(write_ratio=0.5, write_size=8192, **changes)
-        told = work_inputs(workload_table([one]))[0]
-        return [told[place] for place in (20, 22)]
+        inputs = work_inputs(workload_table([one]))[0]
+        return [inputs[place] for place in (20, 22)]
 
     assert kinds(write_random=0.0) == [0, 0]
     assert kinds(write_random=0.01) == [1, 0]

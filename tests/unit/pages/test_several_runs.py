@@ -67,21 +67,21 @@ def test_one_run_twice_and_too_many_are_refused(tmp_path: Path) -> None:
     refuse_uncomparable(names[:-1])
 
 
-def test_a_drive_that_comes_twice_is_told_apart_by_its_run() -> None:
+def test_a_drive_that_comes_twice_is_labelled_by_its_run() -> None:
     first, second = made_digest(), replace(made_digest(), run="runs/again")
     labels = [one.label for one in told_apart([first, second, made_digest("sim:b")])]
     assert labels == ["sim:a, runs/a", "sim:a, runs/again", "sim:b"]
     assert [one.sweeps.label for one in told_apart([first, second])] == labels[:2]
 
 
-def test_a_drive_that_comes_twice_is_told_apart_by_its_writes() -> None:
+def test_a_drive_that_comes_twice_is_labelled_by_its_writes() -> None:
     burst = made_digest()
     plan = {**burst.header["plan"], "writes": "sustained"}
     lasting = replace(burst, header={**burst.header, "plan": plan}, run="runs/lasting")
-    told = told_apart([lasting, burst])
-    assert [one.label for one in told] == ["sim:a, sustained writes", "sim:a, burst writes"]
+    labelled = told_apart([lasting, burst])
+    assert [one.label for one in labelled] == ["sim:a, sustained writes", "sim:a, burst writes"]
     # Labels say it already.
-    assert differences(told) == []
+    assert differences(labelled) == []
     [caution] = differences([lasting, made_digest("sim:b")])
     assert caution.seen == "Writes were sustained on sim:a; burst on sim:b."
 
@@ -121,11 +121,11 @@ def on_machine(name: str, host: str, **origin: str) -> Digest:
     found = made_digest(name, "real")
     identity = {**found.header["drive"]["identity"], "fio_version": f"3.{len(host)}"}
     drive = {**found.header["drive"], "identity": identity}
-    told = {**found.header.get("origin", {}), "host": host, "processor": "one", **origin}
-    return replace(found, header={**found.header, "drive": drive, "origin": told})
+    machine = {**found.header.get("origin", {}), "host": host, "processor": "one", **origin}
+    return replace(found, header={**found.header, "drive": drive, "origin": machine})
 
 
-def test_machines_that_were_not_alike_are_told() -> None:
+def test_differences_of_machines_are_reported() -> None:
     here = on_machine("a:/dev/x", "node1", system="Linux 6.1")
     assert differences([here, on_machine("b:/dev/x", "node1", system="Linux 6.1")]) == []
     there = on_machine("b:/dev/x", "node22", system="Linux 6.12")
@@ -137,7 +137,7 @@ def test_machines_that_were_not_alike_are_told() -> None:
     )
 
 
-def test_runs_that_were_not_alike_are_told() -> None:
+def test_differences_of_runs_are_reported() -> None:
     one, other = made_digest("sim:a"), made_digest("sim:b")
     assert differences([one, other]) == []
     longer = dict(other.header, plan=MeasurementPlan(seed=7, requests=50_000).to_json())
@@ -291,7 +291,7 @@ def test_bad_comparisons_end_in_one_line(
     assert "Traceback" not in printed.err
 
 
-def test_a_damaged_run_is_told(runs: list[Path], tmp_path: Path, capsys: Any) -> None:
+def test_a_damaged_run_is_reported(runs: list[Path], tmp_path: Path, capsys: Any) -> None:
     damaged = tmp_path / "damaged"
     damaged.mkdir()
     with RunStore.open_to_append(damaged, {"drive": {}}):

@@ -24,7 +24,7 @@ def pool(cheap_ns: float = 4e5, quick_ns: float = 1e5, **how: Any) -> list[Behav
     ]
 
 
-def told(asked: PlacementPlan, behaviours: list[Behaviour]) -> list[str]:
+def texts_for(asked: PlacementPlan, behaviours: list[Behaviour]) -> list[str]:
     """Give what is said of a plan that has no placement."""
     alone = obstacles_alone(asked, behaviours)
     if alone:
@@ -61,7 +61,7 @@ def told(asked: PlacementPlan, behaviours: list[Behaviour]) -> list[str]:
 )
 def test_what_no_drive_can_do_even_alone(bounds: dict[str, float], said: str) -> None:
     asked = plan([demand("web", **bounds), demand("log")], [CHEAP, QUICK])
-    assert told(asked, pool()) == [said]
+    assert texts_for(asked, pool()) == [said]
 
 
 def test_a_workload_larger_than_any_drive() -> None:
@@ -70,7 +70,7 @@ def test_a_workload_larger_than_any_drive() -> None:
         behaviour(CHEAP, 4, {1: outcome(1e5)}),
         behaviour(QUICK, 6, {1: outcome(1e5)}, drive=1),
     ]
-    assert told(asked, behaviours) == [
+    assert texts_for(asked, behaviours) == [
         "web takes 9 GiB of a drive, and the largest of the pool, sim:quick, has 6 GiB."
     ]
 
@@ -79,7 +79,7 @@ def test_a_workload_that_no_drive_keeps_up_with() -> None:
     asked = plan([demand("web", rate_iops=1e5)], [CHEAP])
     slow = outcome(1e8, iops=9000.0)
     one = Behaviour(0, CHEAP, 2**33, {0: slow}, {}, {}, {})
-    assert told(asked, [one]) == [
+    assert texts_for(asked, [one]) == [
         "No drive of the pool keeps up with web: 100,000 requests a second arrive, and sim:cheap "
         "serves the most, 9,000."
     ]
@@ -94,7 +94,7 @@ def test_rates_of_less_than_one_request_a_second() -> None:
 def test_a_workload_that_takes_too_much_of_every_drive() -> None:
     asked = plan([demand("web")], [CHEAP])
     one = behaviour(CHEAP, 4, {0: outcome(1e5)}, {0: 0.85})
-    assert told(asked, [one]) == [
+    assert texts_for(asked, [one]) == [
         "web alone takes 85 % of what sim:cheap could serve of it, and utilisation_at_most is 70 %."
     ]
 
@@ -106,7 +106,7 @@ def test_two_bounds_that_no_drive_meets_together() -> None:
         behaviour(CHEAP, 4, {0: outcome(4e5, iops=5000.0)}),
         behaviour(QUICK, 4, {0: outcome(1e5, iops=1000.0)}, drive=1),
     ]
-    assert told(asked, behaviours) == [
+    assert texts_for(asked, behaviours) == [
         "No drive of the pool meets all limits of web, even alone: on sim:cheap the mean "
         "latency is 400 µs, and allowed is at most 200 µs (latency_ms_mean_at_most).",
         "No drive of the pool meets all limits of web, even alone: on sim:quick the throughput "
@@ -119,7 +119,7 @@ def test_what_costs_too_much() -> None:
         [demand("web", latency_ns_mean=2e5), demand("log")], [CHEAP, QUICK], cost_at_most=50.0
     )
     # The whole is cheapest on one quick drive.
-    assert told(asked, pool()) == [
+    assert texts_for(asked, pool()) == [
         "cost_at_most = 50: the cheapest placement costs 90.",
         "The limit on the mean latency of web (at most 200 µs, latency_ms_mean_at_most): with "
         "480 µs there is a placement.",
@@ -130,7 +130,7 @@ def test_what_draws_too_much() -> None:
     asked = plan(
         [demand("web", latency_ns_p99=5e5), demand("log")], [CHEAP, QUICK], watts_at_most=3.0
     )
-    said = told(asked, pool())
+    said = texts_for(asked, pool())
     assert said[0] == "watts_at_most = 3: the most sparing placement draws 6 W."
     assert said[1].endswith("with 1.44 ms there is a placement.")
 
@@ -138,13 +138,13 @@ def test_what_draws_too_much() -> None:
 def test_too_few_drives() -> None:
     demands = [demand("web", 3), demand("log", 3)]
     asked = plan(demands, [CHEAP])
-    assert told(asked, pool()[:1]) == ["sim:cheap: at_most = 1; with 2 there is a placement."]
+    assert texts_for(asked, pool()[:1]) == ["sim:cheap: at_most = 1; with 2 there is a placement."]
 
 
 def test_too_little_of_each_drive() -> None:
     asked = plan([demand("web"), demand("log")], [CHEAP])
     used = pool(utilisation={0: 0.5, 1: 0.3})[:1]
-    assert told(asked, used) == [
+    assert texts_for(asked, used) == [
         "sim:cheap: at_most = 1; with 2 there is a placement.",
         "utilisation_at_most = 0.7: with 0.8 there is a placement.",
     ]
@@ -154,7 +154,7 @@ def test_several_bounds_at_once() -> None:
     demands = [demand("web", 3), demand("log", 3)]
     asked = plan(demands, [CHEAP], cost_at_most=50.0)
     behaviours = pool()[:1]
-    assert told(asked, behaviours) == [
+    assert texts_for(asked, behaviours) == [
         "Changing one limit is not enough. With as many drives as needed, the cheapest "
         "placement costs 80: 2 sim:cheap."
     ]

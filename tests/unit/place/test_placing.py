@@ -97,8 +97,8 @@ def test_where_nothing_is_left_the_bound_is_relaxed_as_far_as_was_simulated() ->
         lambda count: 1e5 if count < 3 else 5e5, utilisation_at_most=1.0, cost_at_most=60.0
     )
     assert found.drives == ()
-    told = {one.what: one.least for one in found.obstacles}
-    assert told["cost"] == pytest.approx(100.0)
+    relaxed = {one.what: one.least for one in found.obstacles}
+    assert relaxed["cost"] == pytest.approx(100.0)
 
 
 def test_the_load_of_a_workload_is_found_by_copies() -> None:
@@ -124,7 +124,7 @@ def test_what_has_many_streams_is_tried_at_what_a_drive_runs(
     assert found.utilisation == {0: pytest.approx(used)}
 
 
-def test_few_requests_are_told_wherever_they_stand_behind_a_figure() -> None:
+def test_few_requests_are_reported_wherever_a_figure_uses_them() -> None:
     found, _ = placed(lambda count: 1e5, utilisation_at_most=0.8)
     (drive,) = found.drives
     demands = [demand(name, **({"latency_ns_p99": 1e6} if name == "b" else {})) for name in "abcd"]

@@ -39,13 +39,13 @@ def test_the_example_says_what_is_placed_where(tmp_path: Path) -> None:
     assert plan.offers[0] == Offer("sim:bench-64gib", 2, 90.0, 4.0)
 
 
-def test_prices_come_from_a_table_beside_the_plan(tmp_path: Path) -> None:
+def test_prices_come_from_a_table_in_the_folder_of_the_plan(tmp_path: Path) -> None:
     (tmp_path / "prices.csv").write_text("drive,price,watts\nsim:x25m,75,2.4\n")
     plan = read(tmp_path, f'prices = "prices.csv"\n{WEB}[[drive]]\nname = "sim:x25m"\nwatts = 3\n')
     assert plan.offers == (Offer("sim:x25m", 1, 75.0, 3.0),)
 
 
-def test_a_trace_lies_beside_the_plan_and_says_its_pace(tmp_path: Path) -> None:
+def test_a_trace_is_in_the_folder_of_the_plan_and_says_its_pace(tmp_path: Path) -> None:
     (tmp_path / "old.spc").write_text("0,0,4096,r,0.0\n0,8,4096,w,0.5\n0,16,4096,w,1.0\n")
     plan = read(tmp_path, f'[[workload]]\nname = "old"\ntrace = "old.spc"\nspeed = 2\n{DRIVE}')
     (old,) = plan.demands

@@ -57,7 +57,7 @@ def test_of_straight_lines_an_interval_is_that_of_least_squares() -> None:
         assert one.is_told
 
 
-def test_what_nothing_depends_on_is_not_told() -> None:
+def test_a_value_that_nothing_depends_on_is_not_determined() -> None:
     slopes = np.column_stack([np.random.default_rng(2).normal(0, 1, 60), np.zeros(60)])
     sure, open_ended = of_line(slopes)
     assert sure.is_told
@@ -65,12 +65,14 @@ def test_what_nothing_depends_on_is_not_told() -> None:
     assert open_ended.high == math.inf
 
 
-def test_of_two_that_do_the_same_neither_is_told() -> None:
+def test_of_two_values_with_the_same_effect_neither_is_determined() -> None:
     column = np.random.default_rng(2).normal(0, 1, 60)
     for one in of_line(np.column_stack([column, column])):
         assert not one.is_told
 
 
-@pytest.mark.parametrize(("low", "high", "told"), [(-0.1, 0.1, True), (-0.7, 0.7, False)])
-def test_told_is_what_may_not_be_halved_or_doubled(low: float, high: float, told: bool) -> None:
-    assert Interval(low, high).is_told is told
+@pytest.mark.parametrize(("low", "high", "is_determined"), [(-0.1, 0.1, True), (-0.7, 0.7, False)])
+def test_a_determined_value_may_not_be_halved_or_doubled(
+    low: float, high: float, is_determined: bool
+) -> None:
+    assert Interval(low, high).is_told is is_determined

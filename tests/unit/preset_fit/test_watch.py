@@ -32,7 +32,7 @@ def test_the_time_left_is_of_simulations_that_are_left(capsys: pytest.CaptureFix
     assert watched(capsys, watch, "changes") == "drivelab: changes\n"
 
 
-def test_a_long_phase_is_told_again(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_phase_is_shown_again(capsys: pytest.CaptureFixture[str]) -> None:
     now = [0.0]
     watch = Watch(StatusLine(), clock=lambda: now[0])
     watch.expect(100, 0)

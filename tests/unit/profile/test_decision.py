@@ -122,22 +122,22 @@ def test_the_gain_of_aggregating_knows_what_both_times_share() -> None:
     times = IN_ORDER + MORE + np.array([8 * KIB, 32 * KIB])
     noisy = times * (1 + 0.02 * rng.normal(size=(20_000, 2)))
     logs = np.log(noisy @ rows.T)
-    told = estimated_pair(
+    result = estimated_pair(
         [SIZES],
         ({8 * KIB: 2e4, 32 * KIB: 5e4}, dict(zip((8 * KIB, 32 * KIB), times, strict=True))),
         variances=(dict.fromkeys((8 * KIB, 32 * KIB), 4e-4),) * 2,
     )
-    gains = told.gain_variances["aggregating"]
+    gains = result.gain_variances["aggregating"]
     for place, larger in ((0, 3), (1, 3)):
         expected = np.var(logs[:, place] - logs[:, larger])
         # The variance of a sample has a standard error of 1 %.
         assert gains[int(sizes[place])] == pytest.approx(expected, rel=0.05)
     # Nothing becomes of what has no multiple, surely.
     assert gains[24 * KIB] == gains[32 * KIB] == 0
-    apart = told.random.variances
+    apart = result.random.variances
     assert gains[16 * KIB] < 0.8 * (apart[16 * KIB] + apart[32 * KIB])
-    both = told.gain_variances["scheduling"]
-    assert both[8 * KIB] == pytest.approx(apart[8 * KIB] + told.in_order.variances[32 * KIB])
+    both = result.gain_variances["scheduling"]
+    assert both[8 * KIB] == pytest.approx(apart[8 * KIB] + result.in_order.variances[32 * KIB])
 
 
 @pytest.mark.parametrize("some", [[8 * KIB, 16 * KIB, 40 * KIB], range(8 * KIB, 4 * MIB, 8 * KIB)])

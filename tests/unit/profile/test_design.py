@@ -216,7 +216,7 @@ def test_jumps_between_sizes_are_measured_and_not_the_same_sizes_for_ever() -> N
     assert sum(random.values()) <= 3 * len(random)
 
 
-def test_what_cannot_be_reached_ends_and_is_told() -> None:
+def test_what_cannot_be_reached_ends_and_is_reported() -> None:
     # Of 1024 sizes a few hundred may be measured, which tell nothing of the others.
     plan = ProfileSettings(
         (Interval(512, 512 * KIB, 512),), "auto", "auto", MIB, directions=("read",)
@@ -342,7 +342,7 @@ class WavyDrive(LineDrive):
             yield evenly(one.index, one.workload, round(one.duration_ns * factor))
 
 
-def test_answers_of_very_many_sizes_are_sought_as_far_as_measuring_tells() -> None:
+def test_answers_for_very_many_sizes_are_sought_as_far_as_measuring_helps() -> None:
     plan = ProfileSettings(
         (Interval(512, 512 * KIB, 512),), "auto", "auto", MIB, directions=("write",)
     )

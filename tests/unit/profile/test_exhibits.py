@@ -56,11 +56,11 @@ def test_what_limits_the_ratios_comes_first() -> None:
         plan = ProfileSettings(file_bytes=8 << 20, repetitions=1, directions=("read",))
         found = profile(drive, plan)
     limits = cautions(found, plan)
-    told = profile_report(
+    made = profile_report(
         found, [], drive="sim:x25m", kind="simulated", note="8 passes", cautions=limits
     )
-    assert told.first is not None
-    (only,) = told.first.cautions
+    assert made.first is not None
+    (only,) = made.first.cautions
     assert only.text() == (
         "Nothing was repeated (--repetitions), so nobody knows how sure this is."
     )

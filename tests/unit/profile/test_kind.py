@@ -56,16 +56,16 @@ def test_fixed_numbers_say_how_many_passes_and_when_all_are_there(
 
 def test_a_full_profile_says_the_most(tmp_path: Path) -> None:
     # Eight sizes in two orders, read and written, at most nine times.
-    told = begun(tmp_path, is_full=True, most_repetitions=9)
-    assert (told.planned, told.may_end_sooner) == (8 * 2 * 2 * 9, True)
+    result = begun(tmp_path, is_full=True, most_repetitions=9)
+    assert (result.planned, result.may_end_sooner) == (8 * 2 * 2 * 9, True)
 
 
 @pytest.mark.parametrize("asked", [{"points": "auto"}, {"repetitions": "auto"}])
 def test_nobody_knows_how_many_passes_make_ratios_known(
     tmp_path: Path, asked: dict[str, Any]
 ) -> None:
-    told = begun(tmp_path / "begun", **asked)
-    assert (told.planned, told.may_end_sooner, told.is_complete) == (None, False, False)
+    result = begun(tmp_path / "begun", **asked)
+    assert (result.planned, result.may_end_sooner, result.is_complete) == (None, False, False)
     # Its passes alone do not say whether more are wanted; its answer does.
     out = tmp_path / "out"
     assert not profiled(out, **asked).is_complete

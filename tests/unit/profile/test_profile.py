@@ -325,7 +325,7 @@ def test_near_sizes_of_a_test_spread_alike_and_far_ones_need_not() -> None:
     assert summed.spread_at(("read", False), [KIB])[0] == pytest.approx(expected)
 
 
-def test_what_tells_most_for_its_time_is_chosen_first() -> None:
+def test_what_reveals_most_for_its_time_is_chosen_first() -> None:
     plan = ProfileSettings((SMALL,), repetitions="auto", file_bytes=MIB)
     # 10 us a request whatever its size, one test: 1280 us at 8 KiB, 320 at 32, 160 at 64.
     times: dict[Test, dict[int, float]] = {("read", False): dict.fromkeys(SMALL.sizes, 10_000.0)}

@@ -74,6 +74,6 @@ def test_a_pass_that_is_missing_before_others_is_measured_alone(tmp_path: Path) 
         replace(PLAN, intervals=PLAN.intervals[1:]),
     ],
 )
-def test_passes_that_the_plan_never_sends_are_told(run: Run, plan: ProfileSettings) -> None:
+def test_passes_that_the_plan_never_sends_are_reported(run: Run, plan: ProfileSettings) -> None:
     with pytest.raises(RunError, match="pass 0 of the stored profile is none of this plan"):
         passes_of(run, plan)([plan.one_pass("write", False, 64 * KIB)])

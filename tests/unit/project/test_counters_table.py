@@ -44,7 +44,7 @@ def test_every_counter_says_what_it_is() -> None:
         ("sim:array-cheetah-raid6", {"disk", "array"}),
     ],
 )
-def test_a_measurement_tells_what_the_table_says_it_does(name: str, kinds: set[str]) -> None:
+def test_a_measurement_reports_what_the_table_says(name: str, kinds: set[str]) -> None:
     workload = Characteristics(write_ratio=0.5, queue_depth=4)
     with SimulatedDrive.open(name) as drive:
         (measured,) = drive.measure([(0, workload)], MeasurementPlan(requests=60))

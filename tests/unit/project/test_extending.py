@@ -42,14 +42,14 @@ def patched(patch: str, tree: Path, *folders: str) -> Path:
 
 def places(patch: str) -> dict[str, tuple[int, int]]:
     """Give how many lines a patch adds to each file and takes from it, documents left out."""
-    told = subprocess.run(
+    finished = subprocess.run(
         ["git", "apply", "--numstat", str(EXAMPLES / patch)],  # noqa: S607
         cwd=ROOT,
         check=True,
         capture_output=True,
         text=True,
     ).stdout
-    rows = [line.split("\t") for line in told.splitlines()]
+    rows = [line.split("\t") for line in finished.splitlines()]
     return {
         name: (int(added), int(taken)) for added, taken, name in rows if not name.endswith(".md")
     }
@@ -98,7 +98,7 @@ def with_own_core(tree: Path) -> Path:
             f"profile.test.package.{tomllib.loads(manifest.read_text())['package']['name']}.{key}",
         )
     ]
-    told = subprocess.run(
+    finished = subprocess.run(
         [
             *("cargo", "build", "--quiet", "--locked", "--package", "drivelab-python"),
             *("--profile", "test", "--message-format", "json", *quickly),
@@ -111,7 +111,7 @@ def with_own_core(tree: Path) -> Path:
     ).stdout
     built = [
         name
-        for message in map(json.loads, told.splitlines())
+        for message in map(json.loads, finished.splitlines())
         if message.get("target", {}).get("name") == "drivelab_core"
         for name in message.get("filenames", ())
     ]
@@ -146,8 +146,8 @@ def test_a_counter_costs_two_places(tmp_path: Path) -> None:
         )
     )
     asked = ("--queue-depth", "32", "--write-ratio", "1", "--requests", "3000", "--json")
-    told = json.loads(drivelab(tree, "simulate", "sim:x25m", *asked))
-    assert told["flash"]["waiting_writes"] > 0
+    answer = json.loads(drivelab(tree, "simulate", "sim:x25m", *asked))
+    assert answer["flash"]["waiting_writes"] > 0
 
 
 def test_an_estimator_costs_a_file_and_a_line(tmp_path: Path) -> None:
@@ -158,8 +158,8 @@ def test_an_estimator_costs_a_file_and_a_line(tmp_path: Path) -> None:
     tree = with_this_core(patched(patch, tmp_path / "tree", "python"))
     small = ("--design", "huang2011:20", "--requests", "50", "--check", "20", "--no-sweeps")
     small += ("--writes", "burst")
-    told = drivelab(tree, "model", "sim:x25m", *small, "--out", "run")
-    assert told.count("nearest neighbours") == 2
+    finished = drivelab(tree, "model", "sim:x25m", *small, "--out", "run")
+    assert finished.count("nearest neighbours") == 2
     assert "nearest neighbours" in (tree / "run" / "report.html").read_text("utf-8")
     # It is read back from the model's file.
     asked = ("--queue-depth", "8", "--estimator", "nearest", "--json")
@@ -196,8 +196,8 @@ def test_a_kind_of_workload_costs_a_file_and_its_name(tmp_path: Path) -> None:
         "tests/unit/workloads/test_workload.py",
         "tests/unit/drives/simulated/test_every_kind.py",
     )
-    told = python(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
-    assert " passed" in told
+    finished = python(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+    assert " passed" in finished
 
 
 def test_a_kind_of_drive_costs_a_folder_and_a_line(tmp_path: Path) -> None:

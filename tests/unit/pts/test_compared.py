@@ -159,7 +159,7 @@ def test_small_blocks_that_a_drive_cannot_serve_are_left_out_on_all() -> None:
     assert exhibits(report, Table)["wins-overall"].title.startswith("Over all 49 stimuli")
 
 
-def test_simulated_and_real_are_told_apart_everywhere() -> None:
+def test_simulated_and_real_are_distinguished_everywhere() -> None:
     drives = [made.drive("model"), made.drive("disk", kind="real")]
     report = compare(drives)
     assert dict(report.header)["numbers"] == "1 real and 1 simulated drives"
@@ -179,7 +179,7 @@ def test_cautions_are_in_the_result_and_on_the_terminal() -> None:
         assert f"note     {caution}" in text.splitlines()
 
 
-def test_what_was_not_alike_is_told() -> None:
+def test_what_differed_is_reported() -> None:
     drives = [made.drive("a"), made.drive("b", settings={"queue_depth": 8}, verdict="not_steady")]
     report = compare(drives)
     assert tuple(report.result["cautions"])[1:] == (
@@ -193,12 +193,12 @@ def test_what_was_not_alike_is_told() -> None:
     assert dict(alike.header)["outstanding"] == "1 thread x queue depth 32"
 
 
-def test_a_drive_without_its_variability_is_told_apart() -> None:
+def test_a_drive_without_its_variability_is_labelled() -> None:
     drives = [made.drive("a"), made.drive("b"), made.drive("c", kind="real")]
     drives[1].result["drive"]["identity"] = {"variability": "off"}
-    told = "Not alike, variability: b (simulated) without it."
-    assert told in compare(drives).result["cautions"]
-    assert told not in compare(drives[1:]).result["cautions"]
+    message = "Not alike, variability: b (simulated) without it."
+    assert message in compare(drives).result["cautions"]
+    assert message not in compare(drives[1:]).result["cautions"]
 
 
 def test_what_the_test_sent_is_in_the_header() -> None:
@@ -256,9 +256,9 @@ def test_a_test_over_time_that_lacks_a_value_is_named(
     short = made.saturation("b", 400.0, 300.0).result
     short["sections"][0]["minutes"]["iops"].pop()
     names = saved(tmp_path, made.saturation("a", 1000.0, 100.0).result, short)
-    told = complaint(capsys, *names)
-    assert "1.json: sections[0].minutes is {'end_minutes': " in told
-    assert "allowed: an object with as many iops as end_minutes; write it again" in told
+    error_text = complaint(capsys, *names)
+    assert "1.json: sections[0].minutes is {'end_minutes': " in error_text
+    assert "allowed: an object with as many iops as end_minutes; write it again" in error_text
     for test, section, missing in (
         ("hir", {"wait_states": [{}]}, "wait_states.wait_ratio"),
         ("hir", {}, "wait_states"),
@@ -269,7 +269,7 @@ def test_a_test_over_time_that_lacks_a_value_is_named(
         assert f"0.json lacks {missing} of its section: " in complaint(capsys, *names)
 
 
-def test_a_test_over_time_is_told_on_the_terminal(
+def test_a_test_over_time_is_shown_on_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     drives = [made.saturation("a", 1000.0, 100.0), made.saturation("b", 400.0, 300.0)]
@@ -309,7 +309,7 @@ def test_scaled_minutes_are_called_so_in_comparisons_too() -> None:
     assert "recovered after (min of 3.00 s)" in text_of({**report.result, "stamp": "", **paths})
 
 
-def test_the_drives_are_told_apart_in_a_line_each() -> None:
+def test_the_drives_are_distinguished_in_one_line_each() -> None:
     one, other = made.drive("a"), made.drive("b", kind="real")
     one.result["header"]["purge"] = "done (simulated: every block erased)"
     other.result["header"]["purge"] = "done (nvme-format)"
@@ -318,7 +318,7 @@ def test_the_drives_are_told_apart_in_a_line_each() -> None:
     assert [row[place] for row in table.rows] == ["done", "done (nvme-format)"]
 
 
-def test_efficiency_is_shown_where_a_drive_tells_its_energy() -> None:
+def test_efficiency_is_shown_if_a_drive_reports_its_energy() -> None:
     drives = [made.drive("a"), made.drive("b")]
     assert "efficiency" not in exhibits(compare(drives), BarFigure)
     # The last cell: 0.5 KiB writes; the last but one: 4 KiB writes.
@@ -361,9 +361,9 @@ def test_other_tests_and_modes_are_refused(
     tmp_path: Path, changes: dict[str, Any], words: str
 ) -> None:
     names = saved(tmp_path, made.result(), made.result("sim:two", **changes))
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         read_results(names)
-    assert str(told.value) == (
+    assert str(raised.value) == (
         f"{names[0]} and {names[1]} cannot be compared: {words}; compare runs of one test in one "
         "mode"
     )
@@ -419,8 +419,8 @@ def test_bad_input_is_one_clear_line(
     for place, key in enumerate(
         ("edition", "settings.scale", "sections", "sections[].cells[].iops_rounds")
     ):
-        told = complaint(capsys, one, f"lacking-{place}.json")
-        assert f"lacking-{place}.json lacks {key}: write it again" in told
+        error_text = complaint(capsys, one, f"lacking-{place}.json")
+        assert f"lacking-{place}.json lacks {key}: write it again" in error_text
     assert "empty is not a run of `drivelab pts run`" in complaint(capsys, one, "empty")
     assert "--test says 'wsat'" in complaint(capsys, *names, "--test", "wsat")
     assert "no workload class 'x'; there are desktop-publishing, " in complaint(
@@ -444,7 +444,7 @@ def test_words_of_cells() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "told"),
+    ("place", "value", "message"),
     [
         (("drive", "kind"), "none", "drive.kind is 'none'; allowed: real, simulated"),
         (("drive", "capacity_bytes"), "80 GB", "drive.capacity_bytes is '80 GB'; allowed: 0, or"),
@@ -475,7 +475,7 @@ def test_words_of_cells() -> None:
     ],
 )
 def test_a_value_of_another_kind_in_a_file_is_named_with_its_place(
-    tmp_path: Path, place: tuple[Any, ...], value: Any, told: str
+    tmp_path: Path, place: tuple[Any, ...], value: Any, message: str
 ) -> None:
     edited = made.result()
     inner: Any = edited
@@ -484,7 +484,7 @@ def test_a_value_of_another_kind_in_a_file_is_named_with_its_place(
     inner[place[-1]] = value
     with pytest.raises(UsageError) as caught:
         read_results(saved(tmp_path, made.result(), edited))
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "write it again with `drivelab pts report`" in str(caught.value)
 
 

@@ -48,7 +48,7 @@ def test_what_is_known_from_implementations_alone_is_called_pts_style(tmp_path: 
     assert result["header"]["preconditioning"] == "none"
 
 
-def test_what_was_chosen_otherwise_than_the_specification_is_told(tmp_path: Path) -> None:
+def test_what_differs_from_the_specification_is_reported(tmp_path: Path) -> None:
     asked = {"rule": "white-paper", "active_range_ratio": 0.3}
     result = run(tmp_path / "run", **asked)
     assert result["header"]["specification"] == (
@@ -70,7 +70,7 @@ def test_what_was_chosen_otherwise_than_the_specification_is_told(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("name", "asked", "told"),
+    ("name", "asked", "message"),
     [
         ("dirth", {"block_bytes": 8192, "write_ratio": 0.35}, ": 8 KiB random R/W 65/35"),
         ("dirth", {}, ": 4 KiB random R/W 0/100"),
@@ -85,11 +85,11 @@ def test_what_was_chosen_otherwise_than_the_specification_is_told(tmp_path: Path
         ),
     ],
 )
-def test_what_a_test_sent_is_told_where_it_was_chosen(
-    tmp_path: Path, name: str, asked: dict[str, Any], told: str
+def test_what_a_test_sent_is_shown_where_it_was_chosen(
+    tmp_path: Path, name: str, asked: dict[str, Any], message: str
 ) -> None:
     header = run_fake(tmp_path / "run", name, FakeSession(**SETTLED), **asked).result["header"]
-    assert header["test"].partition("(PTS-C)")[2] == told
+    assert header["test"].partition("(PTS-C)")[2] == message
 
 
 def test_a_simulated_drive_without_its_variability_is_called_so(tmp_path: Path) -> None:
@@ -99,16 +99,16 @@ def test_a_simulated_drive_without_its_variability_is_called_so(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("outcome", "told"),
+    ("outcome", "message"),
     [
         ("unavailable", "NOT DONE, unavailable (nvme format): it has no such command"),
         ("refused", "NOT DONE, refused (nvme format): it has no such command"),
     ],
 )
-def test_a_purge_that_was_not_done_is_told(tmp_path: Path, outcome: Any, told: str) -> None:
+def test_a_purge_that_was_not_done_is_reported(tmp_path: Path, outcome: Any, message: str) -> None:
     purge = Purge(outcome, "nvme format", "it has no such command")
     result = run(tmp_path / "run", FakeSession(purge=purge))
-    assert result["header"]["purge"] == told
+    assert result["header"]["purge"] == message
     assert result["purges"][0]["outcome"] == outcome
     assert any("was not purged" in each for each in result["cautions"])
 
@@ -135,7 +135,7 @@ def test_drives_that_ran_at_the_same_time_are_named(tmp_path: Path) -> None:
     assert any(each.startswith("/dev/sdb ran at the same time") for each in found)
 
 
-def test_blocks_left_out_are_told_of_tests_that_have_them(tmp_path: Path) -> None:
+def test_blocks_left_out_are_reported_for_tests_that_have_them(tmp_path: Path) -> None:
     result = run(tmp_path / "run", FakeSession(block_bytes=4096, **SETTLED))
     assert not any("left out" in each for each in result["cautions"])
 

@@ -39,9 +39,9 @@ def test_the_headline_is_what_the_result_says(name: str, tmp_path: Path) -> None
     assert summary.exhibits[0].rows == tuple(
         (figure.name, figure.value, figure.unit) for figure in headline(outcome.result)
     )
-    told = tell(outcome)
-    assert json.loads(json.dumps(told["headline"])) == told["headline"]
-    text = text_of(told)
+    shown = tell(outcome)
+    assert json.loads(json.dumps(shown["headline"])) == shown["headline"]
+    text = text_of(shown)
     assert all(figure in text for figure in figures)
 
 
@@ -63,7 +63,7 @@ def test_what_was_not_reached_is_said() -> None:
     ]
 
 
-def test_what_is_left_is_told_where_no_window_was_judged() -> None:
+def test_what_is_left_is_shown_if_no_window_was_judged() -> None:
     section = {
         "fresh_iops": 100.0,
         "settled_iops": None,
@@ -93,7 +93,7 @@ def test_a_window_that_never_settled_is_not_called_settled() -> None:
         assert [figure.name for figure in figures][1] == name
 
 
-def test_what_writes_settled_to_is_told_once(tmp_path: Path) -> None:
+def test_what_writes_settled_to_is_shown_once(tmp_path: Path) -> None:
     settings = Settings.of_edition("client", rule="white-paper")
     with FakeSession(**SETTLED) as session:
         outcome = run_test(SPECIFIED["wsat"], session, settings, tmp_path / "run", shown=False)
@@ -116,7 +116,7 @@ def test_sizes_are_named_as_in_the_windows() -> None:
     assert figure == Figure("1024 KiB sequential read", 2.0, "MB/s")
 
 
-def test_a_recovery_and_demands_are_told_with_their_units() -> None:
+def test_a_recovery_and_demands_are_shown_with_their_units() -> None:
     segment = {"windows": [], "recovery_minutes": 7}
     (recovery,) = headline({"test": "xsr", "settings": UNSCALED, "sections": [segment]})
     assert (recovery.value, recovery.unit) == (7, "minutes")
@@ -137,9 +137,7 @@ def test_a_recovery_and_demands_are_told_with_their_units() -> None:
         ((1, 2, 4), ["MIN, 2 threads x 1", "MID, 2 threads x 2", "MAX, 2 threads x 4"]),
     ],
 )
-def test_operating_points_that_are_one_are_told_once(
-    depths: tuple[int, ...], names: list[str]
-) -> None:
+def test_equal_operating_points_are_shown_once(depths: tuple[int, ...], names: list[str]) -> None:
     points = [
         {"name": name, "threads": 2, "queue_depth": depth, "iops_mean": 100.0 * depth}
         for name, depth in zip(("MIN", "MID", "MAX"), depths, strict=True)
@@ -158,7 +156,9 @@ def test_operating_points_that_are_one_are_told_once(
         ({"scale": 0.01, "idle_seconds": 30}, "steady after (min of 600 ms of writes)"),
     ],
 )
-def test_minutes_that_are_not_the_drives_are_told(settings: dict[str, float], name: str) -> None:
+def test_minutes_that_are_not_the_drives_are_reported(
+    settings: dict[str, float], name: str
+) -> None:
     section = {
         "fresh_iops": 100.0,
         "settled_iops": 40.0,

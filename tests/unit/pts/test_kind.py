@@ -72,11 +72,11 @@ def test_a_test_that_settles_ends_sooner(tmp_path: Path) -> None:
 def test_a_test_of_another_version_is_unreadable(tmp_path: Path) -> None:
     origin = {"name": "d", "kind": "simulated", "capacity_bytes": 1 << 30, "block_bytes": 512}
     settings = Settings.of_edition("client").to_json()
-    for name, told in (
+    for name, message in (
         ("test", {"test": "of tomorrow", "settings": settings}),
         ("settings", {"test": "iops", "settings": {}}),
     ):
-        header = {"kind": "pts", "drive": origin, "pts": told}
+        header = {"kind": "pts", "drive": origin, "pts": message}
         RunStore.open_to_append(tmp_path / name, header, durable=False).close()
         assert summarise(tmp_path / name, lambda _: TEST).state == "unreadable"
 

@@ -229,7 +229,7 @@ def test_a_simulated_drive_with_an_energy_model_needs_no_log(tmp_path: Path) -> 
     assert table.note == "Requests over the joules of the drive's energy model."
 
 
-def test_the_example_with_energy_tells_iops_per_watt(tmp_path: Path) -> None:
+def test_the_example_with_energy_reports_iops_per_watt(tmp_path: Path) -> None:
     example = Path(__file__).parents[3] / "examples" / "x25m-with-energy.toml"
     words = ("latency", f"sim:{example}", "--scale", "0.001", "--keep-states", "0")
     assert cli.main(["pts", "run", *words, "--out", str(tmp_path / "run")]) == 0

@@ -51,13 +51,13 @@ def test_steps_taken_again_are_not_in_the_time_left(
     lines = capsys.readouterr().err.splitlines()
     assert sum("again: " in line for line in lines) > 100
     assert not any("left" in line for line in lines if "again: " in line)
-    told = [
+    result = [
         [int(number) for number in found.groups()]
         for line in lines
         if (found := re.search(r"step ([0-9]+), at most ([0-9]+) h ([0-9]+) min left", line))
     ]
-    assert len(told) > 50
+    assert len(result) > 50
     # Purging and preconditioning are two steps; 25 rounds of 56 are the most there are.
-    for step, hours, minutes in told:
+    for step, hours, minutes in result:
         left = 2 + 25 * 56 - (step - 1)
         assert 60 * hours + minutes == pytest.approx(left * STEP_SECONDS / 60, abs=1)

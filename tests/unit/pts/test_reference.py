@@ -92,7 +92,7 @@ def test_a_result_is_packed_and_read(folder: Path) -> None:
     assert (reference_presets("iops"), reference_presets("wsat")) == (["x25m"], [])
 
 
-def test_what_is_not_there_is_told_with_what_is(folder: Path) -> None:
+def test_a_missing_one_is_reported_with_those_that_exist(folder: Path) -> None:
     write_reference(result())
     with pytest.raises(UsageError) as refused:
         read_reference("sim:slc-a", "iops")

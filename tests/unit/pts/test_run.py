@@ -87,8 +87,8 @@ def test_every_step_of_every_round_is_a_row(tmp_path: Path) -> None:
     assert (cell["write_requests"], cell["read_requests"], cell["seconds"]) == (5647, 0, 60.0)
     assert cell["iops"] == pytest.approx(5647 / 60)
     assert cell["bandwidth_mb_s"] == pytest.approx(5647 / 60 * 2**20 / 1e6)
-    told = out.result["sections"][0]["cells"]
-    (same,) = (each for each in told if (each["block_bytes"], each["read_ratio"]) == (2**20, 0))
+    cells = out.result["sections"][0]["cells"]
+    (same,) = (each for each in cells if (each["block_bytes"], each["read_ratio"]) == (2**20, 0))
     assert cell["latency_ms_mean"] == pytest.approx(same["latency_ns_mean_rounds"][2] / 1e6)
     assert cell["latency_ms_mean"] <= cell["latency_ms_p99.999"] <= cell["latency_ms_max"]
 
@@ -228,7 +228,7 @@ def rewrite(path: Path, into: Path, *left_out: str, **renamed: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("session", "asked", "told"),
+    ("session", "asked", "message"),
     [
         (FakeSession(identity={"model": "other"}), {}, "drive model: fake"),
         (FakeSession(), {"seed": 4}, "seed: 3 before, 4 now"),
@@ -236,10 +236,10 @@ def rewrite(path: Path, into: Path, *left_out: str, **renamed: str) -> None:
     ],
 )
 def test_another_drive_or_other_settings_are_refused(
-    tmp_path: Path, session: FakeSession, asked: dict[str, Any], told: str
+    tmp_path: Path, session: FakeSession, asked: dict[str, Any], message: str
 ) -> None:
     run(tmp_path / "run", FakeSession(**SETTLED))
-    with pytest.raises(UsageError, match=f"contains another test: .*{told}"):
+    with pytest.raises(UsageError, match=f"contains another test: .*{message}"):
         run(tmp_path / "run", session, **asked)
     assert session.steps == []
 
@@ -310,7 +310,7 @@ def test_steps_in_order_go_on_where_the_last_of_the_same_ended(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("inode", [1, 2])
-def test_a_file_that_was_made_anew_on_the_way_is_told(tmp_path: Path, inode: int) -> None:
+def test_a_file_that_was_recreated_on_the_way_is_reported(tmp_path: Path, inode: int) -> None:
     def session(inode: int, **options: Any) -> FakeSession:
         identity = {"model": "fake", "volatile": {"file": {"inode": inode, "generation": 7}}}
         return FakeSession("real", identity=identity, is_whole_device=False, **options)
@@ -321,5 +321,5 @@ def test_a_file_that_was_made_anew_on_the_way_is_told(tmp_path: Path, inode: int
     run(tmp_path / "run", session(1, fails=fails, **SETTLED))
     result = run(tmp_path / "run", session(inode, **SETTLED)).result
     assert result["starts"] == 2
-    told = [each for each in result["cautions"] if "resumed with another file" in each]
-    assert len(told) == (inode == 2)
+    cautions = [each for each in result["cautions"] if "resumed with another file" in each]
+    assert len(cautions) == (inode == 2)

@@ -95,9 +95,9 @@ def test_a_full_disk_is_one_clear_line_and_the_older_page_stays(
         write_output(output, content, force=force)
 
     monkeypatch.setattr(outputs, "write_output", full)
-    with pytest.raises(RunError) as told:
+    with pytest.raises(RunError) as raised:
         write_report(replace(made.made_report(), title="another"), OutputFolder(tmp_path, "a test"))
-    assert str(told.value) == (
+    assert str(raised.value) == (
         f"cannot write {next(tmp_path.rglob(name))}: No space left on device; what was measured "
         "is kept: make room or check the permissions, then write the report again"
     )
@@ -107,9 +107,9 @@ def test_a_full_disk_is_one_clear_line_and_the_older_page_stays(
 
 def test_without_chromium_there_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         find_chromium()
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "--pdf needs Chromium (chromium or chromium-browser or google-chrome on the PATH): install "
         "it, or leave --pdf out and print the page from any browser"
     )
@@ -131,9 +131,9 @@ def test_a_browser_that_fails_leaves_the_page_and_no_pdf(
     tmp_path: Path, script: str, reason: str
 ) -> None:
     browser = fake_browser(tmp_path, script)
-    with pytest.raises(RunError) as told:
+    with pytest.raises(RunError) as raised:
         write_report(made.made_report(), OutputFolder(tmp_path / "out", "a test"), chromium=browser)
-    assert f"({reason}); the page itself is complete" in str(told.value)
+    assert f"({reason}); the page itself is complete" in str(raised.value)
     assert (tmp_path / "out" / "report.html").is_file()
     assert not (tmp_path / "out" / "report.pdf").exists()
 

@@ -50,7 +50,7 @@ def test_every_claim_holds(reproduction) -> None:
     assert all(claim.reason for claim in reproduction.claims)
 
 
-def test_tables_4_and_5_stand_beside_ours(reproduction) -> None:
+def test_tables_4_and_5_are_next_to_ours(reproduction) -> None:
     table_4, table_5 = reproduction.tables[:2]
     (write, read) = table_4.records()
     assert (write["published_x25m"], write["published_model"]) == (944.6, 947.9)
@@ -92,7 +92,7 @@ def test_what_fio_finds_is_held_against_the_simulator(small: str, monkeypatch) -
     ]
 
 
-def test_a_late_live_drive_is_told_and_not_judged(small: str, monkeypatch) -> None:
+def test_a_late_live_drive_is_reported_and_not_judged(small: str, monkeypatch) -> None:
     late = LiveRates({("read", 4096, True): 4096.0}, "half of the replies went out late")
     monkeypatch.setattr(yoo2014, "live_rates", lambda *_: late)
     found = yoo2014.reproduce(small)

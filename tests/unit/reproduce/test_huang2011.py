@@ -67,7 +67,7 @@ def slow_strides(workload: Characteristics) -> float:
 
 
 @pytest.mark.parametrize(
-    ("latency", "told"),
+    ("latency", "message"),
     [
         (
             faster_writes,
@@ -102,11 +102,11 @@ def slow_strides(workload: Characteristics) -> float:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_another_drive_fails_what_is_said_of_it(latency, told: set[str]) -> None:
-    assert told <= failing(latency)
+def test_another_drive_fails_what_is_said_of_it(latency, message: set[str]) -> None:
+    assert message <= failing(latency)
 
 
-def test_strided_writes_are_told_with_their_numbers() -> None:
+def test_strided_writes_are_reported_with_their_numbers() -> None:
     def stuck(workload: Characteristics) -> float:
         return latency_ns(workload) * (7 if workload.write_stride else 1)
 
@@ -163,7 +163,7 @@ def test_tables_hold_the_printed_numbers(reproduction) -> None:
             assert row["trees"] in TREES
 
 
-def test_workload_specific_models_stand_beside_table_4(reproduction) -> None:
+def test_workload_specific_models_are_next_to_table_4(reproduction) -> None:
     (table,) = (each for each in reproduction.tables if each.name == "table_4")
     (cell,) = table.records(performance="Bandwidth", model="rand_rd", device="SSD_A")
     assert (cell["published_r2"], cell["published_mre_percent"]) == (1.0, 0.3)

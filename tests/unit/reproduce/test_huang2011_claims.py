@@ -109,7 +109,7 @@ def vague(device: str, model: str, metric: str, percent: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (
             of(("SSD_S", "extended"), 5),
@@ -133,23 +133,23 @@ def vague(device: str, model: str, metric: str, percent: float) -> float:
     ],
     ids=["SSD_S", "array", "bandwidth", "specific"],
 )
-def test_other_models_fail_what_is_said(change: Change, told: set[str]) -> None:
-    assert told <= failing(change)
+def test_other_models_fail_what_is_said(change: Change, message: set[str]) -> None:
+    assert message <= failing(change)
 
 
-def test_what_does_not_hold_is_told_with_numbers() -> None:
+def test_what_does_not_hold_is_reported_with_numbers() -> None:
     disk, array, latency = shortfall_remarks(as_printed())
     assert "9.00, 18.00, 8.00 % beside 26.00, 35.00, 18.00 % of HDD_S" in disk
     assert "23.00, 25.00, 17.00 % and 12.00, 6.00, 6.00 %" in array
     assert "SSD_I 12.00, 6.00, 6.00 %, SSD_S 20.00, 19.00, 15.00 %" in latency
 
 
-def test_what_noise_limits_is_told_with_numbers() -> None:
+def test_what_noise_limits_is_reported_with_numbers() -> None:
     noise = {
         device: {model: dict.fromkeys(METRICS, 0.02) for model in SPECIFIC[LATENCY]}
         for device in SPECIFIC_DEVICES
     }
-    told = noise_remark(as_printed(), noise)
-    assert "SSD_A rand_rd 8.0 % (2.0 %)" in told
+    remark = noise_remark(as_printed(), noise)
+    assert "SSD_A rand_rd 8.0 % (2.0 %)" in remark
     # 4 % is not more than 4 %.
-    assert "SSD_I rd_only" not in told
+    assert "SSD_I rd_only" not in remark

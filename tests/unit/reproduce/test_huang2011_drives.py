@@ -72,7 +72,7 @@ def test_drives_as_the_paper_describes_them_hold_every_sentence() -> None:
     assert failing() == set()
 
 
-def test_a_sentence_that_holds_all_along_is_told_where_it_is_nearest_to_failing() -> None:
+def test_a_sentence_that_is_true_everywhere_is_shown_where_it_is_nearest_to_failing() -> None:
     sweeps = {name: measured(latency) for name, latency in TOLD.items()}
     (writes,) = (
         one
@@ -108,7 +108,7 @@ def uneven(workload: Characteristics) -> float:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         (
             {"HDD_S": slower("HDD_S", 0.1)},
@@ -174,17 +174,17 @@ def uneven(workload: Characteristics) -> float:
     ids=["fast disk", "fast SSD_S", "even writes", "even disk", "strides", "uneven", "others"],
 )
 def test_another_drive_fails_what_is_said_of_it(
-    changed: dict[str, Latency], told: set[str]
+    changed: dict[str, Latency], message: set[str]
 ) -> None:
-    assert told <= failing(**changed)
+    assert message <= failing(**changed)
 
 
-def test_magnitudes_are_told_beside_the_papers() -> None:
-    told = drive_remarks({name: measured(latency) for name, latency in TOLD.items()})
+def test_magnitudes_are_shown_next_to_the_papers() -> None:
+    remarks = drive_remarks({name: measured(latency) for name, latency in TOLD.items()})
     # 90 % reads of 256 KiB: 0.9 (60 us + 1.049 ms) + 0.1 (80 us + 3.408 ms + 30 us).
-    assert "Here: SSD_I 1.3 ms and 194 MB/s; SSD_S " in told[0]
+    assert "Here: SSD_I 1.3 ms and 194 MB/s; SSD_S " in remarks[0]
     # (0.1 + 16 x 0.262144 + 9 ms) over (0.1 + 15 x 0.262144 + 11 ms).
-    assert "its writes take 88 % of the time of its reads" in told[1]
+    assert "its writes take 88 % of the time of its reads" in remarks[1]
 
 
 def test_the_disk_waits_half_a_revolution() -> None:

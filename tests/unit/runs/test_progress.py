@@ -36,7 +36,7 @@ def test_time_left_knows_bursts(clock) -> None:
     assert progress.text() == "25 of 1000 measurements, about 16 min 15 s left"
 
 
-def test_time_left_leaves_out_pauses_and_tells_failures(clock) -> None:
+def test_time_left_leaves_out_pauses_and_reports_failures(clock) -> None:
     paused = [0.0]
     progress = Progress(100, 0, "measurements", paused_seconds=lambda: paused[0])
     for _ in range(10):
@@ -62,7 +62,7 @@ def test_time_left_is_whole_seconds_and_ends_with_the_job(clock) -> None:
     assert progress.text() == "101 of 101 measurements"
 
 
-def test_progress_tells_a_line_every_ten_seconds(capsys, clock) -> None:
+def test_progress_prints_a_line_every_ten_seconds(capsys, clock) -> None:
     with Progress(1000, 0, "measurements") as progress:
         for _ in range(200):
             clock[0] += 0.125

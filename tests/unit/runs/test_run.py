@@ -195,7 +195,7 @@ def test_what_was_stopped_before_its_first_result_is_no_run_yet(tmp_path: Path) 
         opened(tmp_path / "run")
 
 
-def test_a_run_without_results_of_which_something_tells_stays_the_one_it_is(tmp_path: Path) -> None:
+def test_a_run_without_results_that_something_refers_to_stays_the_same_run(tmp_path: Path) -> None:
     with opened(tmp_path / "run"):
         pass
     (tmp_path / "run" / "result.json").write_text("{}")
@@ -209,7 +209,7 @@ def _raised(error: Exception) -> None:
     raise error
 
 
-def test_where_nothing_is_kept_it_is_told_when_stopped() -> None:
+def test_a_stop_says_so_if_nothing_is_kept() -> None:
     with opened(None) as run:
         with pytest.raises(KeyboardInterrupt, match="stopped; nothing was saved; --out FOLDER"):
             run.carry_out(lambda _: _raised(KeyboardInterrupt()))

@@ -150,14 +150,14 @@ def test_another_layout_is_refused(run: Path, step: int, writer: str) -> None:
 @pytest.mark.parametrize(
     "content", [b"no database at all" * 100, b"SQLite format 3\x00" + b"?" * 5000]
 )
-def test_damaged_database_is_told(run: Path, content: bytes) -> None:
+def test_a_damaged_database_is_reported(run: Path, content: bytes) -> None:
     (run / DATABASE).write_bytes(content)
     for opening in OPENINGS:
         with pytest.raises(RunError, match="is damaged"):
             opening(run)
 
 
-def test_damaged_page_is_told(tmp_path: Path) -> None:
+def test_a_damaged_page_is_reported(tmp_path: Path) -> None:
     with RunStore.open_to_append(tmp_path / "a", HEADER) as store:
         for index in range(500):
             store.append({"value": "x" * 200}, index)
@@ -171,7 +171,7 @@ def test_damaged_page_is_told(tmp_path: Path) -> None:
             opening(tmp_path / "a")
 
 
-def test_changed_value_is_told(run: Path) -> None:
+def test_a_changed_value_is_reported(run: Path) -> None:
     with sqlite3.connect(run / DATABASE) as connection:
         connection.execute("UPDATE measurement SET value = '{\"value\":1}' WHERE position = 2")
     connection.close()
@@ -230,7 +230,7 @@ def test_file_size_limit_keeps_what_was_measured(tmp_path: Path) -> None:
         resumed.append({"value": "room again"}, kept)
 
 
-def test_killed_writer_loses_nothing_it_was_told_is_kept(tmp_path: Path) -> None:
+def test_a_killed_writer_loses_nothing_that_was_reported_as_saved(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from drivelab.store import RunStore\n"
         "store = RunStore.open_to_append(Path(sys.argv[1]), {})\n"

@@ -103,7 +103,7 @@ def test_unit_with_a_queue_makes_wait_behind_dispatch(small) -> None:
     assert [(row["start_ns"], row["end_ns"]) for row in wait] == [(0, 87_300)]
 
 
-def test_wait_for_another_operations_data_is_told_from_one_for_the_channel() -> None:
+def test_a_wait_for_another_operations_data_is_distinguished_from_one_for_the_channel() -> None:
     read = operation(kind="read", transfer_start_ns=75, transfer_end_ns=87, cell_end_ns=75)
     program = operation(
         channel=1, unit=1, transfer_start_ns=87, transfer_end_ns=99, cell_start_ns=99, cell_end_ns=9

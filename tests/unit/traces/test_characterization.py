@@ -125,7 +125,7 @@ def test_a_heat_map_holds_all_requests(tmp_path: Path) -> None:
     assert [np.frombuffer(one["read"], np.uint32).sum() for one in own] == [400, 0]
 
 
-def test_many_devices_are_told_by_the_busiest(tmp_path: Path) -> None:
+def test_many_devices_are_shown_by_the_busiest(tmp_path: Path) -> None:
     lines = [f"{index % 1000},{index * 8},4096,w,{index}" for index in range(5_000)]
     lines += [f"77,0,4096,r,{5_000 + index}" for index in range(100)]
     found = characterize(RecordedFiles((str(spc_file(tmp_path, lines)),))).found
@@ -146,10 +146,10 @@ def test_a_trace_of_no_request_is_refused(tmp_path: Path) -> None:
         characterize(RecordedFiles((str(path),), device_bytes=512, skip_bad_lines=True))
 
 
-def test_progress_is_told(tmp_path: Path) -> None:
-    told: list[int] = []
-    characterize(RecordedFiles((str(spc_file(tmp_path)),)), told=told.append)
-    assert told == [600]
+def test_progress_is_shown(tmp_path: Path) -> None:
+    shown: list[int] = []
+    characterize(RecordedFiles((str(spc_file(tmp_path)),)), told=shown.append)
+    assert shown == [600]
 
 
 def test_the_core_says_what_is_wrong(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def made(trace: Characterization) -> str:
     return render(trace_report(trace, characterization_values(trace))).html
 
 
-def test_the_page_has_what_the_trace_tells(spc: Characterization, msr: Characterization) -> None:
+def test_the_page_has_what_the_trace_shows(spc: Characterization, msr: Characterization) -> None:
     page = made(spc)
     for words in ("Where requests go over time", "Working set", "What a cache would hold"):
         assert words in page
@@ -119,7 +119,7 @@ def test_windows_are_saved_with_units(msr: Characterization, tmp_path: Path) -> 
     assert table["read_requests"].to_pylist() == [int(row["read_requests"]) for row in rows]
 
 
-def test_bursts_are_told_where_there_are_enough_intervals(spc: Characterization) -> None:
+def test_bursts_are_reported_if_there_are_enough_intervals(spc: Characterization) -> None:
     table = tables.arrivals_table(spc)
     assert [row[0] for row in table.rows] == ["1 ms", "10 ms", "100 ms", "1 s", "10 s"]
     steady = dict(zip(table.columns, table.rows[3], strict=True))

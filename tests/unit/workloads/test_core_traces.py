@@ -176,7 +176,7 @@ def test_traces_are_copied(tmp_path: Path, spc: Path) -> None:
         _core.TraceWriter(tmp_path / "none" / "out", format="spc")
 
 
-def test_formats_are_told() -> None:
+def test_formats_are_recognised() -> None:
     formats = {each["name"]: each for each in _core.trace_formats()}
     assert {"spc", "msr", "blktrace", "vscsi", "parquet"} <= set(formats)
     assert formats["blkparse"]["queue_events"]

@@ -156,7 +156,7 @@ def test_empty_cells_with_an_effect_are_refused(table, row: str, name: str) -> N
         ([HEAD, ROW.replace("0.5", "0\x00")], ", line 2: "),
     ],
 )
-def test_mistakes_are_told_with_their_line(table, lines: list[str], said: str) -> None:
+def test_mistakes_are_reported_with_their_line(table, lines: list[str], said: str) -> None:
     assert said in refusal(table(*lines))
 
 
@@ -232,7 +232,7 @@ def test_part_of_an_export_says_which_columns_are_too_many(table) -> None:
     assert said.endswith("or a run's whole measurements.csv")
 
 
-def test_a_drive_that_can_run_none_is_told(table) -> None:
+def test_a_drive_that_can_run_none_is_reported(table) -> None:
     design = parse_design(table(HEAD, ROW, ROW))
     with pytest.raises(UsageError, match="has 2 workloads, and this drive can express none of"):
         design.select(0, accepts=lambda _: False)

@@ -145,9 +145,9 @@ def test_what_is_no_workload_is_refused(data: object) -> None:
     ],
 )
 def test_an_impossible_pass_is_refused_as_it_is_read(values: dict[str, object], said: str) -> None:
-    told = {**workload_json(WORKLOADS["pass"]), **values}
+    stored = {**workload_json(WORKLOADS["pass"]), **values}
     with pytest.raises(UsageError, match=said):
-        workload_of_json(told)
+        workload_of_json(stored)
 
 
 A_STIMULUS = READS.to_json()

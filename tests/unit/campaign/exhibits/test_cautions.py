@@ -226,7 +226,7 @@ def test_busy_chips_are_at_their_limit(share: float, seen: bool) -> None:
         )
 
 
-def test_failures_and_what_is_missing_are_told() -> None:
+def test_failures_and_missing_results_are_reported() -> None:
     run = run_of(steady())
     failed = replace(run, measurements=run.measurements[:6], failures=[Failure(7, "fio hung", "")])
     found = cautions(failed)

@@ -80,7 +80,7 @@ def test_a_real_drive_says_what_it_is_and_what_it_keeps_to_itself() -> None:
     ]
 
 
-def test_every_start_is_told_and_what_changed_with_it() -> None:
+def test_every_start_is_shown_with_what_changed() -> None:
     described = header()
     first = described["origin"]
     again = first | {"started_at": "2026-01-03T00:00:00+00:00", "host": "elsewhere"}

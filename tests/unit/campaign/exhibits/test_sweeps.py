@@ -173,7 +173,7 @@ def test_wide_half_widths_are_drawn_and_said() -> None:
     assert bars(sure, "latency_ns_mean") == bars(unsure, "iops") == []
 
 
-def test_several_drives_share_panels_and_are_told_apart() -> None:
+def test_several_drives_share_panels_and_are_distinguished() -> None:
     writes = [one for one in EVERY if one.characteristics.write_ratio == 1]
     drives = [
         DriveSweeps("sim:a", "simulated", sweep_table(EVERY), ""),

@@ -168,7 +168,7 @@ def test_costs_that_are_changed_leave_the_model_what_it_is_of(
             read_preset(str(path))
 
 
-def test_an_array_is_told_that_its_members_have_the_table(tmp_path: Path) -> None:
+def test_the_error_for_an_array_says_that_its_members_have_the_table(tmp_path: Path) -> None:
     for time in ("learned:page-map", "free", "counted"):
         path = tmp_path / "array.toml"
         path.write_text(

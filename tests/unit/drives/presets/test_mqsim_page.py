@@ -26,20 +26,20 @@ def rows() -> dict[str, str]:
 
 
 def test_every_setting_of_a_drive_has_a_row_with_its_keys() -> None:
-    told = rows()
-    assert set(HOST | DEVICE | FLASH) | set(WITHOUT_COUNTERPART) <= set(told)
+    listed = rows()
+    assert set(HOST | DEVICE | FLASH) | set(WITHOUT_COUNTERPART) <= set(listed)
     for changes in ({}, {"Ideal_Mapping_Table": "true"}, {"HostInterface_Type": "SATA"}):
         made = import_ssdconfig(ssdconfig(changes).encode(), "made")
         for setting, keys in made.used.items():
             for key in keys:
-                assert f"`{key}`" in told[setting], (setting, key)
+                assert f"`{key}`" in listed[setting], (setting, key)
 
 
 def test_every_setting_of_a_flow_has_a_row_with_what_it_is_here() -> None:
-    told = rows()
+    listed = rows()
     for setting, here in (OF_EVERY_FLOW | OF_SYNTHETIC_FLOWS | OF_RECORDED_FLOWS).items():
         if setting != "Seed":
-            assert told[setting] == here
+            assert listed[setting] == here
 
 
 def test_no_row_is_of_nothing() -> None:

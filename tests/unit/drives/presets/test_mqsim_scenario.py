@@ -34,8 +34,8 @@ def made(*flows: dict[str, str | None], drive: DriveFacts = DRIVE) -> Translated
 
 
 def streams(sent: Translated) -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = tomllib.loads(sent.scenario.text)["stream"]
-    return told
+    result: list[dict[str, Any]] = tomllib.loads(sent.scenario.text)["stream"]
+    return result
 
 
 def test_every_setting_of_mqsim_s_own_flows_is_known() -> None:
@@ -163,7 +163,7 @@ def test_the_condition_is_that_of_the_flows() -> None:
     assert not is_first
 
 
-def test_what_is_otherwise_than_in_mqsim_is_told_by_its_setting() -> None:
+def test_what_differs_from_mqsim_is_reported_by_its_setting() -> None:
     sent = made(
         {"Intensity": "7", "Channel_IDs": "0", "Generated_Aligned_Addresses": "false"},
         {"Priority_Class": "LOW", "Device_Level_Data_Caching_Mode": "READ_CACHE"},

@@ -30,14 +30,14 @@ def rows(preset: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("name", preset_names())
-def test_the_page_tells_every_preset_as_it_is(name: str) -> None:
+def test_the_page_shows_every_preset_unchanged(name: str) -> None:
     assert f"| {name} | `{read_preset(name).resolved()[1]}` |" in PAGE, AGAIN
     published = tomllib.loads(preset_text(name)).get("published", {})
-    told = rows(name)
-    assert sorted(told) == sorted(published), AGAIN
+    listed = rows(name)
+    assert sorted(listed) == sorted(published), AGAIN
     assert (f"\n- `{name}`: " in PAGE) == (not published), AGAIN
     fitted = fitted_figures(preset_text(name))
-    for figure, cells in told.items():
+    for figure, cells in listed.items():
         quantity = next(each for each in UNITS if each in published[figure])
         assert cells[0] == f"`{figure}`: {published[figure]['condition']}", AGAIN
         assert cells[1] == figure_text(quantity, published[figure][quantity]), AGAIN
@@ -46,7 +46,7 @@ def test_the_page_tells_every_preset_as_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["samsung-slc-32gb"])
-def test_the_figures_told_are_those_that_are_simulated(name: str) -> None:
+def test_the_printed_figures_are_those_that_are_simulated(name: str) -> None:
     """One that takes no second; `make validate` measures all."""
     written = table_text(figures_of(name)).splitlines()
     lines = [line for line in written if line.startswith(f"| {name} | `")]

@@ -81,7 +81,7 @@ def test_hash_is_the_same_in_every_build() -> None:
     assert configuration_hash == f"{value:016x}"
 
 
-def test_file_beside_comes_before_the_package(tmp_path: Path) -> None:
+def test_a_file_in_the_same_folder_comes_before_the_package(tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text('base = "x25m"\nname = "mine"\n')
     assert read_preset(str(mine)).resolved()[0]["condition"] == "preconditioned"
@@ -122,7 +122,7 @@ def test_arrays_that_name_each_other_are_refused(tmp_path: Path) -> None:
             read_preset(str(tmp_path / f"{name}.toml")).resolved()
 
 
-def test_another_kind_than_that_of_the_base_is_told_at_its_own_line(tmp_path: Path) -> None:
+def test_another_kind_than_that_of_the_base_is_reported_at_its_own_line(tmp_path: Path) -> None:
     own, middle = tmp_path / "own.toml", tmp_path / "middle.toml"
     said = 'kind = {} is not possible; allowed: "{}", the kind of its base "{}"$'
     for base, kind, right in [
@@ -139,8 +139,8 @@ def test_another_kind_than_that_of_the_base_is_told_at_its_own_line(tmp_path: Pa
     # Whose line it is, where several start from each other, and what lies between says no kind.
     middle.write_text('base = "x25m-fob"\nname = "middle"\n')
     own.write_text('base = "middle"\nkind = "hdd"\nname = "own"\n')
-    told = said.format('"hdd"', "ssd", "middle")
-    with pytest.raises(UsageError, match=f"own, line 2: {told}"):
+    result = said.format('"hdd"', "ssd", "middle")
+    with pytest.raises(UsageError, match=f"own, line 2: {result}"):
         read_preset(str(own)).resolved()
     middle.write_text('base = "x25m-fob"\nname = "middle"\nkind = "hdd"\n')
     with pytest.raises(UsageError, match='preset middle, line 3: kind = "hdd"'):

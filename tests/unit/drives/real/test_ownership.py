@@ -104,7 +104,7 @@ def test_a_kept_file_that_was_written_over_is_only_read(path: Path) -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_a_file_whose_inode_tells_nothing_is_never_ours(
+def test_a_file_whose_inode_proves_nothing_is_never_ours(
     path: Path, state: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     left(path, state)
@@ -521,7 +521,7 @@ def test_another_made_file_copied_over_it_is_kept(path: Path, folder: Path) -> N
     assert path.read_bytes() == other.read_bytes()
 
 
-def test_a_kernel_that_tells_no_mounts_changes_nothing(tmp_path: Path, path: Path) -> None:
+def test_a_kernel_that_shows_no_mounts_changes_nothing(tmp_path: Path, path: Path) -> None:
     left(path)
     with open_target_file(path, roots=SystemRoots(proc=tmp_path / "nothing")) as target:
         assert target.made

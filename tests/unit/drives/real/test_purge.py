@@ -124,7 +124,7 @@ def test_other_namespaces_are_not_erased_with_it(roots: SystemRoots, tool: Any) 
     assert not calls.exists()
 
 
-def test_the_controller_is_the_one_that_the_kernel_tells(roots: SystemRoots, tool: Any) -> None:
+def test_the_controller_is_the_one_that_the_kernel_reports(roots: SystemRoots, tool: Any) -> None:
     """With several paths the number in a namespace's name is its subsystem's."""
     calls = tool("nvme", 'echo "Sanitize Status (SSTAT) : 0x1"')
     add(roots, "nvme7n1", "259:7", 1000)
@@ -186,7 +186,7 @@ def test_a_frozen_drive_is_left_alone(roots: SystemRoots, tool: Any) -> None:
     assert calls.read_text() == f"-I {roots.dev}/sdb\n"
 
 
-def test_a_password_that_was_left_is_told(roots: SystemRoots, tool: Any) -> None:
+def test_a_password_that_was_left_is_reported(roots: SystemRoots, tool: Any) -> None:
     text = SECURITY.format(frozen="not	frozen").replace("not	enabled", "	enabled")
     calls = tool("hdparm", f'cat <<"END"\n{text}END')
     purge = purged(roots, "sdb", "ata-secure-erase")
@@ -362,13 +362,13 @@ def test_a_write_cache_is_switched_and_asked_again(
     assert calls.read_text().splitlines() == [expected[0]] * 2
 
 
-def test_a_cache_that_stays_as_it_is_is_told(roots: SystemRoots, tool: Any) -> None:
+def test_a_cache_that_cannot_be_switched_is_reported(roots: SystemRoots, tool: Any) -> None:
     tool("hdparm", 'echo " write-caching =  1 (on)"')
     found = switch_write_cache(device(roots, "sdb"), "off", is_whole=True, roots=roots)
     assert (found.now, found.words) == ("on", "as found (on): the drive does not switch it off")
 
 
-def test_a_cache_that_nobody_tells_of_is_as_found(roots: SystemRoots, tool: Any) -> None:
+def test_a_cache_that_nobody_reports_is_as_found(roots: SystemRoots, tool: Any) -> None:
     found = switch_write_cache(device(roots, "sdc"), "off", is_whole=True, roots=roots)
     assert found.words == "as found: sdparm is not installed (package sdparm)"
     tool("sdparm", "echo no medium; exit 2")

@@ -116,8 +116,8 @@ def test_a_campaign_goes_on_after_its_end(
     # The file stays for going on, with what it takes to know it again, if the file system tells.
     is_known = is_told_from_later_ones(drive_folder)
     assert path.exists() == side.exists() == (is_known or end == signal.SIGKILL)
-    told = f"{path} stays until the campaign is complete (to remove it: rm {path} {side})"
-    assert (told in said.read_text()) == (is_known and end != signal.SIGKILL)
+    expected = f"{path} stays until the campaign is complete (to remove it: rm {path} {side})"
+    assert (expected in said.read_text()) == (is_known and end != signal.SIGKILL)
     subprocess.run(command, check=True, timeout=120)
     complete = stored(run)
     assert [entry["index"] for entry in complete] == list(range(WORKLOADS))

@@ -224,7 +224,7 @@ def test_what_it_carries_keeps_a_device_from_being_written(
         (errno.EIO, 1000, "Input/output error"),
     ],
 )
-def test_what_keeps_a_device_closed_is_told_as_the_system_does(
+def test_the_reason_that_keeps_a_device_closed_is_the_systems(
     roots: SystemRoots, monkeypatch: pytest.MonkeyPatch, number: int, user: int, reason: str
 ) -> None:
     sda = list_block_devices(roots)[1]
@@ -238,8 +238,8 @@ def test_what_keeps_a_device_closed_is_told_as_the_system_does(
         patch.setattr(target_device, "open_folder", closed)
         with pytest.raises(UsageError) as caught:
             open_target_device(sda.path, roots=roots)
-    told = f"{sda.path} cannot be read: {reason}"
-    assert str(caught.value).startswith(told)
+    message = f"{sda.path} cannot be read: {reason}"
+    assert str(caught.value).startswith(message)
     assert ("group disk" in str(caught.value)) == ("group disk" in reason)
 
 
@@ -260,7 +260,7 @@ def test_a_device_with_a_partition_is_not_written(partition: Path) -> None:
         open_target_device(str(drive), allow_destructive=str(drive))
 
 
-def test_an_empty_partition_is_written_and_nothing_beside_it(
+def test_an_empty_partition_is_written_and_nothing_next_to_it(
     partition: Path, require_tool: Tool
 ) -> None:
     require_tool("fio")

@@ -41,13 +41,13 @@ def simulated(capsys: pytest.CaptureFixture[str], *words: str) -> dict:
 
 def test_small_writes_cost_two_reads_and_two_writes(five: str, capsys) -> None:
     words = ("--write-ratio", "1", "--write-random", "1", "--queue-depth", "1")
-    told = simulated(capsys, *words, "--requests", "100")
-    counts = told["array"]
+    values = simulated(capsys, *words, "--requests", "100")
+    counts = values["array"]
     # Of four members data and parity are as much as the rest of a row: reconstruct-write.
     assert (counts["member_reads"], counts["member_writes"]) == (200, 200)
     assert (counts["reconstruct_writes"], counts["read_modify_writes"]) == (100, 0)
     assert counts["rebuild_left_bytes"] is None
-    (stream,) = told["streams"]
+    (stream,) = values["streams"]
     assert "array" in stream["operations"]["write"]["latency_parts"]
     with SimulatedDrive.open(five) as drive:
         workload = Characteristics(write_ratio=1.0, write_random=1.0)
@@ -55,7 +55,7 @@ def test_small_writes_cost_two_reads_and_two_writes(five: str, capsys) -> None:
     assert measured.extra["reconstruct_writes"] == 100
 
 
-def test_what_is_missing_or_rebuilt_is_told(capsys) -> None:
+def test_what_is_missing_or_rebuilt_is_printed(capsys) -> None:
     Path("five.toml").write_text(FIVE + "failed = [1]\n")
     assert (
         simulated(capsys, "--read-random", "1", "--requests", "200")["array"]["degraded_reads"] > 20
@@ -82,8 +82,8 @@ def test_unlike_members_are_shown_with_what_is_left_over(capsys) -> None:
     Path("five.toml").write_text(unlike.replace("members = 4\n", ""))
     assert cli.main(["drives", "show", "five.toml"]) == 0
     assert "unused_bytes" in capsys.readouterr().out
-    told = simulated(capsys, "--requests", "50")
-    assert len(told["members"]) == 4
+    values = simulated(capsys, "--requests", "50")
+    assert len(values["members"]) == 4
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def rate(name: str, **changes: float) -> float:
     return measured.bandwidth_bytes_per_second
 
 
-def test_a_member_may_lie_beside_the_array(pair: str) -> None:
+def test_a_member_may_be_in_the_folder_of_the_array(pair: str) -> None:
     with SimulatedDrive.open(pair) as array, SimulatedDrive.open("sim:small.toml") as member:
         assert array.capacity_bytes == 2 * member.capacity_bytes
         assert array.condition == member.condition
@@ -68,7 +68,7 @@ def test_an_array_of_one_is_its_member_where_stripes_divide_it(stripe_bytes: int
     assert (of_array == of_member) == (left == 0)
 
 
-def test_an_array_that_starts_from_one_of_the_package_may_have_a_member_beside_it(
+def test_an_array_that_starts_from_one_of_the_package_may_have_a_member_in_its_own_folder(
     pair: str,
 ) -> None:
     Path("own.toml").write_text('base = "array-x25m"\nname = "own"\nmember = "small"\n')
@@ -89,7 +89,7 @@ def test_an_array_that_starts_from_one_of_the_package_may_have_a_member_beside_i
         assert plain.capacity_bytes == packaged.capacity_bytes
 
 
-def test_simulate_tells_how_busy_each_member_is(pair: str, capsys) -> None:
+def test_simulate_prints_how_busy_each_member_is(pair: str, capsys) -> None:
     words = ["simulate", pair, "--requests", "2000", "--queue-depth", "16"]
     assert cli.main([*words, "--json"]) == 0
     values = json.loads(capsys.readouterr().out)

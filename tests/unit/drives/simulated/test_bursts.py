@@ -45,7 +45,7 @@ def test_what_random_writes_found_is_seen(
     assert found == (None if room == "logs" else room)
 
 
-def test_measure_tells_a_burst(capsys) -> None:
+def test_measure_reports_a_burst(capsys) -> None:
     words = ["measure", "sim:bali-st91000640ns", "--queue-depth", "32", "--write-ratio", "1"]
     assert cli.main(words) == 0
     assert "a burst          random writes found room in the cache" in capsys.readouterr().out

@@ -76,8 +76,8 @@ def test_data_decides_how_fast_the_drive_of_figure_3_is() -> None:
     with SimulatedDrive.open("sim:mlc-c") as drive:
         for content in ("zero", "database", "random"):
             plan = MeasurementPlan(warmup_requests=20_000, requests=20_000, content=content)
-            (told,) = drive.measure([(0, workload)], plan)
-            rates[content] = told.requests / told.duration_ns
+            (result,) = drive.measure([(0, workload)], plan)
+            rates[content] = result.requests / result.duration_ns
     assert rates["zero"] > rates["database"] > 1.5 * rates["random"]
 
 

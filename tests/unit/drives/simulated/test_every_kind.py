@@ -122,9 +122,9 @@ def test_of_a_scenario_each_stream_says_what_it_did_as_simulate_does(
 ) -> None:
     scenario = Scenario(MIXED)
     [measured] = drive.measure([(0, scenario)], PLAN)
-    told = drive.simulate(scenario, seed=PLAN.seed).values["streams"]
+    values = drive.simulate(scenario, seed=PLAN.seed).values["streams"]
     assert [each.name for each in measured.streams] == ["database", "old files"]
-    for each, simulated in zip(measured.streams, told, strict=True):
+    for each, simulated in zip(measured.streams, values, strict=True):
         assert each.requests == simulated["requests"]
         assert each.iops == simulated["iops"]
         assert each.by_operation.keys() == simulated["operations"].keys()
@@ -168,9 +168,9 @@ def test_a_trace_of_trims_and_flushes_alone_is_measured(drive: SimulatedDrive) -
 def test_a_scenario_that_is_measured_is_the_one_that_is_simulated(drive: SimulatedDrive) -> None:
     scenario = EACH["scenario"]
     [measured] = drive.measure([(0, scenario)], PLAN)
-    told = drive.simulate(scenario, seed=PLAN.seed).values
-    assert measured.duration_ns == told["duration_ns"]
-    assert requests_of(measured) == told["counted_requests"]
+    values = drive.simulate(scenario, seed=PLAN.seed).values
+    assert measured.duration_ns == values["duration_ns"]
+    assert requests_of(measured) == values["counted_requests"]
 
 
 def test_a_scenario_without_an_end_takes_the_plan_s(drive: SimulatedDrive) -> None:
@@ -247,10 +247,12 @@ def test_every_kind_can_be_simulated(drive: SimulatedDrive) -> None:
     for name, each in EACH.items():
         counted = (OF_THEIR_OWN | {"side_by_side": 200}).get(name)
         simulation = drive.simulate(each, seed=3, requests=None if counted else 100)
-        told = simulation.values
-        assert told["counted_requests"] == (counted or 100)
-        assert sum(stream["requests"] for stream in told["streams"]) == told["counted_requests"]
-        assert [one["name"] for one in simulation.asked] == [one["name"] for one in told["streams"]]
+        values = simulation.values
+        assert values["counted_requests"] == (counted or 100)
+        assert sum(stream["requests"] for stream in values["streams"]) == values["counted_requests"]
+        assert [one["name"] for one in simulation.asked] == [
+            one["name"] for one in values["streams"]
+        ]
 
 
 def test_what_the_drive_cannot_hold_is_refused(drive: SimulatedDrive) -> None:

@@ -81,13 +81,13 @@ def test_a_preset_answers_every_command(
 
 
 def _measures(preset: Preset) -> None:
-    told = preset.answer(
+    answer = preset.answer(
         *("measure", "--write-ratio", str(max(0.5, preset.least_writes))),
         *("--warmup-requests", "4", "--requests", str(REQUESTS), "--workers", "1"),
     )
-    assert told["kind"] == "simulated"
+    assert answer["kind"] == "simulated"
     # One request after the other.
-    assert told["iops"] * told["latency_ns_mean"] == pytest.approx(1e9, rel=0.001)
+    assert answer["iops"] * answer["latency_ns_mean"] == pytest.approx(1e9, rel=0.001)
 
 
 def _runs_a_campaign(preset: Preset) -> None:
@@ -110,10 +110,10 @@ def _runs_a_campaign(preset: Preset) -> None:
 
 def _simulates(preset: Preset) -> None:
     words = ["--requests", str(REQUESTS), "--write-ratio", str(preset.least_writes)]
-    told, again = (preset.answer("simulate", *words, "--warmup-requests", "0") for _ in range(2))
-    assert told["streams"] == again["streams"]
-    assert told["counted_requests"] == REQUESTS
-    for operation in told["streams"][0]["operations"].values():
+    answer, again = (preset.answer("simulate", *words, "--warmup-requests", "0") for _ in range(2))
+    assert answer["streams"] == again["streams"]
+    assert answer["counted_requests"] == REQUESTS
+    for operation in answer["streams"][0]["operations"].values():
         parts = operation["latency_parts"].values()
         total = sum(part["latency_ns_mean"] for part in parts)
         assert total == pytest.approx(operation["latency_ns_mean"])
@@ -155,8 +155,8 @@ def _goes_on_from_its_state(preset: Preset) -> None:
     # More than a write buffer that costs no time holds.
     words = ["simulate", "--requests", str(REQUESTS), "--write-ratio", "1", "--write-size", "64k"]
     preset.answer(*words, "--save-state", "first.state")
-    told = preset.answer(*words, "--from-state", "first.state")
-    assert told["from_state"] == "first.state"
+    answer = preset.answer(*words, "--from-state", "first.state")
+    assert answer["from_state"] == "first.state"
 
 
 def _refuses(preset: Preset) -> None:

@@ -28,11 +28,11 @@ def in_a_folder(tmp_path, monkeypatch) -> None:
 
 def test_the_answer_is_of_a_disk_and_says_nothing_of_flash(capsys) -> None:
     assert cli.main(["simulate", DISK, "--requests", "2000", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    answer = json.loads(capsys.readouterr().out)
     absent = ("condition", "flash", "unit", "unit_utilisation_ratio", "page_programs")
-    assert [told[key] for key in absent] == [None] * len(absent)
-    assert told["disk"]["media_reads"] == 2000
-    (stream,) = told["streams"]
+    assert [answer[key] for key in absent] == [None] * len(absent)
+    assert answer["disk"]["media_reads"] == 2000
+    (stream,) = answer["streams"]
     read = stream["operations"]["read"]
     parts = {name: part["latency_ns_mean"] for name, part in read["latency_parts"].items()}
     assert list(parts) == ["host", "buffer", "queueing", "seek", "rotation", "transfer"]

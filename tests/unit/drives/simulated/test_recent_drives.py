@@ -23,7 +23,7 @@ def test_the_cache_of_the_consumer_drive_ends_in_a_cliff() -> None:
     with SimulatedDrive.open("sim:consumer-qlc") as drive:
         slc, timing = drive.preset["slc"], drive.preset["timing"]
         geometry = drive.preset["geometry"]
-        told = drive.simulate(
+        values = drive.simulate(
             WRITES_IN_ORDER,
             warmup_requests=0,
             requests=140_000,
@@ -37,7 +37,7 @@ def test_the_cache_of_the_consumer_drive_ends_in_a_cliff() -> None:
     room = (slc["blocks_per_plane"] - 1) * slc["pages_per_block"] + 1 - left
     region = planes * room * page
     assert region == pytest.approx(12e9, rel=0.05)
-    rows = told["series"]["rows"]
+    rows = values["series"]["rows"]
     fast_rate = planes * page / (slc["program_cell_ns"] + timing["write_register_ns"]) * 1e9
     cliff = next(
         index for index, row in enumerate(rows) if row["bandwidth_bytes_per_second"] < fast_rate / 2

@@ -65,7 +65,7 @@ def test_the_same_steps_give_the_same_results_from_a_saved_state(session: Simula
         other.load_state(state[:-3] + b"xyz")
 
 
-def test_a_step_is_told_as_json_and_back(session: SimulatedSession) -> None:
+def test_a_step_is_written_as_json_and_read_back(session: SimulatedSession) -> None:
     result = session.run(Stimuli((stimulus(0.65),)), StepPlan(seconds=0.5), 0)
     assert Measurement.from_json(result.to_json()) == result
     assert result.duration_ns == 500_000_000
@@ -196,7 +196,7 @@ def test_the_stream_is_what_the_stimulus_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"read_ratio": 1.5}, "read_ratio is 1.5; allowed: 0 to 1"),
         ({"sizes": ((100, 1.0),)}, "a request of 100 bytes; allowed: multiples of 512"),
@@ -212,7 +212,7 @@ def test_the_stream_is_what_the_stimulus_says() -> None:
         ),
     ],
 )
-def test_impossible_stimuli_say_what_is_allowed(change: dict[str, object], told: str) -> None:
+def test_impossible_stimuli_say_what_is_allowed(change: dict[str, object], message: str) -> None:
     values: dict[str, object] = {
         "read_ratio": 0.0,
         "sizes": ((4096, 1.0),),
@@ -220,7 +220,7 @@ def test_impossible_stimuli_say_what_is_allowed(change: dict[str, object], told:
     } | change
     with pytest.raises(UsageError) as refused:
         Stimulus(**values)  # type: ignore[arg-type]
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_step_takes_any_kind_of_workload() -> None:

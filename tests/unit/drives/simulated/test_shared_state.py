@@ -26,7 +26,7 @@ def changed(name: str, values: str) -> PresetSource:
     return preset_at(str(SMALL.with_name(f"{name}.toml")), text)
 
 
-def told(drive: SimulatedDrive, writes: Writes = "burst") -> str:
+def result_of(drive: SimulatedDrive, writes: Writes = "burst") -> str:
     plan = replace(PLAN, writes=writes)
     measured = [one.to_json() for one in measured_in_order(drive, WORKLOADS, plan)]
     return json.dumps(measured, sort_keys=True)
@@ -44,11 +44,11 @@ def told(drive: SimulatedDrive, writes: Writes = "burst") -> str:
 @pytest.mark.parametrize("writes", WRITES)
 def test_what_was_made_for_another_drive_changes_nothing(values: str, writes: Writes) -> None:
     first = SimulatedDrive("sim:first", changed("first", ""), varies=False)
-    before = told(first, writes)
+    before = result_of(first, writes)
     other = changed("other", values)
-    alone = told(SimulatedDrive("sim:other", other, varies=False), writes)
-    beside = told(SimulatedDrive("sim:other", other, varies=False, like=first), writes)
-    assert beside == alone
-    assert beside != before
+    alone = result_of(SimulatedDrive("sim:other", other, varies=False), writes)
+    shared = result_of(SimulatedDrive("sim:other", other, varies=False, like=first), writes)
+    assert shared == alone
+    assert shared != before
     # What the other did left nothing in the first.
-    assert told(first, writes) == before
+    assert result_of(first, writes) == before

@@ -69,15 +69,15 @@ def test_a_run_with_variability_is_no_run_without(varying: Path) -> None:
 def test_commands_take_the_switch_and_tell_it(varying: Path, capsys) -> None:
     for command in ("measure", "simulate"):
         words = [command, f"sim:{varying}", "--requests", "50"]
-        for switch, told in (([], "on"), (["--no-variability"], "off")):
+        for switch, state in (([], "on"), (["--no-variability"], "off")):
             assert cli.main([*words, *switch, "--json"]) == 0
             values = json.loads(capsys.readouterr().out)
-            assert values["variability"] == told
+            assert values["variability"] == state
             factor = (values.get("extra") or values)["variability_factor"]
-            assert (factor == 1.0) == (told == "off")
+            assert (factor == 1.0) == (state == "off")
             assert cli.main([*words, *switch]) == 0
             text = capsys.readouterr().out
-            assert f"variability {told}" in " ".join(text.split())
+            assert f"variability {state}" in " ".join(text.split())
 
 
 def test_a_campaign_is_not_gone_on_with_under_the_other_switch(varying: Path, capsys) -> None:

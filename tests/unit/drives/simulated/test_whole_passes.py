@@ -92,8 +92,8 @@ def test_a_partial_pass_stops_in_the_order_of_the_whole_file() -> None:
 def test_what_a_partial_pass_did_not_send_goes_on_like_its_later_half(small) -> None:
     part = WholePass("read", False, 512, 512_000, first_requests=100)
     # 60 requests took 6000 ns, the 40 behind them 8000: the 900 others take 200 ns each.
-    told = MeasuredPass(0, replace(part, first_requests=100), 14_000, None, 60, (6_000, 13_000))
-    assert told.access_time_ns == (14_000 + 900 * 200) / 1000
+    result = MeasuredPass(0, replace(part, first_requests=100), 14_000, None, 60, (6_000, 13_000))
+    assert result.access_time_ns == (14_000 + 900 * 200) / 1000
     assert MeasuredPass(0, part, 14_000, None).access_time_ns == 140
     (measured_part,) = measured(small, [WholePass("read", True, 8 * KIB, MIB, first_requests=64)])
     (whole,) = measured(small, [WholePass("read", True, 8 * KIB, MIB)])
@@ -105,10 +105,10 @@ def test_what_a_cache_absorbed_is_the_time_that_the_beginning_did_not_take() -> 
     each = WholePass("write", False, 512, 51_200)
     # The first 30 requests take a tenth of the others' 1000 ns for ten: 27 of them were absorbed.
     marks = (100, 200, 300, *range(1300, 8300, 1000))
-    told = MeasuredPass(0, each, marks[-1], None, 10, marks)
-    assert told.absorbed_bytes == pytest.approx(27 * 512)
+    result = MeasuredPass(0, each, marks[-1], None, 10, marks)
+    assert result.absorbed_bytes == pytest.approx(27 * 512)
     # Nine tenths of it after the third mark.
-    assert told.filling_bytes == 30 * 512
+    assert result.filling_bytes == 30 * 512
     steady = tuple(range(1000, 11_000, 1000))
     assert MeasuredPass(0, each, 10_000, None, 10, steady).absorbed_bytes == 0
     assert MeasuredPass(0, each, 10_000, None, 10, steady).filling_bytes == 0
@@ -174,10 +174,10 @@ def test_a_file_that_the_drive_cannot_hold_or_read_is_refused(small, tmp_path) -
 def test_presets_carry_table_6_and_vary(name: str) -> None:
     resolved, _ = read_preset(name).resolved()
     figures = resolved["published"]
-    told = [figures[f"sequential_to_random_{which}"] for which in ("read", "write")]
-    assert tuple(figure["sequential_to_random_ratio"] for figure in told) == BOITO2015[name]
-    assert {figure["tolerance_ratio"] for figure in told} == {0.15}
-    assert {figure["range_bytes"] for figure in told} == {1200 * MIB}
+    result = [figures[f"sequential_to_random_{which}"] for which in ("read", "write")]
+    assert tuple(figure["sequential_to_random_ratio"] for figure in result) == BOITO2015[name]
+    assert {figure["tolerance_ratio"] for figure in result} == {0.15}
+    assert {figure["range_bytes"] for figure in result} == {1200 * MIB}
     assert resolved["variability"]["sigma"] > 0
 
 

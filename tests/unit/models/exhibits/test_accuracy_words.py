@@ -30,7 +30,7 @@ def test_every_model_has_a_row_and_the_best_comes_first() -> None:
     assert table.rows[0][1:] == errors
 
 
-def test_off_grid_errors_stand_beside_them_where_there_are_some() -> None:
+def test_off_grid_errors_are_next_to_them_if_there_are_any() -> None:
     evaluation = made_run(40, check=10).evaluation
     table = relative_errors(evaluation)
     assert table.columns[4:] == ("off-grid latency", "off-grid bandwidth", "off-grid throughput")

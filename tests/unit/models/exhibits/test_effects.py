@@ -73,7 +73,7 @@ def test_on_a_scale_workloads_count_for_the_nearest_value() -> None:
     assert number(rows[2]["observed"]) == pytest.approx(product ** (1 / 3))
 
 
-def test_effects_stand_beside_each_other_on_one_axis_of_performance() -> None:
+def test_effects_are_side_by_side_on_one_axis_of_performance() -> None:
     run = made_run(60)
     latency, bandwidth, _ = effects.effect_figures(run)
     assert [figure.title for figure in latency.figures][:3] == [
@@ -90,7 +90,7 @@ def test_effects_stand_beside_each_other_on_one_axis_of_performance() -> None:
     assert latency.saved == bandwidth.saved == (effects.effects(run),)
 
 
-def test_importance_is_drawn_beside_the_error_with_everything_right() -> None:
+def test_importance_is_drawn_next_to_the_error_with_everything_right() -> None:
     run = made_run(60)
     bars = effects.importance_bars(run)
     assert bars.guides == tuple(

@@ -9,7 +9,7 @@ from drivelab.models.exhibits import tables
 from drivelab.models.exhibits.accuracy import accuracy
 
 
-def test_predictions_hold_every_model_beside_what_was_observed() -> None:
+def test_predictions_have_every_model_next_to_what_was_observed() -> None:
     run = made_run(5)
     table = tables.predictions(run)
     assert len(table.rows) == 5 * 3

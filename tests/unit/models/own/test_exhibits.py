@@ -87,7 +87,7 @@ def test_every_row_is_saved_with_what_was_said_of_it(found: FittedTable) -> None
     assert low < said < high
 
 
-def test_what_was_read_is_told(found: FittedTable, tmp_path: Path) -> None:
+def test_what_was_read_is_reported(found: FittedTable, tmp_path: Path) -> None:
     facts = dict(read_facts(found).facts)
     assert facts["engine"] == "seen by models: one of libaio and psync"
     assert facts["block_size_kib"] == "seen by models: 4 to 256 KiB, on the logarithm"

@@ -296,7 +296,7 @@ def test_workload_characteristics_are_seen_as_workloads(tmp_path: Path) -> None:
         fitted(tmp_path, WORKLOADS + "0,1,4,,1,,,,5\n30,1,4,4096,1,1,0,0,5\n" + "\n".join(lines))
 
 
-def test_a_column_beside_workloads(tmp_path: Path) -> None:
+def test_a_column_in_addition_to_workloads(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     lines = ["hot," + WORKLOADS.strip()]
     for _ in range(40):

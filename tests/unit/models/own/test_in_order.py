@@ -106,7 +106,7 @@ def test_too_few_rows_on_a_side_are_refused(rows: int, share: float) -> None:
         learned_rows(rows, share)
 
 
-def test_the_command_tells_it_beside_what_needs_no_model(tmp_path: Path, capsys) -> None:
+def test_the_command_prints_it_next_to_what_needs_no_model(tmp_path: Path, capsys) -> None:
     lines = ["depth,size_kib,latency_us"]
     lines += [",".join(map(str, row)) for row in zip(*table().values(), strict=True)]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")

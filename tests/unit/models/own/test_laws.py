@@ -169,7 +169,7 @@ def test_a_few_rows_may_break_a_law_and_more_may_not() -> None:
         assert (find_law("latency", latency, said, columns, table) is not None) is holds
 
 
-def test_a_law_is_told_and_is_in_json(tmp_path: Path, capsys) -> None:
+def test_a_law_is_printed_and_is_in_json(tmp_path: Path, capsys) -> None:
     rows = written(tmp_path / "rows.csv", own_rows(40))
     assert cli.main(own_words(rows, tmp_path / "text")) == 0
     assert "(iops follows from latency_us as depth / latency_us in these rows" in (

@@ -105,7 +105,7 @@ def test_names_of_guides_that_end_at_one_height_are_moved_apart() -> None:
     assert all(one - other >= 8.5 for one, other in itertools.pairwise(heights))
 
 
-def test_what_has_no_place_on_a_logarithmic_axis_is_told_and_saved() -> None:
+def test_what_has_no_place_on_a_logarithmic_axis_is_reported_and_saved() -> None:
     line = Line(
         "one", (1.0, 2.0, 3.0), (10.0, 0.0, 1000.0), low=(9.0, 0.0, 900.0), high=(11.0,) * 3
     )
@@ -146,7 +146,7 @@ def test_every_point_can_be_pointed_at_unless_there_are_too_many() -> None:
     assert drawn(made.course()).tips == {}
 
 
-def test_columns_stand_beside_a_table_that_hides_none() -> None:
+def test_columns_are_next_to_a_table_that_hides_none() -> None:
     one = drawn(made.columns())
     assert one.beside
     assert one.table is not None

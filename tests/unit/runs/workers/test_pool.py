@@ -31,15 +31,15 @@ WORKER = """
 import os, signal, sys
 from drivelab.runs.workers import messages, worker
 tell = worker.Worker._tell
-told = []
+messages = []
 {changed}
 worker.Worker(0, sys.stdout.buffer).run()
 """
 DIES_AFTER_SOME = """
 def _tell(self, message):
     if "measurement" in message:
-        told.append(message)
-        if len(told) == {answers}:
+        messages.append(message)
+        if len(messages) == {answers}:
             os.kill(os.getpid(), signal.SIGKILL)
     tell(self, message)
 worker.Worker._tell = _tell
@@ -181,7 +181,7 @@ def test_nobody_left_is_a_line(
         measured(WorkersExecutor(small, changed(change)), work(2))
 
 
-def test_what_no_drive_can_do_is_told_once(tmp_path: Path) -> None:
+def test_what_no_drive_can_do_is_reported_once(tmp_path: Path) -> None:
     (tmp_path / "fresh.toml").write_text(
         'base = "x25m"\nname = "fresh"\nsummary = "empty"\ncondition = "fresh"\n'
     )

@@ -73,7 +73,7 @@ def trace() -> Requests:
     return bursts_and_streams()
 
 
-def test_places_are_told_in_relation_to_what_came_before() -> None:
+def test_places_are_described_relative_to_earlier_requests() -> None:
     kib = 1024
     rows = [
         ("r", 0, 4 * kib),  # nothing before
@@ -135,8 +135,8 @@ def test_windows_ask_for_what_they_are_said_to_whatever_the_seed(trace: Requests
     scenario = Scenario(scenario_text(fit(trace, WINDOW_NS)))
     counts = np.bincount(trace.arrival_ns // WINDOW_NS)
     for seed in (1, 2):
-        told = windows_on("sim:bench-64gib", scenario, WINDOW_NS, seed)
-        found = [int(told[window][0]) for window in range(20)]
+        windows = windows_on("sim:bench-64gib", scenario, WINDOW_NS, seed)
+        found = [int(windows[window][0]) for window in range(20)]
         # What arrives last in a window may complete in the next.
         assert np.abs(np.array(found) - counts).max() <= 2
 
@@ -144,9 +144,9 @@ def test_windows_ask_for_what_they_are_said_to_whatever_the_seed(trace: Requests
 def test_it_runs_longer_than_its_trace(trace: Requests) -> None:
     scenario = Scenario(scenario_text(fit(trace, WINDOW_NS)))
     with open_simulated("sim:bench-64gib") as drive:
-        told = drive.simulate(scenario, seconds=45.0).values
+        result = drive.simulate(scenario, seconds=45.0).values
     expected = 2.25 * len(trace.action)
-    assert abs(told["counted_requests"] / expected - 1) < 0.1
+    assert abs(result["counted_requests"] / expected - 1) < 0.1
 
 
 def test_it_holds_no_request_of_the_trace(trace: Requests) -> None:
@@ -176,19 +176,19 @@ def test_the_command_writes_what_simulate_runs(tmp_path: Path, capsys, monkeypat
     assert "11 windows of 10.0 s" in out
     assert re.search(r"sim:bench-64gib +[\d.]+ % +[\d.]+ % +[\d.]+ % +at most \d+ %", out)
     assert cli.main(["simulate", "sim:bench-64gib", "--scenario", "mine.toml", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert abs(told["counted_requests"] - 600) <= 2
-    assert told["streams"][0]["name"] == "fitted"
+    answer = json.loads(capsys.readouterr().out)
+    assert abs(answer["counted_requests"] - 600) <= 2
+    assert answer["streams"][0]["name"] == "fitted"
 
 
-def test_json_tells_what_was_kept(tmp_path: Path, capsys, monkeypatch) -> None:
+def test_json_has_what_was_kept(tmp_path: Path, capsys, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     blkparse_file(tmp_path)
     asked = ["trace", "fit", "small.blkparse", "-o", "mine.toml", "--on-bad", "skip"]
     assert cli.main([*asked, "--name", "my data", "--window", "1s", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    answer = json.loads(capsys.readouterr().out)
     # One request of 128 MiB is sent as two.
-    assert (told["requests"], told["windows"], told["checks"]) == (201, 2, [])
+    assert (answer["requests"], answer["windows"], answer["checks"]) == (201, 2, [])
     assert 'name = "my data"' in Path("mine.toml").read_text()
 
 

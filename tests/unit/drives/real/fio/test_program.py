@@ -71,7 +71,7 @@ def target(tmp_path: Path) -> TargetFile:
     return open_target_file(tmp_path / "bench.bin", size_bytes=2**20, roots=SystemRoots(proc=proc))
 
 
-def test_a_missing_fio_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_fio_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UsageError, match="not installed; `make system-packages`"):
         find_fio()
@@ -91,7 +91,7 @@ def test_a_recent_fio_is_taken(install: Callable[..., Path], version: str) -> No
 
 
 @pytest.mark.parametrize("version", ["", "Flexible I/O", "fio-x.y", "3.33", f"fio-{'9' * 5000}.1"])
-def test_what_tells_no_version_is_refused(install: Callable[..., Path], version: str) -> None:
+def test_what_shows_no_version_is_refused(install: Callable[..., Path], version: str) -> None:
     install("", version)
     with pytest.raises(UsageError, match=r"does not print a version.*make system-packages"):
         find_fio()

@@ -55,7 +55,7 @@ def sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], list[l
     return rows
 
 
-def test_a_session_tells_which_file_it_has(
+def test_a_session_reports_its_file(
     require_tool: Callable[[str], Path], drive_folder: Path
 ) -> None:
     require_tool("fio")
@@ -63,8 +63,8 @@ def test_a_session_tells_which_file_it_has(
     def file_of(*, keep: bool) -> dict[str, Any]:
         path = str(drive_folder / "which.bin")
         with open_session(path, size_bytes=CAPACITY, keep=keep) as session:
-            told: dict[str, Any] = session.identity()["volatile"]["file"]
-        return told
+            identity: dict[str, Any] = session.identity()["volatile"]["file"]
+        return identity
 
     removed, kept, again = file_of(keep=False), file_of(keep=True), file_of(keep=False)
     assert kept == again
@@ -221,12 +221,14 @@ def test_a_forced_write_is_synchronous(session: Any, monkeypatch: pytest.MonkeyP
         ({"size": 16 * MIB, "threads": 65}, "more than 1073741824 bytes of memory"),
     ],
 )
-def test_what_cannot_be_asked_for_is_told(session: Any, values: Any, said: str) -> None:
+def test_what_cannot_be_asked_for_is_reported(session: Any, values: Any, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         session.run(Stimuli((stimulus(**values),)), StepPlan(seconds=1), 0)
 
 
-def test_stimuli_at_the_same_time_are_told_each_and_all(session: Any, sent: Any) -> None:
+def test_stimuli_at_the_same_time_are_reported_one_by_one_and_in_total(
+    session: Any, sent: Any
+) -> None:
     half = CAPACITY // 2
     pages = stimulus(read_ratio=0.5, queue_depth=4, threads=2, range_bytes=half)
     log = stimulus(
