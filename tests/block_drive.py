@@ -39,7 +39,7 @@ class BlockDrive:
         (self.path,) = devices
 
     def end(self, number: int = signal.SIGTERM) -> tuple[str, str]:
-        """Send a signal, and return what is told then."""
+        """Send a signal, and return what is printed then."""
         self.process.send_signal(number)
         return self.process.communicate(timeout=60)
 

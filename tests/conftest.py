@@ -238,7 +238,7 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
 
 
 class FromWorkers:
-    """Of tests in several processes: each worker tells which files it did not even collect."""
+    """For tests in several processes: each worker reports the files that it could not collect."""
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -276,7 +276,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="module")
 def models_in_brief() -> Iterator[None]:
-    """Fit models in a fraction of the time, of which tests still ask what good ones tell."""
+    """Fit models in a fraction of the time, for tests that still need what good models say."""
     from brief_models import in_brief
 
     with pytest.MonkeyPatch.context() as patch:

@@ -80,7 +80,7 @@ class Actor:
         with self._changing:
             self._has_ended = True
             for pipe in (self.process.stdin, self.process.stdout):
-                # What was still to be told is lost with it.
+                # Messages that were not yet sent are lost with it.
                 with contextlib.suppress(OSError):
                     if pipe is not None:
                         pipe.close()

@@ -1,4 +1,4 @@
-"""What the core tells once a second of a served drive, made without one."""
+"""What the core reports once a second about a served drive, made without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file in the format of MQSim's ssdconfig.xml, with numbers that tell settings apart."""
+"""A file in the format of MQSim's ssdconfig.xml, with a different number for each setting."""
 
 from __future__ import annotations
 

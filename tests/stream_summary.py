@@ -1,4 +1,4 @@
-"""What a stream of requests looks like, told from its requests alone.
+"""What a stream of requests looks like, computed from its requests alone.
 
 Used on the streams of our generator and on those that other tools say they made.
 """

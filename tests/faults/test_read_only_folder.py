@@ -1,4 +1,4 @@
-"""A run where nothing can be written: it can be read, and everything else is told (root)."""
+"""A run in a read-only folder: it can be read, and everything else is an error (root)."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ FAILS_AT = 1 + 16 * 2 + 2
 
 @pytest.fixture
 def fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put a fio in front of the machine's; give the folder where it is told when to fail."""
+    """Put a fio in front of the machine's; give the folder whose files say when it fails."""
     folder = tmp_path / "fio"
     folder.mkdir()
     script = folder / "fio"

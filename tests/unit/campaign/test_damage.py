@@ -1,4 +1,4 @@
-"""Runs that were damaged, cut short, moved, deleted or locked away: told, and nothing lost."""
+"""Runs that were damaged, cut short, moved, deleted or locked: an error, and nothing is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`drivelab drives show`, `new` and `import`: what they tell, write and refuse."""
+"""`drivelab drives show`, `new` and `import`: what they print, write and refuse."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def test_an_imported_drive_is_the_one_described(capsys) -> None:
     assert scheduling["starvation_limit"] == 65_536
     assert resolved["wear"] == {"least_worn_first": True, "static_spread": 100}
     assert resolved["scheduling"]["order"] == "priority"
-    # Every setting is told once, taken over or not.
+    # Every setting is listed once, taken over or not.
     used = [each["setting"] for each in conversion["imported"]]
     unused = [each["setting"] for each in conversion["without_counterpart"]]
     assert sorted(used + unused) == sorted(HOST | DEVICE | FLASH)

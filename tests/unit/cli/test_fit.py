@@ -90,7 +90,7 @@ def test_hidden_values_are_found(measured: Path, fitted: dict[str, Any]) -> None
         "mechanics.rotation_rpm": 10_000,
     }
     for name, value in hidden.items():
-        # Values that can be told are to be found within a tenth.
+        # Values that the measurements determine must be found within a tenth.
         assert found[name]["is_told"], name
         assert found[name]["value"] == pytest.approx(value, rel=0.1), name
         assert found[name]["base"] != pytest.approx(value, rel=0.2), name

@@ -69,7 +69,7 @@ def test_spare_blocks_and_times_are_found(tmp_path: Path) -> None:
     assert found[BLOCKS]["is_told"]
     assert spare == pytest.approx(1, abs=0.1)
     assert found[PROGRAM]["value"] == pytest.approx(1_600_000, rel=0.05)
-    # Twice as many spare blocks write less than half as much beside the host's data.
+    # With twice as many spare blocks, less than half as much is written besides the host's data.
     assert answer["base_error"]["latency_mean_ratio"] > 0.1
     assert answer["error"]["latency_mean_ratio"] < 0.05
 

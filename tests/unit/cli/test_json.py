@@ -367,7 +367,7 @@ def small_huang2011(folder: Path | None) -> Reproduction:
 
 
 def small_lee2021() -> Reproduction:
-    """Set a few made-up records beside the paper."""
+    """Compare a few made-up records with the paper."""
     profiles = [
         profiled(label, reads, records=20, scatter=0.05)
         for label, reads in (("RR", 1000), ("RW", 0), ("TC", 480))

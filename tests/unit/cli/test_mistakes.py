@@ -1,4 +1,4 @@
-"""A mistake is told in one line that says what is wrong, where, and what to type instead."""
+"""The error for a mistake is one line: what is wrong, where, and what to type instead."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def line(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Give the only line that a mistake is told in."""
+    """Give the only line of the error for a mistake."""
     capsys.readouterr()
     assert cli.main(list(words)) == 2
     captured = capsys.readouterr()

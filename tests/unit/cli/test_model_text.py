@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("models_in_outline")
 
 DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 JOB = ("model", DRIVE, "--design", "huang2011:12", "--check", "0", "--no-sweeps")
-# Some of these workloads are so even that a few hundred requests tell their mean, and some not.
+# A few hundred requests determine the mean of some of these workloads, and not of others.
 SHORT = ("--requests", "200", "--max-requests", "400", "--half-width", "1%")
 
 

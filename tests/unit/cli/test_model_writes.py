@@ -1,4 +1,4 @@
-"""`drivelab model --writes`: what lasts, a burst, and both beside each other."""
+"""`drivelab model --writes`: sustained, burst, and both compared."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from drivelab.cli.arguments import CommandParser
 LONG_ENDS = ["=--", "=", "= ", "=\t", "=-- ", "=-", "=---"]
 SHORT_ENDS = ["--", "-", " ", "=--", "="]
 
-#: Never a value, so that the option is what is told.
+#: Never a value, so that the error is about the option.
 NO_VALUES = {"=--", "=", "= ", "=\t", "=-- ", "--", " "}
 
 

@@ -90,7 +90,7 @@ def test_four_workloads_share_a_drive_and_do_what_was_predicted(capsys) -> None:
     assert found["drives"][0]["workloads"] == "web, mail, scan, log"
     assert {each["workload"] for each in found["workloads"]} == {"web", "mail", "scan", "log"}
     for each in found["workloads"]:
-        # Pairs tell the mean latency of four; in 0.5 s few requests are counted of the log.
+        # Pairs predict the mean latency of four; in 0.5 s few requests of the log are counted.
         ratio = each["predicted_latency_ns_mean"] / each["simulated_latency_ns_mean"]
         assert 0.7 < ratio < 1.4, each
         assert each["simulated_iops"] == pytest.approx(each["rate_iops"], rel=0.4)

@@ -50,7 +50,7 @@ def ask(path: Path, capsys, *words: str) -> dict[str, Any]:
     return answer
 
 
-def tell(path: Path, capsys, *words: str) -> str:
+def printed(path: Path, capsys, *words: str) -> str:
     assert cli.main(["predict", str(path), *words]) == 0
     return str(capsys.readouterr().out)
 
@@ -82,14 +82,14 @@ def test_every_level_is_in_the_json(model: PerformanceModel, path: Path, capsys)
 
 def test_the_text_has_the_level_that_was_asked_for(path: Path, capsys) -> None:
     answer = ask(path, capsys, *INSIDE)
-    default = tell(path, capsys, *INSIDE)
-    assert tell(path, capsys, *INSIDE, "--level", "90") == default
+    default = printed(path, capsys, *INSIDE)
+    assert printed(path, capsys, *INSIDE, "--level", "90") == default
     assert "interval      holds 90 % of workloads drawn at random as sobol:75 draws" in default
     low = answer["intervals"]["iops"][1]["low"]
     assert f"90 %: {significant(low, 3)} to " in default
-    narrower = tell(path, capsys, *INSIDE, "--level", "80")
+    narrower = printed(path, capsys, *INSIDE, "--level", "80")
     assert f"80 %: {significant(answer['intervals']['iops'][0]['low'], 3)} to " in narrower
-    none = tell(path, capsys, *INSIDE, "--level", "95")
+    none = printed(path, capsys, *INSIDE, "--level", "95")
     assert "no interval   95 % needs 19 workloads reserved for calibration" in none
     assert "95 %:" not in none
 
@@ -119,7 +119,7 @@ def test_auto_says_why(model: PerformanceModel, path: Path, capsys) -> None:
             if combined
             else "the smallest cross-validated error"
         )
-    said = tell(path, capsys, *INSIDE)
+    said = printed(path, capsys, *INSIDE)
     why = " ".join(said[said.index("why") :].split())
     assert used["chosen"] in why
     # Of each metric: the error of the model that answered, and of the best other.
@@ -141,7 +141,7 @@ def test_auto_says_why(model: PerformanceModel, path: Path, capsys) -> None:
 
 
 def test_one_model_for_every_metric_is_one_sentence(path: Path, capsys) -> None:
-    said = tell(path, capsys, *INSIDE, "--features", "basic", "--estimator", "cart")
+    said = printed(path, capsys, *INSIDE, "--features", "basic", "--estimator", "cart")
     why = " ".join(said[said.index("why") :].split())
     assert why.startswith("why basic cart, as asked: mean latency ")
     assert why.count("as asked") == 1
@@ -161,7 +161,7 @@ def test_the_model_that_was_asked_for_answers(model: PerformanceModel, path: Pat
         )
         # Coverage off the grid is known of the best models only.
         assert answer["intervals"][metric][0]["off_grid_held_ratio"] is None
-    assert "basic cart" in tell(path, capsys, *words)
+    assert "basic cart" in printed(path, capsys, *words)
     answer = ask(path, capsys, *INSIDE, "--estimator", "ols")
     assert answer["used"]["iops"]["estimator"] == "ols"
     assert answer["used"]["iops"]["chosen"].endswith("of ols models, as asked")
@@ -185,7 +185,7 @@ def test_outside_there_is_no_interval_but_what_is_nearest(
     assert len(near) == 3
     assert [one["distance"] for one in near] == sorted(one["distance"] for one in near)
     assert near[0]["iops"] in model.evaluation.observed["iops"]
-    text = tell(path, capsys, *words)
+    text = printed(path, capsys, *words)
     assert "careful       outside what was measured: queue_depth is 900; trained on 1 to" in text
     assert "error unknown" in text
     assert "off by" not in text
@@ -195,13 +195,13 @@ def test_outside_there_is_no_interval_but_what_is_nearest(
     assert len(nearest) == 4
     assert nearest[1].split()[0] == f"{near[0]['distance']:.2f}"
     assert "IOPS" in nearest[1]
-    assert "nearest" not in tell(path, capsys, *INSIDE)
+    assert "nearest" not in printed(path, capsys, *INSIDE)
 
 
 def test_without_reserved_workloads_it_says_so(tmp_path: Path, capsys) -> None:
     model = PerformanceModel.fit(measurements(spread_workloads(40, 1)))
     model.save(tmp_path / "plain.json")
-    text = tell(tmp_path / "plain.json", capsys, *INSIDE)
+    text = printed(tmp_path / "plain.json", capsys, *INSIDE)
     assert "no interval   90 % needs 9 workloads" in text
     assert "off the grid" not in text
     answer = ask(tmp_path / "plain.json", capsys, *INSIDE)

@@ -170,7 +170,7 @@ MISTAKES: list[tuple[str, str]] = [
     (f"{HEADER}\n0.5,4,4096,8192,0,0,,0\n", "line 2: read_stride is empty, but has an effect"),
     (f"{HEADER}\n0.5,4,4096,8192,0,0,7,0\n", "line 2: read_stride is 7 bytes; allowed"),
     (f'{HEADER}\n{GOOD}\n0.5,"4,4096,8192,0,0,0,0\n', "line 3: a quoted cell does not end"),
-    # The first mistake is told, whichever kind it is.
+    # The first mistake is reported, whichever kind it is.
     (f"{HEADER}\n{GOOD}\n2,1,1,1,1,1,1,1\n1,2\n", "line 3: write_ratio is 2"),
     (f"{HEADER}\n{GOOD}\n0.5,4,x,8192,0,0,0,0\n2,1,1,1,1,1,1,1\n", "line 3: read_size: 'x'"),
 ]

@@ -1,4 +1,4 @@
-"""A trace answered by a model of a drive that it never ran on, beside its replay there."""
+"""A trace forecast by a model of a drive that it never ran on, compared with its replay there."""
 
 from __future__ import annotations
 

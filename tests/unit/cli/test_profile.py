@@ -269,7 +269,7 @@ def test_real_drives_that_were_profiled_at_the_same_time_are_named(
     code, out, _ = run(capsys, *words, "--at-once", "2", "--json")
     assert code == 0
     assert [each["beside"] for each in json.loads(out)["profiles"]] == [[files[1]], [files[0]]]
-    # Nothing is measured again, and what was beside the passes stays told.
+    # Nothing is measured again, and the drives next to the passes stay listed.
     code, out, _ = run(capsys, *words, "--at-once", "1")
     assert f"{files[1]} ran at the same time" in out
     code, out, _ = run(capsys, files[0], *quick, "--out", str(tmp_path / "q"), "--json")
@@ -446,7 +446,7 @@ def test_another_cost_in_the_same_folder_goes_on_from_all_that_is_there(drive, c
     passes = [values["passes"] for values in result]
     assert passes[0] < passes[1] <= passes[2]
     assert result[2]["measuring_ns"] >= result[1]["measuring_ns"] > result[0]["measuring_ns"]
-    # In a folder of its own it needs fewer, as answers for another cost tell it little.
+    # In its own folder it needs fewer, because answers for another cost help it little.
     alone = json.loads(run(capsys, *words[:-1], "q", "--optimization-cost", "1.2")[1])
     assert alone["passes"] <= passes[2]
 

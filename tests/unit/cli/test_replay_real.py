@@ -1,4 +1,4 @@
-"""A trace replayed on a real file by the command line: what is told first, and what is refused."""
+"""A trace replayed on a real file by the command line: what is said first, and refused."""
 
 from __future__ import annotations
 

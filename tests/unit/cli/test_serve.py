@@ -1,4 +1,4 @@
-"""`drivelab serve`: how to come to it, what it tells at the end, and what it refuses."""
+"""`drivelab serve`: how to connect, what it prints at the end, and what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`drivelab simulate`: everything that a run tells, on the screen and as JSON."""
+"""`drivelab simulate`: everything that a run reports, on the screen and as JSON."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_window_without_requests_fails(capsys) -> None:
 
 
 SCENARIO = """
-summary = "two beside each other"
+summary = "two at the same time"
 duration_ns = 20_000_000
 
 [[stream]]
@@ -257,7 +257,7 @@ def test_streams_of_a_scenario_are_distinguished(scenario: Path, capsys) -> None
 def test_scenario_on_the_screen_names_its_streams(scenario: Path, capsys) -> None:
     assert cli.main(["simulate", SMALL, "--scenario", str(scenario), "--interval", "1ms"]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("scenario  two beside each other\n")
+    assert printed.startswith("scenario  two at the same time\n")
     assert "10,000 a second arriving evenly, in 1 MiB from the start" in printed
     assert "1 read and 1 write, each at its time" in printed
     assert "over time 20 intervals of 1.00 ms" in printed
@@ -509,7 +509,7 @@ def test_a_firmware_of_ones_own_takes_the_place_of_the_built_in(capsys, tmp_path
     assert mine["streams"] == built_in["streams"]
     assert mine["flash"] == built_in["flash"]
     assert mine["energy"] == built_in["energy"] is not None
-    # Reads go to the page beside the one where the data lies.
+    # Reads go to the page next to the one with the data.
     broken = tmp_path / "broken.c"
     text = source.read_text()
     assert ".page = f->map[logical]" in text

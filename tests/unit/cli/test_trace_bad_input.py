@@ -17,7 +17,7 @@ MEASURED = """
 import sys
 from drivelab.cli.main import main
 code = main(sys.argv[1:])
-# What getrusage tells begins with the parent's.
+# What getrusage reports begins with the parent's.
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(code, int(peak.split()[1]) // 1024)
 """

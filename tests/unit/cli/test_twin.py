@@ -1,4 +1,4 @@
-"""`drivelab twin`: a drive is measured, and a simulated one set beside it."""
+"""`drivelab twin`: a drive is measured, and compared with a simulated one."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_same_command_measures_nothing_again(
     assert f"drivelab serve sim:{made / 'twin.toml'}" in captured.out
     assert result_of(made) == before
     assert [each.read_bytes() for each in tables] == measured
-    # Progress is told of what is measured.
+    # Progress is shown for what is measured.
     assert "measurements" not in captured.err
 
 

@@ -1,4 +1,4 @@
-"""The fifteen workloads beside table 4 of Lee et al. 2021, and what the page says of them."""
+"""The fifteen workloads compared with table 4 of Lee et al. 2021, and the page about them."""
 
 from __future__ import annotations
 

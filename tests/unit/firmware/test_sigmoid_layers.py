@@ -1,4 +1,4 @@
-"""Networks beside scikit-learn's: the same descent, step by step."""
+"""Networks compared with scikit-learn's: the same descent, step by step."""
 
 from __future__ import annotations
 

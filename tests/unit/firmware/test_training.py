@@ -87,7 +87,7 @@ def test_what_is_left_out_has_no_say_in_the_costs_that_predict_it(
 
 
 def test_a_cost_below_zero_is_never_found(profiles: list[Profiled]) -> None:
-    # The more is copied, the less it takes: nothing but 0 is told of copies.
+    # The more is copied, the less it takes: the only cost for copies is 0.
     names = [column.name for column in profiles[0].counted.columns]
     changed = []
     for each in profiles:

@@ -71,7 +71,7 @@ def test_numbers_are_those_that_serve_prints_at_the_end(
             client.ask(WRITE, place * 4096, 4096, bytes(4096))
         for place in range(20):
             client.ask(READ, place * 4096, 4096)
-    # Two seconds on, every one of them is told.
+    # Two seconds later, every one of them is reported.
     before = json.loads(asked(port, "/state")[2])["second"]
     second_state = second_after(port, before + 1)
     text = asked(port, "/metrics")[2].decode()

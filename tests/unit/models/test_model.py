@@ -69,7 +69,7 @@ def test_extended_beats_basic_on_an_asymmetrical_drive(
     accuracy = model.evaluation.cross_validated
     extended = accuracy[ModelKey(metric, "extended", "boosted")]
     basic = accuracy[ModelKey(metric, "basic", "boosted")]
-    # The basic features do not tell which direction's requests are large. Over seeds of the
+    # The basic features do not show which direction's requests are large. Over seeds of the
     # workloads the ratio of the errors was 0.60 to 0.82.
     assert extended.mre < 0.9 * basic.mre
     assert extended.r2 > basic.r2

@@ -1,4 +1,4 @@
-"""From a run folder, with a real store and real models, to the report beside them."""
+"""From a run folder, with a real store and real models, to the report next to them."""
 
 from __future__ import annotations
 

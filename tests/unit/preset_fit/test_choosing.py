@@ -50,7 +50,7 @@ def test_an_order_of_service_is_found(in_another_order: Run) -> None:
     assert found.built["scheduling.order"] == "fcfs"
     assert tried[0].name == "scheduling.order = fcfs"
     assert tried[0].is_kept
-    # Everything that was tried is told, what is impossible too.
+    # Everything that was tried is listed, impossible ones too.
     assert len(tried) > 10
 
 

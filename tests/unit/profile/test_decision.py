@@ -115,7 +115,7 @@ def test_the_gain_of_reordering_is_as_sure_as_the_ratio() -> None:
 
 
 def test_the_gain_of_aggregating_knows_what_both_times_share() -> None:
-    # By the weights of the line, every repetition drawn anew: the spread of gains is what is told.
+    # By the weights of the line, every repetition drawn again: the spread of gains is reported.
     rng = np.random.default_rng(1)
     sizes = np.array(SIZES.sizes)
     rows = np.vander(sizes, 2) @ np.linalg.pinv(np.vander([8 * KIB, 32 * KIB], 2))

@@ -210,14 +210,14 @@ def test_jumps_between_sizes_are_measured_and_not_the_same_sizes_for_ever() -> N
     plan = ProfileSettings(points="auto", repetitions="auto", file_bytes=40 * MIB)
     found = profile(JumpingDrive(LINES), plan)
     assert all(each.half_width_ratio <= 0.05 for each in found.ratios.values())
-    # No pass tells anything of another size: half of them have to be measured, in pairs.
+    # No pass says anything about another size: half of them must be measured, in pairs.
     random = found.centres["read"].repetitions["read", True]
     assert 134 / 2 <= len(random) <= 134
     assert sum(random.values()) <= 3 * len(random)
 
 
 def test_what_cannot_be_reached_ends_and_is_reported() -> None:
-    # Of 1024 sizes a few hundred may be measured, which tell nothing of the others.
+    # Of 1024 sizes a few hundred may be measured; they say nothing about the others.
     plan = ProfileSettings(
         (Interval(512, 512 * KIB, 512),), "auto", "auto", MIB, directions=("read",)
     )
@@ -358,7 +358,7 @@ def test_answers_for_very_many_sizes_are_sought_as_far_as_measuring_helps() -> N
         sum(one.answer == "unsure" for one in decisions(found, cost)) for found in (after, before)
     )
     assert 20 * few < many
-    # Sizes that cannot be measured jump by more than --half-width: no pass tells of them.
+    # Sizes that cannot be measured jump by more than --half-width: no pass shows them.
     before, after = both(TwiceJumpingDrive(LINES))
     assert open_half_width_ratio(decisions(after, cost)) > plan.half_width_ratio
     assert len(after.measured) < len(before.measured) + 512

@@ -51,7 +51,7 @@ def test_a_measurement_reports_what_the_table_says(name: str, kinds: set[str]) -
     of_kind = set()
     for counter in _core.counters():
         kind = str(counter["key"]).partition(".")[0]
-        # What is not in an object of its own is told of flash.
+        # What has no object of its own is under `flash`.
         if (kind if kind in ("disk", "array") else "flash") in kinds:
             of_kind.add(counter["measured"])
     assert set(measured.extra) == of_kind - {None} | {"variability_factor"}

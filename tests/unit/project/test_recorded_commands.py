@@ -23,7 +23,7 @@ GOLDEN = ROOT / "tests" / "golden" / "recorded-commands.json"
 SMALL = f"sim:{ROOT / 'tests' / 'small_drive.toml'}"
 EXAMPLES = ROOT / "examples"
 MODEL = ["--check", "4", "--requests", "60", "--writes", "burst", "--out", "run"]
-# What a command writes that tells of the machine, not of the drive.
+# What a command writes about the machine, not about the drive.
 OF_THE_MACHINE = {"loop_wall_seconds", "preparation_wall_seconds", "peak_memory_bytes"}
 COMMANDS = {
     "campaign of an SSD": ["model", SMALL, "--design", "huang2011:16", *MODEL],

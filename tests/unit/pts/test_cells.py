@@ -1,4 +1,4 @@
-"""Percentiles of response times from bins, beside the exact mean, minimum and maximum."""
+"""Percentiles of response times from bins, with the exact mean, minimum and maximum."""
 
 from __future__ import annotations
 

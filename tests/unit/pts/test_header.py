@@ -127,7 +127,7 @@ def test_drives_that_ran_at_the_same_time_are_named(tmp_path: Path) -> None:
     with RunStore.open(tmp_path / "run") as store:
         record = read_record(store)
     assert not any("at the same time" in each for each in cautions(record))
-    # It went on beside another drive than it began with.
+    # It resumed next to another drive than the one it began with.
     with RunStore.open_to_append(tmp_path / "run", record.header) as store:
         store.record_start({"beside": ["/dev/sdb"]})
     with RunStore.open(tmp_path / "run") as store:

@@ -1,4 +1,4 @@
-"""The time left of a performance test, told on standard error while it runs."""
+"""The time left of a performance test, shown on standard error while it runs."""
 
 from __future__ import annotations
 

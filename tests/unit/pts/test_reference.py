@@ -74,7 +74,7 @@ def test_every_small_preset_has_its_four() -> None:
 @pytest.mark.parametrize(("test", "preset"), QUICK.items())
 def test_what_ships_is_what_the_tests_come_to(test: str, preset: str) -> None:
     result, _ = make(preset, test)
-    # A header tells of the machine, and steps are left out.
+    # A header describes the machine, and steps are left out.
     expected = {key: each for key, each in result.items() if key not in ("header", "steps")}
     found = read_reference(f"sim:{preset}", test)
     del found["header"]

@@ -24,7 +24,7 @@ SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 
 
 class Counted(SimulatedSession):
-    """Stops where it is told to, and counts what it was asked for."""
+    """Stops at a given step, and counts what it was asked for."""
 
     stop_at = -1
 

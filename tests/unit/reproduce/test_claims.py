@@ -1,4 +1,4 @@
-"""Reproducing a paper: published numbers beside ours, and a claim that fails is told."""
+"""Reproducing a paper: published numbers next to ours, and a failed claim is reported."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_fio_measures_the_live_drive(small: str) -> None:
     with SimulatedDrive.open(f"sim:{small}") as drive:
         live = live_rates(drive, [("read", 65536, False)], seconds=0.3)
     # However busy the machine is: never faster than the drive, which takes 478 us. Without its
-    # twenty times slower time it would be told as at most a twentieth of that.
+    # twenty times slower time it would be reported as at most a twentieth of that.
     rate = live.bytes_per_second["read", 65536, False]
     assert rate <= 65536 / 478e-6
     assert rate > 65536 / 478e-6 / 20

@@ -43,7 +43,7 @@ def of_disk(place: Callable[[float, int], float], rate: float, direction: str) -
     return latency
 
 
-#: The drives as the paper tells of them; a size of 256 KiB is 262,144 bytes.
+#: The drives as the paper describes them; a size of 256 KiB is 262,144 bytes.
 TOLD: Final[dict[str, Latency]] = {
     "SSD_I": drive(
         lambda w: 60e3 + 4 * w.read_size, lambda w: 80e3 + 13 * w.write_size + 3e4 * w.write_random

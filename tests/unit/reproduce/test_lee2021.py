@@ -94,7 +94,7 @@ def test_a_workload_that_is_not_the_papers_fails(found: Reproduction) -> None:
 
 
 def test_a_model_that_is_off_fails() -> None:
-    """A workload whose time nothing tells is far off, and is named."""
+    """A workload whose time nothing predicts is far off, and is named."""
     profiles = [profiled(label, reads, records=8, scatter=0.01) for label, reads in LABELS.items()]
     odd = profiles[2]
     times = odd.target.values * np.where([c.name == "time_ns" for c in odd.target.columns], 3, 1)

@@ -1,4 +1,4 @@
-"""The page of a trace, and the files beside it."""
+"""The page of a trace, and the files next to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The design sobol:N, and the parts of a run beside its design."""
+"""The design sobol:N, and the parts of a run in addition to its design."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def test_a_file_whose_inode_proves_nothing_is_never_ours(
     assert looked_at(path)[0] is False
     assert "does not distinguish a file from a later one" in capsys.readouterr().err
     assert path.read_bytes() == data
-    # Of a file that was made and is still open nothing has to be told.
+    # A file that was made and is still open needs no proof.
     with open_target_file(path.with_name("other.bin"), size_bytes=MIB) as target:
         target.before_writing(Written("random"))
         assert target.leave() is None
@@ -219,7 +219,7 @@ def test_a_small_file_of_ones_own_in_place_of_a_half_filled_one_is_kept(path: Pa
 def test_what_came_during_a_workload_stops_the_next(path: Path) -> None:
     with open_target_file(path, size_bytes=MIB) as target:
         target.before_writing(Written("random"))
-        # While fio writes, a change of times tells nothing.
+        # While fio writes, a change of times proves nothing.
         with path.open("r+b") as other:
             other.write(os.urandom(MIB))
         target.after_writing()

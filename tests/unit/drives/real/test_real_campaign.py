@@ -113,7 +113,7 @@ def test_a_campaign_goes_on_after_its_end(
         process.wait(timeout=60)
     kept = stored(run)
     assert 2 <= len(kept) < WORKLOADS
-    # The file stays for going on, with what it takes to know it again, if the file system tells.
+    # The file stays so that the run can resume, with what identifies it if the file system can.
     is_known = is_told_from_later_ones(drive_folder)
     assert path.exists() == side.exists() == (is_known or end == signal.SIGKILL)
     expected = f"{path} stays until the campaign is complete (to remove it: rm {path} {side})"

@@ -157,7 +157,7 @@ MBR = (
     + bytes(48)
     + b"\x55\xaa"
 )
-# As much of LUKS as tells it.
+# The part of LUKS that identifies it.
 LUKS = b"LUKS\xba\xbe\x00\x01aes" + bytes(157) + b"00000000-0000-0000-0000-000000000005"
 
 
@@ -327,7 +327,7 @@ def test_swap_in_use_is_not_written(loop_device: MakeLoop, require_tool: Tool) -
 
 
 def test_what_only_the_kernel_knows_of_is_not_written(loop_device: MakeLoop) -> None:
-    """A mount in another container, or a program that claimed it: nothing shows, open tells."""
+    """A mount in another container, or a program that claimed it: only opening shows it."""
     path = loop_device()
     claim = os.open(path, os.O_RDONLY | os.O_EXCL)
     try:
@@ -434,7 +434,7 @@ def test_a_device_that_goes_away_is_an_error(loop_device: MakeLoop, require_tool
         os.truncate(device.backing, 0)
         with pytest.raises(RunError, match=r"fio .*(Input/output error|error=|exit code)"):
             measure(drive, Characteristics())
-        # The kernel notices only when it is told to look.
+        # The kernel notices only when it is asked to look.
         run(require_tool("losetup"), "--set-capacity", path)
         with pytest.raises(RunError, match=f"{path} went away or shrank to 0 B"):
             measure(drive, Characteristics())

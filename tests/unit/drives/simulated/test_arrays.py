@@ -1,4 +1,4 @@
-"""Arrays as users have them: named, measured, modelled, told, and what they refuse."""
+"""Arrays as users have them: named, measured, modelled, shown, and what they refuse."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_run_goes_on_from_the_state_of_an_array(pair: str, capsys) -> None:
     assert cli.main([*words, "--seed", "1", *twice]) == 0
     once, again, twice = (Path(f"{name}.state").read_bytes() for name in ("once", "again", "twice"))
     assert once == again
-    # Other pages, a few bytes each, have changed beside those.
+    # Other pages, a few bytes each, have changed in addition.
     assert len(twice) > 1.5 * len(once)
     capsys.readouterr()
     assert cli.main(["simulate", "sim:small.toml", "--from-state", "once.state"]) == 2

@@ -1,4 +1,4 @@
-"""A hard disk at the command line: told as a disk, and what is of flash alone is refused."""
+"""A hard disk at the command line: shown as a disk, and what only flash has is refused."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_streams_at_the_same_time_share_the_drive(session: SimulatedSession) -> 
     assert both.iops == pytest.approx(of_pages.iops + of_log.iops)
     assert both.latency_ns_max == max(of_pages.latency_ns_max, of_log.latency_ns_max)
     assert Measurement.from_json(both.to_json()) == both
-    # Each goes on beside the other, and feels it.
+    # Each continues next to the other, and is slower for it.
     for alone, beside in ((pages, of_pages), (log, of_log)):
         session.load_state(before)
         by_itself = session.run(Stimuli((alone,)), StepPlan(seconds=1), 0)
@@ -104,7 +104,7 @@ def test_streams_at_the_same_time_share_the_drive(session: SimulatedSession) -> 
 
 
 def test_shares_are_held(session: SimulatedSession) -> None:
-    # Eight threads in order, each with an equal part of the share, beside one deep queue.
+    # Eight sequential threads, each with an equal part of the share, and one deep queue.
     pages = stimulus(0.5, queue_depth=32)
     log = stimulus(is_random=False, threads=8)
     free = session.run(Stimuli((pages, log)), StepPlan(seconds=2), 0)

@@ -47,7 +47,7 @@ def test_random_writes_are_slower_when_they_last_and_reads_are_the_same(
     # Whole blocks are free behind writes in order, and none behind large pieces.
     assert amplification(lasting[2]) == 1
     assert amplification(lasting[4]) > 2
-    # Reads beside writes wait for what cleans up behind these.
+    # Reads next to writes wait for the collection that the writes cause.
     assert lasting[3].read is not None
     assert burst[3].read is not None
     assert lasting[3].read.latency_ns_mean > burst[3].read.latency_ns_mean

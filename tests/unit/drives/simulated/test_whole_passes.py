@@ -186,7 +186,7 @@ def test_presets_vary_as_their_machines_did() -> None:
         each.preset: read_preset(each.preset).resolved()[0]["variability"] for each in MACHINES
     }
     factors = {name: settings.pop("outlier_factor") for name, settings in variability.items()}
-    # The assumed shape is one, and only the size of outliers tells the machines apart.
+    # The assumed shape is the same; only the size of outliers differs between machines.
     assert len({tuple(sorted(settings.items())) for settings in variability.values()}) == 1
     for one, other in itertools.permutations(MACHINES, 2):
         if one.kind == other.kind and one.repetitions > other.repetitions:

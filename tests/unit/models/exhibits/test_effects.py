@@ -1,4 +1,4 @@
-"""Effect and importance: what the models say beside what was observed."""
+"""Effect and importance: what the models predict, compared with what was observed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows in the order of time: what is learned from, what is judged on, beside what."""
+"""Rows in the order of time: which are learned, which are judged, and the baselines."""
 
 from __future__ import annotations
 
