@@ -1,4 +1,4 @@
-"""Fits in a fraction of the time, for tests of what does not depend on how good models are."""
+"""Quick fits, for tests that do not depend on how good models are."""
 
 from __future__ import annotations
 

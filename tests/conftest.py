@@ -1,4 +1,4 @@
-"""What every test may use and starts from, and the rule that nothing is skipped in CI."""
+"""What every test may use, how tests start, and the rule that nothing is skipped in CI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A drive that answers by arithmetic, for tests of what is around drives."""
+"""A drive that answers by arithmetic, for tests of the code around drives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Drivelab uses of Ray, on this machine alone: an actor is a process, a node is a word."""
+"""The part of Ray that Drivelab uses, on this machine: an actor is a process, a node is a name."""
 
 from __future__ import annotations
 

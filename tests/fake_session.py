@@ -1,4 +1,4 @@
-"""A toy drive with a memory: writes wear its speed down to a floor, purging brings it back.
+"""A toy drive with a memory: writes slow it down to a minimum speed, and a purge restores it.
 
 Every answer is arithmetic on the bytes written since the purge and on the step's number, so that
 what a test must find can be computed by hand, and a step that is left out or done twice shows.

@@ -1,4 +1,4 @@
-"""The rule that every value of a preset or a scenario has a source behind it, of a known grade."""
+"""The rule that every value of a preset or a scenario has a source of a known grade."""
 
 from __future__ import annotations
 

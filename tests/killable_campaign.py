@@ -1,4 +1,4 @@
-"""A campaign in a process of its own, for tests that end it at any moment.
+"""A campaign in its own process, for tests that end it at any moment.
 
 ``python killable_campaign.py DRIVE RUN WORKLOADS LOG DELAY_SECONDS`` measures that many
 workloads on DRIVE: ``fake:simulated`` and ``fake:real`` (`fake_drive`, which takes the delay for

@@ -1,4 +1,4 @@
-"""Drives whose access times are known beforehand: lines, with noise or without."""
+"""Drives with known access times: lines, with or without noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small model of firmware for tests: its numbers are simple ones."""
+"""A small model of firmware for tests, with simple numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans whose workloads do on each kind of drive what a test says."""
+"""Plans whose workloads behave on each kind of drive as a test says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run made by a formula, for what shows runs: no drive and no model is involved.
+"""A run made by a formula, for the code that shows runs: without a drive or a model.
 
 Latency follows a few lines of arithmetic, a model's prediction is the formula times a factor
 that its name decides, so every number of a report can be worked out by hand.

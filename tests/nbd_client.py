@@ -1,4 +1,4 @@
-"""A client of the NBD protocol, as small as can be: it speaks simple and structured replies."""
+"""A minimal client of the NBD protocol, with simple and structured replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A browser that prints what is no page, but is believed to be a PDF."""
+"""A browser that prints something that is no page, but looks like a PDF."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program of a test's own, written in Python and started by its name alone."""
+"""A program for a test, written in Python and started by its name alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody who exchanges two names of files or folders as fast as the kernel does it."""
+"""A program that exchanges two names of files or folders as fast as the kernel allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sweeps of Huang et al. 2011 as a drive would give them whose latency is a formula."""
+"""The sweeps of Huang et al. 2011 on a drive whose latency is a formula."""
 
 from __future__ import annotations
 

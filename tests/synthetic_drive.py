@@ -1,4 +1,4 @@
-"""A drive in a formula: asymmetrical, with kinks, for models to be tried on.
+"""A drive that is a formula: asymmetrical, with kinks, for trying models.
 
 Reads and writes differ in fixed cost, rate, what randomness costs and how far a queue
 overlaps them; a mix pays for interference. None of it is fitted to a real drive.

@@ -1,4 +1,4 @@
-"""Flash operations whose stages are known, from small presets or as they are written down."""
+"""Flash operations with known stages, from small presets or written by hand."""
 
 from __future__ import annotations
 

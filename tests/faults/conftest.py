@@ -1,4 +1,4 @@
-"""File systems of the tests' own, made on loop files (root)."""
+"""File systems for these tests, made on loop files (root)."""
 
 from __future__ import annotations
 

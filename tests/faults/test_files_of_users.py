@@ -1,4 +1,4 @@
-"""What a user puts in the place of a file that Drivelab made is never changed and never removed.
+"""A user's file in the place of one that Drivelab made is never changed and never removed.
 
 A measurement is killed while it fills, reads or writes its file, or keeps it; then the user's data
 comes there, in every way that leaves the name; then Drivelab is asked again.

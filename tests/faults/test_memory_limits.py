@@ -1,4 +1,4 @@
-"""Commands under limits of memory answer or say in one line what lacks; they never just die."""
+"""With too little memory, commands answer or say so in one line; they never just die."""
 
 from __future__ import annotations
 

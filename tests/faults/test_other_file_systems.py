@@ -1,4 +1,4 @@
-"""What holds where the tests' files lie holds on ext4 and on an overlay, as containers have it."""
+"""The promises also hold on ext4 and on an overlay, as in containers."""
 
 from __future__ import annotations
 

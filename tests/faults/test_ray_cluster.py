@@ -1,4 +1,4 @@
-"""A Ray cluster of three nodes on this machine, of which actors and a node are killed."""
+"""A Ray cluster of three nodes on this machine; actors and a node are killed."""
 
 from __future__ import annotations
 

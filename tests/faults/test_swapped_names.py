@@ -1,4 +1,4 @@
-"""A minute with somebody who swaps names while Drivelab measures and writes its outputs."""
+"""For a minute another program swaps names while Drivelab measures and writes its outputs."""
 
 from __future__ import annotations
 

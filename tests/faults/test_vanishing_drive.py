@@ -1,4 +1,4 @@
-"""A drive that errors or goes away in round 17 of a performance test: nothing measured is lost."""
+"""A drive that fails or disappears in round 17 of a performance test: no measurement is lost."""
 
 from __future__ import annotations
 

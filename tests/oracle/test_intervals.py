@@ -1,4 +1,4 @@
-"""Intervals against brute force, and how often they hold on populations that are known."""
+"""Intervals compared with brute force, and their coverage on known populations."""
 
 from __future__ import annotations
 

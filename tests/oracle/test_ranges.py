@@ -1,4 +1,4 @@
-"""The continuous ranges against their stated population, computed another way."""
+"""The continuous ranges compared with their stated population, computed in another way."""
 
 from __future__ import annotations
 

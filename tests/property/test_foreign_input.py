@@ -1,4 +1,4 @@
-"""Rubbish in, `UsageError` out: designs, characteristics and measurements from outside."""
+"""Invalid input gives a `UsageError`: designs, characteristics and measurements from outside."""
 
 from __future__ import annotations
 

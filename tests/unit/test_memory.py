@@ -1,4 +1,4 @@
-"""How much memory may be had: held against what the kernel's files say, written by the test."""
+"""How much memory is available, compared with the kernel's files, which the test writes."""
 
 from __future__ import annotations
 

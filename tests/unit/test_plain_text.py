@@ -1,4 +1,4 @@
-"""Names that would act on a terminal, in all that Drivelab says."""
+"""Names that would act on a terminal, in everything that Drivelab prints."""
 
 from __future__ import annotations
 

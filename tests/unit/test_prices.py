@@ -1,4 +1,4 @@
-"""Tables of prices: what is wrong in one is said in a line."""
+"""Tables of prices: one line for each mistake in one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrow streams, held against pyarrow: every kind of cell, and memory that comes and goes."""
+"""Arrow streams compared with pyarrow: every kind of cell, and memory that is freed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace as a workload from Python: what is no way to read it is refused."""
+"""A trace as a workload from Python: impossible ways to read it are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Campaigns: stored one by one, resumed after anything, refused when they are others."""
+"""Campaigns: saved one by one, resumed after any stop, refused if they differ."""
 
 from __future__ import annotations
 

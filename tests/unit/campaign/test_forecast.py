@@ -1,4 +1,4 @@
-"""What a campaign will cost: against brute force, and against the campaign itself."""
+"""What a campaign will cost, compared with brute force and with the campaign itself."""
 
 from __future__ import annotations
 

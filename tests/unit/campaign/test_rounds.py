@@ -1,4 +1,4 @@
-"""Campaigns that ask round by round: kept before measured, the same when they go on."""
+"""Campaigns that ask round by round: saved before they are measured, unchanged when resumed."""
 
 from __future__ import annotations
 

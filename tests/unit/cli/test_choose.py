@@ -1,4 +1,4 @@
-"""`drivelab choose`: drives measured alike, ranked, kept, gone on with, priced."""
+"""`drivelab choose`: drives measured in the same way, ranked, saved, resumed, priced."""
 
 from __future__ import annotations
 

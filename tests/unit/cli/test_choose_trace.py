@@ -1,4 +1,4 @@
-"""`drivelab choose --trace`: who is late, what varies, what is said once, what is refused."""
+"""`drivelab choose --trace`: late drives, drives that vary, what is said once, what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What shells and `man` are given is what the commands take."""
+"""Shell completion and man pages agree with the commands."""
 
 from __future__ import annotations
 

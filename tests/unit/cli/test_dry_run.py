@@ -1,4 +1,4 @@
-"""`drivelab model --dry-run`: what it says, and that nothing is made, written or locked."""
+"""`drivelab model --dry-run`: what it prints, and that it makes, writes and locks nothing."""
 
 from __future__ import annotations
 

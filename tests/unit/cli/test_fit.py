@@ -1,4 +1,4 @@
-"""`drivelab fit`: a hidden drive is found again from what was measured of it."""
+"""`drivelab fit`: a hidden drive is found from its measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The main job stopped by Ctrl-C, by a kill or by a full disk: what was measured is kept."""
+"""The main job stopped by Ctrl-C, by a kill or by a full disk: measurements are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`drivelab model`: the parts of a run, from the words to what models are fitted to."""
+"""`drivelab model`: the parts of a run, from the options to the fit."""
 
 from __future__ import annotations
 

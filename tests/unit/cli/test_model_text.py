@@ -1,4 +1,4 @@
-"""What `drivelab model` says at its end."""
+"""What `drivelab model` prints at its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands behind every option of every command and is no value."""
+"""Every option of every command, followed by something that is no value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`drivelab model --from` and `drivelab predict` of what it makes."""
+"""`drivelab model --from`, and `drivelab predict` with its models."""
 
 from __future__ import annotations
 

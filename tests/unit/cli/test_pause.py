@@ -1,4 +1,4 @@
-"""A campaign on a terminal: a bar, Ctrl-Z between measurements, Ctrl-C that says how to go on."""
+"""A campaign on a terminal: a bar, Ctrl-Z between measurements, Ctrl-C that says how to resume."""
 
 from __future__ import annotations
 

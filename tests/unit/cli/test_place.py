@@ -1,4 +1,4 @@
-"""`drivelab place`: workloads tried, placed, simulated together, kept, gone on with."""
+"""`drivelab place`: workloads tried, placed, simulated together, saved, resumed."""
 
 from __future__ import annotations
 

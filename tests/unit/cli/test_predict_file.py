@@ -1,4 +1,4 @@
-"""`drivelab predict --file`: CSV in, CSV out, and what is said about a wrong file."""
+"""`drivelab predict --file`: CSV in, CSV out, and the errors for a wrong file."""
 
 from __future__ import annotations
 

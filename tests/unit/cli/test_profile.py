@@ -1,4 +1,4 @@
-"""`drivelab profile`: what it prints, writes, keeps and refuses."""
+"""`drivelab profile`: what it prints, writes, saves and refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces on the command line: what is replayed, what is said first, what is refused."""
+"""Traces on the command line: what is replayed, the first lines, what is refused."""
 
 from __future__ import annotations
 

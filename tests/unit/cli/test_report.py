@@ -1,4 +1,4 @@
-"""`drivelab report` of every kind of run: the page again, and on paper."""
+"""`drivelab report` for every kind of run: the page again, and on paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`drivelab runs`: what is there, shown, exported whole and read back, removed with care."""
+"""`drivelab runs`: listed, shown, exported completely and read back, removed with care."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`drivelab scenarios` lists what the package has, and prints one as it is."""
+"""`drivelab scenarios` lists the package's scenarios, and prints one unchanged."""
 
 from __future__ import annotations
 

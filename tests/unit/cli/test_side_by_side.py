@@ -1,4 +1,4 @@
-"""Several drives at once, each in a process of its own."""
+"""Several drives at the same time, each in its own process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`drivelab simulate --mqsim`: MQSim's own files, a result for each of its scenarios."""
+"""`drivelab simulate --mqsim`: MQSim's own files, one result per scenario."""
 
 from __future__ import annotations
 

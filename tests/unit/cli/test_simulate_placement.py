@@ -1,4 +1,4 @@
-"""What placement handles did, as text and as JSON."""
+"""The results of placement handles, as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far `drivelab simulate` is, on standard error."""
+"""The progress of `drivelab simulate`, on standard error."""
 
 from __future__ import annotations
 

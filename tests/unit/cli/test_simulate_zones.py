@@ -1,4 +1,4 @@
-"""What became of zones, as text and as JSON, and what a drive with zones refuses."""
+"""The results of zones, as text and as JSON, and what a drive with zones refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results on a terminal: what is too wide goes on below its own text."""
+"""Results on a terminal: a text that is too wide continues on the next line, indented."""
 
 from __future__ import annotations
 

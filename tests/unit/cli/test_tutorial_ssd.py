@@ -1,4 +1,4 @@
-"""The page about an SSD of one's own shows what its commands print."""
+"""The page about an SSD of your own shows what its commands print."""
 
 from __future__ import annotations
 

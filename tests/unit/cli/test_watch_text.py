@@ -1,4 +1,4 @@
-"""The screen fits its window, whatever is watched; a line says the second in short."""
+"""The screen fits its window, whatever is watched; a line summarises the second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several workloads on one drive: a measurement each, and nothing is measured in vain."""
+"""Several workloads on one drive: one measurement each, and none is wasted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which writing comes before a workload whose writes are to be sustained."""
+"""Which writing comes before a workload with sustained writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows as lines: put together where they are many, gaps kept, short ends left out."""
+"""Windows as lines: many are merged, gaps stay, short ends are left out."""
 
 from __future__ import annotations
 

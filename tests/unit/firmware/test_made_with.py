@@ -1,4 +1,4 @@
-"""What a profile was made with: programs, and what they begin with, are the same or refused."""
+"""What a profile was made with: programs and their initial states are the same, or refused."""
 
 from __future__ import annotations
 

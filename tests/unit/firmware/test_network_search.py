@@ -1,4 +1,4 @@
-"""The search for a network: nothing of a workload chooses what predicts it, and it goes on."""
+"""The search for a network: it never uses the workload that it predicts, and it resumes."""
 
 from __future__ import annotations
 

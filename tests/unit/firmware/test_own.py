@@ -1,4 +1,4 @@
-"""A firmware of one's own: built, checked, profiled and predicted; and what it may do wrong."""
+"""Your own firmware: built, checked, profiled and predicted; and what it may do wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model of one's own firmware times that firmware in the simulator, and no other."""
+"""A model of your own firmware gives its time in the simulator, and that of no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models of firmware: what was put into records is found again, kept and read."""
+"""Models of firmware: costs that were put into records are found, saved and read."""
 
 from __future__ import annotations
 

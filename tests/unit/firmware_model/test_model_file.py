@@ -1,4 +1,4 @@
-"""A model of firmware as a file: what was written is read, anything else is one line."""
+"""A model of firmware as a file: a written one is read, anything else is a one-line error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways in for watchers are shut whenever a signal comes, without a word from their threads."""
+"""A signal closes the sockets of watchers at any time, without messages from their threads."""
 
 from __future__ import annotations
 

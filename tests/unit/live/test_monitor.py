@@ -1,4 +1,4 @@
-"""What watchers get over HTTP, and that none of them is in the drive's way."""
+"""What watchers get over HTTP, and that none of them delays the drive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a served drive stands: rates in its own time, percentiles, what is absent."""
+"""The state of a served drive: rates in its own time, percentiles, missing values."""
 
 from __future__ import annotations
 

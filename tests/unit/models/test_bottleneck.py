@@ -1,4 +1,4 @@
-"""The bottleneck model: it finds a drive that is one, and says what limits it."""
+"""The bottleneck model: it finds a drive of its own kind, and says what limits it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights of a combination: what they are, and that no member is worse off."""
+"""Weights of a combination: their values, and that the combination is no worse than a member."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How hard workloads are: what it is made of, and that intervals are wide where answers are bad."""
+"""How hard workloads are: how it is computed, and that intervals are wide for bad answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a write takes that waits for nothing, seen in closed loops of which few write little."""
+"""The time of a write that waits for nothing, from closed loops, few of which write little."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are no model, or are one no longer: one clear line, never anything else."""
+"""Files that are no model, or a damaged one: one clear line, never anything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What probes say of how a drive is built: on drives of which that is known, and by arithmetic."""
+"""What probes say about how a drive is built: on known drives, and by arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queueing model: it finds a drive that is one, and kriging on it answers and is read again."""
+"""The queueing model: it finds a drive of its own kind; kriging on it answers and is saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a budget has room for sustained writes: on both sides of a fifth of it."""
+"""Whether a budget has time for sustained writes: on both sides of a fifth of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies outside what was trained, and which trained workloads are nearest."""
+"""Questions outside the trained range, and the nearest trained workloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tree's text: whoever works out an answer by hand gets what the tree answers."""
+"""A tree's text: an answer worked out by hand equals the tree's answer."""
 
 from __future__ import annotations
 

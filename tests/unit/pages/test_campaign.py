@@ -1,4 +1,4 @@
-"""The page: what it says, that foreign text is harmless, that it is written whole or not at all."""
+"""The page: its texts, harmless foreign text, and that it is written completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several runs on one page: who is who, what is common, and what was not alike."""
+"""Several runs on one page: their labels, what they have in common, and what differed."""
 
 from __future__ import annotations
 

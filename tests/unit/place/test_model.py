@@ -1,4 +1,4 @@
-"""The program against the trial of every placement: the same optimum, or none."""
+"""The program compared with trying every placement: the same optimum, or none."""
 
 from __future__ import annotations
 

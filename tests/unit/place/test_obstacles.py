@@ -1,4 +1,4 @@
-"""Where there is no placement the bound in the way is named, and what it would have to be."""
+"""Without a placement, the limit that is in the way is named, with the value that would do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Placing on drives that do what a test says: rounds, what is forbidden, what breaks at the end."""
+"""Placing on made-up drives: rounds, forbidden groups, and limits that break at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans in TOML: what they say, and what is wrong in one, in a line."""
+"""Plans in TOML: what they say, and one line for each mistake in one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long workloads are tried: long enough for the slowest, and no more than a drive can hold."""
+"""How long workloads are tried: long enough for the slowest, within the drive's capacity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How sure fitted values are, where what is to be found is known."""
+"""How sure fitted values are, for known results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values can be fitted, and what factors make of them."""
+"""Which values can be fitted, and the effect of factors on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines through candidates, where what is to be found is known."""
+"""Lines through candidates, for a known result."""
 
 from __future__ import annotations
 

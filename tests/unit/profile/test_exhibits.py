@@ -1,4 +1,4 @@
-"""The page of a profile: a picture first, long tables folded, no number called what it is not."""
+"""The page of a profile: a picture first, long tables folded, every number under its right name."""
 
 from __future__ import annotations
 

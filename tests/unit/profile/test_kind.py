@@ -1,4 +1,4 @@
-"""How far a profile is: how many passes it takes, and when all are there."""
+"""The progress of a profile: its number of passes, and when it is complete."""
 
 from __future__ import annotations
 

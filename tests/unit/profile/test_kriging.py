@@ -1,4 +1,4 @@
-"""Kriging against conditioned normal distributions, and how often its intervals hold."""
+"""Kriging compared with conditioned normal distributions, and the coverage of its intervals."""
 
 from __future__ import annotations
 

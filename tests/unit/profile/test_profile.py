@@ -1,4 +1,4 @@
-"""SeRRa against lines and ratios known beforehand."""
+"""SeRRa compared with lines and ratios known beforehand."""
 
 from __future__ import annotations
 

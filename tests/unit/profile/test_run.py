@@ -1,4 +1,4 @@
-"""The passes of a stopped profile, given again."""
+"""The passes of a stopped profile, read from its journal."""
 
 from __future__ import annotations
 

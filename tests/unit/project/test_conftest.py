@@ -1,4 +1,4 @@
-"""What tests/conftest.py promises: in CI a skip is a failure, and every run begins alike."""
+"""What tests/conftest.py promises: in CI a skip is a failure, and all runs begin alike."""
 
 from __future__ import annotations
 

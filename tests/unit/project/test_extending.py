@@ -1,4 +1,4 @@
-"""What is added as `examples/extending/` shows it works, and costs the places that it says."""
+"""The additions of `examples/extending/` work, and change only the places that they name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What once failed stays mended, and a fixed number of changed seeds breaks no promise."""
+"""Inputs that once failed pass, and a fixed number of changed seeds breaks no promise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files import each other in one direction: no reader has to hold two of them in mind at once."""
+"""Files import each other in one direction, so a reader can take them one at a time."""
 
 from __future__ import annotations
 

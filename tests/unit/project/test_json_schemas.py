@@ -1,4 +1,4 @@
-"""JSON Schemas of what `--json` prints; tests/unit/cli/test_json.py holds answers against them."""
+"""JSON Schemas of what `--json` prints; tests/unit/cli/test_json.py checks answers with them."""
 
 from __future__ import annotations
 

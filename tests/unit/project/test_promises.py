@@ -1,4 +1,4 @@
-"""Every promise in docs/real-drives.md names tests that there are."""
+"""Every promise in docs/real-drives.md names existing tests."""
 
 from __future__ import annotations
 

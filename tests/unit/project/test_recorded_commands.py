@@ -1,4 +1,4 @@
-"""What commands measured stays what it was, to the byte, however the code around it is arranged.
+"""What commands measure stays the same, to the byte, however the code is arranged.
 
 ``tests/golden/recorded-commands.json`` holds the SHA-256 of each file. A change that is meant to
 measure something else writes it anew with ``--regenerate-golden`` and says so in the changelog.

@@ -1,4 +1,4 @@
-"""Comparing drives: who is better at what, by rates that follow a formula."""
+"""Comparing drives: which is better at what, with rates that follow a formula."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands on every page of a test's report, and what a reader is warned of."""
+"""The header of every page of a test's report, and its warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of a test that stand on the terminal."""
+"""The figures of a test on the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a performance test is: how many steps it takes at most, and when all are there."""
+"""The progress of a performance test: its maximum number of steps, and when it is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long tests on a real file, through fio: shortened, every kind of step of theirs is taken."""
+"""Long tests on a real file, through fio: shortened, with every kind of their steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the performance test specification, run on a drive that is computed by hand."""
+"""The specification's performance tests, run on a drive that is computed by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What write saturation leaves, and what leaves more of it: less that is written, more spare."""
+"""What write saturation leaves, and what leaves more: a smaller range, or more spare blocks."""
 
 from __future__ import annotations
 

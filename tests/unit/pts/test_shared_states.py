@@ -1,4 +1,4 @@
-"""Preconditioned states that runs share: found by what they follow, bounded, no reason to fail."""
+"""Preconditioned states that runs share: found by history, limited, never a reason to fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests on a simulated drive that are stopped and go on, with its state or without."""
+"""Tests on a simulated drive that are stopped and resumed, with its state or without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classes of workloads: what a file may say, which stimuli follow, and the test that runs them."""
+"""Classes of workloads: what a file may contain, its stimuli, and the test that runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms are explained once, where they first stand, and never inside a name or a command."""
+"""Terms are explained once, at their first use, and never inside a name or a command."""
 
 from __future__ import annotations
 

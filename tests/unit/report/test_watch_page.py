@@ -1,4 +1,4 @@
-"""The page of a served drive is one file that asks nobody but its own server."""
+"""The page of a served drive is one file that contacts only its own server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a test's report: whole or not at all, whatever happens meanwhile."""
+"""The files of a test's report: complete or not at all, whatever happens meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boito et al. 2015 reproduced: what its numbers are made of."""
+"""Boito et al. 2015 reproduced: how its numbers are computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Huang et al. 2011: the paper's numbers as printed, and every sentence held against the sweeps."""
+"""Huang et al. 2011: the paper's numbers as printed, and every sentence checked on the sweeps."""
 
 from __future__ import annotations
 

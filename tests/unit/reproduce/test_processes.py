@@ -1,4 +1,4 @@
-"""Jobs in processes of their own: in order, and none goes on that nobody wants."""
+"""Jobs in separate processes: in order, and none continues that is no longer needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Coughlin et al. 2010 say of drives, held against made-up ones; and one run."""
+"""What Coughlin et al. 2010 say about drives, checked on made-up ones; and one run."""
 
 from __future__ import annotations
 

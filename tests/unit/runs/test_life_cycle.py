@@ -1,4 +1,4 @@
-"""One life cycle for every program: stopped anywhere it goes on, and ends in the same journal."""
+"""One life cycle for every program: stopped anywhere, it resumes and ends with the same journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a job is: a line or a bar, and how much time is left."""
+"""The progress of a job: a line or a bar, and the time left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The run folder: what was measured is kept, and everything else is refused in one line."""
+"""The run folder: measurements are kept, and everything else is refused in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a timeline: what it says of the operations in it, and what limits it."""
+"""The page of a timeline: what it says about its operations, and what limits it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The drawing of stages: what stands in it, and that it fits."""
+"""The drawing of stages: its contents, and that it fits."""
 
 from __future__ import annotations
 

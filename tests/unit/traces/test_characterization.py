@@ -1,4 +1,4 @@
-"""What a trace asks for, against numbers that are computed otherwise or known beforehand."""
+"""What a trace asks for, compared with numbers computed in another way or known beforehand."""
 
 from __future__ import annotations
 

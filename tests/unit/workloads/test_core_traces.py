@@ -1,4 +1,4 @@
-"""The core's door to traces: requests as columns, checks as dictionaries, what is written."""
+"""Traces in the core: requests as columns, checks as dictionaries, what is written."""
 
 from __future__ import annotations
 

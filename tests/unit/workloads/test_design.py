@@ -1,4 +1,4 @@
-"""Designs: what they hold, how they are sampled, what they refuse."""
+"""Designs: what they contain, how they are sampled, what they refuse."""
 
 from __future__ import annotations
 

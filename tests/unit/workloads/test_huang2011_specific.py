@@ -1,4 +1,4 @@
-"""The eight workload-specific models of Huang et al. 2011: what each is made of."""
+"""The eight workload-specific models of Huang et al. 2011: the workloads of each."""
 
 from __future__ import annotations
 

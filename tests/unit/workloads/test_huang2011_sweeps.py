@@ -1,4 +1,4 @@
-"""The sweeps of figures 3 to 7: what each curve holds, and what the design holds together."""
+"""The sweeps of figures 3 to 7: the workloads of each curve, and of the whole design."""
 
 from __future__ import annotations
 

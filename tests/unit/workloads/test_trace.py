@@ -1,4 +1,4 @@
-"""Traces as workloads: what is known of files, what goes to JSON and back, what is refused."""
+"""Traces as workloads: what is known about files, JSON and back, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures 3 to 7: points are found by what was asked, and what is missing is said."""
+"""Figures 3 to 7: points are found by their workloads, and missing ones are named."""
 
 from __future__ import annotations
 

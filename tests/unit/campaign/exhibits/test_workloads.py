@@ -1,4 +1,4 @@
-"""The rows of all workloads, against numbers worked out by hand."""
+"""The rows of all workloads, compared with numbers computed by hand."""
 
 from __future__ import annotations
 

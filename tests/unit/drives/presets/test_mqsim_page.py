@@ -1,4 +1,4 @@
-"""docs/coming-from-mqsim.md says of every setting of MQSim what the importer makes of it."""
+"""docs/coming-from-mqsim.md says for every setting of MQSim what the importer makes of it."""
 
 from __future__ import annotations
 

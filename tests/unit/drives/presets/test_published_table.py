@@ -1,4 +1,4 @@
-"""docs/published.md is of the presets as they are: no preset or figure changes without it."""
+"""docs/published.md agrees with the presets: no preset or figure changes without it."""
 
 from __future__ import annotations
 

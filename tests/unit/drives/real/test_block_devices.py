@@ -1,4 +1,4 @@
-"""What the kernel and udev say of block devices, read from a machine made of files."""
+"""What the kernel and udev say about block devices, read from a machine made of files."""
 
 from __future__ import annotations
 

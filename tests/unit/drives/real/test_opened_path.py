@@ -1,4 +1,4 @@
-"""What is opened is what was named, while somebody swaps it for something else."""
+"""The opened file is the named one, even while another program swaps it for something else."""
 
 from __future__ import annotations
 

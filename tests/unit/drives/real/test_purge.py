@@ -1,4 +1,4 @@
-"""Purging and write caches of real drives, by tools of the same names that only write down."""
+"""Purging and write caches of real drives, with fake tools that only record their calls."""
 
 from __future__ import annotations
 

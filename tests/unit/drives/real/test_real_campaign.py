@@ -1,4 +1,4 @@
-"""A campaign on a real file, ended in every way, goes on and leaves nothing behind."""
+"""A campaign on a real file, stopped in every way, resumes and leaves nothing behind."""
 
 from __future__ import annotations
 

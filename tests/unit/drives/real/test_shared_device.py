@@ -1,4 +1,4 @@
-"""Which drives lie on the same hardware, on a machine made of files."""
+"""Which drives share hardware, on a machine made of files."""
 
 from __future__ import annotations
 

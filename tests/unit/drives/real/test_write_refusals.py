@@ -1,4 +1,4 @@
-"""What stands against writing to a block device: on a machine made of files, and on loop devices.
+"""What forbids writing to a block device: on a machine made of files, and on loop devices.
 
 Of all block devices only those are written to that `loop_device` made for the test.
 """

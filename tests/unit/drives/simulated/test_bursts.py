@@ -1,4 +1,4 @@
-"""What random writes found on simulated drives, before and after it was full."""
+"""Random writes on simulated drives, before and after the spare space was full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulated drives as whoever measures them sees them: stopped, or too large for this machine."""
+"""Simulated drives as their users see them: stopped, or too large for this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Huang et al. 2011 say of the early drives' writes, as signs that their presets keep.
+"""What Huang et al. 2011 say about the early drives' writes, checked on their presets.
 
 Section III: on SSD_S writes cost the more the more random they are, its strided writes perform
 close to sequential ones, and reads are far from both.

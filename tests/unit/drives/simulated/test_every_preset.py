@@ -1,4 +1,4 @@
-"""Every preset of the package does what x25m does: measured, modelled, simulated, kept, refused.
+"""Every preset of the package works as x25m does: measured, modelled, simulated, saved, refused.
 
 Presets are found by listing, so that a new one is taken. Preparing a drive is what takes long here:
 each is opened once, and every command of its test is given that one.

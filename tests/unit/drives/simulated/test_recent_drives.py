@@ -1,4 +1,4 @@
-"""The drives of Lee et al. 2021 and of today: cliff, latencies, what is mapped, by hand."""
+"""The drives of Lee et al. 2021 and of today: cliff, latencies and mapping, by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simulated drive whose steps go on from each other."""
+"""A simulated drive whose steps continue from each other."""
 
 from __future__ import annotations
 

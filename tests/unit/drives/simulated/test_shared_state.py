@@ -1,4 +1,4 @@
-"""A drive that begins in the state of another one behaves as if it had made that state itself."""
+"""A drive that begins in another drive's state behaves as if it had made that state itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lasts, on simulated drives: measured from states that writing has led to."""
+"""Sustained performance of simulated drives: measured from states that writing has led to."""
 
 from __future__ import annotations
 

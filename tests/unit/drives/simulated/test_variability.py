@@ -1,4 +1,4 @@
-"""Variability as users switch it: what is shown, what a run keeps, what is refused."""
+"""Variability as users switch it: what is shown, what a run stores, what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passes over a file: which there are, what they take, and the ratios they give."""
+"""Passes over a file: their kinds, their times, and the ratios that follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows behind the report, against numbers worked out by hand."""
+"""The rows behind the report, compared with numbers computed by hand."""
 
 from __future__ import annotations
 

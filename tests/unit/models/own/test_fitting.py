@@ -1,4 +1,4 @@
-"""Targets, groups, estimators and intervals of tables, and tables that say nothing."""
+"""Targets, groups, estimators and intervals of tables, and tables without information."""
 
 from __future__ import annotations
 

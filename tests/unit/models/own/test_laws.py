@@ -1,4 +1,4 @@
-"""Results that follow from another are answered by its models; what only looks alike is not."""
+"""A result that follows from another is answered by its models; one that only looks so is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of a model: read as it was written, or refused in a line."""
+"""The file of a model: read as it was written, or refused in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The drawing of a tree: what is said of each node, on a page and in a file of its own."""
+"""The drawing of a tree: the text of each node, on a page and in a separate file."""
 
 from __future__ import annotations
 

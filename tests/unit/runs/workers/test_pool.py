@@ -1,4 +1,4 @@
-"""Work that other processes do: the same results, whatever becomes of them."""
+"""Work that other processes do: the same results, whatever happens to them."""
 
 from __future__ import annotations
 

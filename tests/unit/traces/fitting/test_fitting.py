@@ -1,4 +1,4 @@
-"""A fitted scenario asks for what its trace asks for, and holds nothing of it."""
+"""A fitted scenario asks for what its trace asks for, and contains none of its requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""fio's logs lie in memory; of the link that leads to one nothing is left behind."""
+"""fio's logs are in memory; the link that leads to one is removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fio writes to a file before workloads whose writes are to be sustained."""
+"""What fio writes to a file before workloads with sustained writes."""
 
 from __future__ import annotations
 
