@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from drivelab.drives.protocol import Drive
-    from drivelab.runs.executor import Executor, Executors
+    from drivelab.runs.executor import Executors, TurningExecutor, TurningExecutors
     from drivelab.runs.workers.place import Place
     from drivelab.workloads.workload import Workload
 
@@ -68,9 +68,7 @@ def check_executor(args: argparse.Namespace, workload: Workload | None = None) -
     from drivelab.runs.executor import nobody_else
     from drivelab.runs.workers.pool import refuse_files
 
-    chosen = args.executor or ("ssh" if args.on is not None else _THREADS)
-    if chosen != "ssh" and args.on is not None:
-        raise UsageError(f"--on is for --executor ssh, and not for {chosen}: leave one of them out")
+    chosen = _chosen(args)
     typed = "--on" if args.executor is None else f"--executor {chosen}"
     hosts: frozenset[str] = getattr(args, "hosts_of_drives", frozenset())
     if hosts and kind_of(args.drive) == "real":
@@ -80,36 +78,64 @@ def check_executor(args: argparse.Namespace, workload: Workload | None = None) -
         raise UsageError(
             f"{args.drive} is a real drive, which one process measures: leave out {typed}"
         )
+    if workload is not None and chosen != _THREADS:
+        refuse_files(workload)
+    return _executors(args, chosen, hosts)
+
+
+def check_simulating(args: argparse.Namespace) -> TurningExecutors:
+    """As `check_executor`, for who simulates drives that nobody has named: candidates of a fit.
+
+    Raises
+    ------
+    UsageError
+        As `check_executor`.
+    """
+    # A worker keeps the states of two kinds of candidates.
+    return _executors(args, _chosen(args), frozenset(), states=2)
+
+
+def _chosen(args: argparse.Namespace) -> str:
+    chosen: str = args.executor or ("ssh" if args.on is not None else _THREADS)
+    if chosen != "ssh" and args.on is not None:
+        raise UsageError(f"--on is for --executor ssh, and not for {chosen}: leave one of them out")
     if args.address is not None and chosen != "ray":
         raise UsageError(f"--address is for --executor ray, and not for {chosen}: leave it out")
+    return chosen
+
+
+def _executors(
+    args: argparse.Namespace, chosen: str, hosts: frozenset[str], states: int = 1
+) -> TurningExecutors:
+    from drivelab.runs.executor import nobody_else
+
     if chosen == _THREADS:
         return nobody_else
-    if workload is not None:
-        refuse_files(workload)
     # Whoever measures a real drive is left in peace.
     places = [place for place in _PLACES[chosen](args) if place.name not in hosts]
     if not places and chosen != "ray":
         return nobody_else
 
-    def made(drive: Drive) -> AbstractContextManager[Executor | None]:
+    def made(drive: Drive) -> AbstractContextManager[TurningExecutor | None]:
         from drivelab.runs.workers.pool import WorkersExecutor
 
         if chosen == "ray":
-            return _on_cluster(args, drive)
-        return WorkersExecutor(drive, places[: _most(drive) if chosen == "processes" else None])
+            return _on_cluster(args, drive, states)
+        most = _most(drive, states) if chosen == "processes" else None
+        return WorkersExecutor(drive, places[:most])
 
     return made
 
 
 @contextmanager
-def _on_cluster(args: argparse.Namespace, drive: Drive) -> Iterator[Executor]:
+def _on_cluster(args: argparse.Namespace, drive: Drive, states: int) -> Iterator[TurningExecutor]:
     """Measure on a Ray cluster for as long as a drive is open."""
     from drivelab.drives.simulated.drive import SimulatedDrive
     from drivelab.runs.workers.pool import WorkersExecutor
     from drivelab.runs.workers.ray_place import ray_places
 
     # A formula takes next to nothing.
-    memory = drive.session_bytes if isinstance(drive, SimulatedDrive) else 0
+    memory = states * drive.session_bytes if isinstance(drive, SimulatedDrive) else 0
     with (
         ray_places(args.address, args.workers, memory) as places,
         WorkersExecutor(drive, places) as executor,
@@ -117,7 +143,7 @@ def _on_cluster(args: argparse.Namespace, drive: Drive) -> Iterator[Executor]:
         yield executor
 
 
-def _most(drive: Drive) -> int | None:
+def _most(drive: Drive, states: int) -> int | None:
     """Return how many processes this machine has memory for; each prepares its own drive."""
     from drivelab.drives.simulated.drive import SimulatedDrive
     from drivelab.memory import available_bytes
@@ -126,7 +152,7 @@ def _most(drive: Drive) -> int | None:
     if available is None or not isinstance(drive, SimulatedDrive):
         return None
     # With less than one there is nothing to share: whoever measures says what is lacking.
-    return max(available // drive.session_bytes, 1)
+    return max(available // (states * drive.session_bytes), 1)
 
 
 def _processes(args: argparse.Namespace) -> Sequence[Place]:

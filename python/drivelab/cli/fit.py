@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json, seed, whole_number
 from drivelab.cli.command_line import command_line
+from drivelab.cli.executor_options import add_executor_options, check_simulating
 from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import UsageError
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.candidate import Base
     from drivelab.preset_fit.fitting import Fitted
     from drivelab.preset_fit.observed import Run
+    from drivelab.runs.executor import TurningExecutors
 
 #: Files of a page.
 WRITTEN: Final = ("report", "tables", "result")
@@ -63,6 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="output folder for a report and its tables [nothing is saved]",
     )
+    parser.add_argument(
+        "--workers",
+        type=whole_number(1, 1024),
+        metavar="N",
+        help="worker threads; results are the same for any number [one per core]",
+    )
+    add_executor_options(parser)
     add_force(parser)
     add_json(parser)
 
@@ -133,19 +143,22 @@ def _file(args: argparse.Namespace) -> Output:
     return preset
 
 
-def fit_as_asked(args: argparse.Namespace, run: Run, *bases: Base) -> Fitted:
+def fit_as_asked(
+    args: argparse.Namespace, run: Run, *bases: Base, executors: TurningExecutors
+) -> Fitted:
     """Search the values, from the nearest of several bases."""
     from drivelab.preset_fit.fitting import fit_nearest
 
     held = _names(args.hold)
     return fit_nearest(
-        run,
+        replace(run, plan=replace(run.plan, workers=args.workers)),
         bases,
         only=_names(args.fit),
         fixed=[name for name in held if name != _BUILD],
         generations=args.generations,
         seed=args.seed,
         builds=_BUILD not in held,
+        executors=executors,
     )
 
 
@@ -155,6 +168,7 @@ def run(args: argparse.Namespace) -> int:
     from drivelab.cli.outputs import write_file
 
     # What is wrong with a named preset is said before the run is read, which may take long.
+    executors = check_simulating(args)
     bases = named_bases(_names(args.base))
     preset = _file(args)
     for base in bases:
@@ -165,7 +179,7 @@ def run(args: argparse.Namespace) -> int:
         bases = usual_bases(measured)
         for base in bases:
             _refuse_another_folder(args.preset, base)
-    fitted = fit_as_asked(args, measured, *bases)
+    fitted = fit_as_asked(args, measured, *bases, executors=executors)
     write_file(preset, fitted.text(args.preset.stem), force=args.force)
     _tell(args, fitted, folder)
     return 0

@@ -21,6 +21,11 @@ from drivelab.cli.arguments import add_drive, add_json, whole_number
 from drivelab.cli.command_line import command_line
 from drivelab.cli.design_options import add_budget
 from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
+from drivelab.cli.executor_options import (
+    add_executor_options,
+    check_executor,
+    check_simulating,
+)
 from drivelab.cli.fit import WRITTEN, base_and_file, fit_as_asked, fit_text
 from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import in_lines, show
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.candidate import Base
     from drivelab.preset_fit.fitting import Fitted
     from drivelab.preset_fit.observed import Observed, Run
+    from drivelab.runs.executor import Executors
     from drivelab.store import RunStore
 
 # Folders of the run, of the second measurements and of the page, and the preset.
@@ -88,6 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--serve", action="store_true", help="serve the twin when it is ready, until Ctrl-C"
     )
     add_drive_options(parser)
+    add_executor_options(parser)
     add_force(parser)
     add_json(parser)
 
@@ -106,6 +113,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.serve and args.json:
         raise UsageError("--serve with --json would print two answers: leave one of them out")
+    executors, simulating = _executors(args), check_simulating(args)
     args.writes = BURST
     plan = plan_of(args)
     path = args.out or _usual_folder(args)
@@ -114,14 +122,15 @@ def run(args: argparse.Namespace) -> int:
         base, preset = base_and_file(args)
         _refuse_another_kind(args, base)
         folder = _folder(args, path / _PAGE)
-        store = _measured(args, plan, path / _RUN)
+        store = _measured(args, plan, path / _RUN, executors)
     with store:
         _refuse_failures(args, store)
     run = read_run(path / _RUN)
     # Before the search: whoever watches the drive may go.
-    again = _measured_again(args, plan, run, path / _AGAIN)
+    again = _measured_again(args, plan, run, path / _AGAIN, executors)
     repeated = Errors.of(again.behaviour, run.held_out.behaviour)
-    fitted = replace(fit_as_asked(args, run, base), repeated=repeated)
+    fitted = fit_as_asked(args, run, base, executors=simulating)
+    fitted = replace(fitted, repeated=repeated)
     write_file(preset, fitted.text(args.preset.stem), force=args.force)
     _tell(args, fitted, folder)
     return _serve(args) if args.serve else 0
@@ -174,7 +183,17 @@ def _folder(args: argparse.Namespace, path: Path) -> OutputFolder:
     return folder
 
 
-def _measured(args: argparse.Namespace, plan: MeasurementPlan, path: Path) -> RunStore:
+def _executors(args: argparse.Namespace) -> Executors:
+    """Say who measures the drive: of a real one only candidates can be simulated elsewhere."""
+    from drivelab.drives.naming import kind_of
+    from drivelab.runs.executor import nobody_else
+
+    return nobody_else if kind_of(args.drive) == "real" else check_executor(args)
+
+
+def _measured(
+    args: argparse.Namespace, plan: MeasurementPlan, path: Path, executors: Executors
+) -> RunStore:
     """Measure what the twin is fitted to and what judges it, or what is missing of that."""
     from drivelab.models.goal import Goal
     from drivelab.models.model_campaign import run_model_campaign
@@ -194,6 +213,7 @@ def _measured(args: argparse.Namespace, plan: MeasurementPlan, path: Path) -> Ru
         sweeps=False,
         size_bytes=args.size,
         command=args.command,
+        executors=executors,
     )
 
 
@@ -206,7 +226,11 @@ def _refuse_failures(args: argparse.Namespace, store: RunStore) -> None:
 
 
 def _measured_again(
-    args: argparse.Namespace, plan: MeasurementPlan, measured: Run, path: Path
+    args: argparse.Namespace,
+    plan: MeasurementPlan,
+    measured: Run,
+    path: Path,
+    executors: Executors,
 ) -> Observed:
     """Measure what was held out a second time, with other random numbers."""
     from drivelab.campaign.campaign import run_campaign
@@ -218,9 +242,15 @@ def _measured_again(
     workloads = measured.held_out.workloads
     store = finished_run(path, args.drive, other, design_name=_SECOND, size_bytes=args.size)
     if store is None:
-        with open_named(args) as drive:
+        with open_named(args) as drive, executors(drive) as executor:
             store = run_campaign(
-                drive, workloads, other, path, design_name=_SECOND, command=args.command
+                drive,
+                workloads,
+                other,
+                path,
+                design_name=_SECOND,
+                command=args.command,
+                executor=executor,
             )
     with store:
         _refuse_failures(args, store)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.choosing import Choose, Compared
     from drivelab.preset_fit.observed import Run
     from drivelab.preset_fit.search import Found
+    from drivelab.preset_fit.simulator import Simulators
     from drivelab.preset_fit.watch import Watch
 
 # With a root mean square of what is left above this, the drive may be built otherwise.
@@ -30,11 +31,14 @@ class How:
         Of the search from afar, and of random numbers.
     builds
         Whether geometry and policies may be changed.
+    simulators
+        Who simulates.
     """
 
     generations: int
     seed: int
     builds: bool
+    simulators: Simulators
 
 
 @dataclass(frozen=True)
@@ -77,16 +81,19 @@ def attempt(run: Run, base: Base, choose: Choose, how: How, watch: Watch) -> Att
     """
     say = watch.say
     builds: list[Compared] = []
-    bench = Bench(base, choose(base), run.fitted, run.plan, watch=watch)
+    who = how.simulators
+    bench = Bench(base, choose(base), run.fitted, run.plan, watch=watch, simulators=who)
     try:
         here = search_down(bench, how.seed, say)
         if how.builds and how_far(bench.left(here)) > near_enough(bench, _OTHERWISE):
             # How often it goes on with another change is not known.
             watch.expect(0, 0)
-            built, builds = choose_builds(run, base, choose, say)
+            built, builds = choose_builds(run, base, choose, say, who)
             if built.built != base.built:
                 bench.close()
-                bench = Bench(built, choose(built), run.fitted, run.plan, watch=watch)
+                bench = Bench(
+                    built, choose(built), run.fitted, run.plan, watch=watch, simulators=who
+                )
                 here = search_down(bench, how.seed, say)
         found = search_on(bench, here, generations=how.generations, seed=how.seed, say=say)
     except BaseException:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from drivelab.errors import UsageError
-from drivelab.preset_fit.candidate import Base, Behaviour, Simulator, brief
+from drivelab.preset_fit.candidate import Base, Behaviour, brief
 from drivelab.preset_fit.parameters import BLOCKS, fitted_values
+from drivelab.preset_fit.simulator import Simulators
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,6 +65,8 @@ class Bench:
         Brief ones, of each workload; without them they are chosen.
     watch
         Counts simulations, where somebody waits for them.
+    simulators
+        Who simulates; without them threads of this process do.
 
     Attributes
     ----------
@@ -80,6 +83,7 @@ class Bench:
         plans: Sequence[MeasurementPlan] = (),
         *,
         watch: Watch | None = None,
+        simulators: Simulators | None = None,
     ) -> None:
         self.base = base
         self.parameters = parameters
@@ -87,7 +91,7 @@ class Bench:
         self.plan = plan
         self.active = list(range(len(parameters)))
         self._watch = watch
-        self._simulator = Simulator()
+        self._simulator = (simulators or Simulators()).simulator()
         self._weights = _weights(observed)
         self._beyond: FloatArray = np.zeros(len(self._weights))
         #: Root mean square of what brief simulations of the base preset are off from whole ones.

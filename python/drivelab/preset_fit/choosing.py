@@ -22,6 +22,7 @@ from drivelab.preset_fit.candidate import brief
 from drivelab.preset_fit.descent import LOOK, step
 from drivelab.preset_fit.observed import Observed, some
 from drivelab.preset_fit.search import how_far
+from drivelab.preset_fit.simulator import NobodySimulatesError, Simulators
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,7 +120,11 @@ def as_measured(run: Run, base: Base) -> Base:
 
 
 def compare_bases(
-    run: Run, bases: Sequence[Base], choose: Choose, say: Callable[[str], None]
+    run: Run,
+    bases: Sequence[Base],
+    choose: Choose,
+    say: Callable[[str], None],
+    simulators: Simulators | None = None,
 ) -> list[tuple[Base, Compared]]:
     """Return presets with how far off each is, the nearest first; impossible ones last.
 
@@ -133,11 +138,14 @@ def compare_bases(
         Says what is fitted of each.
     say
         Is given what goes on.
+    simulators
+        Who simulates; without them threads of this process do.
     """
+    who = simulators or Simulators()
     found = []
     for place, base in enumerate(bases):
         say(f"presets: {place + 1} of {len(bases)}, {base.reference}")
-        states = [_begun(run, one, choose) for one in (base, *_probed(run, base))]
+        states = [_begun(run, one, choose, who) for one in (base, *_probed(run, base))]
         known = [state for state in states if state is not None]
         nearest = min(known, key=lambda state: state.loss, default=None)
         if nearest is None:
@@ -148,14 +156,19 @@ def compare_bases(
 
 
 def choose_builds(
-    run: Run, base: Base, choose: Choose, say: Callable[[str], None]
+    run: Run,
+    base: Base,
+    choose: Choose,
+    say: Callable[[str], None],
+    simulators: Simulators | None = None,
 ) -> tuple[Base, list[Compared]]:
     """Change how a base preset is built, one thing at a time, as long as that helps.
 
     Returns the preset with the changes that were kept, and everything that was tried, in the order
     of what it left the first time.
     """
-    best = _begun(run, base, choose)
+    who = simulators or Simulators()
+    best = _begun(run, base, choose, who)
     if best is None:
         return base, []
     tried: dict[str, Compared] = {}
@@ -165,7 +178,7 @@ def choose_builds(
         results = []
         for place, build in enumerate(left):
             say(f"how it is built: {place + 1} of {len(left)}, {build.describe()}")
-            state = _changed(run, best, build, choose)
+            state = _changed(run, best, build, choose, who)
             off = None if state is None else state.off
             tried.setdefault(build.describe(), Compared(build.describe(), off))
             if state is not None:
@@ -184,7 +197,7 @@ def choose_builds(
         # Beginning at what is kept now: halves and doubles keep its capacity.
         again = [*probed, *builds_of(base.kind, state.base.values, run.plan.writes)]
         left = [each for each in again if each.key in promising]
-        best = _begun(run, state.base, choose, state) or state
+        best = _begun(run, state.base, choose, who, state) or state
     ordered = sorted(tried.values(), key=lambda one: (one.off is None, one.off or 0.0))
     return best.base, ordered
 
@@ -201,22 +214,28 @@ def _rebuilt(base: Base, changed: Mapping[str, Any]) -> Base:
     return replace(base, values={**base.values, **changed}, built={**base.built, **changed})
 
 
-def _begun(run: Run, base: Base, choose: Choose, start: _State | None = None) -> _State | None:
+def _begun(
+    run: Run, base: Base, choose: Choose, who: Simulators, start: _State | None = None
+) -> _State | None:
     """Take some steps by slopes from a preset, or from where another state of it is."""
     parameters = choose(base)
     try:
-        with closing(_bench(run, base, parameters)) as bench:
+        with closing(_bench(run, base, parameters, who)) as bench:
             here = np.zeros(len(parameters)) if start is None else start.logarithms
             left = bench.left(here)
             if left is None:
                 return None
             state = _State(base, parameters, here, left, bench.slopes(here, left, LOOK))
             return _stepped(bench, state)
+    except NobodySimulatesError:
+        raise
     except DrivelabError:
         return None
 
 
-def _changed(run: Run, before: _State, build: Build, choose: Choose) -> _State | None:
+def _changed(
+    run: Run, before: _State, build: Build, choose: Choose, who: Simulators
+) -> _State | None:
     """Change one thing of a preset, and take some steps by the slopes that it had."""
     base = _rebuilt(before.base, build.values)
     try:
@@ -225,20 +244,22 @@ def _changed(run: Run, before: _State, build: Build, choose: Choose) -> _State |
         nothing = (0.0, np.zeros(len(before.left)))
         pairs = [known.get(one.name, nothing) for one in parameters]
         here = np.array([logarithm for logarithm, _ in pairs])
-        with closing(_bench(run, base, parameters)) as bench:
+        with closing(_bench(run, base, parameters, who)) as bench:
             left = bench.left(here)
             if left is None:
                 return None
             slopes = np.column_stack([slope for _, slope in pairs])
             return _stepped(bench, _State(base, parameters, here, left, slopes))
+    except NobodySimulatesError:
+        raise
     except DrivelabError:
         return None
 
 
-def _bench(run: Run, base: Base, parameters: Sequence[Parameter]) -> Bench:
+def _bench(run: Run, base: Base, parameters: Sequence[Parameter], who: Simulators) -> Bench:
     few = Observed.of(some(run.fitted.measurements, FEW))
     plans = [brief(run.plan, _REQUESTS)] * len(few.workloads)
-    return Bench(base, parameters, few, run.plan, plans)
+    return Bench(base, parameters, few, run.plan, plans, simulators=who)
 
 
 def _stepped(bench: Bench, state: _State) -> _State:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,8 +12,8 @@ from drivelab.drives.presets.values import preset_values
 from drivelab.errors import UsageError
 from drivelab.plain_text import escaped
 from drivelab.preset_fit.attempt import Attempt, How, attempt
-from drivelab.preset_fit.candidate import Base, Simulator, preset_text
-from drivelab.preset_fit.choosing import Compared, as_measured, compare_bases
+from drivelab.preset_fit.candidate import Base, preset_text
+from drivelab.preset_fit.choosing import Choose, Compared, as_measured, compare_bases
 from drivelab.preset_fit.descent import REACH
 from drivelab.preset_fit.likelihood import LEVEL, intervals
 from drivelab.preset_fit.parameters import (
@@ -23,7 +23,9 @@ from drivelab.preset_fit.parameters import (
     fitted_values,
     parameters_of,
 )
+from drivelab.preset_fit.simulator import Simulators
 from drivelab.preset_fit.watch import FOR_AN_INTERVAL, Watch
+from drivelab.runs.executor import nobody_else
 from drivelab.runs.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.candidate import Behaviour, FloatArray
     from drivelab.preset_fit.likelihood import Interval
     from drivelab.preset_fit.observed import Run
+    from drivelab.runs.executor import TurningExecutors
 
 #: Generations of the search from afar.
 USUAL_GENERATIONS: Final = 20
@@ -231,10 +234,20 @@ def fit_nearest(
     generations: int = USUAL_GENERATIONS,
     seed: int = 0,
     builds: bool = True,
+    executors: TurningExecutors = nobody_else,
 ) -> Fitted:
     """As `fit_preset`, from the nearest of several presets.
 
     All are compared in brief, the two nearest are fitted, and the better one is taken.
+
+    Parameters
+    ----------
+    run, only, fixed, generations, seed, builds
+        As for `fit_preset`.
+    bases
+        The presets to begin with.
+    executors
+        Give who simulates; the answer is the same whoever does.
 
     Raises
     ------
@@ -246,15 +259,20 @@ def fit_nearest(
         known = parameters_of(base.kind, base.values, run.plan.writes)
         return chosen_parameters(known, only, fixed)
 
-    how = How(generations, seed, builds and not only)
     bases = _possible(run, bases, choose)
+    with Simulators(executors) as simulators:
+        how = How(generations, seed, builds and not only, simulators)
+        return _fitted_nearest(run, bases, choose, how)
+
+
+def _fitted_nearest(run: Run, bases: Sequence[Base], choose: Choose, how: How) -> Fitted:
     if how.builds:
         bases = [as_measured(run, base) for base in bases]
     line = StatusLine()
     watch = Watch(line)
     compared: list[tuple[Base, Compared]] = []
     if len(bases) > 1:
-        compared = compare_bases(run, bases, choose, watch.say)
+        compared = compare_bases(run, bases, choose, watch.say, how.simulators)
         bases = [base for base, one in compared if one.off is not None][:_FITTED_FURTHER]
         if not bases:
             raise UsageError("none of the presets can be simulated with these workloads")
@@ -272,7 +290,7 @@ def fit_nearest(
             open_benches.callback(attempts[-1].bench.close)
         best = min(attempts, key=lambda one: _off(run, one)) if len(attempts) > 1 else attempts[0]
         simulations = sum(one.bench.simulations for one in attempts)
-        fitted = _judged(run, best, watch)
+        fitted = _judged(run, best, watch, how.simulators)
         line.clear()
         kept = [
             replace(one, is_kept=base.reference == best.base.reference) for base, one in compared
@@ -315,7 +333,7 @@ def _refuse(run: Run, base: Base, parameters: Sequence[Parameter]) -> None:
         )
 
 
-def _judged(run: Run, best: Attempt, watch: Watch) -> Fitted:
+def _judged(run: Run, best: Attempt, watch: Watch, simulators: Simulators) -> Fitted:
     """Say how sure each value is, and how good the whole is on what was held out."""
     bench, found, base = best.bench, best.found, best.bench.base
     observed = run.held_out.behaviour
@@ -324,7 +342,7 @@ def _judged(run: Run, best: Attempt, watch: Watch) -> Fitted:
     told = intervals(bench, found)
     held_out = bench.whole(found.logarithms, run.held_out)
     # As it was: without what was changed of how it is built.
-    with closing(Simulator()) as simulator:
+    with simulators.simulator() as simulator:
         plans = [run.plan] * len(run.held_out.workloads)
         work = list(enumerate(run.held_out.workloads))
         before = simulator.behaviour(replace(best.base, built={}).changed({}), work, plans)

@@ -11,7 +11,8 @@ from drivelab.campaign.header import stored_header
 from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import UsageError
-from drivelab.preset_fit.candidate import Behaviour, behaviour_of
+from drivelab.preset_fit.candidate import Behaviour
+from drivelab.preset_fit.simulator import behaviour_of
 from drivelab.store import RunStore
 from drivelab.workloads.parts import FITTED, Parts
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
+from drivelab.drives.simulated.alike import Family
 from drivelab.errors import RunError
 from drivelab.workloads.workload import Workload
 
@@ -65,6 +66,31 @@ class Executor(Protocol):
             When it cannot continue; results that were given before count.
         """
         ...
+
+
+class TurningExecutor(Executor, Protocol):
+    """An executor whose workers measure on one simulated drive after the other."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no worker is left, and none will start."""
+        ...
+
+    def turn_to(self, drive: Drive, family: Family) -> None:
+        """Measure on another drive from now on.
+
+        Parameters
+        ----------
+        drive
+            A simulated one.
+        family
+            Where it belongs: workers begin in the state of one before.
+        """
+        ...
+
+
+#: As `Executors`, for whoever measures on many drives; it is asked once, for the first of them.
+TurningExecutors = Callable[[Drive], "AbstractContextManager[TurningExecutor | None]"]
 
 
 class DriveExecutor:

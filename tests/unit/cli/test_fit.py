@@ -100,6 +100,36 @@ def test_hidden_values_are_found(measured: Path, fitted: dict[str, Any]) -> None
     assert fitted["workloads"] + fitted["held_out"] == WORKLOADS
 
 
+def test_a_fit_is_the_same_whoever_simulates(measured: Path, tmp_path: Path) -> None:
+    presets = []
+    for number, more in enumerate(
+        (["--workers", "1"], ["--executor", "processes", "--workers", "2"])
+    ):
+        path = tmp_path / str(number) / "mine.toml"
+        path.parent.mkdir()
+        command = ["fit", str(measured), "--base", "sas-15k", "-o", str(path), *more]
+        command += ["--fit", "mechanics.rotation_rpm", "--generations", "0", "--hold", "build"]
+        assert cli.main(command) == 0
+        presets.append(path.read_bytes())
+    assert presets[0] == presets[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--address", "192.0.2.1:6379"], "--address is for --executor ray, and not for threads"),
+        (["--executor", "ssh"], "for --executor ssh name a file of machines with --on"),
+        (["--executor", "ray", "--on", "a.toml"], "--on is for --executor ssh, and not for ray"),
+    ],
+)
+def test_who_simulates_is_checked_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], said: str
+) -> None:
+    command = ["fit", str(tmp_path / "none"), "--base", "sas-15k", "-o", str(tmp_path / "a.toml")]
+    assert cli.main([*command, *options]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_the_preset_is_a_drive_and_says_where_its_values_come_from(
     fitted: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,12 +4,13 @@
 
     the run                                   a worker
                                          <──  hello     its version
-    open       a drive                   ──>
+    open       a drive                   ──>            of a real one, or only look at it
                                          <──  opened    what it opened
     plan       how long, and the seed    ──>
     measure    indices and workloads     ──>
                                          <──  answer    a measurement, or why there is none
                                               ...       one for each, in any order
+    open       another drive             ──>            as before, once everything is answered
     close      of a real drive           ──>            removes a file that was made, and ends
     end of input                         ──>            ends, whatever it does
 
@@ -26,10 +27,11 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.drives.closed_form.drive import AnalyticDrive
-from drivelab.drives.naming import open_real
+from drivelab.drives.naming import open_real, preview_real_drive
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.presets.source import PresetSource
 from drivelab.drives.protocol import Drive
+from drivelab.drives.simulated.alike import DrivesAlike, Family
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.errors import (
     CannotAnswerError,
@@ -42,6 +44,7 @@ from drivelab.errors import (
 
 if TYPE_CHECKING:
     from drivelab.drives.real.fio.drive import FioDrive
+    from drivelab.drives.real.preview import RealPreview
 
 #: A sign of life, and how often each side gives one.
 ALIVE: Final = "alive"
@@ -74,8 +77,15 @@ def this_version() -> str:
     return version("drivelab")
 
 
-def drive_message(drive: Drive) -> Message:
+def drive_message(drive: Drive, family: Family | None = None) -> Message:
     """Describe a drive so that it can be opened elsewhere.
+
+    Parameters
+    ----------
+    drive
+        A simulated one or a formula.
+    family
+        Where a simulated drive belongs that is opened after others; see `DrivesAlike`.
 
     Raises
     ------
@@ -98,11 +108,17 @@ def drive_message(drive: Drive) -> Message:
         "preset": source.toml_text,
         "beside": source.base_texts,
         "varies": varies,
+        "family": family,
     }
 
 
 def real_message(
-    path: str, *, size_bytes: int | None, keep: bool, allow_destructive: str | None
+    path: str,
+    *,
+    size_bytes: int | None,
+    keep: bool,
+    allow_destructive: str | None,
+    look: bool = False,
 ) -> Message:
     """Name a real drive of the worker's machine, and what may be done to it there.
 
@@ -112,9 +128,12 @@ def real_message(
         The device or file.
     size_bytes, keep, allow_destructive
         As `drivelab.drives.real.fio.drive.open_real_drive` takes them, which decides there.
+    look
+        Only look at it: nothing is made, written or locked.
     """
     return {
         "kind": "real",
+        "look": look,
         "path": path,
         "size": size_bytes,
         "keep": keep,
@@ -122,8 +141,16 @@ def real_message(
     }
 
 
-def drive_of(message: Message) -> SimulatedDrive | AnalyticDrive | FioDrive:
-    """Open the drive that `drive_message` or `real_message` described."""
+def drive_of(message: Message, alike: DrivesAlike) -> SimulatedDrive | AnalyticDrive | FioDrive:
+    """Open the drive that `drive_message` or `real_message` described.
+
+    Parameters
+    ----------
+    message
+        The description.
+    alike
+        Opens those that belong to a family.
+    """
     try:
         if message["kind"] == "real":
             return open_real(
@@ -135,7 +162,24 @@ def drive_of(message: Message) -> SimulatedDrive | AnalyticDrive | FioDrive:
         source = PresetSource(message["reference"], message["preset"], dict(message["beside"]))
         if message["kind"] == "closed_form":
             return AnalyticDrive(source)
-        return SimulatedDrive(message["name"], source, varies=message["varies"])
+        name, varies, family = (message[key] for key in ("name", "varies", "family"))
+        if family is None:
+            return SimulatedDrive(name, source, varies=varies)
+        group, own = family
+        return alike.open(name, source, family=(group, own), varies=varies)
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunError(f"this describes no drive: {error!r}") from error
+
+
+def preview_of(message: Message) -> RealPreview:
+    """Look at the real drive that `real_message` described."""
+    try:
+        return preview_real_drive(
+            str(message["path"]),
+            size_bytes=message["size"],
+            keep=bool(message["keep"]),
+            allow_destructive=message["allow_destructive"],
+        )
     except (KeyError, TypeError, ValueError) as error:
         raise RunError(f"this describes no drive: {error!r}") from error
 

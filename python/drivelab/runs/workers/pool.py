@@ -29,6 +29,7 @@ from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
+from drivelab.drives.simulated.alike import Family
 from drivelab.errors import DrivelabError, PanicError, RunError, UsageError
 from drivelab.runs.executor import DriveExecutor, Failed, Work
 from drivelab.runs.workers.messages import (
@@ -84,6 +85,8 @@ class _Seat:
 
     place: Place | TalkingPlace
     talk: Talking | None = None
+    #: Drives that it was asked to open and has not.
+    opening: int = 0
     #: Threads that it measures with.
     threads: int = 1
     is_open: bool = False
@@ -181,6 +184,31 @@ class WorkersExecutor(ClosedOnExit):
             raise
         self._unanswered = 0
 
+    @property
+    def is_over(self) -> bool:
+        """See `drivelab.runs.executor.TurningExecutor`."""
+        return all(seat.is_given_up for seat in self._seats)
+
+    def turn_to(self, drive: Drive, family: Family) -> None:
+        """Measure on another drive from now on, with the same workers.
+
+        Parameters
+        ----------
+        drive
+            A simulated one.
+        family
+            Where it belongs: workers begin in the state of one before. See `DrivesAlike`.
+        """
+        self._here = drive
+        self._drive = drive_message(drive, family)
+        self._sum = sum_of(drive)
+        self._threads = 0
+        for seat in self._seats:
+            # One that has said nothing yet is asked when it does.
+            if seat.talk is not None and (seat.is_open or seat.opening):
+                seat.is_open = False
+                self._open(seat)
+
     def give_back(self) -> None:
         """Say that nobody will go on with the drive: a file that was made for it is removed."""
         for seat in self._seats:
@@ -249,7 +277,7 @@ class WorkersExecutor(ClosedOnExit):
                 seat.talk = place.begin(heard)
             else:
                 seat.talk = Talk(place, heard)
-            seat.is_open, seat.waits = False, 0
+            seat.is_open, seat.opening, seat.waits = False, 0, 0
             self._seat_of[seat.talk] = seat
             begun.append(seat)
         for seat in begun:
@@ -303,6 +331,10 @@ class WorkersExecutor(ClosedOnExit):
         if HELLO in message:
             self._open(seat)
         elif "opened" in message:
+            seat.opening -= 1
+            if seat.opening:
+                # There was another one to open meanwhile.
+                return None
             if self._lone is None and message["opened"] != self._sum:
                 raise UsageError("another drive of the same preset")
             seat.threads = max(int(message["threads"]), 1)
@@ -318,6 +350,7 @@ class WorkersExecutor(ClosedOnExit):
 
     def _open(self, seat: _Seat) -> None:
         if seat.talk is not None:
+            seat.opening += 1
             seat.talk.tell({"open": self._drive, "threads": seat.place.threads})
 
     def _tell_plan(self, seat: _Seat) -> None:

@@ -15,6 +15,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
@@ -23,6 +24,7 @@ from drivelab.core_panic import panics_told
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
+from drivelab.drives.simulated.alike import DrivesAlike
 from drivelab.errors import DrivelabError, RunError, UsageError
 from drivelab.runs.executor import DriveExecutor, Work
 from drivelab.runs.header import this_start
@@ -36,6 +38,7 @@ from drivelab.runs.workers.messages import (
     line_of,
     message_of,
     plan_of,
+    preview_of,
     sum_of,
     this_version,
 )
@@ -76,6 +79,7 @@ class Worker:
         self._telling = threading.Lock()
         self._asked: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._drive: Drive | None = None
+        self._alike = DrivesAlike()
         self._real: FioDrive | None = None
         self._plan = MeasurementPlan()
         self._keep: str | None = None
@@ -170,14 +174,18 @@ class Worker:
 
     def _opened(self, message: Message) -> Message:
         """Open a drive, and say what it is."""
+        if message["open"].get("look"):
+            return {"opened": asdict(preview_of(message["open"]))}
         if message["open"].get("kind") == "real":
             self._gives_back = True
             signal.signal(signal.SIGTERM, _stop)
-            real = drive_of(message["open"])
+            real = drive_of(message["open"], self._alike)
             self._drive = self._real = real  # type: ignore[assignment]
             return _description(real)  # type: ignore[arg-type]
         with panics_told():
-            self._drive = drive_of(message["open"])
+            # The one before goes first: both may not have room.
+            self._drive = None
+            self._drive = drive_of(message["open"], self._alike)
         threads = message.get("threads") or available_cores()
         return {"opened": sum_of(self._drive), "threads": threads}
 
