@@ -51,6 +51,8 @@ class Forecast:
         Whether a measurement may end earlier than assumed.
     pilot_workloads
         Workloads that were run to know; 0 where the plan says it.
+    pilot_capacity_bytes
+        Of the drive that ran them; 0 where none did.
     budget_workloads
         About how many there are until a budget is spent; None where none ends the campaign.
     """
@@ -62,6 +64,7 @@ class Forecast:
     written_bytes_per_rate: int
     at_most: bool
     pilot_workloads: int
+    pilot_capacity_bytes: int = 0
     budget_workloads: int | None = None
 
 
@@ -163,6 +166,7 @@ def together(costs: Sequence[Forecast]) -> Forecast:
         written_bytes_per_rate=sum(one.written_bytes_per_rate for one in costs),
         at_most=first.at_most,
         pilot_workloads=first.pilot_workloads,
+        pilot_capacity_bytes=first.pilot_capacity_bytes,
         budget_workloads=first.budget_workloads,
     )
 
@@ -173,7 +177,11 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 
 def forecast_by_pilot(
-    drive: Drive, workloads: Sequence[Characteristics], plan: MeasurementPlan
+    drive: Drive,
+    workloads: Sequence[Characteristics],
+    plan: MeasurementPlan,
+    *,
+    capacity_bytes: int | None = None,
 ) -> Forecast:
     """Run a few of the workloads on a drive whose time costs nothing, and extrapolate.
 
@@ -185,6 +193,9 @@ def forecast_by_pilot(
         Those of all parts.
     plan
         How long each is measured.
+    capacity_bytes
+        Of the drive of the campaign, where the one that is asked is a smaller one like it: states
+        take as much longer.
     """
     by_count = plan.half_width_ratio is None and plan.seconds is None
     shares = _shares_by_size(workloads, _PILOT_OF_COUNTS if by_count else _PILOT)
@@ -197,10 +208,11 @@ def forecast_by_pilot(
     measurements = list(drive.measure(pilot, plan))
     ended = time.monotonic()
     scale = len(workloads) / len(pilot)
+    larger = (capacity_bytes or drive.capacity_bytes) / drive.capacity_bytes
     told = list(zip(shares, measurements, strict=True))
     return Forecast(
         drive_seconds=sum(len(share) * measurement_seconds(one, plan) for share, one in told),
-        host_seconds=started - preparing + scale * (ended - started),
+        host_seconds=larger * (started - preparing) + scale * (ended - started),
         written_bytes=round(
             sum(
                 _requests_sent(one, plan) * sum(_written_bytes(workloads[at]) for at in share)
@@ -211,6 +223,7 @@ def forecast_by_pilot(
         written_bytes_per_rate=0,
         at_most=False,
         pilot_workloads=len(pilot),
+        pilot_capacity_bytes=drive.capacity_bytes,
     )
 
 

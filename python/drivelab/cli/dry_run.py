@@ -7,9 +7,11 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.design_options import asked_goal, selection_of
-from drivelab.cli.drive_options import BOTH, open_named, plan_of, refuse_options_without_effect
+from drivelab.cli.drive_options import BOTH, open_named, plan_of
+from drivelab.cli.model_drives import look_anywhere
 from drivelab.cli.terminal import in_lines, show
 from drivelab.drives.write_pattern import WRITES
+from drivelab.errors import DrivelabError, RunError, UsageError
 from drivelab.units import format_decimal_size, format_duration_ns, format_size
 
 if TYPE_CHECKING:
@@ -22,11 +24,53 @@ if TYPE_CHECKING:
     from drivelab.workloads.design import Design
     from drivelab.workloads.selection import Selection
 
+_NOTHING_DONE: Final = (
+    "Nothing was created or written. The same command without --dry-run starts the campaign."
+)
 _KINDS: Final = {"simulated": "simulated", "closed_form": "closed form", "real": "real drive"}
 
 
-def dry_run(args: argparse.Namespace) -> int:
-    """Say how many workloads, how long, how many bytes, and what share of the endurance."""
+def dry_run(alone: Sequence[argparse.Namespace]) -> int:
+    """Say how many workloads, how long, how many bytes, and what share of the endurance.
+
+    Parameters
+    ----------
+    alone
+        The arguments for each drive, as `drivelab.cli.model_drives.separated` gives them.
+
+    Raises
+    ------
+    UsageError, RunError
+        When a drive cannot be measured, or its machine be asked, after the others were shown.
+    """
+    answers, failures = [], []
+    for one in alone:
+        try:
+            answers.append(_answer_of(one))
+        except DrivelabError as error:
+            if len(alone) == 1:
+                raise
+            failures.append(error)
+    if len(alone) == 1:
+        _show(alone[0].json, answers[0], answers)
+    elif answers:
+        _show(alone[0].json, {"plans": answers}, answers)
+    if failures:
+        kind = UsageError if isinstance(failures[0], UsageError) else RunError
+        raise kind("; ".join(map(str, failures)))
+    return 0
+
+
+def _show(as_json: bool, whole: dict[str, Any], answers: Sequence[dict[str, Any]]) -> None:
+    if as_json:
+        print(json.dumps(whole, indent=2))
+    else:
+        texts = [_text(in_lines(each)) for each in answers]
+        apart = "\n" if len(texts) == 1 else "\n\n"
+        show("\n\n".join(texts) + apart + _NOTHING_DONE)
+
+
+def _answer_of(args: argparse.Namespace) -> dict[str, Any]:
     from drivelab.drives.naming import kind_of
     from drivelab.workloads.design import parse_design
 
@@ -38,12 +82,7 @@ def dry_run(args: argparse.Namespace) -> int:
         asked = ("sustained",)
     plans = [plan_of(argparse.Namespace(**{**vars(args), "writes": one})) for one in asked]
     tell = _on_real_drive if kind_of(args.drive) == "real" else _on_virtual_drive
-    answer = tell(args, design, plans)
-    if args.json:
-        print(json.dumps(answer, indent=2))
-    else:
-        show(_text(in_lines(answer)))
-    return 0
+    return tell(args, design, plans)
 
 
 def _may_settle(args: argparse.Namespace) -> bool:
@@ -55,17 +94,10 @@ def _on_real_drive(
     args: argparse.Namespace, design: Design, plans: Sequence[MeasurementPlan]
 ) -> dict[str, Any]:
     from drivelab.campaign.forecast import adding_fills, forecast_from_plan, together
-    from drivelab.drives.naming import preview_real_drive
     from drivelab.models.adaptive_rounds import most_rounds
     from drivelab.models.model_campaign import fills_of
 
-    refuse_options_without_effect(args)
-    drive = preview_real_drive(
-        args.drive,
-        allow_destructive=args.allow_destructive,
-        size_bytes=args.size,
-        keep=args.keep,
-    )
+    drive = look_anywhere(args)
     selection = selection_of(args, design, drive)
     capacity, has_check = drive.capacity_bytes, selection.parts.check > 0
     goal = asked_goal(args, design)
@@ -91,12 +123,13 @@ def _on_real_drive(
 def _on_virtual_drive(
     args: argparse.Namespace, design: Design, plans: Sequence[MeasurementPlan]
 ) -> dict[str, Any]:
-    from drivelab.campaign.forecast import forecast_by_pilot, together
+    from drivelab.campaign.forecast import together
+    from drivelab.preset_fit.smaller import forecast_on_smaller
 
     with open_named(args) as drive:
         selection = selection_of(args, design, drive)
         goal = asked_goal(args, design)
-        costs = (forecast_by_pilot(drive, selection.workloads, plan) for plan in plans)
+        costs = [forecast_on_smaller(drive, selection.workloads, plan) for plan in plans]
         cost = together([_affordable(one, goal, selection) for one in costs])
         rated = drive.identity()["preset"].get("rated_endurance_bytes")
     return _answer(args, drive, design, selection, cost) | {
@@ -151,6 +184,7 @@ def _answer(
         "host_seconds": cost.host_seconds,
         "at_most": cost.at_most,
         "pilot_workloads": cost.pilot_workloads,
+        "pilot_capacity_bytes": cost.pilot_capacity_bytes,
         "written_bytes": cost.written_bytes,
         "settling_bytes": cost.settling_bytes,
         "written_bytes_per_100_mb_per_s": cost.written_bytes_per_rate,
@@ -181,11 +215,7 @@ def _text(answer: dict[str, Any]) -> str:
         ("endurance", _endurance_text(answer)),
     ]
     width = max(len(label) for label, _ in lines)
-    told = [f"{label:<{width}}  {text}" for label, text in lines]
-    told.append(
-        "Nothing was created or written. The same command without --dry-run starts the campaign."
-    )
-    return "\n".join(told)
+    return "\n".join(f"{label:<{width}}  {text}" for label, text in lines)
 
 
 def _workloads_text(answer: dict[str, Any]) -> str:
@@ -260,6 +290,11 @@ def _writes_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _time_text(answer: dict[str, Any]) -> str:
+    if answer["host_seconds"] is None and answer["kind"] != "real":
+        return (
+            "unknown: a few of the workloads would tell, and bringing this drive into its "
+            "condition for them takes long"
+        )
     if answer["drive_seconds"] is None:
         return "unknown: the drive decides how long its requests take; --seconds limits it"
     passing = format_duration_ns(answer["drive_seconds"] * 1e9)
@@ -271,9 +306,15 @@ def _time_text(answer: dict[str, Any]) -> str:
         before = " and to settle the drive" if answer["settling_bytes"] else ""
         return f"{bound}{passing}, and what it takes to start fio {starts}{before}"
     here = format_duration_ns(answer["host_seconds"] * 1e9)
+    pilot = answer["pilot_capacity_bytes"]
+    where = (
+        ""
+        if pilot == answer["capacity_bytes"]
+        else (f" on {format_decimal_size(pilot)} of such a drive")
+    )
     return (
         f"{here} on this machine, {passing} of the drive's simulated time; extrapolated from "
-        f"{answer['pilot_workloads']} of the workloads"
+        f"{answer['pilot_workloads']} of the workloads{where}"
     )
 
 

@@ -108,6 +108,10 @@ def run(args: argparse.Namespace) -> int:
         if not one.dry_run:
             goal_of(one)
             one.out = one.out or default_run(one.drive, one.design, one.seed)
+    if len(alone) > 1 and args.writes == BOTH:
+        raise UsageError("--writes both compares two runs of one drive: name one drive")
+    if args.dry_run:
+        return dry_run(alone)
     if len(alone) > 1:
         from drivelab.cli.model_drives import run_several
 
@@ -116,8 +120,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _alone(typed: argparse.Namespace, args: argparse.Namespace) -> int:
-    if args.dry_run:
-        return dry_run(args)
     if args.endurance is not None:
         raise UsageError("--endurance has no effect without --dry-run: add that, or leave it out")
     path = args.out

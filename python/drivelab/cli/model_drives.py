@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.cli.drive_options import BOTH, open_named, refuse_options_without_effect
+from drivelab.cli.drive_options import open_named, refuse_options_without_effect
 from drivelab.cli.executor_options import check_executor
 from drivelab.cli.several_drives import allowed, run_drives, separate
 from drivelab.cli.terminal import show
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from drivelab.drives.protocol import Drive
+    from drivelab.drives.real.preview import RealPreview
     from drivelab.runs.executor import Executor, Executors
 
 # What is for one kind of drive alone, where a command names both.
@@ -77,10 +78,6 @@ def _host(args: argparse.Namespace) -> Any:
             f"{name} is a drive of another machine: name a file of machines with --on; for each a "
             '[[host]] with name = "USER@HOST"'
         )
-    if args.dry_run:
-        raise UsageError(
-            f"--dry-run looks at drives of this machine: run it on the machine of {name}"
-        )
     host = host_of(name, read_cluster(args.on), args.on)
     if args.allow_destructive not in (None, name):
         raise UsageError(
@@ -115,6 +112,21 @@ def open_anywhere(args: argparse.Namespace, run: Path) -> Drive:
         keep=args.keep,
         allow_destructive=None if args.allow_destructive is None else path,
     )
+
+
+def look_anywhere(args: argparse.Namespace) -> RealPreview:
+    """Look at a real drive, wherever it is; nothing is made, written or locked."""
+    refuse_options_without_effect(args)
+    asked = {"size_bytes": args.size, "keep": args.keep}
+    if args.host is None:
+        from drivelab.drives.naming import preview_real_drive
+
+        return preview_real_drive(args.drive, allow_destructive=args.allow_destructive, **asked)
+    from drivelab.runs.workers.host_preview import preview_on_host
+
+    host, path = args.host
+    allowed_there = None if args.allow_destructive is None else path
+    return preview_on_host(args.drive, host, path, allow_destructive=allowed_there, **asked)
 
 
 def executors_of(args: argparse.Namespace) -> Executors:
@@ -157,12 +169,8 @@ def run_several(
     from drivelab.pages.several_runs import default_folder
     from drivelab.report.drawing.line_styles import MOST_LINES
 
-    if args.dry_run:
-        raise UsageError("--dry-run is for one drive: name one")
     if args.endurance is not None:
         raise UsageError("--endurance has no effect without --dry-run: leave it out")
-    if args.writes == BOTH:
-        raise UsageError("--writes both compares two runs of one drive: name one drive")
     paths = [one.out for one in alone]
     out = comparison_folder(
         paths, default_folder(paths) if args.out is None else args.out / "compared"

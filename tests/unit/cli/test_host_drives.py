@@ -77,6 +77,51 @@ def test_drives_of_machines_are_measured_and_compared(
     assert json.loads(capsys.readouterr().out)["models"] == answer["models"]
 
 
+def test_what_drives_of_machines_would_cost(
+    server: Server, drive_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machines(server, "node1", "node2")
+    file = drive_folder / "far.bin"
+    asked = [*ASKED, "--size", "4MiB", "--seconds", "0.2", "--endurance", "1TB", "--dry-run"]
+    assert main(["model", str(file), *asked, "--json"]) == 0
+    here = json.loads(capsys.readouterr().out)
+    words = ["model", f"node1:{file}", *asked, "--on", "cluster.toml"]
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == here | {"drive": f"node1:{file}"}
+    # What may not be written there is seen there, and every drive has its plan.
+    kept = drive_folder / "kept.bin"
+    kept.write_bytes(bytes(4 << 20))
+    try:
+        several = ["model", f"node1:{file}", f"node2:{kept}", *asked, "--on", "cluster.toml"]
+        several[several.index("--size") : several.index("--size") + 2] = []
+        assert main([*several, "--json"]) == 0
+        plans = json.loads(capsys.readouterr().out)["plans"]
+        assert [one["drive"] for one in plans] == [f"node1:{file}", f"node2:{kept}"]
+        assert plans[0]["write_refusal"] is None
+        assert "--allow-destructive" in plans[1]["write_refusal"]
+        assert main(several) == 0
+        text = capsys.readouterr().out
+        assert text.count("(real drive)") == 2
+        assert text.count("Nothing was created or written.") == 1
+        assert not file.exists()
+    finally:
+        kept.unlink()
+    assert not (server.folder / "state").exists()
+
+
+def test_a_drive_that_is_not_there_hides_no_other(
+    server: Server, drive_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machines(server, "node1")
+    words = ["model", "node1:/dev/none", SMALL, *ASKED, "--on", "cluster.toml", "--dry-run"]
+    assert main([*words, "--requests", "20", "--json"]) == 2
+    told = capsys.readouterr()
+    assert [one["drive"] for one in json.loads(told.out)["plans"]] == [SMALL]
+    assert told.err.startswith("drivelab: node1: ")
+    assert "/dev/none" in told.err
+    assert told.err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -97,8 +142,8 @@ def test_drives_of_machines_are_measured_and_compared(
             ["node2:/dev/x", "--on", "cluster.toml"],
             "node2 of node2:/dev/x is several machines of cluster.toml: write one of a@node2, b@no",
         ),
-        (["node1:/dev/x", "--on", "cluster.toml", "--dry-run"], "run it on the machine of node1:"),
-        ([SMALL, "sim:x25m", "--dry-run"], "--dry-run is for one drive"),
+        (["node1:/dev/x", "--dry-run"], "node1:/dev/x is a drive of another machine: name a file"),
+        ([SMALL, "sim:x25m", "--writes", "both", "--dry-run"], "--writes both compares two runs"),
         ([SMALL, "sim:x25m", "--writes", "both"], "--writes both compares two runs of one drive"),
         ([SMALL, "sim:x25m", "--endurance", "1TB"], "--endurance has no effect without --dry-run"),
         ([SMALL, "sim:x25m", "--from", "x.csv"], "--from: models are fitted to a drive or to file"),
