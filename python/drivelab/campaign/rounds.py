@@ -272,17 +272,19 @@ class _Rounds:
         work = [one for one in missing if one[0] not in self._rule.met]
         if not work:
             return
+        # A run that resumes has not yet said what will come.
+        total = max(self._asking.expected_total, self._run.stored + len(work))
         if self._bar is None:
             self._bar = stack.enter_context(
                 Progress(
-                    self._asking.expected_total,
+                    total,
                     self._run.stored,
                     "measurements",
                     shown=self._shown,
                     paused_seconds=lambda: self._run.paused_seconds,
                 )
             )
-        self._bar.goes_on(self._asking.expected_total, self._asking.note)
+        self._bar.goes_on(total, self._asking.note)
         written = [found for _, one in work if (found := write_pattern(one)) is not None]
         self._left = written[-1] if written else self._left
         for plan, together in self._by_plan(work):

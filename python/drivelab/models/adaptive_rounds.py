@@ -90,7 +90,11 @@ class AdaptiveRounds:
         # A drive is written before each kind of writing of each round: few rounds are large ones.
         self._growth = _growth(plan, is_real=is_real)
         self._before: float | None = None
+        # As long as none is measured, what the plan says of each.
+        self._planned_seconds = plan.warmup_seconds + (plan.seconds or 0.0) if is_real else 0.0
         self._total = goal.most + len(pool["sweeps"]) + len(pool["check"])
+        if goal.budget_seconds is not None and self._planned_seconds:
+            self._total = min(self._total, int(goal.budget_seconds / self._planned_seconds))
         self.ended_by: EndedBy | None = None
         self._judge = Judge(plan.seed)
         self._judged: Judged | None = None
@@ -138,9 +142,10 @@ class AdaptiveRounds:
             parts.total + max(self._goal.most - held, 0) + len(self._pool["check"]) - parts.check
         )
         budget = self._goal.budget_seconds
-        if budget is not None and count:
+        each = self._spent_seconds / count if count else self._planned_seconds
+        if budget is not None and (count or each):
             left = max(budget - self._spent_seconds, 0.0)
-            total = min(total, parts.total + int(left * count / max(self._spent_seconds, _NO_TIME)))
+            total = min(total, parts.total + int(left / max(each, _NO_TIME)))
         elif not parts.sweeps:
             total += len(self._pool["sweeps"])
         return max(total, parts.total + asked)

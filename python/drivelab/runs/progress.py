@@ -105,6 +105,7 @@ class Progress(ClosedOnExit):
 
     def goes_on(self, total: int, note: str) -> None:
         """Take another total, where it changes on the way, and what else there is to say."""
+        self._weight_left += total - self._total
         self._total = total
         self._note = note
 

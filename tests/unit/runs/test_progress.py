@@ -50,6 +50,17 @@ def test_time_left_leaves_out_pauses_and_reports_failures(clock) -> None:
     assert progress.text() == "20 of 100 measurements, 10 failed, about 80 s left"
 
 
+def test_time_left_is_of_what_is_still_to_come_when_that_changes(clock) -> None:
+    progress = Progress(1275, 0, "measurements")
+    for _ in range(10):
+        clock[0] += 2
+        progress.advance()
+    progress.goes_on(150, "error about 9 %")
+    assert progress.text() == "10 of 150 measurements, error about 9 %, about 4 min 40 s left"
+    progress.goes_on(160, "")
+    assert progress.text() == "10 of 160 measurements, about 5 min 0 s left"
+
+
 def test_time_left_is_whole_seconds_and_ends_with_the_job(clock) -> None:
     progress = Progress(101, 0, "measurements")
     for _ in range(98):
