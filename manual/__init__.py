@@ -1,1 +1,1 @@
-"""What is written from the commands and docs: manual pages, and the documentation site."""
+"""Manual pages, JSON Schemas and the documentation site, written from the commands and docs."""

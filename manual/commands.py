@@ -17,7 +17,7 @@ def commands_page() -> str:
     """Return every command with its options as a page of Markdown."""
     lines = ["# Commands", ""]
     lines += [
-        "`drivelab --help` is the tour; `drivelab COMMAND --help` prints what stands here.",
+        "`drivelab --help` is the tour; `drivelab COMMAND --help` prints the same as this page.",
         "",
     ]
     for title, commands in GROUPS.items():
@@ -44,7 +44,7 @@ def _description(text: str) -> list[str]:
 
 
 def _options(parser: argparse.ArgumentParser) -> list[str]:
-    """Give a table of what a parser takes, and of the actions below it."""
+    """Give a table of a parser's options, and of the actions below it."""
     rows, below = [], []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -79,7 +79,7 @@ def _help(action: argparse.Action) -> str:
 
 
 def _plain(text: str) -> str:
-    """Leave what stands between backquotes as it is, and everything else without a meaning."""
+    """Escape everything outside of backquotes, so that it has no meaning in Markdown."""
     parts = text.split("`")
     return "`".join(
         part.replace("|", "\\|") if index % 2 else _MARKUP.sub(r"\\\1", part)

@@ -48,7 +48,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """A task that was carried out: what each command printed, and what all of them took.
+    """A task that was carried out: the output of each command, and the time of all of them.
 
     Parameters
     ----------

@@ -22,9 +22,9 @@ from typing import Any, Final
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-#: Objects that are documented as one: a drive or a trace says them about itself.
+#: Objects that are documented as one value: a drive or a trace describes itself with them.
 WHOLE_OBJECTS: Final = ("identity", "trace", "lateness", "trim", "flush", "simulation")
-#: Objects with the keys of another, which their line names and the table does not repeat.
+#: Objects with the keys of another one. Their line names it, and the table does not repeat them.
 _LIKE_ANOTHER: Final = ("total",)
 # Units that a name of a number ends with: docs/json.md.
 _NUMBER: Final = re.compile(

@@ -66,7 +66,7 @@ def command_page(name: str) -> str:
 
 
 def main(*, every_command: bool) -> None:
-    """Write the tour's page, and each command's where a wheel is made."""
+    """Write the tour's page and each command's page into the folder of a wheel."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / "drivelab.1").write_text(tour_page())
     for name in COMMANDS if every_command else ():

@@ -27,9 +27,9 @@ ROOT: Final = Path(__file__).parents[1]
 DOCS: Final = ROOT / "docs"
 #: Where mkdocs.yml looks for pages, and puts the site.
 SITE: Final = ROOT / "target" / "site"
-# What the theme would load from elsewhere, where pages are files.
+# What the theme would load from elsewhere if pages are files.
 _LOADED: Final = re.compile(r"https://unpkg\.com/iframe-worker/shim")
-#: Pages that lie elsewhere in the repository.
+#: Pages from elsewhere in the repository.
 FROM_ELSEWHERE: Final = {
     "README.md": "index.md",
     "VALIDATION.md": "validation.md",
@@ -67,7 +67,7 @@ def lay_out(folder: Path) -> None:
 
 
 def linked(text: str, source: Path, pages: Mapping[str, str]) -> str:
-    """Have the links of a page lead to pages of the site.
+    """Change the links of a page so that they lead to pages of the site.
 
     Parameters
     ----------
@@ -98,11 +98,11 @@ def linked(text: str, source: Path, pages: Mapping[str, str]) -> str:
 
 
 def keep_offline(folder: Path) -> None:
-    """Have the search of pages that are opened as files load nothing from elsewhere."""
+    """Change the search so that pages opened as files load nothing from elsewhere."""
     name = "offline_worker.js"
     shutil.copy(Path(__file__).with_name(name), folder / "assets" / name)
     for page in folder.glob("*.html"):
-        # The page of what is missing is served from anywhere, so it names files from the root.
+        # The page for missing pages is served from any address, so it names files from the root.
         start = "/" if page.name == "404.html" else ""
         text, count = _LOADED.subn(f"{start}assets/{name}", page.read_text())
         if count != 1:
