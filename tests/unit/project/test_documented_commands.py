@@ -76,7 +76,10 @@ NOT_RUN: dict[str, dict[str, str]] = {
     },
     "docs/forecast.md": {"model sim": LONG, "predict runs": OWN_TRACE},
     "docs/live.md": {"serve": SERVER},
-    "docs/machines.md": {"model": "needs several machines; unit/cli/test_executors.py has them"},
+    "docs/machines.md": {
+        "model": "needs several machines; unit/cli/test_executors.py has them",
+        "fit": "needs a cluster; unit/preset_fit/test_simulator.py has one that is made up",
+    },
     "docs/models.md": {
         "predict runs/x25m": OWN_RUN,
         "simulate sim:x25m --trace DTRS100M": OWN_TRACE,
