@@ -51,7 +51,7 @@ def cores_report(found: CoresFound) -> Report:
     )
     return Report(
         f"Cores of {found.asked.drive}",
-        first=First(answer(found), (_figure(found),), Cards(cards)),
+        first=First(answer(found), (_figure(found),), Cards(cards), _sure(found)),
         pages=(Page("What was tried", (cores_table(found),), anchor="cores"),),
         result=cores_values(found),
         subject="cores",
@@ -61,6 +61,13 @@ def cores_report(found: CoresFound) -> Report:
             WhatIf.of_drives([(found.asked.drive, "simulated")]) or WhatIf(),
             settings=settings_of(found.asked.workload),
         ),
+    )
+
+
+def _sure(found: CoresFound) -> str:
+    return (
+        f"How sure: each run counts {found.asked.requests:,} requests, all with the same random "
+        "numbers. The costs of the firmware's work are those of a model, not of your controller."
     )
 
 
@@ -129,7 +136,7 @@ def _figure(found: CoresFound) -> LineFigure:
         Axis("clock (MHz)", scale="log2", ticks=tuple(map(float, clocks))),
         Axis("throughput (requests/s)", also=(0.0,)),
         tuple(lines),
-        note=f"{found.asked.workload.describe()}; firmware's time: {found.time}",
+        note=f"Workload: {found.asked.workload.describe()}. Time of the firmware: {found.time}.",
     )
 
 

@@ -179,8 +179,14 @@ def _first(found: Evaluation, profiles: Sequence[Profiled], dies: int) -> First:
             said=f"with {flash.name}, mean over the workloads",
         ),
     )
-    cautions = tuple(Caution("Something is missing", text) for text in found.cautions)
-    return First(headline(found), (figure,), Cards(cards), cautions=cautions)
+    cautions = tuple(
+        Caution("Something is missing", f"{text[:1].upper()}{text[1:]}.") for text in found.cautions
+    )
+    sure = (
+        f"How sure: each of the {len(best.errors)} workloads was predicted by a model of all "
+        "others, which had not seen it."
+    )
+    return First(headline(found), (figure,), Cards(cards), sure, cautions)
 
 
 def _one_axis(label: str, bars: Sequence[tuple[str, tuple[float, ...], tuple[None, ...]]]) -> Axis:

@@ -142,7 +142,8 @@ def _first_figure(worth: Multiples) -> LineFigure:
         worth.title,
         _SIZES,
         Axis("in order / at random", "log10" if highest > _LARGE_RATIO else "linear", also=also),
-        (*lines, *(line for line in figures[0].lines if line.role == "fit")),
+        # In ink: a fit has the colour of the second series.
+        (*lines, *(replace(line, role="guide") for line in figures[0].lines if line.role == "fit")),
         saved=worth.saved,
     )
 

@@ -115,14 +115,20 @@ def latency_throughput_of(drives: Sequence[DriveSweeps], saved: Table) -> Multip
 
 
 def sizes_by_pattern(table: Table, adjective: str, reason: str) -> CellFigure | None:
-    """Show the bandwidth of every size under every access pattern; None where none was varied."""
+    """Show the bandwidth of every size under every access pattern.
+
+    None where none was varied, or where most of it is missing: of a run without sweeps a few of
+    its workloads may lie there.
+    """
     found = {
         (line.panel, line.series): dict(zip(line.values, line.performance[_BANDWIDTH], strict=True))
         for line in lines_of(table, PATTERN_THROUGHPUT)
     }
     lines = lines_of(table, PATTERN_THROUGHPUT)
     sizes = sorted({value for line in lines for value in (*line.values, *line.missing)})
-    if not any(len(by_size) > 1 for by_size in found.values()):
+    count = sum(map(len, found.values()))
+    is_mostly_missing = 2 * count < len(sizes) * len(found)
+    if is_mostly_missing or not any(len(by_size) > 1 for by_size in found.values()):
         return None
     labels = {(line.panel, line.series): line.label for line in lines}
     rows = [

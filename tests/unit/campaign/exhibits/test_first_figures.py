@@ -89,6 +89,12 @@ def test_what_the_map_lacks_is_said_and_stays_empty() -> None:
     assert "27 of 54 points are not there" in missing.line
 
 
+def test_a_map_that_is_mostly_empty_is_no_picture() -> None:
+    # A run without sweeps has a few of their points among its workloads.
+    few = [one for one in EVERY if one.characteristics.write_ratio == 1][:8]
+    assert sizes_by_pattern(sweep_table(few), "simulated", "why") is None
+
+
 def test_a_faster_drive_is_faster_by_as_much() -> None:
     table = sweep_table(EVERY)
     half = sweep_table([slower(one, 2.0) for one in EVERY])
