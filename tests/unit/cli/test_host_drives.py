@@ -115,11 +115,11 @@ def test_a_drive_that_is_not_there_hides_no_other(
     machines(server, "node1")
     words = ["model", "node1:/dev/none", SMALL, *ASKED, "--on", "cluster.toml", "--dry-run"]
     assert main([*words, "--requests", "20", "--json"]) == 2
-    told = capsys.readouterr()
-    assert [one["drive"] for one in json.loads(told.out)["plans"]] == [SMALL]
-    assert told.err.startswith("drivelab: node1: ")
-    assert "/dev/none" in told.err
-    assert told.err.count("\n") == 1
+    captured = capsys.readouterr()
+    assert [one["drive"] for one in json.loads(captured.out)["plans"]] == [SMALL]
+    assert captured.err.startswith("drivelab: node1: ")
+    assert "/dev/none" in captured.err
+    assert captured.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a campaign costs, told by a smaller drive: the large one is not prepared."""
+"""The cost of a campaign, estimated on a smaller drive: the large one is not prepared."""
 
 from __future__ import annotations
 

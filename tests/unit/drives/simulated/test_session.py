@@ -94,11 +94,11 @@ def test_streams_at_the_same_time_share_the_drive(session: SimulatedSession) -> 
     assert both.latency_ns_max == max(of_pages.latency_ns_max, of_log.latency_ns_max)
     assert Measurement.from_json(both.to_json()) == both
     # Each continues next to the other, and is slower for it.
-    for alone, beside in ((pages, of_pages), (log, of_log)):
+    for alone, together in ((pages, of_pages), (log, of_log)):
         session.load_state(before)
         by_itself = session.run(Stimuli((alone,)), StepPlan(seconds=1), 0)
         assert by_itself.streams == ()
-        assert 0.05 * by_itself.iops < beside.iops < by_itself.iops
+        assert 0.05 * by_itself.iops < together.iops < by_itself.iops
     session.load_state(before)
     assert session.run(Stimuli((pages, log)), StepPlan(seconds=1), 0) == both
 
