@@ -4,7 +4,7 @@
 
 use drivelab_csv::read;
 
-use crate::{Reader, told};
+use crate::{Reader, check_message};
 
 pub(crate) const READER: Reader = Reader {
     name: "csv_table",
@@ -45,7 +45,7 @@ fn check(data: &[u8]) {
     let block = match found {
         Ok(block) => block,
         Err(error) => {
-            told(&error);
+            check_message(&error);
             if let Some(rows) = rows {
                 let first = rows.iter().position(|row| row.len() != width);
                 assert_eq!(Some(error.row), first);

@@ -6,7 +6,7 @@ use drivelab_workload::{
     Characteristics, Completion, QueueEnds, RequestStream, completions, count,
 };
 
-use crate::{Reader, told};
+use crate::{Reader, check_message};
 
 pub(crate) const READER: Reader = Reader {
     name: "latency_log",
@@ -57,7 +57,7 @@ fn plain(log: &str) -> Option<Vec<Completion>> {
 fn check(data: &[u8]) {
     let found = match completions(data) {
         Ok(found) => found,
-        Err(error) => return told(&error),
+        Err(error) => return check_message(&error),
     };
     assert!(found.is_sorted_by_key(|completion| completion.at_ns));
     if let Some(expected) = std::str::from_utf8(data).ok().and_then(plain) {
@@ -83,7 +83,7 @@ fn check(data: &[u8]) {
     };
     match stream.complete(&found) {
         Ok(()) => assert_eq!(stream.position(), all),
-        Err(error) => told(&error),
+        Err(error) => check_message(&error),
     }
 }
 

@@ -57,7 +57,7 @@ pub fn reader(name: &str) -> Option<&'static Reader> {
 }
 
 /// Checks that a message is one line and not empty.
-fn told(error: &dyn Display) {
+fn check_message(error: &dyn Display) {
     let text = error.to_string();
     assert!(!text.trim().is_empty(), "a message says nothing");
     assert!(

@@ -2,7 +2,7 @@
 
 use drivelab_sim::preset::{self, DriveConfig};
 
-use crate::{Reader, told};
+use crate::{Reader, check_message};
 
 pub(crate) const READER: Reader = Reader {
     name: "preset",
@@ -24,7 +24,7 @@ fn check(data: &[u8]) {
     };
     let config = match DriveConfig::from_toml(text, base) {
         Ok(config) => config,
-        Err(error) => return told(&error),
+        Err(error) => return check_message(&error),
     };
     assert!(config.capacity_bytes() > 0, "a drive without room");
     let written = config.resolved_toml();

@@ -7,7 +7,7 @@ use drivelab_processor::marks::Mark;
 use drivelab_processor::model::Model;
 use drivelab_processor::parameters::{HOST, TARGET};
 
-use crate::{Reader, told};
+use crate::{Reader, check_message};
 
 pub(crate) const READER: Reader = Reader {
     name: "processor",
@@ -26,11 +26,11 @@ fn check(data: &[u8]) {
     // Each kind refuses the other's text.
     match HostParameters::from_toml(text) {
         Ok(parameters) => runs(&mut Host::new(parameters), code, 3),
-        Err(error) => told(&error),
+        Err(error) => check_message(&error),
     }
     match TargetParameters::from_toml(text) {
         Ok(parameters) => runs(&mut Target::new(parameters), code, 4),
-        Err(error) => told(&error),
+        Err(error) => check_message(&error),
     }
 }
 

@@ -12,7 +12,7 @@ use drivelab_sim::host::Plan;
 use drivelab_sim::preset::{self, DriveConfig};
 use drivelab_workload::{Characteristics, Stream};
 
-use crate::{Reader, told};
+use crate::{Reader, check_message};
 
 pub(crate) const READER: Reader = Reader {
     name: "saved_state",
@@ -71,7 +71,7 @@ fn run(drive: &mut Drive, requests: u64) {
     let plan = Plan::counting(0, requests);
     let outcome = drive.run(&streams, plan, (SEED, 0), State::Kept);
     if let Err(error) = outcome {
-        told(&error);
+        check_message(&error);
     }
 }
 
@@ -96,7 +96,7 @@ fn check(data: &[u8]) {
     let mut drive = worker(prepared);
     let before = drive.save();
     if let Err(error) = drive.load(&state) {
-        told(&error);
+        check_message(&error);
         // A refused state left nothing behind.
         assert_eq!(drive.save(), before, "a refused state was taken up in part");
         return;

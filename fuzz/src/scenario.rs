@@ -5,7 +5,7 @@ use drivelab_sim::host::plan::window_of;
 use drivelab_sim::scenario::Scenario;
 use drivelab_workload::{Arrivals, Key, Source, WindowedRequests};
 
-use crate::{Reader, texts, told};
+use crate::{Reader, check_message, texts};
 
 pub(crate) const READER: Reader = Reader {
     name: "scenario",
@@ -24,11 +24,11 @@ fn check(data: &[u8]) {
     let _ = Scenario::files(text);
     let scenario = match Scenario::read(text, &|_| Some(csv.to_owned())) {
         Ok(scenario) => scenario,
-        Err(error) => return told(&error),
+        Err(error) => return check_message(&error),
     };
     match window_of(&scenario.streams, scenario.window()) {
         Ok(window) => assert!(window.requests.is_some() || window.duration.is_some()),
-        Err(error) => told(&error),
+        Err(error) => check_message(&error),
     }
     for stream in scenario.streams {
         let (start, length) = stream.range.unwrap_or((0, CAPACITY_BYTES));
@@ -52,7 +52,7 @@ fn check(data: &[u8]) {
             Source::Windows(windows) => {
                 let mut drawn = match WindowedRequests::new(&windows, (start, length), (0, 0)) {
                     Ok(drawn) => drawn,
-                    Err(error) => return told(&error),
+                    Err(error) => return check_message(&error),
                 };
                 let mut last = Nanos::ZERO;
                 for _ in 0..DRAWN {
@@ -71,7 +71,7 @@ fn check(data: &[u8]) {
         };
         let generator = match requests.loops((start, length), Key::first(0, 0)) {
             Ok(mut loops) => loops.remove(0).generator,
-            Err(error) => return told(&error),
+            Err(error) => return check_message(&error),
         };
         for request in generator.take(DRAWN) {
             let end = request.offset_bytes + u64::from(request.size_bytes);

@@ -13,7 +13,7 @@ use drivelab_trace::{
     TraceError, TraceWriter, UNKNOWN, UNKNOWN_PROCESS, cautions,
 };
 
-use crate::{Reader, told};
+use crate::{Reader, check_message};
 
 pub(crate) const READER: Reader = Reader {
     name: "trace",
@@ -72,7 +72,7 @@ fn check(data: &[u8]) {
     };
     let mut strict = match open(bytes, &options) {
         Ok(trace) => trace,
-        Err(error) => return told(&error),
+        Err(error) => return check_message(&error),
     };
     let (first, ended) = read(&mut strict);
     sound(&strict, &first);
@@ -84,7 +84,7 @@ fn check(data: &[u8]) {
     sound(&lenient, &all);
     match ended {
         // A window may hold back requests before the bad line.
-        Err(error) => told(&error),
+        Err(error) => check_message(&error),
         Ok(()) => {
             assert_eq!(first, all, "skipping changes what is not bad");
             assert!(lenient_ended.is_ok());
@@ -92,7 +92,7 @@ fn check(data: &[u8]) {
         }
     }
     if let Err(error) = lenient_ended {
-        told(&error);
+        check_message(&error);
     }
     characterized(&all);
     written(&lenient, &all);
@@ -105,7 +105,7 @@ fn characterized(records: &[Record]) {
         panic!("a second is a window");
     };
     if let Err(error) = characterizer.add(records) {
-        return told(&error);
+        return check_message(&error);
     }
     let Ok(found) = characterizer.finish() else {
         panic!("fewer requests than windows are kept");
@@ -156,7 +156,7 @@ fn sound(trace: &Trace, records: &[Record]) {
         assert!(found.places.len() as u64 <= found.count);
     }
     for caution in cautions(checks) {
-        told(&caution.text);
+        check_message(&caution.text);
     }
 }
 
@@ -202,11 +202,11 @@ fn written(trace: &Trace, records: &[Record]) {
         if let Err(error) = writer.write(records, &devices) {
             panic!("what cannot be held is left out: {error}");
         }
-        let Ok(told) = writer.finish() else {
+        let Ok(counts) = writer.finish() else {
             panic!("memory takes everything");
         };
-        let left_out: u64 = told.left_out.iter().sum();
-        assert_eq!(told.requests + left_out, records.len() as u64);
+        let left_out: u64 = counts.left_out.iter().sum();
+        assert_eq!(counts.requests + left_out, records.len() as u64);
         let bytes = kept
             .0
             .lock()

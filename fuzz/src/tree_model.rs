@@ -12,7 +12,7 @@
 
 use drivelab_tree::{Ensemble, EnsembleArrays, LEAF, Matrix};
 
-use crate::{Reader, told};
+use crate::{Reader, check_message};
 
 pub(crate) const READER: Reader = Reader {
     name: "tree_model",
@@ -132,7 +132,7 @@ fn check(data: &[u8]) {
     let given = arrays(data);
     let ensemble = match Ensemble::from_arrays(given.clone()) {
         Ok(ensemble) => ensemble,
-        Err(error) => return told(&error),
+        Err(error) => return check_message(&error),
     };
     assert_eq!(ensemble.arrays(), &given);
     let columns = given.columns as usize;

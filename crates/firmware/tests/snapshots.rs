@@ -49,13 +49,13 @@ fn another_process_writes_its_own_unfinished_file() {
     let file = Temporary::new("two");
     let ours = Unfinished::begin(&file.0).unwrap();
     let name = file.0.file_name().unwrap().to_str().unwrap();
-    let beside: Vec<String> = std::fs::read_dir(file.0.parent().unwrap())
+    let unfinished: Vec<String> = std::fs::read_dir(file.0.parent().unwrap())
         .unwrap()
         .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
         .filter(|other| other.starts_with(name))
         .collect();
     let expected = format!("{name}.unfinished-{}", std::process::id());
-    assert_eq!(beside, [expected]);
+    assert_eq!(unfinished, [expected]);
     ours.finish(&prepared()).unwrap();
     load(&file.0).unwrap().check().unwrap();
 }

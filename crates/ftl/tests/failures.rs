@@ -89,12 +89,18 @@ fn what_a_failing_block_holds_is_moved_before_the_next_write() {
             out.clear();
             checked.submit(&[write(page)], &mut out).unwrap();
         }
-        let told = out.operations().iter();
-        let told: Vec<_> = told.map(|o| (o.kind, o.cause, o.ppn.0, o.lpn)).collect();
-        (told, checked.firmware().bad_blocks(), out.counts.wear_moves)
+        let emitted = out.operations().iter();
+        let emitted: Vec<_> = emitted.map(|o| (o.kind, o.cause, o.ppn.0, o.lpn)).collect();
+        (
+            emitted,
+            checked.firmware().bad_blocks(),
+            out.counts.wear_moves,
+        )
     };
     // Half of the blocks fail, at one of three pages: one drive in six at this one.
-    let found = (0..100).map(third_write).find(|(told, ..)| told.len() == 6);
+    let found = (0..100)
+        .map(third_write)
+        .find(|(emitted, ..)| emitted.len() == 6);
     let (read, program) = (OperationKind::Read, OperationKind::Program);
     let expected = vec![
         (read, Cause::Wear, 0, 0),
@@ -290,8 +296,8 @@ proptest! {
                 *bad = is_bad;
             }
             if let Err(error) = submitted {
-                let told = error.to_string();
-                prop_assert!(told.contains("worn out"), "{}", told);
+                let message = error.to_string();
+                prop_assert!(message.contains("worn out"), "{}", message);
                 return Ok(());
             }
             assert_consistent(checked.firmware());

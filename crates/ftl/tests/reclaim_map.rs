@@ -349,8 +349,8 @@ proptest! {
             let block = index as u32 % layout.blocks_per_plane;
             for place in 0..planes {
                 let plane = unit.group + place * policies.groups;
-                let told = Firmware::erase_count(&drive, plane * layout.blocks_per_plane + block);
-                prop_assert_eq!(told, Some(unit.erases));
+                let erases = Firmware::erase_count(&drive, plane * layout.blocks_per_plane + block);
+                prop_assert_eq!(erases, Some(unit.erases));
             }
         }
         for page in 0..layout.logical_pages {

@@ -86,8 +86,8 @@ fn refused(message: &[u8]) -> i32 {
 
 #[test]
 fn the_first_message_agrees_on_large_requests_at_the_same_time() {
-    let told = [7_u32, 45, 131_072, u32::MAX, 0].map(u32::to_ne_bytes);
-    let message = message(INIT, 0, &told.concat());
+    let numbers = [7_u32, 45, 131_072, u32::MAX, 0].map(u32::to_ne_bytes);
+    let message = message(INIT, 0, &numbers.concat());
     let (heard, answer) = heard(&message);
     assert_eq!((heard, error_of(&answer)), (Heard::Answered, 0));
     assert_eq!(answer.len(), 16 + 64);

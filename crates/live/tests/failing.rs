@@ -85,7 +85,7 @@ fn a_drive_that_failed_is_asked_nothing_more_and_everybody_hears_of_it() {
         serving.is_over()
     };
     assert!((0..100).any(is_over));
-    let told = serving.stop();
-    assert_eq!(told.failure, Some(Failure::Drive(SimError::Stopped)));
-    assert_eq!((told.failed, told.requests()), (21, 0));
+    let counts = serving.stop();
+    assert_eq!(counts.failure, Some(Failure::Drive(SimError::Stopped)));
+    assert_eq!((counts.failed, counts.requests()), (21, 0));
 }

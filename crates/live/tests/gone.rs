@@ -42,8 +42,8 @@ fn dilated(name: &str, dilation: f64, patience_ns: u64) -> (Serving, PathBuf) {
 fn wait_until_gone(serving: &Serving, clients: u64) {
     let is_seen = |_| {
         sleep(Duration::from_millis(50));
-        let told = serving.told();
-        (told.clients, told.connected) == (clients, 0)
+        let counts = serving.told();
+        (counts.clients, counts.connected) == (clients, 0)
     };
     assert!((0..400).any(is_seen), "the server does not see it");
 }
@@ -104,7 +104,7 @@ fn who_ends_gets_the_replies_it_asked_for_however_long_it_was_there() {
         .unwrap();
     assert_eq!(answer(&mut ending, 528)[..16], simple(1, 0));
     assert_eq!(ending.read(&mut [0]).unwrap(), 0);
-    let told = serving.stop();
+    let counts = serving.stop();
     // More time than its patience has passed.
-    assert!(told.wall_ns > 1_200_000_000, "{} ns", told.wall_ns);
+    assert!(counts.wall_ns > 1_200_000_000, "{} ns", counts.wall_ns);
 }

@@ -153,9 +153,9 @@ fn what_was_due_before_keeps_its_time() {
     let write = command(CommandKind::Write, 0, 512);
     keeper.submit(115_000, (write, false), 3, &mut due).unwrap();
     keeper.come_to(1_000_000, &mut due).unwrap();
-    let told: Vec<_> = due.iter().map(|due| (due.ticket, due.at)).collect();
+    let found: Vec<_> = due.iter().map(|due| (due.ticket, due.at)).collect();
     assert_eq!(
-        told,
+        found,
         [(0, 100_000), (1, 110_000), (2, 120_000), (3, 215_000)]
     );
 }

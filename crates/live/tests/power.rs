@@ -32,9 +32,9 @@ fn ask(socket: &mut UnixStream, (flags, kind): (u16, u16), page: u64, data: &[u8
     };
     socket.write_all(&request(flags, kind, 1, range)).unwrap();
     socket.write_all(data).unwrap();
-    let told = answer(socket, 16);
-    let error = u32::from_be_bytes(told[4..8].try_into().unwrap());
-    assert_eq!(told, simple(1, error));
+    let reply = answer(socket, 16);
+    let error = u32::from_be_bytes(reply[4..8].try_into().unwrap());
+    assert_eq!(reply, simple(1, error));
     error
 }
 
@@ -88,25 +88,28 @@ fn filled(byte: u8) -> Vec<u8> {
 
 #[test]
 fn what_was_neither_flushed_nor_forced_is_lost() {
-    let (back, told) = cut("cut", GATHERING);
+    let (back, counts) = cut("cut", GATHERING);
     assert_eq!(back, [filled(1), filled(0), filled(5)]);
-    assert_eq!((told.power_cuts, told.lost_bytes), (1, 2 * u64::from(PAGE)));
-    assert!(told.failure.is_none());
+    assert_eq!(
+        (counts.power_cuts, counts.lost_bytes),
+        (1, 2 * u64::from(PAGE))
+    );
+    assert!(counts.failure.is_none());
 }
 
 #[test]
 fn a_buffer_behind_capacitors_loses_nothing() {
     let kept = format!("{GATHERING}buffer.survives_power_loss = true\n");
-    let (back, told) = cut("kept", &kept);
+    let (back, counts) = cut("kept", &kept);
     assert_eq!(back, [filled(3), filled(4), filled(5)]);
-    assert_eq!(told.lost_bytes, 0);
+    assert_eq!(counts.lost_bytes, 0);
 }
 
 #[test]
 fn a_drive_without_a_buffer_loses_nothing_that_it_acknowledged() {
-    let (back, told) = cut("none", "buffer.write_buffer_bytes = 0\n");
+    let (back, counts) = cut("none", "buffer.write_buffer_bytes = 0\n");
     assert_eq!(back, [filled(3), filled(4), filled(5)]);
-    assert_eq!(told.lost_bytes, 0);
+    assert_eq!(counts.lost_bytes, 0);
 }
 
 const SECTOR: u64 = 512;

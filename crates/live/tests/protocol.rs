@@ -131,10 +131,10 @@ fn go_tells_size_flags_and_block_sizes() {
     let heard = say(export(), &[FLAGS.to_vec(), option(7, &wanted("", &[3]))]);
     // HAS_FLAGS, FLUSH, FUA, TRIM, WRITE_ZEROES, MULTI_CONN.
     let flags = 1 | 4 | 8 | 32 | 64 | 256_u16;
-    let mut told = vec![0, 0];
-    told.extend(SIZE.to_be_bytes());
-    told.extend(flags.to_be_bytes());
-    assert_eq!(heard.replies[20..32], told);
+    let mut expected = vec![0, 0];
+    expected.extend(SIZE.to_be_bytes());
+    expected.extend(flags.to_be_bytes());
+    assert_eq!(heard.replies[20..32], expected);
     let mut sizes = vec![0, 3];
     sizes.extend(
         [512, 4096, MOST_REQUEST_BYTES]

@@ -64,8 +64,8 @@ pub fn client(path: &PathBuf) -> UnixStream {
     socket.read_exact(&mut greeting).unwrap();
     socket.write_all(&FLAGS).unwrap();
     socket.write_all(&option(7, &wanted("", &[]))).unwrap();
-    let mut told = [0; 20 + 12 + 20];
-    socket.read_exact(&mut told).unwrap();
+    let mut reply = [0; 20 + 12 + 20];
+    socket.read_exact(&mut reply).unwrap();
     socket
 }
 
@@ -102,11 +102,14 @@ fn data_come_back_through_the_drive() {
     assert_eq!(answer(&mut other, 16), simple(4, 0));
     one.write_all(&request(0, DISCONNECT, 0, (0, 0))).unwrap();
     assert_eq!(one.read(&mut [0]).unwrap(), 0);
-    let told = serving.stop();
+    let counts = serving.stop();
     assert!(!path.exists());
-    assert_eq!((told.requests(), told.clients, told.failed), (4, 2, 0));
-    assert_eq!(told.lateness.count(), 4);
-    let read = &told.kinds[CommandKind::Read.index()];
+    assert_eq!(
+        (counts.requests(), counts.clients, counts.failed),
+        (4, 2, 0)
+    );
+    assert_eq!(counts.lateness.count(), 4);
+    let read = &counts.kinds[CommandKind::Read.index()];
     assert_eq!((read.bytes, read.latency.count()), (8192, 1));
     assert!(read.latency.min_ns().unwrap() > 10_000);
 }
@@ -167,9 +170,9 @@ fn bad_clients_hurt_nobody_else() {
     good.write_all(&request(0, READ, 9, (0, 512))).unwrap();
     assert_eq!(answer(&mut good, 528)[..16], simple(9, 0));
     drop(silent);
-    let told = serving.stop();
-    assert_eq!(told.failure, None);
-    assert!(told.requests() >= 1);
+    let counts = serving.stop();
+    assert_eq!(counts.failure, None);
+    assert!(counts.requests() >= 1);
 }
 
 /// A client that does not take its replies is paused until it does. Others are served.

@@ -5,7 +5,7 @@ use drivelab_processor::board::decode::{FLAGS, Need, decode};
 use drivelab_processor::code::Control;
 
 /// The unit, the registers read and their needs, the registers written, and other properties.
-fn told(word: u32) -> String {
+fn described(word: u32) -> String {
     let decoded = decode(word);
     let name = |register: usize| match register {
         0..=30 => format!("x{register}"),
@@ -128,7 +128,7 @@ const KNOWN: &[(u32, &str, &str)] = &[
 #[test]
 fn every_group_of_instructions() {
     for &(word, assembly, expected) in KNOWN {
-        assert_eq!(told(word), expected, "{assembly}");
+        assert_eq!(described(word), expected, "{assembly}");
     }
 }
 

@@ -25,12 +25,12 @@ fn record(host: &mut Host) -> impl Fn(&str) -> u64 + use<> {
 
 fn block(host: &mut Host, address: u64, instructions: &[&[u8]]) -> usize {
     let mut address = address;
-    let mut told = Vec::new();
+    let mut block = Vec::new();
     for bytes in instructions {
-        told.push(Instruction { address, bytes });
+        block.push(Instruction { address, bytes });
         address += bytes.len() as u64;
     }
-    host.translate(&told, true)
+    host.translate(&block, true)
 }
 
 #[test]

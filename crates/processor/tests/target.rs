@@ -39,7 +39,7 @@ fn record(target: &mut Target) -> impl Fn(&str) -> u64 + use<> {
 
 fn block(target: &mut Target, address: u64, words: &[u32]) -> usize {
     let bytes: Vec<[u8; 4]> = words.iter().map(|word| word.to_le_bytes()).collect();
-    let told: Vec<Instruction<'_>> = bytes
+    let instructions: Vec<Instruction<'_>> = bytes
         .iter()
         .enumerate()
         .map(|(number, bytes)| Instruction {
@@ -47,7 +47,7 @@ fn block(target: &mut Target, address: u64, words: &[u32]) -> usize {
             bytes,
         })
         .collect();
-    target.translate(&told, true)
+    target.translate(&instructions, true)
 }
 
 /// 1200 cycles: 1 us.
@@ -76,15 +76,19 @@ fn cycles_become_time() {
     let mut target = target();
     let add = adding(&mut target);
     microsecond(&mut target, add);
-    let told = record(&mut target);
-    assert_eq!(told("instructions"), 1200);
+    let value = record(&mut target);
+    assert_eq!(value("instructions"), 1200);
     assert_eq!(
-        told("pipeline_cycles"),
+        value("pipeline_cycles"),
         1200 + 1,
         "the first comes from nowhere"
     );
     assert_eq!(
-        (told("time_low_ns"), told("time_ns"), told("time_high_ns")),
+        (
+            value("time_low_ns"),
+            value("time_ns"),
+            value("time_high_ns")
+        ),
         (1000, 1000, 1000)
     );
 }
@@ -100,11 +104,11 @@ fn misses_cost_as_the_band_says() {
         target.enter(load);
         target.access(0, FAR + line * 4096, 8, false);
     }
-    let told = record(&mut target);
-    assert_eq!(told("l1d_load_misses"), 100);
-    assert_eq!(told("memory_lines"), 100);
-    assert_eq!(told("memory_cycles"), 100 * 140);
-    let cycles = told("pipeline_cycles");
+    let value = record(&mut target);
+    assert_eq!(value("l1d_load_misses"), 100);
+    assert_eq!(value("memory_lines"), 100);
+    assert_eq!(value("memory_cycles"), 100 * 140);
+    let cycles = value("pipeline_cycles");
     for (name, penalty) in [
         ("time_low_ns", 110),
         ("time_ns", 140),
@@ -112,9 +116,9 @@ fn misses_cost_as_the_band_says() {
     ] {
         let expected = (cycles + 100 * penalty) * 10 / 12;
         assert!(
-            told(name).abs_diff(expected) <= 1,
+            value(name).abs_diff(expected) <= 1,
             "{name}: {} not {expected}",
-            told(name)
+            value(name)
         );
     }
 }
@@ -129,9 +133,9 @@ fn a_store_waits_for_a_part_of_a_miss() {
         target.enter(store);
         target.access(0, FAR + line * 4096, 8, true);
     }
-    let told = record(&mut target);
-    assert_eq!((told("l1d_store_misses"), told("stores")), (100, 100));
-    assert_eq!(told("memory_cycles"), 100 * (140 * 15 / 100));
+    let value = record(&mut target);
+    assert_eq!((value("l1d_store_misses"), value("stores")), (100, 100));
+    assert_eq!(value("memory_cycles"), 100 * (140 * 15 / 100));
 }
 
 #[test]
@@ -165,9 +169,9 @@ fn workers_run_side_by_side_and_a_record_ends_with_the_last() {
             microsecond(&mut target, add);
         }
     }
-    let told = record(&mut target);
-    assert!(told("time_ns").abs_diff(5000) <= 2, "{}", told("time_ns"));
-    assert!(told("busy_cycles").abs_diff(9 * 1200) <= 9);
+    let value = record(&mut target);
+    assert!(value("time_ns").abs_diff(5000) <= 2, "{}", value("time_ns"));
+    assert!(value("busy_cycles").abs_diff(9 * 1200) <= 9);
     // Worker 4 runs on core 0, which is at 3 us: the furthest is at 5 until 2 us have passed there.
     mark(&mut target, Mark::Worker(4));
     microsecond(&mut target, add);
@@ -189,12 +193,12 @@ fn locks_and_items_are_waited_for() {
     mark(&mut target, Mark::Released(5));
     mark(&mut target, Mark::Got(9));
     microsecond(&mut target, add);
-    let told = record(&mut target);
+    let value = record(&mut target);
     // Worker 1 has the lock from 1 us to 2, and the item, put at 2 us, at once.
-    assert!(told("time_ns").abs_diff(3000) <= 3, "{}", told("time_ns"));
-    assert_eq!(told("lock_waits"), 1);
-    assert!(told("lock_wait_cycles").abs_diff(1200) <= 3);
-    assert!(told("queue_wait_cycles") <= 3);
+    assert!(value("time_ns").abs_diff(3000) <= 3, "{}", value("time_ns"));
+    assert_eq!(value("lock_waits"), 1);
+    assert!(value("lock_wait_cycles").abs_diff(1200) <= 3);
+    assert!(value("queue_wait_cycles") <= 3);
 }
 
 #[test]
@@ -210,9 +214,9 @@ fn a_return_leads_anywhere() {
             target.enter(place);
         }
     }
-    let told = record(&mut target);
-    assert_eq!(told("instructions"), 2000);
-    assert_eq!(told("mispredicts"), 1000, "nobody called");
+    let value = record(&mut target);
+    assert_eq!(value("instructions"), 2000);
+    assert_eq!(value("mispredicts"), 1000, "nobody called");
 }
 
 #[test]

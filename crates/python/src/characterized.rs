@@ -214,27 +214,27 @@ const COLUMNS_OF_WINDOWS: [Column; 20] = [
     ("responses", |window| count(window.response)),
     ("response_ns_mean", |window| mean(window.response)),
     ("response_ns_p50", |window| {
-        told(window.response, |it| it.p50_ns)
+        time(window.response, |it| it.p50_ns)
     }),
     ("response_ns_p99", |window| {
-        told(window.response, |it| it.p99_ns)
+        time(window.response, |it| it.p99_ns)
     }),
     ("response_ns_max", |window| {
-        told(window.response, |it| it.most_ns)
+        time(window.response, |it| it.most_ns)
     }),
     ("queue_ns_mean", |window| mean(window.queue)),
-    ("queue_ns_p50", |window| told(window.queue, |it| it.p50_ns)),
-    ("queue_ns_p99", |window| told(window.queue, |it| it.p99_ns)),
-    ("queue_ns_max", |window| told(window.queue, |it| it.most_ns)),
+    ("queue_ns_p50", |window| time(window.queue, |it| it.p50_ns)),
+    ("queue_ns_p99", |window| time(window.queue, |it| it.p99_ns)),
+    ("queue_ns_max", |window| time(window.queue, |it| it.most_ns)),
     ("device_ns_mean", |window| mean(window.device)),
     ("device_ns_p50", |window| {
-        told(window.device, |it| it.p50_ns)
+        time(window.device, |it| it.p50_ns)
     }),
     ("device_ns_p99", |window| {
-        told(window.device, |it| it.p99_ns)
+        time(window.device, |it| it.p99_ns)
     }),
     ("device_ns_max", |window| {
-        told(window.device, |it| it.most_ns)
+        time(window.device, |it| it.most_ns)
     }),
     ("write_ratio", |window| window.tally.write_ratio()),
 ];
@@ -247,7 +247,7 @@ fn mean(times: Option<Times>) -> Option<f64> {
     times.map(|times| times.mean_ns)
 }
 
-fn told(times: Option<Times>, of: fn(&Times) -> u64) -> Option<f64> {
+fn time(times: Option<Times>, of: fn(&Times) -> u64) -> Option<f64> {
     times.as_ref().map(|times| of(times) as f64)
 }
 

@@ -293,9 +293,9 @@ impl RecordedSegments {
         let segments = self.segments();
         let next = py.detach(|| segments.next(end)).map_err(run_error)?;
         self.current = next;
-        let told =
+        let facts =
             |segment: &RecordedSegment| (segment.len(), segment.flushes(), segment.span_ns());
-        Ok(self.current.as_ref().map(told))
+        Ok(self.current.as_ref().map(facts))
     }
 
     /// The iologs of `jobs` jobs that send the segment at its times.

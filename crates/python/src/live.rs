@@ -221,8 +221,8 @@ impl LiveServer {
 
     /// Ends it. Returns what was served.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let told = py.detach(|| self.with(Serving::stop));
-        told_dict(py, &told)
+        let served = py.detach(|| self.with(Serving::stop));
+        told_dict(py, &served)
     }
 
     /// Whether it ended by itself, or its drive failed.
@@ -238,23 +238,23 @@ impl LiveServer {
 }
 
 /// What was served.
-pub fn told_dict<'py>(py: Python<'py>, told: &Told) -> PyResult<Bound<'py, PyDict>> {
+pub fn told_dict<'py>(py: Python<'py>, served: &Told) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for kind in CommandKind::ALL {
-        let of = &told.kinds[kind.index()];
+        let of = &served.kinds[kind.index()];
         dict.set_item(kind.name(), operation_dict(py, of.bytes, &of.latency)?)?;
     }
-    let lateness = (told.lateness.count() > 0).then(|| lateness_dict(py, &told.lateness));
+    let lateness = (served.lateness.count() > 0).then(|| lateness_dict(py, &served.lateness));
     dict.set_item("lateness", lateness.transpose()?)?;
-    dict.set_item("late_replies", told.late)?;
-    dict.set_item("clients", told.clients)?;
-    dict.set_item("connected", told.connected)?;
-    dict.set_item("no_space", told.no_space)?;
-    dict.set_item("power_cuts", told.power_cuts)?;
-    dict.set_item("lost_bytes", told.lost_bytes)?;
-    dict.set_item("failed", told.failed)?;
-    let failure = told.failure.as_ref().map(ToString::to_string);
+    dict.set_item("late_replies", served.late)?;
+    dict.set_item("clients", served.clients)?;
+    dict.set_item("connected", served.connected)?;
+    dict.set_item("no_space", served.no_space)?;
+    dict.set_item("power_cuts", served.power_cuts)?;
+    dict.set_item("lost_bytes", served.lost_bytes)?;
+    dict.set_item("failed", served.failed)?;
+    let failure = served.failure.as_ref().map(ToString::to_string);
     dict.set_item("failure", failure)?;
-    dict.set_item("wall_ns", told.wall_ns)?;
+    dict.set_item("wall_ns", served.wall_ns)?;
     Ok(dict)
 }

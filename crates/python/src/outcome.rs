@@ -233,13 +233,13 @@ fn member_dict<'py>(py: Python<'py>, member: &Outcome) -> PyResult<Bound<'py, Py
     Ok(dict)
 }
 
-/// Every stream, converted by `told`.
+/// Every stream, converted by `convert`.
 fn streams_list<'py>(
     py: Python<'py>,
     outcome: &Outcome,
-    told: impl Fn(Python<'py>, &StreamOutcome) -> PyResult<Bound<'py, PyDict>>,
+    convert: impl Fn(Python<'py>, &StreamOutcome) -> PyResult<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let streams = outcome.streams.iter().map(|stream| told(py, stream));
+    let streams = outcome.streams.iter().map(|stream| convert(py, stream));
     PyList::new(py, streams.collect::<PyResult<Vec<_>>>()?)
 }
 

@@ -30,8 +30,8 @@ fn first() -> MutexGuard<'static, Option<(String, String)>> {
 
 fn keep(panic: &PanicHookInfo<'_>) {
     let place = panic.location().map(ToString::to_string);
-    let told = (place.unwrap_or_default(), message_of(panic.payload()));
-    first().get_or_insert(told);
+    let report = (place.unwrap_or_default(), message_of(panic.payload()));
+    first().get_or_insert(report);
 }
 
 fn message_of(payload: &(dyn Any + Send)) -> String {

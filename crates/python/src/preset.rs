@@ -72,12 +72,12 @@ fn preset_keys(kind: &str) -> PyResult<Vec<KeyTold>> {
             DriveKind::WORDS
         ))
     };
-    let told = |row: preset::KeyRow| {
+    let row_tuple = |row: preset::KeyRow| {
         let fit = row.fit.map(|fit| (fit.place, fit.step, fit.parameter));
         (row.name, row.allowed, row.unit, row.usual, fit)
     };
     let rows = preset::keys(DriveKind::from_word(kind).ok_or_else(known)?);
-    Ok(rows.into_iter().map(told).collect())
+    Ok(rows.into_iter().map(row_tuple).collect())
 }
 
 #[pyfunction]

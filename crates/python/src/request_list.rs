@@ -94,8 +94,8 @@ impl RequestCount {
         for (kind, counted) in PACKED_KINDS.iter().zip(self.count.kinds()) {
             let touched = &counted.touched;
             let places = (touched.bytes(), touched.end_bytes());
-            let told = (counted.requests, counted.bytes, places.0, places.1);
-            dict.set_item(kind.name(), told)?;
+            let row = (counted.requests, counted.bytes, places.0, places.1);
+            dict.set_item(kind.name(), row)?;
         }
         Ok(dict)
     }

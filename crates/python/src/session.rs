@@ -72,11 +72,11 @@ impl Session {
         let streams = streams_of(&streams);
         let plan = Plan::until(&streams, window_of_tuple(window), total_bytes);
         let outcome = self.with(py, |session| session.run(&streams, plan, self.seed, place))?;
-        let told = outcome_dict(py, &outcome)?;
+        let dict = outcome_dict(py, &outcome)?;
         if let Some(energy) = &outcome.energy {
-            told.set_item("energy_joules", energy.joules())?;
+            dict.set_item("energy_joules", energy.joules())?;
         }
-        Ok(told)
+        Ok(dict)
     }
 
     fn idle(&self, py: Python<'_>, nanoseconds: u64, place: u64) -> PyResult<()> {

@@ -197,14 +197,14 @@ impl SimulatedDrive {
             None => Ok(()),
             Some(progress) => {
                 let standing = watch.standing();
-                let told = (
+                let numbers = (
                     standing.share_of(&asked.plan.window),
                     standing.completed,
                     standing.simulated_ns,
                     standing.outstanding,
                     standing.drains,
                 );
-                progress.call1(py, told).map(drop)
+                progress.call1(py, numbers).map(drop)
             }
         };
         let simulated = if let Some(firmware) = firmware {

@@ -29,9 +29,9 @@ fn served(layout: &Layout, costs: &[f64; COSTS], requests: &[Request]) -> Vec<An
 }
 
 fn latencies(layout: &Layout, costs: &[f64; COSTS], requests: &[Request]) -> Vec<f64> {
-    let told = served(layout, costs, requests);
+    let done = served(layout, costs, requests);
     let latency = |one: &Answered| one.completed_ns - one.sent_ns;
-    told.iter().map(latency).collect()
+    done.iter().map(latency).collect()
 }
 
 #[test]
@@ -93,9 +93,9 @@ fn only_so_many_are_outstanding_and_what_waits_is_late_not_slow() {
     let costs = costs(&[(Cost::Read, 100.0)]);
     let mut four: Vec<_> = (0..4).map(|place| request(0, false, 100 * place)).collect();
     four.iter_mut().for_each(|one| one.depth = 2);
-    let told = served(&Layout::PLAIN, &costs, &four);
-    let sent: Vec<f64> = told.iter().map(|one| one.sent_ns).collect();
-    let completed: Vec<f64> = told.iter().map(|one| one.completed_ns).collect();
+    let done = served(&Layout::PLAIN, &costs, &four);
+    let sent: Vec<f64> = done.iter().map(|one| one.sent_ns).collect();
+    let completed: Vec<f64> = done.iter().map(|one| one.completed_ns).collect();
     assert_eq!(sent, [0.0, 0.0, 100.0, 200.0]);
     assert_eq!(completed, [100.0, 200.0, 300.0, 400.0]);
 }
@@ -119,8 +119,8 @@ fn a_loop_of_one_is_the_closed_loop() {
                 ..request(0, false, place * 7919 % 100_003)
             })
             .collect();
-        let told = served(&layout, &costs, &reads);
-        let each = told.last().unwrap().completed_ns / 200.0;
+        let done = served(&layout, &costs, &reads);
+        let each = done.last().unwrap().completed_ns / 200.0;
         let closed = [0.0, 1.0, 4096.0, 4096.0, 1.0, 1.0, 0.0, 0.0];
         let expected = replay(&closed, &layout, &costs, 256).unwrap()[0].ns;
         assert!((each - expected).abs() < 1e-6, "{each} {expected}");

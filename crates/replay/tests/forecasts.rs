@@ -13,7 +13,7 @@ fn taking(read_ns: f64) -> [f64; COSTS] {
     costs
 }
 
-fn told(rows: &[Row], begin: &[u64], costs: &[f64]) -> Vec<Forecast> {
+fn forecasts(rows: &[Row], begin: &[u64], costs: &[f64]) -> Vec<Forecast> {
     let source = replay(&origin(spc(rows)), Fit::Keep, RECORDED);
     forecast(&source, 64 * MIB, &Layout::PLAIN, begin, costs, 1e6).unwrap()
 }
@@ -27,7 +27,7 @@ fn each_window_counts_what_completes_in_it() {
         (700, 0, 1600, 8192, false),
         (5000, 0, 2400, 4096, false),
     ];
-    let found = told(&rows, &[0], &taking(400_000.0));
+    let found = forecasts(&rows, &[0], &taking(400_000.0));
     let windows: Vec<_> = found.iter().map(|row| (row.window, row.requests)).collect();
     assert_eq!(windows, [(0, [1, 1]), (1, [1, 0]), (5, [1, 0])]);
     let due: Vec<_> = found.iter().map(|row| row.due).collect();
@@ -49,7 +49,7 @@ fn costs_are_those_of_the_window_in_which_a_request_is_due() {
         .map(|each| (1000 * each, 0, 800 * each, 4096, false))
         .collect();
     let costs = [taking(100.0), taking(200.0)].concat();
-    let found = told(&rows, &[0, 2], &costs);
+    let found = forecasts(&rows, &[0, 2], &costs);
     let latency: Vec<f64> = found.iter().map(|row| row.latency_ns[0]).collect();
     assert_eq!(latency, [100.0, 100.0, 200.0, 200.0]);
 }
@@ -60,7 +60,7 @@ fn a_drive_that_falls_behind_is_late_and_completes_what_it_can() {
     let rows: Vec<Row> = (0..3000)
         .map(|each| (0, 0, 8 * each % 4096, 4096, false))
         .collect();
-    let found = told(&rows, &[0], &taking(1e6));
+    let found = forecasts(&rows, &[0], &taking(1e6));
     let completed: u64 = found.iter().map(|row| row.requests[0]).sum();
     let late: u64 = found.iter().map(|row| row.late).sum();
     assert_eq!(completed, 3000);

@@ -105,16 +105,16 @@ fn a_file_that_changes_between_the_readings_is_noticed() {
     let replay = replay(&on_disk, Fit::Scale, RECORDED);
     assert_eq!(read(&replay, 1 << 30).unwrap().len(), 9_000);
 
-    let told = |rows: &[Row]| {
+    let message = |rows: &[Row]| {
         std::fs::write(&path, spc(rows)).unwrap();
         read(&replay, 1 << 30).unwrap_err()
     };
-    assert!(told(&rows[..8_000]).contains("8000 requests instead of 9000"));
+    assert!(message(&rows[..8_000]).contains("8000 requests instead of 9000"));
     let mut others = rows.clone();
     others[4_321].4 = true;
-    assert!(told(&others).contains("not what it was when it was looked at (other requests)"));
+    assert!(message(&others).contains("not what it was when it was looked at (other requests)"));
     others[4_321].2 = 1 << 40;
-    assert!(told(&others).contains("it addresses something else"));
+    assert!(message(&others).contains("it addresses something else"));
     let mut broken = spc(&rows);
     let middle = broken.len() / 2;
     broken[middle] = 0;

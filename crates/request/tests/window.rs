@@ -4,7 +4,7 @@
 use drivelab_request::{ClosedBy, CompletionWindow, Direction, HalfWidth, Nanos, WindowPlan};
 
 /// Completions at 10, 20, 30 ... with their number as latency; reads and writes alternate.
-fn told(plan: WindowPlan, completions: u64) -> CompletionWindow {
+fn window_after(plan: WindowPlan, completions: u64) -> CompletionWindow {
     let mut window = CompletionWindow::new(plan);
     for number in 1..=completions {
         let direction = Direction::ALL[(number % 2) as usize];
@@ -15,7 +15,7 @@ fn told(plan: WindowPlan, completions: u64) -> CompletionWindow {
 
 #[test]
 fn without_a_warm_up_everything_counts() {
-    let window = told(WindowPlan::default(), 5);
+    let window = window_after(WindowPlan::default(), 5);
     assert_eq!(window.opened_at(), Some(Nanos(0)));
     assert_eq!((window.requests(), window.completed()), (5, 5));
     assert_eq!(window.duration(), Nanos(50));
@@ -32,13 +32,13 @@ fn it_opens_with_the_last_request_of_the_warm_up() {
         warmup_requests: 3,
         ..WindowPlan::default()
     };
-    assert_eq!(told(plan, 2).opened_at(), None);
-    let window = told(plan, 3);
+    assert_eq!(window_after(plan, 2).opened_at(), None);
+    let window = window_after(plan, 3);
     assert_eq!(
         (window.opened_at(), window.requests()),
         (Some(Nanos(30)), 0)
     );
-    let window = told(plan, 4);
+    let window = window_after(plan, 4);
     assert_eq!((window.duration(), window.requests()), (Nanos(10), 1));
 }
 
@@ -48,19 +48,19 @@ fn it_opens_when_the_time_of_the_warm_up_is_over() {
         warmup: Nanos(20),
         ..WindowPlan::default()
     };
-    assert!(!told(plan, 1).is_open());
-    let mut window = told(plan, 1);
+    assert!(!window_after(plan, 1).is_open());
+    let mut window = window_after(plan, 1);
     window.advance(19);
     assert!(!window.is_open());
     window.advance(20);
     assert!(window.is_open());
     // A completion at that very moment counts.
-    assert_eq!(told(plan, 2).requests(), 1);
+    assert_eq!(window_after(plan, 2).requests(), 1);
     let late = WindowPlan {
         warmup: Nanos(25),
         ..plan
     };
-    assert_eq!(told(late, 3).opened_at(), Some(Nanos(25)));
+    assert_eq!(window_after(late, 3).opened_at(), Some(Nanos(25)));
 }
 
 #[test]
@@ -70,12 +70,12 @@ fn it_opens_at_the_later_of_both() {
         warmup: Nanos(35),
         ..WindowPlan::default()
     };
-    assert_eq!(told(plan, 4).opened_at(), Some(Nanos(35)));
+    assert_eq!(window_after(plan, 4).opened_at(), Some(Nanos(35)));
     let plan = WindowPlan {
         warmup_requests: 4,
         ..plan
     };
-    assert_eq!(told(plan, 5).opened_at(), Some(Nanos(40)));
+    assert_eq!(window_after(plan, 5).opened_at(), Some(Nanos(40)));
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn a_number_of_requests_closes_it() {
         requests: Some(3),
         ..WindowPlan::default()
     };
-    assert_eq!(told(plan, 4).closed_by(), None);
+    assert_eq!(window_after(plan, 4).closed_by(), None);
     for completions in [5, 6, 9] {
-        let window = told(plan, completions);
+        let window = window_after(plan, completions);
         assert_eq!(window.closed_by(), Some(ClosedBy::Requests));
         assert_eq!((window.requests(), window.duration()), (3, Nanos(30)));
         assert_eq!(window.completed(), completions);
@@ -101,13 +101,13 @@ fn a_time_closes_it() {
         duration: Some(Nanos(20)),
         ..WindowPlan::default()
     };
-    let mut window = told(plan, 3);
+    let mut window = window_after(plan, 3);
     assert_eq!((window.requests(), window.closed_by()), (2, None));
     window.advance(34);
     assert_eq!(window.closed_by(), None);
     window.advance(35);
     assert_eq!(window.closed_by(), Some(ClosedBy::Duration));
-    let window = told(plan, 9);
+    let window = window_after(plan, 9);
     assert_eq!((window.requests(), window.duration()), (2, Nanos(20)));
 }
 
@@ -118,9 +118,15 @@ fn the_first_of_both_closes_it() {
         duration: Some(Nanos(nanos)),
         ..WindowPlan::default()
     };
-    assert_eq!(told(both(3, 50), 9).closed_by(), Some(ClosedBy::Requests));
-    assert_eq!(told(both(5, 40), 9).closed_by(), Some(ClosedBy::Duration));
-    assert_eq!(told(both(5, 40), 9).requests(), 3);
+    assert_eq!(
+        window_after(both(3, 50), 9).closed_by(),
+        Some(ClosedBy::Requests)
+    );
+    assert_eq!(
+        window_after(both(5, 40), 9).closed_by(),
+        Some(ClosedBy::Duration)
+    );
+    assert_eq!(window_after(both(5, 40), 9).requests(), 3);
 }
 
 /// A window of completions with latency 100 and sometimes `other`.
@@ -221,10 +227,10 @@ fn it_says_when_time_decides_next() {
         duration: Some(Nanos(40)),
         ..WindowPlan::default()
     };
-    assert_eq!(told(plan, 1).next_time(), None);
-    assert_eq!(told(plan, 2).next_time(), Some(Nanos(35)));
-    assert_eq!(told(plan, 4).next_time(), Some(Nanos(75)));
-    assert_eq!(told(plan, 9).next_time(), None);
+    assert_eq!(window_after(plan, 1).next_time(), None);
+    assert_eq!(window_after(plan, 2).next_time(), Some(Nanos(35)));
+    assert_eq!(window_after(plan, 4).next_time(), Some(Nanos(75)));
+    assert_eq!(window_after(plan, 9).next_time(), None);
 }
 
 #[test]
@@ -233,7 +239,7 @@ fn in_a_pause_neither_requests_nor_time_count() {
         duration: Some(Nanos(35)),
         ..WindowPlan::default()
     };
-    let mut window = told(plan, 2);
+    let mut window = window_after(plan, 2);
     window.pause();
     window.complete(30, 7, Direction::Read, 512);
     window.complete(40, 7, Direction::Read, 512);
@@ -254,7 +260,7 @@ fn a_window_may_open_in_a_pause() {
         warmup: Nanos(25),
         ..WindowPlan::default()
     };
-    let mut window = told(plan, 1);
+    let mut window = window_after(plan, 1);
     window.pause();
     for at in [20, 30, 40] {
         window.complete(at, 7, Direction::Read, 512);

@@ -94,9 +94,9 @@ fn each_retry_costs_another_read_of_the_cells() {
 }
 
 /// A probability of 0.5 at 3,000 erases is p = 0.25 at 1,500. Each of 12,288 pages is sensed again
-/// k times or more with probability p^k, at most four times. The retries of a page have a mean of p
-/// + p^2 + p^3 + p^4 = 0.332 and a deviation of 0.661; those of all pages together have a deviation
-/// of 73. Four deviations are allowed.
+/// k times or more with probability p^k, at most four times. The retries of a page have a mean of
+/// `p + p^2 + p^3 + p^4` = 0.332 and a deviation of 0.661; those of all pages together have a
+/// deviation of 73. Four deviations are allowed.
 #[test]
 fn retries_are_as_frequent_as_wear_says() {
     let prepared = drive(&[

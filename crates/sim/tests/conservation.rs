@@ -11,7 +11,7 @@ use crate::drives::{draws, fitted, placed, small_drives, workloads};
 use crate::small_drive::{closed, measured, timed, worker};
 
 /// The result, unless random times of 0 left the window without any time.
-fn told<T>(result: Result<T, SimError>) -> Option<T> {
+fn unless_no_time<T>(result: Result<T, SimError>) -> Option<T> {
     match result {
         Err(SimError::NoTime) => None,
         other => Some(other.unwrap()),
@@ -30,7 +30,7 @@ proptest! {
         let mut drive = worker(&prepared);
         let plan = Plan::counting(37, 400);
         let mut run = || drive.run(&closed(workload), plan, (seed, 3), State::Returned);
-        let Some(outcome) = told(run()) else {
+        let Some(outcome) = unless_no_time(run()) else {
             return Ok(());
         };
         let counted = outcome.read.latency.count() + outcome.write.latency.count();
@@ -61,7 +61,7 @@ proptest! {
         let work: Vec<_> = (5_u64..).zip(workloads).collect();
         let prepared = Prepared::new(config).unwrap();
         let plan = Plan::counting(10, 100);
-        let Some(one) = told(measured(&prepared, &work, seed, plan, 1)) else {
+        let Some(one) = unless_no_time(measured(&prepared, &work, seed, plan, 1)) else {
             return Ok(());
         };
         let three = measured(&prepared, &work, seed, plan, 3).unwrap();

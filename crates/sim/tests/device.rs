@@ -121,8 +121,8 @@ fn a_closed_loop_keeps_its_depth_outstanding() {
     let outcome = runner().run(&load, Plan::counting(10, 40), 1, 0).unwrap();
     assert_eq!(outcome.window, Nanos(40 * SERVICE_NS));
     let latency = &outcome.read.latency;
-    let told = (latency.count(), latency.mean_ns());
-    assert_eq!(told, (40, Some(3.0 * SERVICE_NS as f64)));
+    let found = (latency.count(), latency.mean_ns());
+    assert_eq!(found, (40, Some(3.0 * SERVICE_NS as f64)));
     assert_eq!(outcome.split[0].sum_ns[..2], [40 * 100, 40 * 200]);
     assert_eq!(outcome.part_names, ["host", "queueing"]);
     assert_eq!((outcome.warmup_requests, outcome.drained_requests), (10, 2));

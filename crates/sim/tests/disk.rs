@@ -77,9 +77,12 @@ fn run(disk: &mut Disk, commands: &[Command]) -> (Outcome, Vec<u64>) {
         ..Plan::counting(0, count)
     };
     let outcome = disk.run(&timed(commands.to_vec()), plan, 1, 0).unwrap();
-    let mut told = outcome.log.clone().unwrap().requests;
-    told.sort_by_key(|request| request.submitted_ns);
-    let latencies = told.iter().map(|request| request.latency_ns()).collect();
+    let mut requests = outcome.log.clone().unwrap().requests;
+    requests.sort_by_key(|request| request.submitted_ns);
+    let latencies = requests
+        .iter()
+        .map(|request| request.latency_ns())
+        .collect();
     (outcome, latencies)
 }
 
@@ -235,8 +238,8 @@ fn a_write_is_complete_in_the_cache_and_a_flush_on_the_platters() {
     let in_cache = 1_000 + 5_120 + 2_000;
     let on_platters = REVOLUTION + SECTOR + 2_000;
     let flush = Command::flush(Nanos(in_cache));
-    let told = latencies(&back, &[write, flush]);
-    assert_eq!(told, [in_cache, on_platters - in_cache]);
+    let found = latencies(&back, &[write, flush]);
+    assert_eq!(found, [in_cache, on_platters - in_cache]);
     // Nothing to wait for: only command and acknowledgement.
     assert_eq!(latencies(&back, &[flush]), [1_000 + 2_000]);
     let forced = Command {
@@ -253,9 +256,9 @@ fn a_write_is_complete_in_the_cache_and_a_flush_on_the_platters() {
 fn a_full_write_cache_makes_writes_wait_and_goes_to_the_platters() {
     let changes = format!("{LINK}cache.write_cache_bytes = 512");
     let writes = [0, 50].map(|sector| access(CommandKind::Write, 0, sector, 1));
-    let (outcome, told) = run(&mut disk(&changes), &writes);
+    let (outcome, found) = run(&mut disk(&changes), &writes);
     let in_cache = 1_000 + 5_120 + 2_000;
-    assert_eq!(told, [in_cache, REVOLUTION + SECTOR + in_cache]);
+    assert_eq!(found, [in_cache, REVOLUTION + SECTOR + in_cache]);
     assert_eq!(outcome.split[1].sum_ns[1], REVOLUTION + SECTOR);
     // A read of data that waits for the platters comes from the cache.
     let changes = format!("{LINK}cache.write_cache_bytes = 51_200");
@@ -295,8 +298,8 @@ fn every_part_of_a_latency_is_told_and_what_the_disk_did() {
     for direction in Direction::ALL {
         let latency = &outcome.of(direction).latency;
         let sum = outcome.split[direction.index()].sum_ns.iter().sum::<u64>() as f64;
-        let told = latency.mean_ns().unwrap() * latency.count() as f64;
-        assert!((sum / told - 1.0).abs() < 1e-9, "{direction}");
+        let total = latency.mean_ns().unwrap() * latency.count() as f64;
+        assert!((sum / total - 1.0).abs() < 1e-9, "{direction}");
     }
     let work = outcome.media.disk().unwrap();
     // A read is one access or a hit. 8 commands are outstanding at each end of the window.
@@ -354,12 +357,12 @@ proptest! {
              cache.policy = {policy:?}"
         ));
         let (outcome, _) = run(&mut disk, &commands);
-        let told = outcome.log.clone().unwrap().requests;
-        let mut submitted: Vec<_> = told.iter().map(|request| request.submitted_ns).collect();
+        let requests = outcome.log.clone().unwrap().requests;
+        let mut submitted: Vec<_> = requests.iter().map(|request| request.submitted_ns).collect();
         submitted.sort_unstable();
         let arrivals: Vec<_> = commands.iter().map(|command| command.arrival.0).collect();
         prop_assert_eq!(submitted, arrivals);
-        let ends = told.iter().map(|request| request.submitted_ns + request.latency_ns());
+        let ends = requests.iter().map(|request| request.submitted_ns + request.latency_ns());
         prop_assert!(ends.is_sorted());
         let forced = |request: &&LoggedRequest| {
             commands.iter().any(|command| {
@@ -369,7 +372,7 @@ proptest! {
                     && command.size_bytes == request.command.size_bytes
             })
         };
-        for request in told.iter().filter(forced) {
+        for request in requests.iter().filter(forced) {
             prop_assert!(request.latency_ns() >= u64::from(request.command.size_bytes) / 512 * SECTOR);
         }
         if !reads {

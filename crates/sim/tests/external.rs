@@ -118,9 +118,9 @@ fn a_run_tells_what_the_firmware_counted() {
         []
     );
     let hits = [("\"victims_looked_at\"", "\"map_hits\"")];
-    let told = external(config(""), &library_of("hot_cold.c", "hits", &hits)).unwrap();
+    let outcome = external(config(""), &library_of("hot_cold.c", "hits", &hits)).unwrap();
     assert_eq!(
-        crate::counted::flash(&told).map_hits,
+        crate::counted::flash(&outcome).map_hits,
         counted("victims_looked_at")
     );
     let fewer = [("f->counts[VICTIMS_SEEN]++", "f->counts[VICTIMS_SEEN]--")];

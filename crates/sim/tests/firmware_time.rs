@@ -410,7 +410,7 @@ fn work_that_costs_nothing_changes_nothing() {
     let gathering = format!("{buffered}buffer.flush_start_bytes = 32_768\n");
     let worn = "condition = \"preconditioned\"\n";
     for settings in ["", &buffered, &gathering] {
-        let told = |firmware: &str| {
+        let text_of = |firmware: &str| {
             let prepared = drive(&[settings, worn, firmware]);
             let plan = Plan::counting(100, 4_000);
             let mut worker = prepared.worker();
@@ -418,7 +418,7 @@ fn work_that_costs_nothing_changes_nothing() {
             outcome.part_names = &[];
             format!("{outcome:?}")
         };
-        assert_eq!(told(&counted(1, [0; 8])), told(""), "{settings}");
+        assert_eq!(text_of(&counted(1, [0; 8])), text_of(""), "{settings}");
     }
 }
 

@@ -162,9 +162,9 @@ fn changed(text: &str, changes: &[Change], separator: char) -> String {
 
 /// The error has one line and says what to do.
 fn check_told(error: &dyn std::fmt::Display) {
-    let told = error.to_string();
-    assert_eq!(told.lines().count(), 1, "{told:?}");
-    assert!(told.len() > 10, "{told:?}");
+    let message = error.to_string();
+    assert_eq!(message.lines().count(), 1, "{message:?}");
+    assert!(message.len() > 10, "{message:?}");
 }
 
 fn check_scenario(text: &str, csv: &str) {

@@ -182,7 +182,7 @@ fn a_dirty_entry_that_makes_room_costs_a_read_and_a_program() {
 /// With memory for the whole map it behaves exactly like the page map.
 #[test]
 fn a_cache_as_large_as_the_map_is_the_page_map() {
-    let told = |mapping: &str| {
+    let text_of = |mapping: &str| {
         let pages = (0..2_000_u64).map(|step| step * 7919 % 128);
         let mut outcome = run(&drive(mapping), Direction::Write, pages);
         if let Media::Flash(counters) = &mut outcome.media {
@@ -190,10 +190,10 @@ fn a_cache_as_large_as_the_map_is_the_page_map() {
         }
         format!("{outcome:?}")
     };
-    let page = told("scheme = \"page\"");
+    let page = text_of("scheme = \"page\"");
     assert!(page.contains("map_misses: 0"));
     assert_eq!(
         page,
-        told("scheme = \"demand_cached_page\"\ncached_entries = 128")
+        text_of("scheme = \"demand_cached_page\"\ncached_entries = 128")
     );
 }

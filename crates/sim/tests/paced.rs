@@ -104,7 +104,7 @@ fn run(drive: &mut Drive, stream: Stream) -> Result<Outcome, SimError> {
 }
 
 /// The whole outcome as text, except how late requests were.
-fn told(mut outcome: Outcome) -> String {
+fn text_of(mut outcome: Outcome) -> String {
     for stream in &mut outcome.streams {
         stream.lateness = None;
     }
@@ -187,7 +187,7 @@ proptest! {
             let most = if name == "drifting" { 2 } else { 0 };
             prop_assert!(lateness.max_ns() <= Some(most), "{}", name);
             prop_assert_eq!(lateness.count(), commands.len() as u64, "{}", name);
-            prop_assert_eq!(told(read_on), told(whole), "{}", name);
+            prop_assert_eq!(text_of(read_on), text_of(whole), "{}", name);
         }
     }
 
@@ -290,7 +290,7 @@ fn a_closed_loop_of_its_own_is_the_one_that_is_drawn() {
 fn what_cannot_be_read_on_ends_the_run_in_words_and_leaves_the_drive_as_it_was() {
     let commands: Vec<Command> = (0..20).map(|at| read(at * 10, at)).collect();
     for (name, mut drive) in drives() {
-        let before = told(run(&mut drive, stream(listed(&commands, 4))).unwrap());
+        let before = text_of(run(&mut drive, stream(listed(&commands, 4))).unwrap());
         for fails_after in [0, 1, 3, 10, 19] {
             let broken = Listed {
                 fails_after: Some(fails_after),
@@ -303,7 +303,7 @@ fn what_cannot_be_read_on_ends_the_run_in_words_and_leaves_the_drive_as_it_was()
                 "{name}"
             );
         }
-        let after = told(run(&mut drive, stream(listed(&commands, 4))).unwrap());
+        let after = text_of(run(&mut drive, stream(listed(&commands, 4))).unwrap());
         assert_eq!(before, after, "{name}");
     }
 }

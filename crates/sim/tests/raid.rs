@@ -48,7 +48,7 @@ fn workload(write_ratio: f64, queue_depth: u32, size: u32, random: f64) -> Chara
 }
 
 /// The outcome of a run on `count` members, limited to requests and flash.
-fn told(runner: &mut Runner<Array>, workload: &Characteristics, plan: Plan) -> Outcome {
+fn outcome_of(runner: &mut Runner<Array>, workload: &Characteristics, plan: Plan) -> Outcome {
     let outcome = runner.run(&closed(*workload), plan, 1, 0).unwrap();
     runner.device_mut().reset();
     outcome
@@ -80,7 +80,7 @@ fn an_array_of_one_is_its_member_to_the_nanosecond() {
             };
             let mut alone = member.worker();
             let expected = alone.run(&closed(workload), plan, 1, 0).unwrap();
-            let outcome = told(&mut one, &workload, plan);
+            let outcome = outcome_of(&mut one, &workload, plan);
             assert_eq!(outcome.log, expected.log, "{changes:?} {workload:?}");
             assert_eq!(outcome.window, expected.window);
             assert_eq!(outcome.split, expected.split);
@@ -295,7 +295,7 @@ fn two_members_read_in_order_twice_as_fast() {
     let large = workload(0.0, 1, 128 * PAGE, 0.0);
     let rate = |members| {
         let mut runner = array(&member, members, STRIPE);
-        let outcome = told(&mut runner, &large, Plan::counting(5, 200));
+        let outcome = outcome_of(&mut runner, &large, Plan::counting(5, 200));
         outcome.read.bytes as f64 / outcome.window.0 as f64
     };
     let alone = rate(1);
@@ -313,7 +313,7 @@ fn random_reads_scale_where_enough_are_outstanding() {
     let rate = |members, queue_depth| {
         let mut runner = array(&member, members, STRIPE);
         let small = workload(0.0, queue_depth, PAGE, 1.0);
-        let outcome = told(&mut runner, &small, Plan::counting(500, 20_000));
+        let outcome = outcome_of(&mut runner, &small, Plan::counting(500, 20_000));
         20_000.0 / outcome.window.0 as f64
     };
     // With one command at a time nothing is gained. At depth 64 each of the 4 or 8 dies is almost
@@ -329,8 +329,8 @@ fn the_state_of_the_members_is_what_every_measurement_starts_from() {
     let mut two = array(&member, 2, STRIPE);
     let writes = workload(1.0, 4, PAGE, 1.0);
     let plan = Plan::counting(0, 2_000);
-    let first = told(&mut two, &writes, plan);
-    let again = told(&mut two, &writes, plan);
+    let first = outcome_of(&mut two, &writes, plan);
+    let again = outcome_of(&mut two, &writes, plan);
     assert_eq!(first.window, again.window);
     assert_eq!(
         flash(&first).collection_page_programs,

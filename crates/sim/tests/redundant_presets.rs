@@ -116,7 +116,7 @@ fn level_0_is_what_raid0_is() {
     let striped = DriveConfig::from_toml(text, resolve).unwrap();
     assert_eq!(config.hash(), striped.hash());
     assert_eq!(config.capacity_bytes(), striped.capacity_bytes());
-    let told = |config: DriveConfig| {
+    let text_of = |config: DriveConfig| {
         let prepared = drive::Prepared::stoppable(config, &AtomicBool::new(false)).unwrap();
         let mut worker = prepared.worker(&Arc::default());
         let outcome = worker.run(
@@ -127,7 +127,7 @@ fn level_0_is_what_raid0_is() {
         );
         format!("{:?}", outcome.unwrap())
     };
-    assert_eq!(told(config), told(striped));
+    assert_eq!(text_of(config), text_of(striped));
 }
 
 #[test]

@@ -147,13 +147,13 @@ fn the_same_run_is_the_same_to_the_last_digit() {
         );
         let mixed = closed(workload(0.6, 9, 3 * SMALL, 0.7));
         let plan = Plan::counting(100, 5_000);
-        let told = |array: &mut Tried| {
+        let text_of = |array: &mut Tried| {
             let outcome = array.run(&mixed, plan);
             array.runner.reset();
             format!("{outcome:?}")
         };
-        let first = told(&mut once);
-        assert_eq!(told(&mut once), first);
+        let first = text_of(&mut once);
+        assert_eq!(text_of(&mut once), first);
     }
 }
 

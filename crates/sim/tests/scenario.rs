@@ -92,7 +92,7 @@ fn it_says_streams_of_all_three_kinds() {
     let Source::Timed(commands) = &backup.source else {
         panic!("{backup:?}");
     };
-    let told: Vec<_> = commands
+    let found: Vec<_> = commands
         .iter()
         .map(|c| {
             (
@@ -105,7 +105,7 @@ fn it_says_streams_of_all_three_kinds() {
         })
         .collect();
     assert_eq!(
-        told,
+        found,
         [
             (0, CommandKind::Write, 0, 4096, true),
             (1500, CommandKind::Read, 8192, 512, false),
@@ -355,17 +355,17 @@ fn windows_that_cannot_be_are_one_line() {
     ];
     for (from, to, expected) in cases {
         assert!(WINDOWS.contains(from), "{from}");
-        let told = read(&WINDOWS.replacen(from, to, 1)).unwrap_err();
+        let message = read(&WINDOWS.replacen(from, to, 1)).unwrap_err();
         assert!(
-            told.contains(expected) && !told.contains('\n'),
-            "{told:?} lacks {expected:?}"
+            message.contains(expected) && !message.contains('\n'),
+            "{message:?} lacks {expected:?}"
         );
     }
     let alone = stream("queue_depth = 1\n[[stream.train]]\nlengths = [1]");
-    let told = read(&alone).unwrap_err();
+    let message = read(&alone).unwrap_err();
     assert!(
-        told.contains("[[stream.train]] is for streams with [[stream.window]]"),
-        "{told}"
+        message.contains("[[stream.train]] is for streams with [[stream.window]]"),
+        "{message}"
     );
 }
 

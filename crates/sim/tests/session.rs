@@ -62,7 +62,7 @@ fn step(
 
 const SECOND: Nanos = Nanos(1_000_000_000);
 
-fn told(outcome: &Outcome) -> (u64, u64, u64) {
+fn counts(outcome: &Outcome) -> (u64, u64, u64) {
     (
         outcome.measured_requests,
         flash(outcome).host_page_programs,
@@ -78,12 +78,12 @@ fn a_purge_makes_writes_fast_again_and_steps_add_up() {
     session.purge().unwrap();
     let fresh = step(&mut session, 0.0, Nanos(100_000_000), 0).unwrap();
     // 100 ms at 300 us. The write in progress at the end of the window does not count.
-    assert_eq!(told(&fresh), (333, 333, 0));
+    assert_eq!(counts(&fresh), (333, 333, 0));
     let used = step(&mut session, 0.0, SECOND, 1).unwrap();
     assert!(flash(&used).collection_page_programs > 100 && used.measured_requests < 3_000);
     session.purge().unwrap();
     let again = step(&mut session, 0.0, Nanos(100_000_000), 0).unwrap();
-    assert_eq!(told(&again), told(&fresh));
+    assert_eq!(counts(&again), counts(&fresh));
 }
 
 /// A read of a page that was never written does not use the flash.
@@ -113,13 +113,19 @@ fn a_state_taken_up_goes_on_as_if_it_had_not_been_left() {
     first.purge().unwrap();
     step(&mut first, 0.0, SECOND, 0).unwrap();
     let state = first.save().unwrap();
-    let expected = told(&step(&mut first, 0.3, SECOND, 1).unwrap());
+    let expected = counts(&step(&mut first, 0.3, SECOND, 1).unwrap());
     // On an equal drive, and on one that was used in between.
     let mut second = session("");
     second.load(&state).unwrap().unwrap();
-    assert_eq!(told(&step(&mut second, 0.3, SECOND, 1).unwrap()), expected);
+    assert_eq!(
+        counts(&step(&mut second, 0.3, SECOND, 1).unwrap()),
+        expected
+    );
     second.load(&state).unwrap().unwrap();
-    assert_eq!(told(&step(&mut second, 0.3, SECOND, 1).unwrap()), expected);
+    assert_eq!(
+        counts(&step(&mut second, 0.3, SECOND, 1).unwrap()),
+        expected
+    );
     assert!(second.load(&state[..state.len() - 1]).unwrap().is_err());
     let mut other = session("buffer.write_buffer_bytes = 8192\n");
     assert!(other.load(&state).unwrap().is_err());
@@ -170,11 +176,11 @@ fn streams_of_a_step_run_at_the_same_time() {
         ..stimulus(0.0)
     };
     let both = [pages.clone(), Stream::closed("log", log)];
-    let told_by = |streams: &[Stream]| {
+    let outcome_of = |streams: &[Stream]| {
         let plan = Plan::until(streams, lasting(SECOND), None);
         session("").run(streams, plan, 1, 0).unwrap()
     };
-    let outcome = told_by(&both);
+    let outcome = outcome_of(&both);
     let requests =
         |of: &StreamOutcome| [0, 1].map(|kind: usize| of.commands[kind].counted.latency.count());
     // One random stream is one loop. Two threads in order are two loops, reported together.
@@ -183,17 +189,26 @@ fn streams_of_a_step_run_at_the_same_time() {
     };
     assert_eq!(log_of_both.name, "log");
     assert!(log_of_both.submitted > 1);
-    let (beside, log_of_both) = (requests(pages_of_both), requests(log_of_both));
-    assert_eq!(beside[0] + log_of_both[0], outcome.read.latency.count());
-    assert_eq!(beside[1] + log_of_both[1], outcome.write.latency.count());
+    let (pages_of_both, log_of_both) = (requests(pages_of_both), requests(log_of_both));
+    assert_eq!(
+        pages_of_both[0] + log_of_both[0],
+        outcome.read.latency.count()
+    );
+    assert_eq!(
+        pages_of_both[1] + log_of_both[1],
+        outcome.write.latency.count()
+    );
     assert_eq!(log_of_both[0], 0);
     // The only die alternates between them: nobody waits for ever, and nobody is as fast as alone.
-    let alone = requests(&told_by(&[pages]).streams[0]);
-    let beside = beside.iter().sum::<u64>();
-    assert!(beside > 0 && log_of_both[1] > 0);
-    assert!(beside < alone.iter().sum::<u64>(), "{beside} {alone:?}");
+    let alone = requests(&outcome_of(&[pages]).streams[0]);
+    let pages_of_both = pages_of_both.iter().sum::<u64>();
+    assert!(pages_of_both > 0 && log_of_both[1] > 0);
+    assert!(
+        pages_of_both < alone.iter().sum::<u64>(),
+        "{pages_of_both} {alone:?}"
+    );
     // A repetition gives the same result.
-    assert_eq!(told(&told_by(&both)), told(&outcome));
+    assert_eq!(counts(&outcome_of(&both)), counts(&outcome));
 }
 
 /// Threads of a stream are reported as one stream everywhere: log, series and flash.

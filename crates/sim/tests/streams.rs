@@ -237,7 +237,10 @@ fn arrivals_that_the_drive_never_catches_up_with_are_refused() {
     )
     .unwrap_err();
     // 2^20 are outstanding after about 1.05e6 / 9.97e6 s.
-    let told = error.to_string();
-    assert!(told.contains("stream \"flood\": after 105 ms"), "{told}");
-    assert!(told.contains("more than 1048576"), "{told}");
+    let message = error.to_string();
+    assert!(
+        message.contains("stream \"flood\": after 105 ms"),
+        "{message}"
+    );
+    assert!(message.contains("more than 1048576"), "{message}");
 }

@@ -143,14 +143,20 @@ fn times_depend_neither_on_other_passes_nor_on_workers() {
             .take(8)
             .map(|(direction, is_random)| pass(direction, is_random, 24, 4000))
             .collect();
-        let told = times(&drive, &passes, 1);
-        assert_eq!(told, times(&drive, &passes, 3));
+        let found = times(&drive, &passes, 1);
+        assert_eq!(found, times(&drive, &passes, 3));
         // Each starts from the prepared state; only the order differs.
-        assert!(told.iter().skip(1).step_by(2).all(|&time| time == told[1]));
+        assert!(
+            found
+                .iter()
+                .skip(1)
+                .step_by(2)
+                .all(|&time| time == found[1])
+        );
         let mut worker = drive.worker(&Arc::default());
         let Work { streams, plan, .. } = work(6, passes[6]);
         let alone = worker.run(&streams, plan, (7, 6), State::Returned);
-        assert_eq!(alone.unwrap().window.0, told[6]);
+        assert_eq!(alone.unwrap().window.0, found[6]);
     }
 }
 

@@ -82,8 +82,8 @@ fn resets_and_finishes_take_the_controllers_time_and_that_of_erases() {
         of_zone(ZoneAction::Open, 9_500, 5),
         of_zone(ZoneAction::Close, 9_600, 5),
     ];
-    let told = latencies(&[ZONES, times], &commands);
-    assert_eq!(told, [310, 250, 200, 900 + 310, 200, 0, 0]);
+    let found = latencies(&[ZONES, times], &commands);
+    assert_eq!(found, [310, 250, 200, 900 + 310, 200, 0, 0]);
     let waits = [ZONES, times, "zones.reset_waits = true\n"];
     assert_eq!(latencies(&waits, &commands)[2], 1_200);
     let outcome = run(&drive(&waits), commands.to_vec());
@@ -109,8 +109,8 @@ fn a_reset_waits_for_writes_and_writes_for_a_reset() {
         // 1,620 us.
         append(250, 1, 1),
     ];
-    let told = latencies(&[ZONES, times], &commands);
-    assert_eq!(told, [310, 410, 1_620 + 310 - 200, 370]);
+    let found = latencies(&[ZONES, times], &commands);
+    assert_eq!(found, [310, 410, 1_620 + 310 - 200, 370]);
 }
 
 /// Simultaneous appends to one zone. Each gets its own place, in order of arrival, whether or not
@@ -209,8 +209,8 @@ fn random_writes_are_refused_and_counted() {
     let counted = zones(&outcome);
     assert!(counted.refused_commands() > 480);
     // Commands are judged when they enter, and four are in progress when the last is counted.
-    let told = outcome.write.latency.count() + counted.refused_commands();
-    assert!((500..=504).contains(&told), "{told}");
+    let total = outcome.write.latency.count() + counted.refused_commands();
+    assert!((500..=504).contains(&total), "{total}");
 }
 
 fn zoned(zones: u32, queue_depth: u32, appends: bool, write_ratio: f64) -> Zoned {
@@ -395,8 +395,8 @@ fn a_reset_of_buffered_writes_gives_their_pages_up() {
         // Its data was in the buffer when the zone was reset, and is gone.
         read(110, 7),
     ];
-    let told = latencies(&[ZONES, BUFFER], &commands);
-    assert_eq!(told, [0, 0, 0]);
+    let found = latencies(&[ZONES, BUFFER], &commands);
+    assert_eq!(found, [0, 0, 0]);
     let outcome = run(&drive(&[ZONES, BUFFER]), commands.to_vec());
     let flash = outcome.media.flash().unwrap();
     assert_eq!((flash.buffer_hit_pages, flash.page_reads), (0, 0));

@@ -11,16 +11,16 @@ fn between(line: &str, says: &str, check: Check) {
     let options = of_format("spc");
     let error = read_with(text.clone(), &options).unwrap_err();
     assert!(matches!(error, TraceError::Bad { .. }), "{error}");
-    let told = error.to_string();
+    let message = error.to_string();
     assert!(
-        told.starts_with("trace, line 2: ") && told.contains(says),
-        "{told}"
+        message.starts_with("trace, line 2: ") && message.contains(says),
+        "{message}"
     );
     assert!(
-        told.ends_with("mend it, skip bad lines with --on-bad skip, or name the right --format"),
-        "{told}"
+        message.ends_with("mend it, skip bad lines with --on-bad skip, or name the right --format"),
+        "{message}"
     );
-    assert!(!told.contains('\n'));
+    assert!(!message.contains('\n'));
     let read = read_with(
         text,
         &Options {

@@ -46,7 +46,7 @@ impl WhatIf {
     fn answered(&mut self, question: &Question) -> Result<Value, String> {
         match question {
             Question::Presets => Ok(json!({ "presets": presets() })),
-            Question::Drive { drive } => told(&Scaled::of(drive)?),
+            Question::Drive { drive } => drive_facts(&Scaled::of(drive)?),
             Question::Measure {
                 drive,
                 workload,
@@ -174,7 +174,7 @@ fn about(config: &SsdConfig) -> Result<About, String> {
 }
 
 /// The simulated drive, and what it represents.
-fn told(scaled: &Scaled) -> Result<Value, String> {
+fn drive_facts(scaled: &Scaled) -> Result<Value, String> {
     let (small, whole) = (&scaled.config.geometry, &scaled.whole.geometry);
     Ok(json!({
         "toml": scaled.toml,

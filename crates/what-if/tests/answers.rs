@@ -28,8 +28,8 @@ fn measure(drive: &Value, write_ratio: f64, queue_depth: u32) -> Value {
 
 #[test]
 fn every_preset_is_offered_or_refused_for_a_reason() {
-    let told = asked(&mut WhatIf::default(), &json!({ "ask": "presets" }));
-    let presets = told["presets"].as_array().unwrap();
+    let answer = asked(&mut WhatIf::default(), &json!({ "ask": "presets" }));
+    let presets = answer["presets"].as_array().unwrap();
     assert_eq!(presets.len(), drivelab_sim::preset::names().len());
     for preset in presets {
         let is_offered = preset["refusal"].is_null();
@@ -38,8 +38,8 @@ fn every_preset_is_offered_or_refused_for_a_reason() {
             let question = json!({
                 "ask": "drive", "drive": { "preset": preset["name"], "most_pages": 1 << 19 }
             });
-            let told = asked(&mut WhatIf::default(), &question);
-            assert!(told["error"].is_null(), "{told}");
+            let answer = asked(&mut WhatIf::default(), &question);
+            assert!(answer["error"].is_null(), "{answer}");
         }
     }
     let refused = |name: &str| {
@@ -75,8 +75,8 @@ fn a_drive_at_hand_answers_as_one_that_is_made_anew() {
 fn what_cannot_be_answered_is_said_in_a_sentence() {
     let mut what_if = WhatIf::default();
     let mut refused = |question: &str| {
-        let told: Value = serde_json::from_str(&what_if.answer(question)).unwrap();
-        told["error"].as_str().unwrap().to_owned()
+        let answer: Value = serde_json::from_str(&what_if.answer(question)).unwrap();
+        answer["error"].as_str().unwrap().to_owned()
     };
     assert!(refused("{").contains("no question"));
     assert!(refused("{\"ask\": \"drive\", \"of\": 1}").contains("of"));

@@ -129,9 +129,9 @@ fn arrivals_and_writes_are_sent_as_the_stream_says() {
         )
     };
     let found = first(&[stream], 3);
-    let told = found.iter().map(|each| (each.kind, each.arrival.0));
+    let arrivals = found.iter().map(|each| (each.kind, each.arrival.0));
     let at = |number: u64| (CommandKind::Trim, number * 1_000_000);
-    assert!(told.eq((1..=3).map(at)));
+    assert!(arrivals.eq((1..=3).map(at)));
 }
 
 #[test]
@@ -224,13 +224,13 @@ fn what_is_packed_is_counted() {
     assert_eq!(packed[48..], trim);
     let mut count = RequestCount::new(CAPACITY_BYTES);
     count.add(&packed).unwrap();
-    let told = |place: usize| {
+    let counts_of = |place: usize| {
         let kind = &count.kinds()[place];
         let touched = (kind.touched.bytes(), kind.touched.end_bytes());
         (kind.requests, kind.bytes, touched.0, touched.1)
     };
     assert_eq!(
-        [told(0), told(1), told(2)],
+        [counts_of(0), counts_of(1), counts_of(2)],
         [
             (1, 512, 512, 512),
             (2, 1024, 512, 1024),

@@ -46,24 +46,24 @@ proptest! {
         prop_assert_eq!(pass.bytes(), count * u64::from(sectors) * 512);
         let size = u64::from(sectors) * 512;
         let in_order: Vec<u64> = (0..count).map(|place| start * 512 + place * size).collect();
-        let mut told = offsets(&pass, key, 2 * count);
+        let mut order = offsets(&pass, key, 2 * count);
         // The next pass has the same order.
-        let again = told.split_off(count as usize);
-        prop_assert_eq!(&told, &again);
+        let again = order.split_off(count as usize);
+        prop_assert_eq!(&order, &again);
         if is_random {
-            told.sort_unstable();
+            order.sort_unstable();
         }
-        prop_assert_eq!(told, in_order);
+        prop_assert_eq!(order, in_order);
     }
 }
 
 #[test]
 fn a_random_order_is_one_and_keyed() {
     let pass = pass(true, 8192, 1200 << 20);
-    let told = offsets(&pass, (1, 2), 153_600);
-    assert!(!told.is_sorted());
-    assert_eq!(told, offsets(&pass, (1, 2), 153_600));
-    assert_ne!(told, offsets(&pass, (1, 3), 153_600));
+    let order = offsets(&pass, (1, 2), 153_600);
+    assert!(!order.is_sorted());
+    assert_eq!(order, offsets(&pass, (1, 2), 153_600));
+    assert_ne!(order, offsets(&pass, (1, 3), 153_600));
 }
 
 /// 40 MiB in requests of 3 MiB: 13, and 1 MiB is left over.

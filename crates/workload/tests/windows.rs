@@ -249,7 +249,7 @@ fn what_cannot_be_is_refused_in_a_line() {
     for (change, expected) in cases {
         let mut changed = windows();
         change(&mut changed);
-        let told = changed.validate().unwrap_err().to_string();
-        assert!(told.contains(expected), "{told:?} lacks {expected:?}");
+        let message = changed.validate().unwrap_err().to_string();
+        assert!(message.contains(expected), "{message:?} lacks {expected:?}");
     }
 }

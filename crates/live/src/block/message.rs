@@ -230,8 +230,8 @@ fn failed(answer: &mut Vec<u8>, cookie: u64, error: i32) {
 }
 
 fn welcome(fields: &mut Fields<'_>, answer: &mut Vec<u8>) -> Result<(), i32> {
-    let mut told = || Some((fields.u32()?, fields.u32()?, fields.u32()?, fields.u32()?));
-    let (major, _, read_ahead, offered) = told().ok_or(ErrorNumber::Invalid as i32)?;
+    let mut header = || Some((fields.u32()?, fields.u32()?, fields.u32()?, fields.u32()?));
+    let (major, _, read_ahead, offered) = header().ok_or(ErrorNumber::Invalid as i32)?;
     answer.put_u32(wire::MAJOR);
     answer.put_u32(wire::MINOR);
     if major > wire::MAJOR {

@@ -13,7 +13,7 @@ use rustix::event::{EventfdFlags, eventfd};
 pub struct Syncs {
     wanted: Sender<u64>,
     done: Receiver<(u64, bool)>,
-    told: OwnedFd,
+    signal: OwnedFd,
 }
 
 impl Syncs {
@@ -24,8 +24,8 @@ impl Syncs {
     pub fn start(file: File) -> io::Result<Self> {
         let (wanted, asked) = channel::<u64>();
         let (answer, done) = channel();
-        let told = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
-        let tell = told.try_clone()?;
+        let signal = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+        let tell = signal.try_clone()?;
         let work = move || {
             // The system reports a failed write only once and then treats the data as clean. A
             // later sync does not write it again.
@@ -46,7 +46,11 @@ impl Syncs {
         thread::Builder::new()
             .name("drivelab-sync".to_owned())
             .spawn(work)?;
-        Ok(Self { wanted, done, told })
+        Ok(Self {
+            wanted,
+            done,
+            signal,
+        })
     }
 
     /// Makes everything written so far durable. After one failure all later requests fail.
@@ -69,13 +73,13 @@ impl Syncs {
     pub fn ended(&self) -> impl Iterator<Item = (u64, bool)> {
         let mut count = [0; 8];
         // Only to reset the signal.
-        let _ = rustix::io::read(&self.told, &mut count);
+        let _ = rustix::io::read(&self.signal, &mut count);
         self.done.try_iter()
     }
 }
 
 impl AsFd for Syncs {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.told.as_fd()
+        self.signal.as_fd()
     }
 }

@@ -112,9 +112,9 @@ fn wanted(data: &[u8]) -> Option<(&[u8], &[u8])> {
 
 fn inform(export: &Export, agreed: Agreed, (option, kinds): (u32, &[u8]), out: &mut Vec<u8>) {
     let mut tell = |kind: u16, parts: &[&[u8]]| {
-        let mut told = kind.to_be_bytes().to_vec();
-        told.extend(parts.iter().copied().flatten());
-        reply(out, option, wire::INFORMATION, &told);
+        let mut information = kind.to_be_bytes().to_vec();
+        information.extend(parts.iter().copied().flatten());
+        reply(out, option, wire::INFORMATION, &information);
     };
     let size = export.size_bytes.to_be_bytes();
     tell(

@@ -198,8 +198,8 @@ impl Serving {
     /// What was served, up to some tenths of a second ago.
     #[must_use]
     pub fn told(&self) -> Told {
-        let told = self.shared.told.lock();
-        told.unwrap_or_else(PoisonError::into_inner).clone()
+        let served = self.shared.told.lock();
+        served.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The state at the end of the last second.
@@ -212,8 +212,8 @@ impl Serving {
     /// Whether it has ended by itself, or its drive has failed.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        let told = self.shared.told.lock();
-        let has_failed = told
+        let served = self.shared.told.lock();
+        let has_failed = served
             .unwrap_or_else(PoisonError::into_inner)
             .failure
             .is_some();

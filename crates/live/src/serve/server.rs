@@ -105,9 +105,9 @@ impl Server {
             }
             self.wait();
         }
-        let (told, watched) = self.work.finish();
+        let (served, watched) = self.work.finish();
         self.shared.show(&mut Some(Arc::new(watched)));
-        told
+        served
     }
 
     /// Delivers ready replies to their owners.
@@ -193,8 +193,8 @@ impl Server {
             }
         }
         // Does not wait for a reader.
-        if let Ok(mut told) = self.shared.told.try_lock() {
-            told.clone_from(&self.work.told.total);
+        if let Ok(mut shown) = self.shared.told.try_lock() {
+            shown.clone_from(&self.work.told.total);
         }
         if now >= self.work.second_began() + SECOND_NS {
             self.to_show = Some(Arc::new(self.work.end_second(now)));

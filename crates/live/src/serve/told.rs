@@ -69,8 +69,8 @@ impl Tellings {
 
     /// A request was served; the drive took `latency`.
     pub fn served(&mut self, kind: CommandKind, bytes: u32, latency: u64) {
-        self.each(|told| {
-            let kind = &mut told.kinds[kind.index()];
+        self.each(|counts| {
+            let kind = &mut counts.kinds[kind.index()];
             kind.bytes += u64::from(bytes);
             kind.latency.record(latency);
         });
@@ -78,25 +78,25 @@ impl Tellings {
 
     /// A request found no room.
     pub fn found_no_space(&mut self) {
-        self.each(|told| told.no_space += 1);
+        self.each(|counts| counts.no_space += 1);
     }
 
     /// A request failed.
     pub fn failed(&mut self) {
-        self.each(|told| told.failed += 1);
+        self.each(|counts| counts.failed += 1);
     }
 
     /// A reply was sent `late_ns` after it was due.
     pub fn sent(&mut self, late_ns: u64, is_late: bool) {
-        self.each(|told| {
-            told.lateness.record(late_ns);
-            told.late += u64::from(is_late);
+        self.each(|counts| {
+            counts.lateness.record(late_ns);
+            counts.late += u64::from(is_late);
         });
     }
 
     /// A client connected.
     pub fn came(&mut self) {
-        self.each(|told| told.clients += 1);
+        self.each(|counts| counts.clients += 1);
         self.total.connected += 1;
     }
 

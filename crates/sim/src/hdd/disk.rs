@@ -330,8 +330,8 @@ impl Device for Hdd {
     fn next_event(&self) -> Option<u64> {
         let access = self.access.as_ref().map_or(u64::MAX, |a| a.after.at);
         let link = self.link.front().map_or(u64::MAX, |&(at, ..)| at);
-        let told = self.acknowledged.front().map_or(u64::MAX, |&(at, _)| at);
-        let first = access.min(link).min(told);
+        let acknowledged = self.acknowledged.front().map_or(u64::MAX, |&(at, _)| at);
+        let first = access.min(link).min(acknowledged);
         (first != u64::MAX).then_some(first)
     }
 
@@ -341,10 +341,10 @@ impl Device for Hdd {
         limit: u64,
         completions: &mut Vec<Completion>,
     ) -> Result<Option<u64>, SimError> {
-        let told = completions.len();
+        let before = completions.len();
         loop {
             match self.next_event() {
-                Some(now) if now <= limit && completions.len() == told => {
+                Some(now) if now <= limit && completions.len() == before => {
                     self.serve(now, completions);
                 }
                 next => return Ok(next),

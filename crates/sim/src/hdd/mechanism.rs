@@ -217,18 +217,18 @@ mod tests {
     fn sectors_lie_along_tracks_heads_cylinders_and_zones() {
         let geometry = mechanism().geometry;
         assert_eq!(geometry.sectors(), 10 * 2 * 10 + 5 * 2 * 5);
-        let told = |sector| {
+        let place_of = |sector| {
             let place = geometry.place(sector);
             (place.cylinder, place.head, place.sector, place.angle)
         };
-        assert_eq!(told(0), (0, 0, 0, 0));
-        assert_eq!(told(9), (0, 0, 9, 900));
+        assert_eq!(place_of(0), (0, 0, 0, 0));
+        assert_eq!(place_of(9), (0, 0, 9, 900));
         // One track skew first, then one track skew plus one cylinder skew: 400 a cylinder.
-        assert_eq!(told(10), (0, 1, 0, 150));
-        assert_eq!(told(20), (1, 0, 0, 400));
-        assert_eq!(told(199), (9, 1, 9, (9 * 400 + 150 + 900) % 1000));
-        assert_eq!(told(200), (10, 0, 0, 0));
-        assert_eq!(told(249), (14, 1, 4, (14 * 400 + 150 + 800) % 1000));
+        assert_eq!(place_of(10), (0, 1, 0, 150));
+        assert_eq!(place_of(20), (1, 0, 0, 400));
+        assert_eq!(place_of(199), (9, 1, 9, (9 * 400 + 150 + 900) % 1000));
+        assert_eq!(place_of(200), (10, 0, 0, 0));
+        assert_eq!(place_of(249), (14, 1, 4, (14 * 400 + 150 + 800) % 1000));
     }
 
     #[test]

@@ -212,7 +212,7 @@ mod tests {
     }
 
     /// First sector, count and number of every extent, oldest first.
-    fn told(cache: &WriteCache) -> Vec<(u64, u32, u64)> {
+    fn extents(cache: &WriteCache) -> Vec<(u64, u32, u64)> {
         let all = cache.candidates(usize::MAX);
         all.map(|(_, w)| (w.sector, w.count, w.number)).collect()
     }
@@ -229,30 +229,30 @@ mod tests {
     #[test]
     fn writes_that_touch_are_one_and_the_older_keeps_its_turn() {
         let cache = filled(&[(0, 10), (100, 110), (10, 20), (90, 100)]);
-        assert_eq!(told(&cache), [(0, 20, 0), (90, 20, 1)]);
+        assert_eq!(extents(&cache), [(0, 20, 0), (90, 20, 1)]);
         // A write that joins two extents: 80 sectors, 20 of them written twice.
         let cache = filled(&[(100, 130), (500, 501), (50, 70), (60, 110)]);
-        assert_eq!(told(&cache), [(50, 80, 0), (500, 1, 1)]);
+        assert_eq!(extents(&cache), [(50, 80, 0), (500, 1, 1)]);
         assert_eq!(cache.taken, 81);
     }
 
     #[test]
     fn what_is_written_again_takes_no_more_room() {
         let cache = filled(&[(0, 100), (20, 30), (0, 100)]);
-        assert_eq!((told(&cache), cache.taken), (vec![(0, 100, 0)], 100));
+        assert_eq!((extents(&cache), cache.taken), (vec![(0, 100, 0)], 100));
     }
 
     #[test]
     fn merging_ends_at_a_mebibyte_where_nothing_overlaps() {
         let cache = filled(&[(0, 2000), (2000, 2048), (2048, 2049), (2047, 2060)]);
         // The last write overlaps both extents, so it joins them at any length.
-        assert_eq!(told(&cache), [(0, 2060, 0)]);
+        assert_eq!(extents(&cache), [(0, 2060, 0)]);
         let cache = filled(&[(0, 2048), (2048, 2049)]);
-        assert_eq!(told(&cache), [(0, 2048, 0), (2048, 1, 1)]);
+        assert_eq!(extents(&cache), [(0, 2048, 0), (2048, 1, 1)]);
         // Joined with the extent behind it, it would be too long; the extent before it does not
         // matter.
         let cache = filled(&[(100, 2148), (40, 60), (50, 100)]);
-        assert_eq!(told(&cache), [(100, 2048, 0), (40, 60, 1)]);
+        assert_eq!(extents(&cache), [(100, 2048, 0), (40, 60, 1)]);
     }
 
     #[test]
@@ -276,14 +276,14 @@ mod tests {
         let mut cache = filled(&writes);
         assert!(cache.reserve(2_000));
         assert_eq!(cache.insert(0, 2_000, 1_000, &geometry()), 1_000);
-        assert_eq!((told(&cache), cache.taken), (vec![(0, 2_000, 0)], 2_000));
+        assert_eq!((extents(&cache), cache.taken), (vec![(0, 2_000, 0)], 2_000));
         assert_eq!(cache.vacant.len(), 999);
     }
 
     /// The content of the cache, by sector.
     fn sectors(cache: &WriteCache) -> BTreeMap<u64, u64> {
         let mut sectors = BTreeMap::new();
-        for (first, count, number) in told(cache) {
+        for (first, count, number) in extents(cache) {
             for sector in first..first + u64::from(count) {
                 assert_eq!(
                     sectors.insert(sector, number),
@@ -329,7 +329,7 @@ mod tests {
                 }
                 let now = sectors(&cache);
                 prop_assert!(now.keys().eq(model.keys()), "{:?} {:?}", now, model);
-                prop_assert!(now.iter().all(|(sector, &told)| told <= model[sector]));
+                prop_assert!(now.iter().all(|(sector, &known)| known <= model[sector]));
                 prop_assert_eq!(cache.taken, (now.len() + under_way.len()) as u64);
                 prop_assert_eq!(cache.is_empty(), now.is_empty());
                 for sector in 0..240 {

@@ -53,8 +53,8 @@ pub(crate) fn end(streams: &mut [Running], completed: u64, outcome: &mut Outcome
         if let Some(stream) = outcome.streams.get_mut(usize::from(running.owner)) {
             stream.submitted += running.submitted;
             if let Some(lateness) = running.lateness() {
-                let told = stream.lateness.get_or_insert_with(Default::default);
-                told.merge(lateness);
+                let total = stream.lateness.get_or_insert_with(Default::default);
+                total.merge(lateness);
             }
         }
     }

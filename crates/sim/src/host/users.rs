@@ -255,8 +255,8 @@ impl Users {
         parts: &[u64; PARTS],
         now: u64,
     ) -> Option<Edge> {
-        let told = self.clock.told(latency, parts, now);
-        self.count_at(of, told.latency, &told.parts, told.at)
+        let counted = self.clock.told(latency, parts, now);
+        self.count_at(of, counted.latency, &counted.parts, counted.at)
     }
 
     /// The same with everything in the host's time.

@@ -11,9 +11,9 @@ use super::drive::DriveConfig;
 use super::error::PresetError;
 
 impl DriveConfig {
-    /// Reads a user's preset. `beside` holds the texts of the files in the same folder, by name.
-    pub fn from_files(text: &str, beside: &BTreeMap<String, String>) -> Result<Self, PresetError> {
-        let members = members_of_files(text, beside);
+    /// Reads a user's preset. `files` holds the texts of the files in the same folder, by name.
+    pub fn from_files(text: &str, files: &BTreeMap<String, String>) -> Result<Self, PresetError> {
+        let members = members_of_files(text, files);
         let in_package = Cell::new(false);
         Self::from_toml(text, |name| {
             // The member of an array is read after its bases, and those may have ended in the
@@ -22,7 +22,7 @@ impl DriveConfig {
                 in_package.set(false);
             }
             if !in_package.get()
-                && let Some(text) = beside.get(name)
+                && let Some(text) = files.get(name)
             {
                 return Some(text.clone());
             }
@@ -44,11 +44,11 @@ fn with_files(error: PresetError) -> PresetError {
 }
 
 /// The members that the user's own files name, up to the first base from the package.
-fn members_of_files(text: &str, beside: &BTreeMap<String, String>) -> Vec<String> {
-    named_members(text, beside).unwrap_or_default()
+fn members_of_files(text: &str, files: &BTreeMap<String, String>) -> Vec<String> {
+    named_members(text, files).unwrap_or_default()
 }
 
-fn named_members(text: &str, beside: &BTreeMap<String, String>) -> Option<Vec<String>> {
+fn named_members(text: &str, files: &BTreeMap<String, String>) -> Option<Vec<String>> {
     let mut text = text;
     let mut met = BTreeSet::new();
     loop {
@@ -62,7 +62,7 @@ fn named_members(text: &str, beside: &BTreeMap<String, String>) -> Option<Vec<St
             return Some(members);
         }
         let base = named("base")?.pop()?;
-        text = beside.get(&base)?;
+        text = files.get(&base)?;
         if !met.insert(base) {
             return None;
         }

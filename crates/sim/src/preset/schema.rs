@@ -415,8 +415,8 @@ pub(super) fn check(entries: &Entries, kind: DriveKind) -> Result<(), PresetErro
             continue;
         }
         let Some(rule) = rule(key, kind) else {
-            let told = kind_left_out(entries, key, entry);
-            if let Some(error) = told.or_else(|| of_member(entries, key, kind)) {
+            let left_out = kind_left_out(entries, key, entry);
+            if let Some(error) = left_out.or_else(|| of_member(entries, key, kind)) {
                 return Err(error);
             }
             return Err(PresetError::UnknownKey {

@@ -161,7 +161,7 @@ impl Array {
             one.tag = self.tag(one.tag, turn);
             return Ok(());
         }
-        let mut told = served;
+        let mut kept = served;
         for place in served..completions.len() {
             let piece = completions[place].tag;
             let command = self.members[turn].command_of[piece as usize];
@@ -176,13 +176,13 @@ impl Array {
                 self.vacant.push(command);
                 self.tag(command, self.members.len())
             };
-            if told < place {
-                completions[told] = completions[place];
+            if kept < place {
+                completions[kept] = completions[place];
             }
-            completions[told].tag = tag;
-            told += 1;
+            completions[kept].tag = tag;
+            kept += 1;
         }
-        completions.truncate(told);
+        completions.truncate(kept);
         Ok(())
     }
 }
@@ -265,11 +265,11 @@ impl Device for Array {
         limit: u64,
         completions: &mut Vec<Completion>,
     ) -> Result<Option<u64>, SimError> {
-        let told = completions.len();
+        let before = completions.len();
         loop {
             let (member, until) = self.first();
             let at = self.members[member].next;
-            if at > limit || at == NEVER || completions.len() > told {
+            if at > limit || at == NEVER || completions.len() > before {
                 return Ok((at != NEVER).then_some(at));
             }
             self.serve_member(member, until.min(limit), completions)?;
@@ -306,20 +306,20 @@ impl Device for Array {
 
     fn close_window(&mut self, at: u64, outcome: &mut Outcome) {
         let window = outcome.window;
-        let told = |member: &mut Member| {
-            let mut told = Outcome {
+        let close = |member: &mut Member| {
+            let mut own = Outcome {
                 window,
                 ..Outcome::default()
             };
-            member.device.close_window(at, &mut told);
-            told
+            member.device.close_window(at, &mut own);
+            own
         };
-        outcome.media = Media::Members(self.members.iter_mut().map(told).collect());
+        outcome.media = Media::Members(self.members.iter_mut().map(close).collect());
     }
 
     fn end(&mut self, outcome: &mut Outcome) -> Result<(), SimError> {
-        for (member, told) in self.members.iter_mut().zip(outcome.media.members_mut()) {
-            member.device.end(told)?;
+        for (member, own) in self.members.iter_mut().zip(outcome.media.members_mut()) {
+            member.device.end(own)?;
         }
         outcome.energy = Energy::of_members(&outcome.media, outcome.measured_requests);
         Ok(())

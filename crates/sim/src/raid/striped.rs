@@ -162,8 +162,8 @@ impl<F: Restorable> Striped<F> {
         }
         let mut outcome = std::mem::take(&mut self.outcome);
         self.users.end(true, &mut outcome)?;
-        for (member, told) in self.members.iter_mut().zip(outcome.media.members_mut()) {
-            member.end(told)?;
+        for (member, own) in self.members.iter_mut().zip(outcome.media.members_mut()) {
+            member.end(own)?;
         }
         outcome.energy = Energy::of_members(&outcome.media, outcome.measured_requests);
         Ok(outcome)
@@ -316,15 +316,15 @@ impl<F: Restorable> Striped<F> {
                 .for_each(|worker| worker.open_window(at)),
             Edge::Closed => {
                 let window = self.outcome.window;
-                let told = |worker: &mut Box<Worker<F>>| {
-                    let mut told = Outcome {
+                let close = |worker: &mut Box<Worker<F>>| {
+                    let mut own = Outcome {
                         window,
                         ..Outcome::default()
                     };
-                    worker.close_window(at, &mut told);
-                    told
+                    worker.close_window(at, &mut own);
+                    own
                 };
-                self.outcome.media = Media::Members(self.members.iter_mut().map(told).collect());
+                self.outcome.media = Media::Members(self.members.iter_mut().map(close).collect());
             }
             Edge::Neither => {}
         }

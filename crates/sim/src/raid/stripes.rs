@@ -172,7 +172,7 @@ mod tests {
     fn every_byte_lies_once_where_its_stripe_does() {
         for members in 1..5_u32 {
             for (offset, size) in [(0, 1), (7, 93), (99, 302), (350, 1000), (400, 400)] {
-                let mut told: Vec<_> = pieces(members, offset, size)
+                let mut found: Vec<_> = pieces(members, offset, size)
                     .into_iter()
                     .flat_map(|(member, start, size)| {
                         (start..start + size).map(move |byte| (member, byte))
@@ -185,9 +185,9 @@ mod tests {
                         (member, stripe / u64::from(members) * 100 + byte % 100)
                     })
                     .collect();
-                told.sort_unstable();
+                found.sort_unstable();
                 expected.sort_unstable();
-                assert_eq!(told, expected);
+                assert_eq!(found, expected);
             }
         }
     }

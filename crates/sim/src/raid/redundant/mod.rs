@@ -344,10 +344,10 @@ impl Device for Redundant {
         limit: u64,
         completions: &mut Vec<Completion>,
     ) -> Result<Option<u64>, SimError> {
-        let told = completions.len();
+        let before = completions.len();
         loop {
             let (place, at, until) = self.first();
-            if at > limit || at == NEVER || completions.len() > told {
+            if at > limit || at == NEVER || completions.len() > before {
                 return Ok((at != NEVER).then_some(at));
             }
             match place {
@@ -410,15 +410,15 @@ impl Device for Redundant {
 
     fn close_window(&mut self, at: u64, outcome: &mut Outcome) {
         let window = outcome.window;
-        let told = |member: &mut Member| {
-            let mut told = Outcome {
+        let close = |member: &mut Member| {
+            let mut own = Outcome {
                 window,
                 ..Outcome::default()
             };
-            member.device.close_window(at, &mut told);
-            told
+            member.device.close_window(at, &mut own);
+            own
         };
-        outcome.media = Media::Members(self.members.iter_mut().map(told).collect());
+        outcome.media = Media::Members(self.members.iter_mut().map(close).collect());
         self.counters.window_ns = at - self.opened_at;
         if let Some(rebuild) = &mut self.rebuild {
             rebuild.close_window(self.opened_at, &mut self.counters);
@@ -427,8 +427,8 @@ impl Device for Redundant {
     }
 
     fn end(&mut self, outcome: &mut Outcome) -> Result<(), SimError> {
-        for (member, told) in self.members.iter_mut().zip(outcome.media.members_mut()) {
-            member.device.end(told)?;
+        for (member, own) in self.members.iter_mut().zip(outcome.media.members_mut()) {
+            member.device.end(own)?;
         }
         outcome.energy = Energy::of_members(&outcome.media, outcome.measured_requests);
         Ok(())

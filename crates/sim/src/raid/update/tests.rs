@@ -369,8 +369,8 @@ fn small_writes_read_as_much_as_they_write() {
         (Level::Raid6, 7, (3, 3, Method::ReadModifyWrite)),
     ];
     for (level, members, (reads, writes, method)) in expected {
-        let told = counts(level, members, &small);
-        assert_eq!(told, (reads, writes, Some(method)), "{level:?} {members}");
+        let found = counts(level, members, &small);
+        assert_eq!(found, (reads, writes, Some(method)), "{level:?} {members}");
     }
 }
 

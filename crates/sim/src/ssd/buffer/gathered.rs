@@ -82,9 +82,9 @@ impl Gathered {
             if let Some(held) = self.pages.get(&page)
                 && held.place == place
             {
-                let told = (page, held.is_whole, held.data);
+                let oldest = (page, held.is_whole, held.data);
                 self.pages.remove(&page);
-                return Some(told);
+                return Some(oldest);
             }
         }
         None
@@ -117,8 +117,8 @@ mod tests {
                 match (step, place) {
                     (0, _) => {
                         let oldest = (!list.is_empty()).then(|| list.remove(0));
-                        let told = gathered.oldest().map(|(page, is_whole, _)| (page, is_whole));
-                        prop_assert_eq!(told, oldest);
+                        let taken = gathered.oldest().map(|(page, is_whole, _)| (page, is_whole));
+                        prop_assert_eq!(taken, oldest);
                     }
                     (1, place) => {
                         let removed = place.map(|place| list.remove(place).1);

@@ -51,7 +51,7 @@ struct Batch {
     asked: u64,
     moved: u64,
     /// How many of its operations have been reported as complete.
-    told: usize,
+    reported: usize,
 }
 
 impl Batch {
@@ -65,7 +65,7 @@ impl Batch {
 
     fn clear(&mut self) {
         self.tasks.clear();
-        self.told = 0;
+        self.reported = 0;
         self.is_alone = false;
     }
 
@@ -79,7 +79,7 @@ impl Batch {
         if !self.ends_with_transfers() {
             return self.done;
         }
-        let behind = self.tasks.len() - self.told - 1;
+        let behind = self.tasks.len() - self.reported - 1;
         self.done - behind as u64 * transfer
     }
 }
@@ -212,12 +212,12 @@ impl Flash {
     fn end_back(&mut self, stages: &mut Stages, unit: u32, now: u64) {
         let Stages { front, back } = stages;
         let collected = self.units[unit as usize].collected;
-        while let Some(&task) = back.tasks.get(back.told) {
+        while let Some(&task) = back.tasks.get(back.reported) {
             let kind = task.kind as usize;
             if back.next_end(self.times.register[kind]) > now {
                 return;
             }
-            back.told += 1;
+            back.reported += 1;
             // All transfers of a program batch come before its time in the cell array.
             let moved = if back.ends_with_transfers() {
                 now

@@ -47,9 +47,9 @@ impl RecordedOperation {
     }
 
     /// Converts its times.
-    pub fn convert(&mut self, mut told: impl FnMut(u64) -> u64) {
+    pub fn convert(&mut self, mut converted: impl FnMut(u64) -> u64) {
         for (start, end) in [&mut self.dispatch, &mut self.transfer, &mut self.cell] {
-            (*start, *end) = (told(*start), told(*end));
+            (*start, *end) = (converted(*start), converted(*end));
         }
     }
 }
