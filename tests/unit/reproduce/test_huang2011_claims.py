@@ -139,7 +139,7 @@ def test_other_models_fail_what_is_said(change: Change, message: set[str]) -> No
 
 def test_what_does_not_hold_is_reported_with_numbers() -> None:
     disk, array, latency = shortfall_remarks(as_printed())
-    assert "9.00, 18.00, 8.00 % beside 26.00, 35.00, 18.00 % of HDD_S" in disk
+    assert "9.00, 18.00, 8.00 %, that of HDD_S 26.00, 35.00, 18.00 %" in disk
     assert "23.00, 25.00, 17.00 % and 12.00, 6.00, 6.00 %" in array
     assert "SSD_I 12.00, 6.00, 6.00 %, SSD_S 20.00, 19.00, 15.00 %" in latency
 
