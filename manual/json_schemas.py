@@ -30,6 +30,16 @@ _LIKE_ANOTHER: Final = ("total",)
 _NUMBER: Final = re.compile(
     r"(^|_)(ns|bytes|ratio|iops|requests|per_second|seconds|percent|joules|pages|blocks|mib)$"
 )
+# This one holds words: how many of each kind.
+_WORDS: Final = ("cases_of_at_most_20_percent",)
+# Lists that the text above a table explains: empty unless something special was asked for.
+_EXPLAINED_LISTS: Final = {
+    "firmware profile": ("cautions",),
+    "reproduce boito2015": ("claims", "orderings"),
+    "reproduce yoo2014": ("orderings",),
+}
+# A number in a name may have a decimal point, as in `0.5_kib_iops`.
+_STEP: Final = re.compile(r"\[\]|\d+\.\d\w*|[^.\[\]]+")
 _SECTION: Final = re.compile(r"^## drivelab ([\w -]+)\n(.*?)(?=^##? |\Z)", re.S | re.M)
 _KEY: Final = re.compile(r"^\| `([^`]+)` \| \S.* \|$", re.M)
 _SCALARS: Final = ["string", "number", "boolean", "null"]
@@ -84,7 +94,8 @@ class _Node:
         if self.entries:
             kinds.append({"type": "array", "items": self.entries.schema(name)})
         if not kinds:
-            return {"type": ["number", "null"] if _NUMBER.search(name) else _SCALARS}
+            is_number = _NUMBER.search(name) and name not in _WORDS
+            return {"type": ["number", "null"] if is_number else _SCALARS}
         # There is no value: `null`, or an empty object or list.
         return (
             kinds[0] | {"type": [kinds[0]["type"], "null"]}
@@ -98,13 +109,16 @@ def schema_of(command: str, keys: list[str]) -> dict[str, Any]:
     root = _Node()
     for key in keys:
         node = root
-        for step in re.findall(r"\[\]|[^.\[\]]+", key):
+        for step in _STEP.findall(key):
             node = node.at(step)
+    described = root.schema("")
+    for name in _EXPLAINED_LISTS.get(command, ()):
+        described["properties"].setdefault(name, {"type": "array"})
     return {
         "$schema": DIALECT,
         "title": f"drivelab {command} --json",
         "description": f"Of Drivelab {metadata.version('drivelab')}; newer ones may print more.",
-        **root.schema(""),
+        **described,
         "type": "object",
     }
 

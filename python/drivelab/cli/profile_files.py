@@ -67,7 +67,7 @@ def write_files(
     report = profile_report(
         found, answers, drive=head["drive"], kind=head["kind"], note=note, cautions=limits
     )
-    rendered = rendered_into(folder.path, report)
+    rendered = rendered_into(folder.path, report, force=folder.force)
     texts[PAGE] = rendered.html
     further = [WHAT_IF] if rendered.has_what_if else []
     files = [str(folder.path / name) for name in (*texts, *further, ANSWER)]
@@ -109,7 +109,7 @@ def write_page(stored: StoredProfile, header: Mapping[str, Any], folder: OutputF
         note=_note(found, plan, between(drive["kind"], drive["identity"])),
         cautions=limits,
     )
-    rendered = rendered_into(folder.path, report)
+    rendered = rendered_into(folder.path, report, force=folder.force)
     texts = {f"{table.name}.csv": table.csv() for table in (*rendered.tables, *report.tables)}
     for name, text in {**texts, PAGE: rendered.html}.items():
         with output_errors(folder.path / name):

@@ -136,7 +136,7 @@ def _write(
     from drivelab.reproduce.exhibits import reproduction_report
 
     folder = _folder_of(args)
-    page = rendered_into(folder.path, reproduction_report(reproduction))
+    page = rendered_into(folder.path, reproduction_report(reproduction), force=folder.force)
     texts = {
         f"{table.name}.csv": table.csv()
         for table in (*reproduction.tables, *reproduction.statement_tables())

@@ -34,7 +34,7 @@ _STYLES: Final = ("report.css", "watch.css", "what-if.css")
 _SCRIPTS: Final = ("elements.js", "what-if.js")
 
 
-def write_what_if(folder: Path) -> bool:
+def write_what_if(folder: Path, *, force: bool = False) -> bool:
     """Write the page into the folder of a report, for it to link to.
 
     Nothing of anybody else is replaced, and nothing fails: a report without the link is complete.
@@ -43,6 +43,8 @@ def write_what_if(folder: Path) -> bool:
     ----------
     folder
         Made when it does not exist.
+    force
+        Whether another file of its name is replaced.
 
     Returns
     -------
@@ -60,7 +62,7 @@ def write_what_if(folder: Path) -> bool:
         folder.mkdir(parents=True, exist_ok=True)
         # Of no run: in a run's folder any file without a mark would be taken for the run's.
         output = Output(path, WHAT_IF_KIND, WHAT_IF_OF)
-        write_output(output, page, force=is_what_if(path))
+        write_output(output, page, force=force or is_what_if(path))
     except (OSError, UsageError):
         return False
     return True

@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from drivelab.report.page import RenderedPage
 
 
-def rendered_into(folder: Path, report: Report) -> RenderedPage:
+def rendered_into(folder: Path, report: Report, *, force: bool = False) -> RenderedPage:
     """Draw a page that lies in a folder, and write the page that it leads to next to it."""
     from drivelab.report.page import render
     from drivelab.report.what_if_page import write_what_if
 
     # First: a link to nothing would be worse than none.
-    return render(report, has_what_if=report.what_if is not None and write_what_if(folder))
+    has_page = report.what_if is not None and write_what_if(folder, force=force)
+    return render(report, has_what_if=has_page)
 
 
 def write_report(
@@ -63,7 +64,7 @@ def write_report(
         When the disk is full, the folder cannot be written, or the browser fails. What was
         measured and an older page stay.
     """
-    rendered = rendered_into(folder.path, report)
+    rendered = rendered_into(folder.path, report, force=folder.force)
     page = folder.path / PAGE
     paths = {"report": page}
     try:
