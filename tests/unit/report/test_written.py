@@ -204,7 +204,7 @@ def test_a_file_of_the_user_s_stays_and_there_is_no_link(
 ) -> None:
     mine = tmp_path / WHAT_IF
     mine.write_text("mine")
-    folder = OutputFolder(tmp_path, "a test", tmp_path if is_run else None, force=True)
+    folder = OutputFolder(tmp_path, "a test", tmp_path if is_run else None)
     write_report(leading(), folder)
     assert (mine.read_text(), links(tmp_path)) == ("mine", [])
     mine.unlink()
@@ -217,9 +217,21 @@ def test_a_file_of_the_user_s_stays_and_there_is_no_link(
     write_report(leading(), folder)
     assert mine.read_bytes().endswith(b"my remark")
     assert links(tmp_path) == []
+
+
+@pytest.mark.parametrize("is_run", [False, True])
+def test_force_replaces_a_file_of_the_user_s_but_no_folder(
+    tmp_path: Path, simulator: Path, is_run: bool
+) -> None:
+    mine = tmp_path / WHAT_IF
+    mine.write_text("mine")
+    folder = OutputFolder(tmp_path, "a test", tmp_path if is_run else None, force=True)
+    write_report(leading(), folder)
+    assert (mine.read_bytes(), links(tmp_path)) == (what_if_page.what_if_page(), [WHAT_IF])
     mine.unlink()
     mine.mkdir()
     write_report(leading(), folder)
+    assert mine.is_dir()
     assert links(tmp_path) == []
 
 
