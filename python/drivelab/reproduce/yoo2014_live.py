@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from drivelab.drives.simulated.drive import SimulatedDrive
 
 DILATION: Final = 20.0
-_SECONDS: Final = 2.0
+_SECONDS: Final = 0.7
+#: Other programs of the machine can only slow a client down, so its fastest of some rounds counts.
+_ROUNDS: Final = 3
 _DEADLINE_SECONDS: Final = 60.0
 _FILE_BYTES: Final = 512 * 2**20
 _MEMORY_BYTES: Final = 2**30
@@ -37,7 +39,8 @@ class LiveRates:
     Attributes
     ----------
     bytes_per_second
-        Rate of each workload, in the drive's own time; empty without a live drive.
+        Rate of each workload in its fastest round, in the drive's own time; empty without a live
+        drive.
     caution
         Why there are no rates, or why they should not be believed.
     """
@@ -61,7 +64,7 @@ def live_rates(
     asked
         Workloads at depth 1: ``read`` or ``write``, bytes per record, whether the order is random.
     seconds
-        Seconds per workload, on this machine's clock.
+        Seconds per round of a workload, on this machine's clock.
     """
     try:
         fio = find_fio()
@@ -72,8 +75,9 @@ def live_rates(
             )
             serving = Serving(drive, settings)
             try:
-                rates = {}
-                for op, record_bytes, random in asked:
+                rates: dict[tuple[str, int, bool], float] = {}
+                for workload in [each for each in asked for _ in range(_ROUNDS)]:
+                    op, record_bytes, random = workload
                     options = [
                         *("name=live", "ioengine=nbd", f"uri=nbd+unix:///?socket={socket}"),
                         *(f"rw={'rand' if random else ''}{op}", f"bs={record_bytes}", "iodepth=1"),
@@ -81,7 +85,8 @@ def live_rates(
                         *("time_based", "output-format=json"),
                     ]
                     found = run_fio(fio, options, deadline_seconds=_DEADLINE_SECONDS)
-                    rates[op, record_bytes, random] = DILATION * _rate(found.report, op)
+                    rate = DILATION * _rate(found.report, op)
+                    rates[workload] = max(rate, rates.get(workload, 0.0))
             finally:
                 served = serving.stop()
     except DrivelabError as error:
