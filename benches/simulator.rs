@@ -1,4 +1,5 @@
-//! Simulated requests per second of `bench-64gib`, compared with a bare loop.
+//! Simulated requests per second of `bench-64gib`, compared with a bare loop; with firmware that
+//! takes time, compared with the same drive whose firmware is free.
 //!
 //! The bare loop does only what every simulator of this drive must do for an
 //! operation: look up the table and update two timelines (die and channel),
@@ -196,14 +197,61 @@ fn prepare(config: SsdConfig) -> Prepared {
     prepared
 }
 
+/// What a drive is compared with, round by round.
+enum Reference {
+    Bare(Bare),
+    /// The same drive without what is switched on.
+    Plain(Box<Ssd>),
+}
+
+impl Reference {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Bare(_) => "bare loop",
+            Self::Plain(_) => "free firmware",
+        }
+    }
+
+    fn run(&mut self, workload: Characteristics, requests: u64) -> f64 {
+        match self {
+            Self::Bare(bare) => bare.run(workload, requests),
+            Self::Plain(drive) => measure(drive, workload, requests).0,
+        }
+    }
+
+    /// Bring the drive to where random writes have led the measured one.
+    fn settle(&mut self, requests: u64) {
+        if let Self::Plain(drive) = self {
+            simulate(drive, workload(1.0, QUEUE_DEPTH, 1), requests);
+        }
+    }
+}
+
 /// Reads, mixed, steady writes: each compared with the bare loop.
 fn cases(name: &str, changes: &str, effort: &Effort) {
+    let config = drive(changes);
+    let bare = Bare::new(&config);
+    compare_cases(name, config, Reference::Bare(bare), effort);
+}
+
+/// The same compared with the drive whose firmware takes no time. Rounds alternate, so that a busy
+/// machine slows both.
+fn firmware_cases(effort: &Effort) {
+    let plain = prepare(drive("")).worker();
+    let name = "bench-64gib whose firmware takes time";
+    compare_cases(
+        name,
+        drive(FIRMWARE),
+        Reference::Plain(Box::new(plain)),
+        effort,
+    );
+}
+
+fn compare_cases(name: &str, config: SsdConfig, mut reference: Reference, effort: &Effort) {
     println!(
         "{name}, queue depth {QUEUE_DEPTH}, best of {}",
         effort.rounds
     );
-    let config = drive(changes);
-    let mut bare = Bare::new(&config);
     let prepared = prepare(config);
     let mut drive = prepared.worker();
     let pages = drive.capacity_bytes() >> PAGE_SHIFT;
@@ -218,14 +266,15 @@ fn cases(name: &str, changes: &str, effort: &Effort) {
         if write_ratio > 0.0 && !is_steady {
             // Steady state: four drive capacities of random writes first.
             simulate(&mut drive, self::workload(1.0, QUEUE_DEPTH, 1), 4 * pages);
+            reference.settle(4 * pages);
             is_steady = true;
         }
-        let (mut best, mut best_bare) = (f64::INFINITY, f64::INFINITY);
+        let (mut best, mut best_reference) = (f64::INFINITY, f64::INFINITY);
         let mut notes = String::new();
         for round in 0..effort.rounds {
             let (seconds, outcome) = measure(&mut drive, workload, requests + round);
             best = best.min(seconds);
-            best_bare = best_bare.min(bare.run(workload, requests));
+            best_reference = best_reference.min(reference.run(workload, requests + round));
             let counters = outcome.media.flash().unwrap_or_default();
             if let Some(waf) = counters.write_amplification_ratio() {
                 let programs = counters.host_page_programs + counters.collection_page_programs;
@@ -234,11 +283,12 @@ fn cases(name: &str, changes: &str, effort: &Effort) {
             }
         }
         println!(
-            "  {what:<21} {:>6.2} M/s {:>6.1} ns   bare loop {:>6.1} M/s   share {:>5.1} %   {notes}",
+            "  {what:<21} {:>6.2} M/s {:>6.1} ns   {} {:>6.2} M/s   share {:>5.1} %   {notes}",
             requests as f64 / best / 1e6,
             best / requests as f64 * 1e9,
-            requests as f64 / best_bare / 1e6,
-            best_bare / best * 100.0,
+            reference.name(),
+            requests as f64 / best_reference / 1e6,
+            best_reference / best * 100.0,
         );
     }
 }
@@ -324,7 +374,7 @@ fn main() {
         cases("bench-64gib with everything on", FULL, &effort);
     }
     if wants("firmware") {
-        cases("bench-64gib whose firmware takes time", FIRMWARE, &effort);
+        firmware_cases(&effort);
     }
     if wants("dies") {
         dies(&effort);
