@@ -17,9 +17,9 @@ const LEAF_BITS: u32 = 14;
 /// The number of queues outside the tree.
 pub const SIDE_LEAVES: usize = 8;
 
-/// The queue that has an event with every write. The first event of the other queues is kept
-/// separately.
-const BUSY_SIDE_LEAF: usize = 2;
+/// The queues that have an event with every write, or with every request if the firmware takes
+/// time. The first event of the other queues is kept separately.
+const BUSY_SIDE_LEAVES: [usize; 2] = [2, 7];
 
 /// Largest number of resources, including the queues outside the tree.
 pub const MAX_LEAVES: usize = 1 << LEAF_BITS;
@@ -140,11 +140,12 @@ impl EventTree {
     pub fn set_side(&mut self, place: usize, time: Option<u64>) {
         let leaf = self.units + place;
         self.side[place] = time.map_or(NEVER, |time| EventKey::new(time, leaf).0);
-        let [a, b, busy, c, d, e, f, g] = self.side;
-        if place != BUSY_SIDE_LEAF {
-            self.first_of_rest = a.min(b).min(c).min(d.min(e)).min(f.min(g));
+        let [a, b, _, c, d, e, f, _] = self.side;
+        if !BUSY_SIDE_LEAVES.contains(&place) {
+            self.first_of_rest = a.min(b).min(c).min(d.min(e)).min(f);
         }
-        self.first_of_side = busy.min(self.first_of_rest);
+        let [of_writes, of_cores] = BUSY_SIDE_LEAVES.map(|busy| self.side[busy]);
+        self.first_of_side = of_writes.min(of_cores).min(self.first_of_rest);
     }
 
     #[inline(always)]

@@ -243,21 +243,24 @@ impl<F: Firmware> Engine<F> {
         );
     }
 
+    #[inline(always)]
     pub(super) fn put_due(&mut self, due: Due, now: u64) {
         if self.cores.is_at_once(due.at, now) {
-            return self.carry_out(due, now);
+            return self.carry_out_at_once(due, now);
         }
         if self.cores.promise(due) {
             self.timeline.events.set_side(CORES, Some(due.at));
         }
     }
 
+    #[inline(always)]
     fn set_cores_event(&mut self) {
         let next = self.cores.next_due();
         self.timeline.events.set_side(CORES, next);
     }
 
     /// A core has finished something.
+    #[inline(never)]
     pub(in crate::ssd) fn cores_event(&mut self, now: u64) {
         if let Some(due) = self.cores.take_due() {
             self.set_cores_event();
@@ -266,12 +269,21 @@ impl<F: Firmware> Engine<F> {
     }
 
     /// The command in `slot` has waited for the firmware since `asked`.
+    #[inline(always)]
     fn count_firmware(&mut self, slot: u32, asked: u64, now: u64) {
         let entry = self.front.slot_mut(slot);
         entry.add_part(Part::Firmware, now - asked);
         entry.begin_stage(now);
     }
 
+    /// Work that takes no time, or none any more.
+    #[cold]
+    #[inline(never)]
+    fn carry_out_at_once(&mut self, due: Due, now: u64) {
+        self.carry_out(due, now);
+    }
+
+    #[inline(always)]
     fn carry_out(&mut self, due: Due, now: u64) {
         let Due {
             slot, asked, what, ..
@@ -287,6 +299,17 @@ impl<F: Firmware> Engine<F> {
                 self.enter_flash(&operation, account, now);
                 self.acknowledge(slot, now);
             }
+            _ => self.carry_out_other(due, now),
+        }
+    }
+
+    /// The same for what has not exactly one operation.
+    #[inline(never)]
+    fn carry_out_other(&mut self, due: Due, now: u64) {
+        let Due {
+            slot, asked, what, ..
+        } = due;
+        match what {
             What::Gathered => {
                 self.count_firmware(slot, asked, now);
                 self.acknowledge(slot, now);
@@ -297,6 +320,7 @@ impl<F: Firmware> Engine<F> {
             }
             What::Zone => self.end_of_zone(slot, now),
             What::ThroughMemory(_) | What::Ahead => self.carry_out_fetched(due, now),
+            // Pages have been carried out.
             _ => self.carry_out_emitted(due, now),
         }
     }

@@ -302,6 +302,7 @@ impl Cores {
 
     /// Schedules what happens when a core has finished. Returns whether it is before everything
     /// else scheduled.
+    #[inline(always)]
     pub fn promise(&mut self, due: Due) -> bool {
         let is_first = self.due.of_front(|first| due.at < first.at, true);
         self.due.insert_in_order(due);
@@ -309,25 +310,29 @@ impl Cores {
     }
 
     /// Takes what is due first.
+    #[inline(always)]
     pub fn take_due(&mut self) -> Option<Due> {
         self.due.pop()
     }
 
     /// When something is due next.
+    #[inline(always)]
     pub fn next_due(&self) -> Option<u64> {
         self.due.front().map(|due| due.at)
     }
 
     /// A core works for `nanos`, asked at `now`. Returns when it has finished.
-    #[inline]
+    #[inline(always)]
     fn work(&mut self, nanos: u64, is_for_host: bool, now: u64) -> u64 {
         if nanos == 0 {
             return now;
         }
-        let (first, core) = self.free_at.pop().unwrap_or_default();
+        let Some(&(first, core)) = self.free_at.front() else {
+            return now;
+        };
         let start = first.max(now);
         let end = start.saturating_add(nanos);
-        self.free_at.insert_in_order((end, core));
+        self.free_at.replace_first_in_order((end, core));
         self.promised += nanos;
         if let Some((span, kept)) = &mut self.recorded
             && start < span.end
@@ -367,7 +372,7 @@ impl Cores {
 
     /// The same for a command of one whole flash page, read or written. `None` if the command has
     /// another size than one page.
-    #[inline]
+    #[inline(always)]
     pub fn work_on_page(&mut self, bytes: u32, is_write: bool, now: u64) -> Option<u64> {
         let costs = self.costs.as_ref()?;
         let nanos = (bytes == costs.page_bytes).then(|| costs.page[usize::from(is_write)])?;
