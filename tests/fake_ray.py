@@ -102,6 +102,12 @@ class FakeRay(ModuleType):
         self._before = before
         self._cpus = len(nodes)
         self.is_connected = False
+        #: As in Ray, where it says whether what happens to nodes is printed.
+        self._private = SimpleNamespace(worker=SimpleNamespace(_worker_logs_enabled=True))
+
+    @property
+    def prints(self) -> bool:
+        return bool(self._private.worker._worker_logs_enabled)
 
     def init(self, _address: str, **_options: Any) -> None:
         self.is_connected = True

@@ -273,6 +273,7 @@ def ray_places(
         When there is no such cluster.
     """
     ray = installed_ray()
+    _quieten(ray)
     named = address or os.environ.get("RAY_ADDRESS") or "auto"
     _refuse_silent(named)
     before = _handlers()
@@ -293,6 +294,16 @@ def ray_places(
         yield [RayPlace(number + 1, memory_bytes) for number in range(count)]
     finally:
         ray.shutdown()
+
+
+def _quieten(ray: Any) -> None:
+    """Have Ray print nothing about its nodes: on standard output that would be in the result.
+
+    A node that ends is a worker that is lost, which is said here. Ray has no public switch for it.
+    """
+    worker = getattr(getattr(ray, "_private", None), "worker", None)
+    if worker is not None:
+        worker._worker_logs_enabled = False
 
 
 def _handlers() -> dict[int, Any]:

@@ -60,6 +60,7 @@ def measured(
                 killed -= 1
                 ray.kill(drawn.choice([one for one in ray.actors if one.process.poll() is None]))
     assert not ray.is_connected
+    assert not ray.prints
     assert all(actor.process.wait(10) is not None for actor in ray.actors)
     return found
 
