@@ -106,9 +106,7 @@ def test_a_drive_that_fails_in_round_17(
     (fio / "fails").write_text(str(FAILS_AT))
     assert cli.main(words(drive, run)) == 1
     complaint = capsys.readouterr().err.splitlines()[-1]
-    assert complaint.startswith(
-        "drivelab: throughput did not come to its end: 1024 KiB, round 17: "
-    )
+    assert complaint.startswith("drivelab: throughput did not finish: 1024 KiB, round 17: ")
     assert SAID[how] in complaint
     assert "Traceback" not in complaint
     kept = steps_of(run)

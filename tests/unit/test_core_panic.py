@@ -71,8 +71,8 @@ def test_a_panic_while_other_drives_run(capfd: pytest.CaptureFixture[str]) -> No
         return [{"name": name}]
 
     good, bad = run_side_by_side(["good", "bad"], work, guarded, at_once=2)
-    assert (good.code, good.told) == (0, [{"name": "good"}])
-    assert (bad.code, bad.told) == (1, [])
+    assert (good.code, good.answers) == (0, [{"name": "good"}])
+    assert (bad.code, bad.answers) == (1, [])
     assert "its native core panicked at crates/python/src/panics.rs" in bad.complaint
     assert capfd.readouterr().err.count("\n") == 1
 

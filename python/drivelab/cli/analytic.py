@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer and print."""
+    """Compute the answer and print it."""
     from drivelab.drives.closed_form.drive import AnalyticDrive
 
     drive = AnalyticDrive.open(args.drive.removeprefix("sim:"))
@@ -54,7 +54,7 @@ def answer(
     Raises
     ------
     UsageError
-        When the file is not a whole number of records within the drive.
+        If the file is not a whole number of records within the drive.
     """
     parts = drive.closed_form.record(op, record_bytes)
     latency_ns = parts.pop("record_ns")

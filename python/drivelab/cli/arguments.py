@@ -1,4 +1,4 @@
-"""What the command lines have in common: the parser, the types and the shared options."""
+"""What all commands share: the parser, types of arguments and common options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from drivelab.near_names import meant
 from drivelab.units import parse_duration, parse_size
 
 Value = TypeVar("Value")
-# What argparse says of them.
+# argparse's message about them.
 _MISSING: Final = re.compile(r"the following arguments are required: (.+)", re.DOTALL)
 
 _DRIVE_HELP: Final = (
@@ -21,21 +21,21 @@ _DRIVE_HELP: Final = (
     "`drivelab drives` lists what is here"
 )
 _ANY_DRIVE_HELP: Final = _DRIVE_HELP.format("analytic:PRESET (closed form), ")
-#: Of a drive that has to have a state, or files: a formula has none.
+#: For a drive that must have a state, or files: a formula has none.
 DRIVE_HELP: Final = _DRIVE_HELP.format("")
 # Offsets are kept in 64 bits and seeds are hashed from 64 bits; a larger number would wrap.
 _MAX_SEED: Final = 2**63 - 1
-# float() alone would take "nan", "1_0" and as many digits as there are.
+# float() alone would accept "nan", "1_0" and any number of digits.
 _NUMBER: Final = r"[0-9]{0,20}\.?[0-9]{1,20}(?:[eE][+-]?[0-9]{1,3})?"
 
 
 class CommandParser(argparse.ArgumentParser):
-    """An argument parser whose complaint is one line that lists what is valid."""
+    """An argument parser whose error is one line that lists what is valid."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        # Without a unit it is one already; no option here begins with a digit. So that `-1s` is a
-        # value, and its type says what is allowed.
+        # What begins like a number without a unit is a value, not an option: no option here begins
+        # with a digit. So `-1s` is a value, and its type reports what is allowed.
         self._negative_number_matcher = re.compile(r"-\.?[0-9]")
 
     def error(self, message: str) -> NoReturn:
@@ -62,8 +62,8 @@ class CommandParser(argparse.ArgumentParser):
             )
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        # argparse drops "--" even where it stands for an option's value, and then finds none;
-        # and an empty path would be the current folder.
+        # argparse drops "--" even as an option's value and then finds none; and an empty path would
+        # be the current folder.
         for text in arg_strings if action.option_strings else ():
             if text.strip() in ("", "--"):
                 raise argparse.ArgumentError(
@@ -72,12 +72,12 @@ class CommandParser(argparse.ArgumentParser):
         return super()._get_values(action, arg_strings)
 
     def parse_strictly(self, arguments: list[str]) -> argparse.Namespace:
-        """Parse `arguments`; what is left over is an error that lists the options.
+        """Parse `arguments`; anything left over is an error that lists the options.
 
         Raises
         ------
         UsageError
-            For whatever argparse complains about, and for unknown options and words.
+            For whatever argparse rejects, and for unknown options and words.
         """
         parsed, unknown = self.parse_known_args(arguments)
         if unknown:
@@ -103,7 +103,7 @@ def add_actions(
     choices = parser.add_subparsers(dest="action", metavar="|".join(actions), required=True)
     for name, (module, text) in actions.items():
         added = choices.add_parser(name, help=text, description=text, allow_abbrev=False)
-        # Whose options are listed when a word is not understood.
+        # The parser whose options are listed if a word is not understood.
         added.set_defaults(parser=added)
         module.add_arguments(added)
 

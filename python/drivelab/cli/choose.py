@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 _MOST: Final = 1000
 _MOST_IOPS: Final = 10**12
-#: The qualities that drives can be ranked by.
+#: The measures that drives can be ranked by.
 _BY: Final = ("latency", "p99", "bandwidth", "throughput")
-#: Below --out, where the run of each drive lies.
+#: Subfolder of --out with the run of each drive.
 RUNS: Final = "drives"
 
 
@@ -151,7 +151,7 @@ _WRITTEN: Final = ("report", "tables", "result")
 
 
 def _drives_of(words: Sequence[str]) -> list[str]:
-    """Give the names, two or more and none twice."""
+    """Return the names, at least two and none twice."""
     names = [name.strip() for word in words for name in word.split(",")]
     if "" in names:
         raise UsageError(
@@ -170,7 +170,7 @@ def _drives_of(words: Sequence[str]) -> list[str]:
 
 
 def _workload_of(args: argparse.Namespace) -> Workload:
-    """Give the trace or the scenario that is named, or what the characteristics say."""
+    """Return the trace or the scenario that is named, or a workload of the characteristics."""
     from drivelab.drives.simulated.scenarios import read_scenario
     from drivelab.workloads.characteristics import FIELDS
 
@@ -193,7 +193,7 @@ def _workload_of(args: argparse.Namespace) -> Workload:
 
 
 def _alone(args: argparse.Namespace, name: str, workload: Workload) -> argparse.Namespace:
-    """Give the arguments as this drive alone would have them."""
+    """Return the arguments as they would be for this drive alone."""
     from drivelab.drives.asked import usual_writes
     from drivelab.drives.write_pattern import write_pattern
 
@@ -201,7 +201,7 @@ def _alone(args: argparse.Namespace, name: str, workload: Workload) -> argparse.
     if args.out is not None:
         one.out = args.out / RUNS / one.out.name
     if one.allow_destructive:
-        # Another drive's path is no word about this one.
+        # --allow-destructive for another drive does not concern this one.
         one.allow_destructive = name if allowed(one) == name else None
     if one.writes is None and write_pattern(workload) is not None:
         one.writes = usual_writes(name)
@@ -219,12 +219,12 @@ def _folder(args: argparse.Namespace, workload: Workload) -> OutputFolder:
 
 
 def _check_before(alone: Sequence[argparse.Namespace], workload: Workload) -> tuple[str, ...]:
-    """Refuse what a drive cannot do before another one is measured; no file is made for that.
+    """Refuse what a drive cannot do before any drive is measured; no file is created for that.
 
     Returns
     -------
     tuple
-        The drives that vary from run to run: real ones, and simulated ones that say so.
+        The drives that vary from run to run: real ones, and simulated ones with variability.
     """
     from drivelab.choose.asking import varies
     from drivelab.drives.naming import kind_of, preview_real_drive
@@ -232,8 +232,8 @@ def _check_before(alone: Sequence[argparse.Namespace], workload: Workload) -> tu
     folders = [one.out for one in alone if one.out is not None]
     if len(set(folders)) < len(folders):
         raise UsageError(
-            "two drives would have the same folder below --out: their names differ in signs alone; "
-            "leave --out away, or choose between them in two steps"
+            "two drives would have the same folder below --out, because their names differ only in "
+            "punctuation; leave out --out, or choose between them in two steps"
         )
     varying = []
     for one in alone:

@@ -1,4 +1,4 @@
-"""A choice between drives as text: the ranking, what carries it, who cannot keep up, the costs."""
+"""A choice between drives as text: ranking, reasons, drives that cannot keep up, costs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 def text(answer: Mapping[str, Any], choice: Choice, repetitions: str) -> str:
-    """Write what was found, the best drive first.
+    """Return the text of a choice, the best drive first.
 
     Parameters
     ----------
     answer
-        What ``--json`` prints, each text in one line.
+        What ``--json`` prints, with each text on one line.
     choice
-        Behind it.
+        The choice that the answer was made from.
     repetitions
-        How often each drive was measured.
+        Number of measurements of each drive.
     """
     lines = [f"workload     {answer['workload']}"]
     if answer["description"] != answer["workload"]:
@@ -34,7 +34,7 @@ def text(answer: Mapping[str, Any], choice: Choice, repetitions: str) -> str:
     lines += [f"             {note}" for note in answer["notes"]]
     lines += [f"repetitions  {escaped(repetitions)}", ""]
     lines += _ranking(choice)
-    # Before whoever is ahead: a drive that is overrun is no choice at all.
+    # Overloaded drives come first: a drive that cannot keep up is no choice.
     lines += ["", *answer["cautions"], answer["headline"], *_steps(choice)]
     lines += [answer[each] for each in ("differences", "scope") if answer[each]]
     if answer["costs"]:
@@ -59,7 +59,7 @@ def _ranking(choice: Choice) -> list[str]:
 
 
 def _steps(choice: Choice) -> list[str]:
-    """Say how each drive stands to the next."""
+    """Yield how each drive compares to the next."""
     return [escaped(sentence(one)) for one in choice.steps()]
 
 

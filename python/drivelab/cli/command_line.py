@@ -1,4 +1,4 @@
-"""The words that start a command of Drivelab again, for the user to copy."""
+"""The command line that the user can copy to run Drivelab again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def command_line(name: str, arguments: list[str]) -> str:
-    """Write a command line that works in the shell that this process was started from."""
+    """Return a command line that works in the shell that started this process."""
     used = Path(sys.argv[0])
     found = shutil.which("drivelab")
     here = used.name == "drivelab" and (found is None or not used.samefile(found))

@@ -101,12 +101,12 @@ def goal_of(args: argparse.Namespace) -> Goal:
 
 
 def asked_goal(args: argparse.Namespace, design: Design) -> Goal | None:
-    """Return the goal, None where the design says itself what it measures and none was asked for.
+    """Return the goal, or None if the design defines what it measures and no goal was given.
 
     Raises
     ------
     UsageError
-        When a goal was asked of such a design.
+        If a goal was given for such a design.
     """
     from drivelab.models.goal import Goal
     from drivelab.models.model_campaign import refuse_goal
@@ -136,14 +136,14 @@ def selection_of(args: argparse.Namespace, design: Design, drive: DriveLimits) -
 
     goal = asked_goal(args, design)
     if isinstance(design, AdaptiveDesign) and goal is not None:
-        # Which workloads they are is found on the way; what they cost is told from as many others.
+        # The workloads are chosen during the run; their cost is estimated from as many others.
         design = replace(design, count=goal.most)
     selection = campaign_selection(
         design, drive, seed=args.seed, check=check_of(args), sweeps=args.sweeps
     )
     if goal is None or not goal.has_probes:
         return selection
-    # The second ones depend on what the first ones find; these are of the usual page.
+    # The second round depends on the results of the first; these are from the usual design.
     asked = [*first_probes(), *page_probes(USUAL_PAGE_BYTES)]
     accepts = accepted_by(drive)
     probes = [each.without_ineffective() for each in asked if accepts(each)]
@@ -156,7 +156,7 @@ def selection_of(args: argparse.Namespace, design: Design, drive: DriveLimits) -
 
 
 def parts_text(parts: Mapping[str, int], design: str) -> str:
-    """Say how many workloads each part of a run has."""
+    """Return how many workloads each part of a run has."""
     drawn = sum(parts[name] for name in FITTED)
     chosen = f", {parts['chosen']:,} chosen" if parts["chosen"] else ""
     lines = [f"{drawn:,} of {design} ({parts['calibration']:,} of them for intervals{chosen})"]

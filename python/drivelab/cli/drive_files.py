@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from drivelab.outputs import Output
 
 _MOST_XML_BYTES: Final = 1 << 20
-# A longer value has its source below.
+# The source of a longer value goes on the next line.
 _VALUE_COLUMNS: Final = 20
-# Control characters, halves of pairs (bytes that are no text), ends of lines.
+# Control characters, surrogates (bytes that are not text), line ends.
 _UNWRITTEN: Final = ("Cc", "Cs", "Zl", "Zp")
 _NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
 def shown(args: argparse.Namespace) -> dict[str, Any]:
-    """Give what ``drives show --json`` prints (docs/json-drives.md)."""
+    """Return what ``drives show --json`` prints (docs/json-drives.md)."""
     from drivelab.drives.presets.values import preset_values
 
     source = _preset(args.drive)
@@ -78,12 +78,12 @@ def _published(source: PresetSource, resolved: Mapping[str, Any]) -> list[dict[s
 
 
 def made(args: argparse.Namespace) -> dict[str, Any]:
-    """Write a template; give what ``drives new --json`` prints (docs/json-drives.md)."""
+    """Write a template; return what ``drives new --json`` prints (docs/json-drives.md)."""
     from drivelab.drives.presets.source import preset_at, preset_file
     from drivelab.drives.presets.template import preset_template
 
     for written in (args.like, str(args.file)):
-        # Both paths are written into the file, which could then not be read.
+        # Both paths are written into the file; with such characters it could not be read.
         if any(unicodedata.category(each) in _UNWRITTEN for each in written):
             raise UsageError(f"{written!a} has characters that do not print; rename it")
     source = _preset(args.like)
@@ -96,7 +96,7 @@ def made(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _check_alike(new: PresetSource, source: PresetSource) -> None:
-    """Refuse a preset that would not behave where it is written as the one it was made from."""
+    """Refuse a preset that would behave differently from its source where it is written."""
     instead = (
         f"it would not behave as {source.reference}, whose presets are in the same folder; "
         "write it into that folder"
@@ -110,7 +110,7 @@ def _check_alike(new: PresetSource, source: PresetSource) -> None:
 
 
 def imported(args: argparse.Namespace) -> dict[str, Any]:
-    """Write a preset made of another simulator's; give what ``drives import --json`` prints."""
+    """Make a preset from another simulator's settings; return ``drives import --json``."""
     from drivelab.drives.named_file import read_file
     from drivelab.drives.presets.mqsim import import_ssdconfig
 
@@ -163,9 +163,9 @@ def _checked(
 
 
 def shown_text(answer: Mapping[str, Any]) -> str:
-    """Write the values with their sources, and published figures next to simulated ones."""
+    """Return values with their sources, and published figures next to simulated ones."""
     lines = [f"{answer['drive']}  {answer['summary']}", f"hash {answer['config_hash']}"]
-    # Whose line it is matters where a preset starts from another one.
+    # If a preset starts from another one, each line shows whose value it is.
     several = len({value["preset"] for value in answer["values"]} - {None}) > 1
     for table, values in groupby(answer["values"], lambda value: value["key"].rpartition(".")[0]):
         lines += ["", f"[{table}]"] if table else [""]
@@ -178,14 +178,14 @@ def shown_text(answer: Mapping[str, Any]) -> str:
 
 
 def _table_lines(values: list[Mapping[str, Any]], *, names_preset: bool) -> list[str]:
-    """Give values with their sources next to them; the sources of long values are below."""
+    """Return values with their sources next to them; the sources of long values go below."""
     keys = [value["key"].rpartition(".")[2] for value in values]
     texts = [_value_text(value["value"]) for value in values]
     width = max(map(len, keys))
     value_width = max((len(text) for text in texts if len(text) <= _VALUE_COLUMNS), default=0)
     lines = []
     for key, text, value in zip(keys, texts, values, strict=True):
-        # Two spaces part the label that a terminal's further lines stand below.
+        # A terminal aligns continued lines after the first two spaces in a row.
         start = f"{key:<{width}}  = {text:<{value_width}}"
         source = _source(value, names_preset=names_preset)
         if len(text) > _VALUE_COLUMNS:
@@ -237,7 +237,7 @@ def made_text(answer: Mapping[str, Any]) -> str:
 
 
 def imported_text(answer: Mapping[str, Any]) -> str:
-    """Say what was written, and of every setting what became of it."""
+    """Return what was written, and what became of each setting."""
     lines = [f"wrote {answer['file']}; measure it with `drivelab measure {answer['drive']}`"]
     lines += ["", f"{len(answer['imported'])} settings were taken over"]
     width = max(len(each["setting"]) for each in answer["imported"])
@@ -249,6 +249,6 @@ def imported_text(answer: Mapping[str, Any]) -> str:
     lines += [
         f"  {each['setting']:<{width}}  {each['reason']}" for each in answer["without_counterpart"]
     ]
-    lines += ["", f"{len(answer['assumed'])} values that no setting says"]
+    lines += ["", f"{len(answer['assumed'])} values are assumed, because no setting gives them"]
     lines += [f"  {each['key']:<{width}}  {each['reason']}" for each in answer["assumed"]]
     return "\n".join(lines)

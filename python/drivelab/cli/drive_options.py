@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from drivelab.workloads.characteristics import Characteristics
     from drivelab.workloads.workload import Workload
 
-#: Of ``--writes``: once with what lasts, once with a burst.
+#: Choices of ``--writes``: measure sustained writes and a burst, in two runs.
 BOTH: Final = "both"
 
 _MOST_REQUESTS: Final = 10**9
@@ -24,14 +24,14 @@ _PLAN_OPTIONS: Final = (
     *("warmup_requests", "warmup_seconds", "requests", "seconds"),
     *("half_width_ratio", "max_requests", "workers", "content"),
 )
-# Of a plan's attributes, those whose option is called otherwise.
+# Attributes of a plan whose option has another name.
 _WORDS: Final = {"half_width_ratio": "--half-width", "warmup_seconds": "--warmup"}
 
 
 def add_drive_options(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """Add the options that `open_named` and `plan_of` read.
 
-    For several drives ``--allow-destructive`` may be given for each: see `several_drives.allowed`.
+    Several drives may each have their own ``--allow-destructive``: see `several_drives.allowed`.
     """
     parser.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="seed of all random numbers [0]"
@@ -66,7 +66,7 @@ def add_drive_options(parser: argparse.ArgumentParser, *, several: bool = False)
 
 
 def add_no_variability(parser: argparse._ActionsContainer) -> None:
-    """Add the switch that leaves a simulated drive its preset's own times."""
+    """Add the switch that turns off a simulated drive's variability."""
     parser.add_argument(
         "--no-variability",
         action="store_true",
@@ -145,12 +145,12 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
 
 
 def open_named(args: argparse.Namespace, intended: Sequence[Workload] = ()) -> Drive:
-    """Open the drive that the words name; no file is made that could not run `intended`.
+    """Open the named drive; no file is created if it could not run `intended`.
 
     Raises
     ------
     UsageError
-        When there is no such drive, or an option has no effect on its kind.
+        If there is no such drive, or an option has no effect on its kind.
     """
     from drivelab.drives.naming import open_drive
 
@@ -173,12 +173,12 @@ def refuse_options_without_effect(args: argparse.Namespace) -> None:
 
 
 def plan_of(args: argparse.Namespace) -> MeasurementPlan:
-    """Make the plan; what was not asked for keeps the default of the drive's kind.
+    """Return the plan; what was not given keeps the default of the drive's kind.
 
     Raises
     ------
     UsageError
-        When an option has no effect, or the values do not go together.
+        If an option has no effect, or the values contradict each other.
     """
     from drivelab.drives.asked import plan_for
 
@@ -192,7 +192,7 @@ def _word(name: str) -> str:
 
 
 def characteristics_json(workload: Characteristics) -> dict[str, float | int]:
-    """Give the characteristics as ``--json`` prints them, bytes said in the name."""
+    """Return the characteristics as ``--json`` prints them, with bytes in the names."""
     return {
         f"{name}_bytes" if name.endswith(("_size", "_stride")) else name: value
         for name, value in dataclasses.asdict(workload).items()
@@ -200,7 +200,7 @@ def characteristics_json(workload: Characteristics) -> dict[str, float | int]:
 
 
 def characteristics_of(args: argparse.Namespace) -> Characteristics:
-    """Make the workload; what was not asked for keeps its default."""
+    """Return the workload; what was not given keeps its default."""
     from drivelab.workloads.characteristics import Characteristics
 
     asked = {

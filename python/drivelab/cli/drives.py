@@ -37,7 +37,7 @@ def _is_simulated(*devices: str) -> Callable[[Mapping[str, Any]], bool]:
     return lambda preset: preset["kind"] == "simulated" and preset["device"] in devices
 
 
-# Every drive that a preset stands for falls under one of these.
+# Every drive from a preset belongs to one of these.
 _GROUPS: Final[dict[str, Callable[[Mapping[str, Any]], bool]]] = {
     "Simulated solid-state drives": _is_simulated("ssd"),
     "Simulated hard disks": _is_simulated("hdd"),
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     def action(name: str, text: str) -> argparse.ArgumentParser:
         added = actions.add_parser(name, help=text, description=text, allow_abbrev=False)
-        # Whose options are listed when a word is not understood.
+        # The parser whose options are listed if a word is not understood.
         added.set_defaults(parser=added)
         return added
 
@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what the action says, or list; and print."""
+    """Carry out the action, by default list; print the result."""
     if args.action in {None, "list"}:
         return _list(args)
     from drivelab.cli import drive_files
@@ -115,7 +115,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def presets() -> list[dict[str, Any]]:
-    """Give every drive that a preset stands for, one entry a string (docs/json-drives.md)."""
+    """Return every drive from a preset, one entry per name (docs/json-drives.md)."""
     from drivelab.drives.naming import list_presets
 
     return [
@@ -132,7 +132,7 @@ def presets() -> list[dict[str, Any]]:
 
 
 def block_devices() -> list[dict[str, Any]]:
-    """Give this machine's block devices (docs/json-drives.md)."""
+    """Return this machine's block devices (docs/json-drives.md)."""
     from drivelab.drives.real.block_devices import list_block_devices
     from drivelab.drives.real.write_refusals import write_refusals
 

@@ -1,4 +1,4 @@
-"""``drivelab model --dry-run``: what a campaign would cost; nothing is made or written."""
+"""``drivelab model --dry-run``: what a campaign would cost; nothing is created or written."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ def _answer_of(args: argparse.Namespace) -> dict[str, Any]:
     from drivelab.workloads.design import parse_design
 
     design = parse_design(args.design)
-    # Both are as many campaigns.
+    # Both are two campaigns.
     asked = WRITES if args.writes == BOTH else (args.writes,)
     if _may_settle(args):
-        # The most that it may cost.
+        # The most that the campaign may cost.
         asked = ("sustained",)
     plans = [plan_of(argparse.Namespace(**{**vars(args), "writes": one})) for one in asked]
     tell = _on_real_drive if kind_of(args.drive) == "real" else _on_virtual_drive
@@ -86,7 +86,7 @@ def _answer_of(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _may_settle(args: argparse.Namespace) -> bool:
-    """Tell whether the budget of a real drive decides whether writes are sustained."""
+    """Return whether a real drive's budget decides if writes are sustained."""
     return bool(args.may_settle) and args.budget_seconds is not None
 
 
@@ -141,7 +141,7 @@ def _on_virtual_drive(
 
 
 def _affordable(cost: Forecast, goal: Goal | None, selection: Selection) -> Forecast:
-    """Cap a cost where a budget ends the run first; the check part is measured besides."""
+    """Cap a cost if a budget ends the run first; the check part comes on top."""
     from drivelab.campaign.forecast import within_budget
 
     if goal is None or goal.budget_seconds is None:
@@ -157,7 +157,7 @@ def _answer(
     selection: Selection,
     cost: Forecast,
 ) -> dict[str, Any]:
-    """Give what ``--json`` prints (docs/json-model.md)."""
+    """Return what ``--json`` prints (docs/json-model.md)."""
     from drivelab.workloads.adaptive import START
 
     goal = asked_goal(args, design)
@@ -192,7 +192,7 @@ def _answer(
 
 
 def _endurance(rated_bytes: int | None, cost: Forecast, file_bytes: int) -> dict[str, Any]:
-    """Give the shares of the rated endurance, 0.01 for a hundredth."""
+    """Return the shares of the rated endurance, 0.01 for a hundredth."""
     written = cost.written_bytes + cost.settling_bytes + file_bytes
     return {
         "rated_endurance_bytes": rated_bytes,
@@ -224,8 +224,8 @@ def _workloads_text(answer: dict[str, Any]) -> str:
     total, distinct = answer["workloads"], answer["distinct_workloads"]
     name, held = answer["design"], answer["design_distinct_workloads"]
     whole = name if is_file(name) else name.partition(":")[0]
-    told = "" if held is None else f"; {whole} has {held:,} distinct ones"
-    return f"{total:,}, of them {distinct:,} distinct{told}"
+    distinct_in_design = "" if held is None else f"; {whole} has {held:,} distinct ones"
+    return f"{total:,}, of them {distinct:,} distinct{distinct_in_design}"
 
 
 def _goal_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
@@ -236,7 +236,7 @@ def _goal_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
     first = answer["first_round_workloads"]
     return [
         ("ends with", Goal(**answer["goal"]).describe()),
-        ("begins with", f"{first} spread over the ranges; what is measured decides the others"),
+        ("begins with", f"{first} spread over the ranges; their results decide the others"),
         *_budget_lines(answer),
     ]
 
@@ -320,7 +320,7 @@ def _time_text(answer: dict[str, Any]) -> str:
 
 def _written_text(answer: dict[str, Any]) -> str:
     bound = "at most " if answer["at_most"] else ""
-    # Which requests write is drawn, and how many are counted may depend on what they do.
+    # Which requests write is random, and their results may decide how many are counted.
     bound = "about " if answer["pilot_workloads"] else bound
     parts = []
     if answer["file_bytes"]:
@@ -333,20 +333,22 @@ def _written_text(answer: dict[str, Any]) -> str:
     if answer["written_bytes_per_100_mb_per_s"]:
         rate = format_decimal_size(answer["written_bytes_per_100_mb_per_s"])
         parts.append(f"{bound}{rate} for each 100 MB/s at which the drive moves data")
-    told = ", and ".join(parts) or "nothing"
-    return told if answer["kind"] == "real" else f"{told}, simulated: nothing wears"
+    written = ", and ".join(parts) or "nothing"
+    return written if answer["kind"] == "real" else f"{written}, simulated: nothing wears"
 
 
 def _endurance_text(answer: dict[str, Any]) -> str:
     rated = answer["rated_endurance_bytes"]
     if rated is None:
-        remedy = "--endurance SIZE says it" if answer["kind"] == "real" else "the preset names none"
-        return f"what the drive is rated for is not known; {remedy}"
+        remedy = (
+            "--endurance SIZE gives it" if answer["kind"] == "real" else "the preset gives none"
+        )
+        return f"the drive's rated endurance is not known; {remedy}"
     parts = [_share(answer["endurance_ratio"])]
     if answer["endurance_ratio_per_100_mb_per_s"]:
         rate = _share(answer["endurance_ratio_per_100_mb_per_s"])
         parts.append(f"{rate} for each 100 MB/s")
-    return f"{', and '.join(parts)} of the {format_decimal_size(rated)} that it is rated for"
+    return f"{', and '.join(parts)} of the rated endurance, {format_decimal_size(rated)}"
 
 
 def _share(ratio: float) -> str:

@@ -1,4 +1,4 @@
-"""Options that say who measures on simulated drives: threads here, processes, or other machines."""
+"""Options for who measures simulated drives: threads here, processes, or other machines."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ def add_executor_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_executor(args: argparse.Namespace, workload: Workload | None = None) -> Executors:
-    """Read who is to measure, before anything is done; return what makes it of an open drive.
+    """Check who is to measure before anything is done; return what makes an executor for a drive.
 
     Parameters
     ----------
     args
-        What was typed; ``hosts_of_drives``, where it is there, names the machines whose real drives
-        are measured by the same command.
+        The command's arguments. ``hosts_of_drives``, if it exists, names the machines whose real
+        drives the same command measures.
     workload
-        What is to be measured, where there is one alone.
+        The workload, if there is only one.
 
     Raises
     ------
     UsageError
-        When an option has no effect, or the machines cannot be read.
+        If an option has no effect, or the file of machines cannot be read.
     """
     from drivelab.drives.naming import kind_of
     from drivelab.runs.executor import nobody_else
@@ -72,7 +72,7 @@ def check_executor(args: argparse.Namespace, workload: Workload | None = None) -
     typed = "--on" if args.executor is None else f"--executor {chosen}"
     hosts: frozenset[str] = getattr(args, "hosts_of_drives", frozenset())
     if hosts and kind_of(args.drive) == "real":
-        # Among several drives, the options are for the others.
+        # With several drives, the options are for the simulated ones.
         return nobody_else
     if kind_of(args.drive) == "real" and (args.executor is not None or chosen != _THREADS):
         raise UsageError(
@@ -167,8 +167,7 @@ def _over_ssh(args: argparse.Namespace) -> Sequence[Place]:
 
     if args.on is None:
         raise UsageError(
-            "for --executor ssh name a file of machines with --on: for each a [[host]] with name = "
-            '"USER@HOST"'
+            "--executor ssh needs a file of machines, --on: each has a [[host]] with name = "
         )
     if args.workers is not None:
         raise UsageError(
@@ -179,7 +178,7 @@ def _over_ssh(args: argparse.Namespace) -> Sequence[Place]:
 
 
 def _on_ray(_: argparse.Namespace) -> Sequence[Place]:
-    """Refuse where there is no Ray; which places there are is known once it is connected."""
+    """Refuse if Ray is not installed; the cluster's size is known once it is connected."""
     from drivelab.runs.workers.ray_place import installed_ray
 
     installed_ray()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import argparse
     from types import ModuleType
 
-#: Each a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
+#: Each action is a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
 _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
     "profile": (firmware_profile, "run workloads on host and target, and save every record"),
     "train": (firmware_train, "train a model on a profile, for predictions and simulated drives"),
@@ -51,6 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what the action says."""
+    """Carry out the action."""
     module, _ = _ACTIONS[args.action]
     return int(module.carry_out(args))

@@ -1,4 +1,4 @@
-"""`drivelab firmware build`: a firmware of one's own as programs for both processors."""
+"""`drivelab firmware build`: build your own firmware as programs for both processors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Build, and say where the programs lie."""
+    """Build, and print where the programs are."""
     from drivelab.firmware.own import PROCESSORS, build_whole, check_own
 
     if args.source.is_dir():
@@ -55,7 +55,7 @@ def carry_out(args: argparse.Namespace) -> int:
 
 
 def _refuse_another(folder: Path) -> None:
-    """Refuse a folder that holds something else."""
+    """Refuse a folder that contains something else."""
     from drivelab.firmware.own import check_own
 
     if folder.exists() and not folder.is_dir():

@@ -1,4 +1,4 @@
-"""`drivelab firmware cores`: how many cores, at what clock, before the flash is the limit."""
+"""`drivelab firmware cores`: how many cores, and at which clock, until the flash is the limit."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Simulate every number of cores at every clock, and say which is the least."""
+    """Simulate every number of cores at every clock, and print the least that is enough."""
     from drivelab.firmware.core_counts import CoresAsked, find_cores
     from drivelab.firmware.core_exhibits import cores_report, cores_values
 
@@ -97,7 +97,7 @@ def carry_out(args: argparse.Namespace) -> int:
         seed=args.seed,
     )
     folder = None if args.out is None else _folder(args)
-    found = find_cores(asked, None if args.json else _told)
+    found = find_cores(asked, None if args.json else _print_step)
     written: dict[str, Path] = {}
     if folder is not None:
         from drivelab.report.written import write_report
@@ -111,7 +111,7 @@ def carry_out(args: argparse.Namespace) -> int:
     return 0
 
 
-def _told(line: str) -> None:
+def _print_step(line: str) -> None:
     print(line, file=sys.stderr)
 
 
@@ -125,7 +125,7 @@ def _folder(args: argparse.Namespace) -> OutputFolder:
 
 
 def _several(least: int, most: int, unit: str) -> Callable[[str], tuple[int, ...]]:
-    """Read whole numbers between commas, each once, in rising order."""
+    """Read whole numbers separated by commas, each once, in rising order."""
 
     def parse(text: str) -> tuple[int, ...]:
         words = text.split(",")

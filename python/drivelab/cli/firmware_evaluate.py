@@ -1,4 +1,4 @@
-"""`drivelab firmware evaluate`: predict each workload of a profile by models of the others."""
+"""`drivelab firmware evaluate`: predict each workload of a profile with models of the others."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Evaluate, and say how far each model is off."""
+    """Evaluate, and print how far each model is off."""
     from drivelab.firmware.evaluation import NETWORK, USUAL, evaluate, evaluation_values
     from drivelab.firmware.network_search import NetworkSearch
     from drivelab.firmware.profile import FirmwareSettings
@@ -108,7 +108,7 @@ def _folder(args: argparse.Namespace) -> OutputFolder:
 
 
 def _profiles(path: Path) -> tuple[list[Profiled], dict[str, Any], list[str]]:
-    """Give the workloads of a profile, its header, and what it lacks."""
+    """Return the workloads of a profile, its header, and what it lacks."""
     from drivelab.firmware.kind import firmware_run, incomplete, stored_profile
 
     with firmware_run(path) as store:
@@ -122,7 +122,7 @@ def _text(values: dict[str, Any], found: Evaluation, profiles: list[Profiled]) -
 
     board = profiles[0].board
     target = (
-        "times are of the emulated target, no board was measured"
+        "times are of the emulated target; no board was measured"
         if board is None
         else f"times were measured on {board_name(board)}"
     )

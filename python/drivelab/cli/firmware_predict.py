@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Run the firmware on the host, predict, and say how long requests take on the target."""
+    """Run the firmware on the host, predict, and print how long requests take on the target."""
     from drivelab.firmware.prediction import predict, prediction_values
     from drivelab.firmware_model.model_file import find_firmware_model
 
@@ -92,7 +92,7 @@ def _is_run(name: str) -> bool:
 
 
 def _stored(path: Path, model: FirmwareModel) -> tuple[list[Observed], list[str]]:
-    """Give the records of a run, refused where they are of another firmware, and what it lacks."""
+    """Return the records of a run and what it lacks; refuse records of another firmware."""
     from drivelab.firmware.kind import firmware_run, incomplete, stored_records
     from drivelab.firmware.prediction import refuse_other_firmware
     from drivelab.firmware.training import trained_firmware
@@ -106,7 +106,7 @@ def _stored(path: Path, model: FirmwareModel) -> tuple[list[Observed], list[str]
 def _observed(
     args: argparse.Namespace, model: FirmwareModel, workloads: dict[str, Any]
 ) -> list[Observed]:
-    """Run workloads on the host as the model's firmware was run."""
+    """Run workloads on the host with the settings that the model's firmware ran with."""
     from drivelab.firmware.own import own_programs
     from drivelab.firmware.prediction import refuse_other_name, refuse_other_source
     from drivelab.firmware.profile import Bench, FirmwareSettings, observe_firmware

@@ -1,4 +1,4 @@
-"""`drivelab firmware profile`: run workloads on host and target, and keep every record."""
+"""`drivelab firmware profile`: run workloads on host and target, and save every record."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_WORKERS: Final = 16
 _MOST_DEPTH: Final = 255
 _DEPTH: Final = 64
 _GEOMETRY: Final = "4x4x2x5120x512"
-# Of what was written, in a message.
+# Characters of the user's text that an error repeats.
 _LONGEST: Final = 40
 
 
@@ -125,7 +125,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Profile, and say how long a request takes on both."""
+    """Profile, and print how long a request takes on both."""
     from drivelab.firmware.counters import told_shares
     from drivelab.firmware.own import own_programs
     from drivelab.firmware.profile import Bench, profile_firmware
@@ -176,12 +176,12 @@ def carry_out(args: argparse.Namespace) -> int:
             command=args.command,
             progress=not args.json,
         )
-    told = {told_shares(each.host.parameters) for each in found}
+    shares = {told_shares(each.host.parameters) for each in found}
     values = {
         "run": str(args.out),
         "record_requests": settings.record_requests,
         "workloads": [_values(each) for each in found],
-        "cautions": sorted(line for line in told if line is not None),
+        "cautions": sorted(line for line in shares if line is not None),
     }
     print(json.dumps(values, indent=2)) if args.json else show(_text(in_lines(values)))
     return 0
@@ -202,7 +202,7 @@ def _settings(args: argparse.Namespace) -> FirmwareSettings:
 def _board(
     args: argparse.Namespace, settings: FirmwareSettings, programs: Path | None
 ) -> Board | None:
-    """Look at the board that is named, and refuse it before anything is done."""
+    """Check the named board, and refuse it before anything is done."""
     if args.board is None:
         if args.ssh_config is not None:
             raise UsageError("--ssh-config is for --board: name a board, or leave it out")
@@ -214,9 +214,9 @@ def _board(
     from drivelab.ssh import SshPlace
 
     if args.target is not None:
-        raise UsageError("--target is of the emulated target, which --board takes the place of")
+        raise UsageError("--target is for the emulated target, which --board replaces: give one")
     if args.ssh_config is not None and not args.ssh_config.is_file():
-        raise UsageError(f"there is no file {args.ssh_config} with a configuration of ssh")
+        raise UsageError(f"there is no ssh configuration file {args.ssh_config}")
     place = SshPlace.parse(args.board, _absolute(args.ssh_config))
     identity = look_at(place)
     check_cores(identity, place, settings.workers)
@@ -228,7 +228,7 @@ def _board(
 
 
 def _check_same(args: argparse.Namespace, board: dict[str, Any] | None) -> None:
-    """Refuse to resume a run with another board, or with another host's counters."""
+    """Refuse to resume a run with another board, or with another source of the host's events."""
     from drivelab.firmware.board_runs import check_same_board
     from drivelab.firmware.counters import check_same_processor
     from drivelab.runs.header import this_processor
@@ -247,7 +247,7 @@ def _absolute(path: Path | None) -> Path | None:
 
 
 def _values(profiled: Profiled) -> dict[str, Any]:
-    """Give what ``--json`` prints of a workload (docs/json-firmware.md)."""
+    """Return what ``--json`` prints for a workload (docs/json-firmware.md)."""
     from drivelab.firmware.leave_one_out import percentiles
 
     def per_request(log: Any, name: str) -> float:
@@ -260,7 +260,7 @@ def _values(profiled: Profiled) -> dict[str, Any]:
         "host_ns_per_request": per_request(profiled.host, "time_ns"),
         "host_instructions_per_request": per_request(profiled.host, "instructions"),
         "target_ns_per_request": per_request(profiled.target, "time_ns"),
-        # A board has no band.
+        # Times on a board are measured and have no uncertainty band.
         **{
             f"target_ns_per_request_{end}": None
             if profiled.board

@@ -1,4 +1,4 @@
-"""`drivelab firmware train`: make a model of a profile, for predictions and simulated drives."""
+"""`drivelab firmware train`: make a model from a profile, for predictions and simulated drives."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Train, write the model, and say how good it is for workloads that it has not seen."""
+    """Train, write the model, and print how good it is for workloads that it has not seen."""
     from drivelab.firmware.training import train
     from drivelab.firmware_model.model_file import model_bytes
 
@@ -53,7 +53,7 @@ def carry_out(args: argparse.Namespace) -> int:
 
 
 def _profiles(path: Path) -> tuple[list[Profiled], TrainedFirmware, list[str]]:
-    """Give the workloads of a profile, of which firmware they are, and what it lacks."""
+    """Return the workloads of a profile, their firmware, and what the profile lacks."""
     from drivelab.firmware.kind import firmware_run, incomplete, stored_profile
     from drivelab.firmware.training import trained_firmware
 
@@ -63,7 +63,7 @@ def _profiles(path: Path) -> tuple[list[Profiled], TrainedFirmware, list[str]]:
 
 
 def _values(model: FirmwareModel) -> dict[str, Any]:
-    """Give what ``--json`` prints of a model (docs/json-firmware.md)."""
+    """Return what ``--json`` prints for a model (docs/json-firmware.md)."""
     from drivelab.firmware_model.costs import COUNTS
 
     return {
@@ -134,7 +134,7 @@ def _text(values: dict[str, Any]) -> str:
                 [("count", "cycles", "memory ns", "static cycles", "static ns"), *costs], left=1
             ),
             "",
-            "Errors of the mean for workloads that were left out",
+            "Mean errors for workloads that were left out of training",
             "",
             *aligned([("what", "mean", "at most"), *accuracy], left=1),
             "",

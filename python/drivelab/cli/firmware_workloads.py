@@ -1,4 +1,4 @@
-"""Workloads of firmware as they are named on the command line."""
+"""Workloads of firmware, as they are named on the command line."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from drivelab.firmware.requests import RequestPlan
     from drivelab.workloads.workload import Workload
 
-#: All of table 4.
+#: All fifteen of table 4.
 FIFTEEN_TOGETHER: Final = "lee2021"
-# One part of so many is run unless asked otherwise.
+# One part in this many is run by default.
 _PART: Final = 50
 WORKLOAD_HELP: Final = (
     "lee2021 for all fifteen of Lee et al. 2021, table 4; a label of that table, for example RR; "
@@ -30,7 +30,7 @@ _FIT: Final = "keep"
 
 
 def add_length(parser: argparse.ArgumentParser) -> None:
-    """Add ``--part`` and ``--records``, how much of each workload is run, and ``--fit``."""
+    """Add ``--part`` and ``--records``, how much of each workload runs, and ``--fit``."""
     from drivelab._core import TRACE_FITS
 
     length = parser.add_mutually_exclusive_group()
@@ -56,7 +56,7 @@ def add_length(parser: argparse.ArgumentParser) -> None:
 
 
 def request_plan(args: argparse.Namespace, capacity_bytes: int) -> RequestPlan:
-    """Give which requests of each workload are run, by the options of `add_length`."""
+    """Return which requests of each workload are run, from the options of `add_length`."""
     from drivelab.firmware.requests import RECORD_REQUESTS, RequestPlan
 
     if args.records is None:
@@ -66,20 +66,20 @@ def request_plan(args: argparse.Namespace, capacity_bytes: int) -> RequestPlan:
 
 
 def named_workloads(names: Sequence[str], fit: str | None = None) -> dict[str, Workload]:
-    """Give workloads by their names, in order.
+    """Return workloads by their names, in this order.
 
     Parameters
     ----------
     names
-        As `WORKLOAD_HELP` says.
+        Names, as `WORKLOAD_HELP` describes them.
     fit
-        Where requests of traces fall, where that was said.
+        Where requests of traces go on the drive, if that was given.
 
     Raises
     ------
     UsageError
-        When one is unknown, named twice, or a file that cannot be read, or none is a trace whose
-        requests could fall elsewhere.
+        If one is unknown, named twice, or a file that cannot be read; or if `fit` is given and none
+        is a trace.
     """
     from drivelab.firmware.lee2021 import FIFTEEN
     from drivelab.workloads.trace import Trace
@@ -107,7 +107,7 @@ def _workload(name: str, fit: str) -> Workload:
     if name in {each.label for each in FIFTEEN}:
         return published_workload(name).workload()
     if len(name) <= _LABEL_LETTERS and not Path(name).exists():
-        # Says which labels there are.
+        # The error lists the known labels.
         published_workload(name)
     if Path(name).is_file() and not name.endswith(_SCENARIO):
         return Trace.of_files(RecordedFiles((name,)), fit=fit)

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.observed import Run
     from drivelab.runs.executor import TurningExecutors
 
-#: Files of a page.
+#: Files of a report.
 WRITTEN: Final = ("report", "tables", "result")
 _SUFFIX: Final = ".toml"
 _NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _MOST_GENERATIONS: Final = 1000
-# Of --hold: all of how the drive is built.
+# Choice of --hold: everything about how the drive is built.
 _BUILD: Final = "build"
 
 
@@ -83,9 +83,9 @@ def add_search(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
     Parameters
     ----------
     parser
-        Of the command.
+        The parser of the command.
     several
-        Whether several bases may be named, or none.
+        Whether several bases, or none, may be named.
     """
     from drivelab.preset_fit.fitting import USUAL_GENERATIONS
 
@@ -120,12 +120,12 @@ def add_search(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
 
 
 def base_and_file(args: argparse.Namespace) -> tuple[Base, Output]:
-    """Read ``--base``, and check that the preset of ``-o`` can be written and starts from it.
+    """Read ``--base``, and check that the preset of ``-o`` can be written and can start from it.
 
     Raises
     ------
     UsageError
-        When there is no such base, or the file may not be written or would name another drive.
+        If there is no such base, or if the file cannot be written or would name another drive.
     """
     from drivelab.cli.fit_bases import named_bases
 
@@ -186,17 +186,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse_another_folder(path: Path, base: Base) -> None:
-    """Refuse a file from which the preset could not start from its base, or would from another."""
+    """Refuse a file from which the preset could not find its base, or would find another."""
     if base.texts and Path(base.reference).resolve().parent != path.resolve().parent:
         raise UsageError(
-            f"{path} would start from {base.reference}, which has to lie in the same "
+            f"{path} would start from {base.reference}, which must be in the same "
             f"folder: write it as {Path(base.reference).parent / path.name}"
         )
     _refuse_another_drive(path, base)
 
 
 def _refuse_another_drive(path: Path, base: Base) -> None:
-    """Refuse a file in which the preset would start from another drive than the fitted one does."""
+    """Refuse a file in which the preset would start from another drive than the fitted one."""
     from drivelab._core import preset_names
     from drivelab.drives.presets.source import preset_at
     from drivelab.drives.presets.values import preset_values
@@ -206,12 +206,12 @@ def _refuse_another_drive(path: Path, base: Base) -> None:
         raise UsageError(f"{path.name} names no drive: use letters, digits, '.', '_' and '-'")
     if path.stem in (base.name, *base.texts, *preset_names()):
         raise UsageError(
-            f"{path.stem} is the name of a preset that others start from; call the file otherwise"
+            f"{path.stem} is the name of a preset that others start from; choose another file name"
         )
     try:
         read = preset_values(preset_at(str(path), preset_text(base.name, path.stem, {})))
         values = {one.key: one.value for one in read}
-        # What stands above the tables is said of the drive itself, and not taken over.
+        # Keys above the tables describe the base itself and are not copied.
         is_same = all(values.get(key) == base.values[key] for key in base.values if "." in key)
     except UsageError:
         is_same = False
@@ -253,7 +253,7 @@ def _tell(args: argparse.Namespace, fitted: Fitted, folder: OutputFolder | None)
 
 
 def fit_text(answer: dict[str, Any], fitted: Fitted, preset: Path) -> str:
-    """Write a fit's answer for people."""
+    """Return a fit's answer as text."""
     from drivelab.preset_fit.answer import amount_text, chosen_text, interval_text
 
     cells = [("", "base", "fitted", "95 % interval")]

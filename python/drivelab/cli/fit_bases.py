@@ -1,4 +1,4 @@
-"""Which presets `drivelab fit` begins with, and what probes of the run say of how it is built."""
+"""Which presets `drivelab fit` starts from, and what a run's probes say about the drive."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.candidate import Base
     from drivelab.preset_fit.observed import Run
 
-# Closed forms and drives in another state are presets too; a fit takes the drive itself.
+# Closed forms and drives in other states are presets too; a fit starts from the drive itself.
 _LEFT_OUT: Final = ("x25m-fob", "x25m-yoo2014", "x25m-yoo2014-planes", "lee2021-conventional")
 
 
 def named_bases(names: Sequence[str]) -> list[Base]:
-    """Read the presets that are named.
+    """Read the named presets.
 
     Raises
     ------
     UsageError
-        For a name that is none, or an array.
+        If a name is not a preset, or is an array.
     """
     from drivelab.drives.presets.source import read_preset
     from drivelab.drives.simulated.drive import PREFIX
@@ -39,7 +39,7 @@ def usual_bases(run: Run) -> list[Base]:
     Raises
     ------
     UsageError
-        When the run does not say what kind that is.
+        If the run does not say which kind that is.
     """
     from drivelab._core import preset_names
 
@@ -54,13 +54,13 @@ def usual_bases(run: Run) -> list[Base]:
         try:
             found += [] if name in _LEFT_OUT else named_bases([name])
         except UsageError:
-            # An array.
+            # An array cannot be fitted.
             continue
     return [base for base in found if base.kind == kind]
 
 
 def probed_run(path: Path) -> Run:
-    """Read a run, with what its probes found of how the drive is built."""
+    """Read a run, and what its probes found about how the drive is built."""
     from drivelab.campaign.header import stored_header
     from drivelab.campaign.stored import stored_measurements
     from drivelab.models.probed import probes_of

@@ -1,10 +1,9 @@
-"""The command `drivelab`: finds the command module, maps every error to a line and a code.
+"""The command `drivelab`: find the command's module, turn every error into a line and a code.
 
-A command is a module of this package with ``add_arguments(parser)`` and ``run(args)``. Only
-the module of the command that was asked for is imported, so that the tour (`drivelab
---help`) answers at once.
+A command is a module of this package with ``add_arguments(parser)`` and ``run(args)``. Only the
+module of the chosen command is imported, so that `drivelab --help` answers immediately.
 
-`EXIT_CODES` says how a command can end. A signal that we were started with ignored stays ignored.
+`EXIT_CODES` lists how a command can end. Signals that are ignored at the start stay ignored.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ EXIT_FAILED: Final = 1
 EXIT_MISTAKE: Final = 2
 EXIT_INTERRUPTED: Final = 130
 EXIT_READER_GONE: Final = 141
-#: How a command can end, for people.
+#: How a command can end, in words.
 EXIT_CODES: Final = {
     0: "done",
     1: "something failed: a drive, a disk, a measurement, a claim. What was measured is saved, "
@@ -47,11 +46,11 @@ EXIT_CODES: Final = {
     141: "the reader of the output went away, as `head` does",
     143: "stopped by SIGTERM; what was measured is saved",
 }
-# As a shell says it; the number of the signal is added.
+# As shells do: the number of the signal is added.
 EXIT_SIGNAL: Final = 128
-# Of a command in an error; it may name thousands of files.
+# Longest command shown in an error; it may name thousands of files.
 _MOST_COMMAND_LETTERS: Final = 1000
-# What was named cannot be a path here at all, whoever found out.
+# These errors mean that the path is impossible here, whoever reports them.
 _NO_PATHS: Final = {errno.ENAMETOOLONG, errno.ELOOP}
 
 
@@ -66,9 +65,9 @@ class Command:
     summary
         What it does, in half a line.
     example
-        A command line that works as it stands, or nearly.
+        A command line that works unchanged, or nearly.
     libraries
-        Which libraries it takes, a key of `LIBRARY_MIB`.
+        The libraries that it needs, a key of `LIBRARY_MIB`.
     """
 
     name: str
@@ -77,8 +76,8 @@ class Command:
     libraries: str = "none"
 
 
-#: Memory that the libraries of a command take, in MiB: what is touched, and address space.
-#: Measured with little data (`VmHWM`, `VmPeak` of /proc/PID/status), a quarter added.
+#: Memory that the libraries of a command need, in MiB: touched memory, and address space.
+#: Measured with little data (`VmHWM`, `VmPeak` of /proc/PID/status), plus a quarter.
 LIBRARY_MIB: Final = {
     "none": (32, 64),
     "numbers": (80, 256),
@@ -212,7 +211,7 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
     ),
 }
 COMMANDS: Final = {command.name: command for group in GROUPS.values() for command in group}
-#: What programs ask for, and people do not read.
+#: Commands for programs, not for people.
 FOR_PROGRAMS: Final = {
     command.name: command
     for command in (
@@ -267,7 +266,7 @@ def main(arguments: list[str] | None = None) -> int:
     Parameters
     ----------
     arguments
-        The words after ``drivelab``; `sys.argv` when not given.
+        The words after ``drivelab``; default `sys.argv`.
     """
     if arguments is None:
         arguments = sys.argv[1:]
@@ -305,9 +304,9 @@ def guarded(work: Callable[[], int]) -> int:
 
 
 def _open_standard_streams() -> None:
-    """Make sure that there is somewhere to write, and that no character stops it or acts there."""
+    """Make sure that there is somewhere to write, and that no character stops or controls it."""
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
-        # Left closed, its number would go to the next file that is opened.
+        # If it stayed closed, the next opened file would get its number.
         try:
             os.fstat(descriptor)
         except OSError:
@@ -324,15 +323,15 @@ def _open_standard_streams() -> None:
 
 
 def _hear_signals() -> None:
-    """Stop in order when a signal asks for it, and leave ignored signals ignored.
+    """Stop cleanly on a signal, and leave ignored signals ignored.
 
     A shell starts background jobs with SIGINT ignored, and nohup ignores SIGHUP. Python itself
-    installs its handler of SIGINT only where that is not ignored.
+    installs its handler of SIGINT only if SIGINT is not ignored.
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _on_terminate)
-    # Stops nobody. Ignored, it would hide how fio and other programs end.
+    # SIGCHLD stops nobody. If it were ignored, we could not see how fio and others end.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
@@ -399,10 +398,10 @@ def _run(command: Command, arguments: list[str]) -> int:
 
 
 def _draw_to_files() -> None:
-    """Set Matplotlib up for a process that is all ours; a notebook's stays as its owner wants it.
+    """Set up Matplotlib for a process that is all ours; in a notebook the owner's choice stays.
 
-    Read when Matplotlib is first imported: figures are drawn to files, whatever a shell is set
-    up for, and nobody needs to read where it keeps its font list.
+    Matplotlib reads this at its first import. Figures go to files, whatever the shell is set up
+    for, and nobody needs the message about its font cache.
     """
     import logging
 
@@ -411,7 +410,7 @@ def _draw_to_files() -> None:
 
 
 def _paragraph(text: str) -> str:
-    """Fill a docstring's paragraphs to the terminal; what is indented stays as it stands."""
+    """Wrap a docstring's paragraphs to the terminal; indented lines stay unchanged."""
     first, _, rest = text.partition("\n")
     width = shutil.get_terminal_size().columns - 2
     parts = (first + "\n" + textwrap.dedent(rest)).strip().split("\n\n")
@@ -452,7 +451,7 @@ def _to_report(panic: PanicError) -> str:
 
 
 def _complain(message: str) -> None:
-    # One line, whatever the text holds: scripts and tests count on it.
+    # One line, whatever the text contains: scripts and tests rely on it.
     line = " ".join(message.split())
     try:
         print(f"drivelab: {line}", file=sys.stderr, flush=True)
@@ -461,7 +460,7 @@ def _complain(message: str) -> None:
 
 
 def _discard_output() -> None:
-    """Point standard output at nothing, so that its flush at exit raises no second error."""
+    """Redirect standard output to nothing, so that its flush at exit raises no second error."""
     try:
         _discard(sys.stdout.fileno())
     except (OSError, ValueError):

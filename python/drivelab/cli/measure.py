@@ -19,7 +19,7 @@ from drivelab.cli.drive_options import (
     plan_of,
     refuse_options_without_effect,
 )
-from drivelab.cli.replay_progress import check_replayed_whole, replay_told
+from drivelab.cli.replay_progress import check_replayed_whole, replay_reported
 from drivelab.cli.terminal import in_lines, show
 from drivelab.cli.trace_options import add_trace, measured_trace_of
 from drivelab.drives.write_pattern import WRITES
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         plan = plan.counted_whole()
         check_replayed_whole(args.drive, plan)
     with open_named(args, [workload]) as drive:
-        with replay_told(drive, workload):
+        with replay_reported(drive, workload):
             (measurement,) = measured_in_order(drive, [workload], plan)
         drive_name, kind = drive.name, drive.kind
         variability: str | None = getattr(drive, "variability", None)
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _workload_of(args: argparse.Namespace) -> Characteristics | Trace:
-    """Make the workload: a trace that is named, or characteristics."""
+    """Return the named trace, or a workload of the characteristics."""
     trace = measured_trace_of(args)
     if trace is not None:
         return trace
@@ -95,11 +95,11 @@ def _workload_of(args: argparse.Namespace) -> Characteristics | Trace:
 def _with_notes(
     rows: Sequence[tuple[str, str]], trace: Trace, measurement: Measurement, kind: str
 ) -> list[tuple[str, str]]:
-    """Say first that a replay was late, and below the workload what is special about it."""
+    """Return the text with a note first if a replay was late, and further notes below."""
     from drivelab.cli.trace_text import fio_notes
     from drivelab.workloads.trace_notes import trace_notes
 
-    # Where it only reads and writes, all of it was said above.
+    # If the trace only reads and writes, the lines above say everything.
     if not any(each.trim or each.flush for each in measurement.streams):
         rows = [(label, text) for label, text in rows if label != STREAM]
     late = [each.lateness for each in measurement.streams if each.lateness is not None]
@@ -113,7 +113,7 @@ def _with_notes(
 
 
 def describe(measurement: Measurement) -> dict[str, Any]:
-    """Give what ``--json`` prints about a measurement (docs/json-measure.md)."""
+    """Return what ``--json`` prints for a measurement (docs/json-measure.md)."""
     from drivelab.runs.columns import PERCENTILES
 
     values = measurement.to_json()
@@ -150,7 +150,7 @@ def describe(measurement: Measurement) -> dict[str, Any]:
 
 
 def _of_stream(streams: Sequence[StreamResult]) -> dict[str, Any]:
-    """Give the trims, the flushes and the lateness of a trace's stream."""
+    """Return the trims, the flushes and the lateness of a trace's stream."""
     found: dict[str, Any] = {}
     for stream in streams:
         parts = {"trim": stream.trim, "flush": stream.flush, "lateness": stream.lateness}

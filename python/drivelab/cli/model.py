@@ -88,12 +88,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure, fit, report, and say how good the models are.
+    """Measure, fit, report, and print how good the models are.
 
     Raises
     ------
     RunError
-        When measurements failed, after everything was made from the others.
+        If measurements failed; raised after everything was made from the others.
     """
     if args.own_files is not None:
         refuse_measuring(args, add_arguments)
@@ -136,9 +136,9 @@ def _alone(typed: argparse.Namespace, args: argparse.Namespace) -> int:
 
 
 def _both(args: argparse.Namespace, path: Path) -> int:
-    """Measure once sustained writes and once a burst, and compare both.
+    """Measure once with burst and once with sustained writes, and compare both.
 
-    The burst comes first: it is to find a real drive as it is.
+    The burst comes first, because it must find a real drive unchanged.
     """
     from drivelab.cli.report import compared, comparison_folder
     from drivelab.store import is_run
@@ -165,7 +165,7 @@ def _both(args: argparse.Namespace, path: Path) -> int:
 
 
 def _one(args: argparse.Namespace, path: Path) -> tuple[dict[str, Any], str, str | None]:
-    """Do it with one kind of writes; give the answer, as text too, and what failed."""
+    """Measure with one kind of writes; return the answer, its text, and what failed."""
     from drivelab.models.limits import limits_of
     from drivelab.models.of_run import accuracy_rows, weights_of
     from drivelab.pages.fitted import fit_and_report
@@ -173,7 +173,7 @@ def _one(args: argparse.Namespace, path: Path) -> tuple[dict[str, Any], str, str
     _check_files(path)
     with _campaign(args, path) as store:
         designed = store.header["design"]
-        # A budget may have had room for what lasts.
+        # The budget may have been large enough for sustained writes.
         args.writes = store.header["plan"].get("writes", BURST)
         failures, ended = store.failures(), store.header.get("ended")
         try:
@@ -239,7 +239,7 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
 
 
 def _check_files(path: Path) -> None:
-    """Refuse a run whose files somebody changed, before hours of measuring."""
+    """Refuse a run with files that somebody changed, before hours of measuring."""
     from drivelab.campaign.header import stored_header
     from drivelab.pages.fitted import check_run_files
     from drivelab.store import EmptyRunError, RunStore, is_run
@@ -250,7 +250,7 @@ def _check_files(path: Path) -> None:
         with RunStore.open(path) as store:
             header = stored_header(store)
     except (EmptyRunError, UsageError, RunError):
-        # Whoever opens it to go on says what is wrong.
+        # Opening the run reports what is wrong.
         return
     check_run_files(path, header)
 
@@ -265,7 +265,7 @@ def _failed(args: argparse.Namespace, path: Path, failures: Sequence[Failure]) -
 
 
 def default_run(drive: str, design: str, seed: int) -> Path:
-    """Name the run folder, the same for the same words, so that a rerun resumes it."""
+    """Return the run's folder, the same for the same words, so that the same command resumes."""
     words = re.sub(r"[^A-Za-z0-9]+", "-", f"{drive} {design}").strip("-")
     return Path("runs") / f"{words[:100]}-seed-{seed}"
 
@@ -295,7 +295,7 @@ def _text(answer: dict[str, Any], fitted: Fitted) -> str:
 
 
 def ended_text(answer: Mapping[str, Any]) -> list[str]:
-    """Say what ended a run that asks round by round, and what error was to be expected then."""
+    """Return what ended a run that asks round by round, and the expected error at that time."""
     ended = answer["ended"]
     if ended is None:
         return []
@@ -308,16 +308,16 @@ def ended_text(answer: Mapping[str, Any]) -> list[str]:
     parts = answer["parts"]
     held = sum(parts[name] for name in FITTED)
     if ended["ended_by"] == "measurements" and goal["measurements"] not in (None, held):
-        why = f"it has {held:,} measurements already, and {goal['measurements']:,} were asked for"
+        why = f"it already has {held:,} measurements, and {goal['measurements']:,} were asked for"
     lines = [f"ended: {why}"]
     if ended["expected_error_ratio"] is not None:
         ratio, deviation = ended["expected_error_ratio"], ended["expected_error_deviation_ratio"]
-        lines[0] += f"; error to be expected: {100 * ratio:.1f} % ± {100 * deviation:.1f}"
+        lines[0] += f"; expected error: {100 * ratio:.1f} % ± {100 * deviation:.1f}"
     return lines
 
 
 def half_width_text(answer: Mapping[str, Any]) -> list[str]:
-    """Say how many measurements reached the half-width that was asked for, if one was."""
+    """Return how many measurements reached the half-width that was asked for, if one was."""
     ratio, reached = answer["half_width_ratio"], answer["half_width_reached_workloads"]
     if ratio is None:
         return []

@@ -1,7 +1,7 @@
-"""The drives of `drivelab model`: several side by side, and those of other machines.
+"""The drives of `drivelab model`: several in parallel, and those of other machines.
 
-Each drive has a run of its own. A drive ``HOST:/PATH`` is measured by a worker on its machine, one
-drive of a machine at a time; simulated drives are measured on the machines that are left, or here.
+Each drive has its own run. A drive ``HOST:/PATH`` is measured by a worker on its machine, one drive
+per machine at a time. Simulated drives are measured on the remaining machines, or here.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from drivelab.drives.real.preview import RealPreview
     from drivelab.runs.executor import Executor, Executors
 
-# What is for one kind of drive alone, where a command names both.
+# Options for one kind of drive, if a command names both kinds.
 _OF_REAL: Final = {"on_failure": None, "endurance": None}
 _OF_SIMULATED: Final = {"workers": None}
 
 
 def separated(args: argparse.Namespace) -> list[argparse.Namespace]:
-    """Give the arguments as each drive alone would have them, and find the machines of drives.
+    """Return the arguments for each drive alone, and find the machines of drives.
 
     Raises
     ------
     UsageError
-        When a machine is not known, a drive is named twice, or options do not go together.
+        If a machine is not known, a drive is named twice, or options contradict each other.
     """
     is_mixed = len({kind_of(name) == "real" for name in args.drives}) > 1
     for name in args.allow_destructive or ():
@@ -67,7 +67,7 @@ def separated(args: argparse.Namespace) -> list[argparse.Namespace]:
 
 
 def _host(args: argparse.Namespace) -> Any:
-    """Find the machine of a drive, and its path there; ``None`` for drives of this one."""
+    """Return the machine of a drive and the path there; ``None`` for drives of this machine."""
     from drivelab.runs.workers.cluster import host_of, names_a_host, read_cluster
 
     name = args.drive
@@ -88,14 +88,14 @@ def _host(args: argparse.Namespace) -> Any:
 
 
 def open_anywhere(args: argparse.Namespace, run: Path) -> Drive:
-    """Open the drive, wherever it is.
+    """Open the drive, here or on another machine.
 
     Parameters
     ----------
     args
-        As `separated` gives them.
+        Arguments as `separated` returns them.
     run
-        The folder of its run here.
+        The folder of its run on this machine.
     """
     if args.host is None:
         return open_named(args)
@@ -130,7 +130,7 @@ def look_anywhere(args: argparse.Namespace) -> RealPreview:
 
 
 def executors_of(args: argparse.Namespace) -> Executors:
-    """Give who measures: on a drive of another machine its worker, which keeps results there."""
+    """Return who measures: for a drive of another machine its worker, which stores results."""
     if args.host is None:
         return check_executor(args)
 
@@ -154,16 +154,16 @@ def run_several(
     Parameters
     ----------
     args
-        What was typed.
+        The command's arguments.
     alone
-        As `separated` gives it.
+        Arguments of each drive, as `separated` returns them.
     one_of
-        Measures one drive into a folder; gives the answer, its text, and what failed.
+        Measures one drive into a folder; returns the answer, its text, and what failed.
 
     Raises
     ------
     RunError
-        When a drive failed, after the others are done and compared.
+        If a drive failed; raised after the others are done and compared.
     """
     from drivelab.cli.report import compared, comparison_folder
     from drivelab.pages.several_runs import default_folder
@@ -181,23 +181,23 @@ def run_several(
         answer, text, failed = one_of(one, one.out)
         return [{"answer": answer, "text": text, "failed": failed, "path": str(one.out)}]
 
-    told, failure = run_drives(args, alone, work, machines.get)
-    runs = [Path(each["path"]) for each in told]
+    answers, failure = run_drives(args, alone, work, machines.get)
+    runs = [Path(each["path"]) for each in answers]
     comparison, text = compared(runs, out) if 1 < len(runs) <= MOST_LINES else ({}, "")
     if len(runs) > MOST_LINES:
         tell(f"{len(runs)} drives are not compared: `drivelab report` compares up to {MOST_LINES}")
     if args.json:
-        models = [each["answer"] for each in told]
+        models = [each["answer"] for each in answers]
         print(
             json.dumps(
                 {"report": None, "pdf": None, "runs": [], **comparison, "models": models}, indent=2
             )
         )
     else:
-        show("\n\n".join([*(each["text"] for each in told), *([text] if text else [])]))
+        show("\n\n".join([*(each["text"] for each in answers), *([text] if text else [])]))
     if failure is not None:
         raise failure
-    failed = [each["failed"] for each in told if each["failed"] is not None]
+    failed = [each["failed"] for each in answers if each["failed"] is not None]
     if failed:
         raise RunError("; ".join(failed))
     return 0

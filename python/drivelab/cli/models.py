@@ -1,4 +1,4 @@
-"""Which of a run's models is meant, and how good they are in words, for several commands."""
+"""Which of a run's models is asked for, and how good it is, for several commands."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ if TYPE_CHECKING:
 
     from drivelab.models.model import PerformanceModel
 
-#: Percent of workloads that an interval holds, unless something else is asked for.
+#: Default percentage of workloads that an interval contains.
 DEFAULT_LEVEL: Final = "90"
-# Columns stay as narrow as their numbers.
+# Columns are as narrow as their numbers.
 _HEAD_WIDTH: Final = 11
-#: Of features and estimator: the one that cross-validation found best.
+#: The choice of features and estimator that cross-validation found best.
 AUTO: Final = "auto"
 
 
 def asked_features(args: argparse.Namespace) -> str | None:
-    """Give the features that were asked for; None is the best."""
+    """Return the features that were asked for; None is the best."""
     return None if args.features == AUTO else str(args.features)
 
 
 def asked_estimator(args: argparse.Namespace) -> str | None:
-    """Give the estimator that was asked for; None is the best."""
+    """Return the estimator that was asked for; None is the best."""
     return None if args.estimator == AUTO else str(args.estimator)
 
 
 def accuracy_text(model: PerformanceModel) -> str:
-    """Write the mean relative errors as a table, what was chosen, and what limits the drive."""
+    """Return the mean relative errors as a table, what was chosen, and what limits the drive."""
     from drivelab.models.exhibits.accuracy_words import (
         accuracy_meaning,
         chosen_words,
@@ -40,5 +40,5 @@ def accuracy_text(model: PerformanceModel) -> str:
     from drivelab.models.limits import limits_of
 
     lines = table_lines(relative_errors(model.evaluation), head_width=_HEAD_WIDTH)
-    told = [chosen_words(model), limits_sentence(limits_of(model))]
-    return "\n".join([*lines, *accuracy_meaning(model.evaluation), "", *told])
+    sentences = [chosen_words(model), limits_sentence(limits_of(model))]
+    return "\n".join([*lines, *accuracy_meaning(model.evaluation), "", *sentences])

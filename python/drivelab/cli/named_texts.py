@@ -1,4 +1,4 @@
-"""Texts that the package has ready under names: listed, or one printed so that it can be edited."""
+"""Texts that the package contains by name: list them, or print one to edit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_named(parser: argparse.ArgumentParser) -> None:
-    """Add the name of the one that is wanted, and ``--json``."""
+    """Add the name of the text, and ``--json``."""
     parser.add_argument(
         "name",
         nargs="?",
@@ -34,22 +34,22 @@ def list_or_print(
     text_of: Callable[[str], str],
     uses: Sequence[str],
 ) -> None:
-    """Print what was asked for.
+    """Print the list, or the text that was asked for.
 
     Parameters
     ----------
     args
-        The name or none, and whether as JSON.
+        The name, or None for the list, and whether to print JSON.
     key
-        Of the list in JSON.
+        Key of the list in JSON.
     rows
-        Name and line of each that was checked: all, or the one that is named.
+        Name and summary of each text that was checked: all of them, or the named one.
     described
-        Gives what JSON says of them.
+        Returns what JSON contains for them.
     text_of
-        Gives a text as it was written, comments too.
+        Returns a text unchanged, with its comments.
     uses
-        What can be done with one: a command line each.
+        What can be done with one: one command line each.
     """
     if args.json:
         print(json.dumps({key: list(described())}, indent=2))

@@ -1,4 +1,4 @@
-"""Writing the files that a command was asked for by name."""
+"""Write the files that a command was asked for by name."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Sequence
 
-#: Names standard output, or standard input, where a command takes it.
+#: Means standard output, or standard input, if a command accepts it.
 STANDARD: Final = "-"
-# Whatever else goes wrong lies in the path that was named.
+# Every other error is a mistake in the path that was named.
 _FAILURES: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-# They say how and where to answer, not what is asked.
+# These options change how and where to answer, not the question.
 _SWITCHES: Final = {"--force", "--json"}
 _PLACES: Final = {"--csv", "--log", "--save-state", "--output", "--out", "--report", "-o"}
 
 
 @contextmanager
 def output_errors(path: Path) -> Iterator[None]:
-    """Turn what the system says about writing a file into one line.
+    """Turn the system's error about writing a file into one line.
 
     Raises
     ------
     UsageError
-        When nothing can be written there.
+        If the path cannot be written.
     RunError
-        When the disk is full or fails.
+        If the disk is full or fails.
     """
     try:
         yield
@@ -62,13 +62,13 @@ def add_force(parser: argparse._ActionsContainer) -> None:
 
 
 def answer_to(args: argparse.Namespace, kind: str, path: Path) -> Output:
-    """Give the output that answers this command line: the same question in the same folder."""
+    """Return the output for this command line; the same question has the same output."""
     words = shlex.join(["drivelab", *_question(shlex.split(args.command)[1:])])
     return Output(path, kind, f"`{words}` in {Path.cwd()}")
 
 
 def _question(words: Sequence[str]) -> list[str]:
-    """Leave out how and where to answer; the order of options is no other question."""
+    """Return the question alone; the order of options does not change it."""
     alone: list[str] = []
     asked: list[list[str]] = []
     rest = iter(words)
@@ -96,20 +96,20 @@ def check_files(
     force: bool,
     inputs: Iterable[Path | None] = (),
 ) -> None:
-    """Refuse files that could not be written, before what they are to hold is worked out.
+    """Refuse files that could not be written, before their content is computed.
 
     Parameters
     ----------
     wanted
-        The endings that each file may have, and the file; `None` where none is asked for.
+        The allowed endings and the path of each file; `None` if no file is wanted.
     force, inputs
-        As `drivelab.outputs.check_outputs` takes them.
+        As in `drivelab.outputs.check_outputs`.
 
     Raises
     ------
     UsageError
-        When a name does not end so, is a folder, nothing can be made in its folder, or what is
-        there may not be replaced.
+        If a name has another ending or is a folder, if nothing can be created in its folder, or if
+        an existing file may not be replaced.
     """
     outputs = [(endings, output) for endings, output in wanted if output is not None]
     for endings, output in outputs:
@@ -124,7 +124,7 @@ def check_files(
             raise UsageError(f"{path} does not end in {ending}, which is what is written there")
         if path.is_dir():
             raise UsageError(f"{path} is a folder; name a file")
-        # Where a link leads to, that folder counts.
+        # For a link, the folder of its target counts.
         folder = (without_links(path) if path.is_symlink() else path).parent
         if not folder.is_dir():
             raise UsageError(f"there is no folder {folder} to write {path.name} into")
@@ -136,17 +136,17 @@ def check_files(
 
 
 def is_standard(path: Path) -> bool:
-    """Tell whether a file's name stands for standard output."""
+    """Return whether a file's name means standard output."""
     return str(path) == STANDARD
 
 
 def write_file(output: Output, content: str | bytes, *, force: bool) -> None:
-    """Write a file whole or not at all, folders above it are made; or to standard output.
+    """Write a whole file or nothing, to a path (its folders are created) or to standard output.
 
     Raises
     ------
     UsageError, RunError
-        As `output_errors` distinguishes them; also when an existing file may not be replaced.
+        As `output_errors` distinguishes them; also if an existing file may not be replaced.
     """
     if is_standard(output.path):
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""What `drivelab model --from` takes and does: models of measurements that exist already."""
+"""`drivelab model --from`: models of measurements that exist already."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from drivelab.models.own.model import FittedTable
 
-#: Of the options of `drivelab model`, those that say nothing about measuring, by where they go.
+#: Options of `drivelab model` that are not about measuring, by their attribute.
 _OWN: Final = ("own_files", "targets", "columns", "features_from", "group", "last_share", "force")
 _SHARED: Final = ("out", "json", "seed", "command")
 
@@ -84,19 +84,19 @@ def refuse_measuring(
     Parameters
     ----------
     args
-        What was asked.
+        The command's arguments.
     add_arguments
         Adds every option of the command.
 
     Raises
     ------
     UsageError
-        With the first option that says how to measure.
+        For the first option that says how to measure.
     """
     if args.drives:
         raise UsageError(
             f"{' '.join(args.drives)} and --from: models are fitted to a drive or to files; leave "
-            "one out (several files stand behind one --from)"
+            "one out (--from takes several files)"
         )
     parser = CommandParser()
     add_arguments(parser)
@@ -111,11 +111,11 @@ def refuse_measuring(
 
 
 def refuse_without_files(args: argparse.Namespace) -> None:
-    """Refuse options for files, or neither drive nor files, without ``--from``."""
+    """Refuse options for files without ``--from``, and a command with neither drive nor files."""
     if not args.drives:
         raise UsageError(
-            "DRIVE is missing (see `drivelab model --help`); your own measurements stand behind "
-            "--from"
+            "DRIVE is missing (see `drivelab model --help`); to use your own measurements, name "
+            "their --from"
         )
     options = {"targets": "--target", "columns": "--column", "features_from": "--features-from"}
     options |= {"group": "--group", "last_share": "--test-last", "force": "--force"}
@@ -145,7 +145,7 @@ def _share(text: str) -> float:
 
 
 def fit_own(args: argparse.Namespace) -> int:
-    """Fit models to the files, write them with their report, and say how good they are."""
+    """Fit models to the files, write them with their report, and print how good they are."""
     from drivelab.models.own.model import Asked, fit_table
     from drivelab.models.own.reading import read_files
     from drivelab.pages.own import check_own_folder, write_own
@@ -174,7 +174,7 @@ def fit_own(args: argparse.Namespace) -> int:
 
 
 def summary(found: FittedTable) -> dict[str, Any]:
-    """Give what ``--json`` says of the models (docs/json-own.md)."""
+    """Return what ``--json`` prints about the models (docs/json-own.md)."""
     model = found.model
     return {
         "files": [{"file": file, "rows": rows} for file, rows in model.files],
@@ -225,7 +225,10 @@ def _text(answer: dict[str, Any], found: FittedTable, out: Path) -> str:
 
     lines = [read_words(found), *(f"({remark})" for remark in answer["remarks"]), ""]
     lines += table_lines(accuracy_lines_table(found.model), left=2)
-    lines += ["(means over rows of groups that a fit had not seen; * answers)", ""]
+    lines += [
+        "(means over rows of groups that a fit had not seen; * marks the model that answers)",
+        "",
+    ]
     if found.last:
         lines += [*table_lines(last_rows_table(found), left=1), ""]
     setting = next(iter(found.table))

@@ -1,4 +1,4 @@
-"""Answers of a model of somebody's own measurements: one setting, or a file of them."""
+"""Predictions by a model of your own measurements: one setting, or a file of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from drivelab.models.own.model import OwnModel
     from drivelab.models.own.target_model import TargetModel
 
-#: The name of the last column of a file of answers.
+#: Name of the last column in a file of predictions.
 OUTSIDE: Final = "outside_training"
 
 
@@ -32,12 +32,12 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def predict_own(args: argparse.Namespace) -> int:
-    """Answer ``--set``, options of characteristics, or ``--file``."""
+    """Predict from ``--set``, from options of characteristics, or from ``--file``."""
     from drivelab.models.own.model_file import load
 
     if args.features != AUTO:
         raise UsageError(
-            "--features is for models of a drive; of your own measurements each model sees the "
+            "--features is for models of a drive; each model of your own measurements sees the "
             "same columns"
         )
     model = load(args.model)
@@ -72,7 +72,7 @@ def _given(args: argparse.Namespace) -> dict[str, str]:
 
 
 def predict(model: OwnModel, given: dict[str, str], estimator: str | None = None) -> dict[str, Any]:
-    """Give what ``--json`` prints (docs/json-own.md)."""
+    """Return what ``--json`` prints (docs/json-own.md)."""
     from drivelab.models.own.target_model import best_of
 
     table = model.settings(given)
@@ -152,7 +152,8 @@ def _text(answer: dict[str, Any], level: float) -> str:
             f"{name:<{width}}{value_text(name, one['value']):<14}  {off}  ({one['estimator']})"
         )
     lines += [
-        f"{'careful':<{width}}{one['name']} is below 0, and no row was: the answer is invalid"
+        f"{'careful':<{width}}{one['name']} is below 0, and no measured row was: the answer is "
+        "invalid"
         for one in answer["targets"]
         if one["below_zero"]
     ]
@@ -174,7 +175,7 @@ def _text(answer: dict[str, Any], level: float) -> str:
 
 
 def _predict_file(args: argparse.Namespace, model: OwnModel) -> int:
-    """Answer every row of a file into ``--out``, whole or not at all."""
+    """Predict every row of a file and write ``--out``, whole or not at all."""
     import numpy as np
 
     from drivelab.cli.outputs import STANDARD
@@ -189,7 +190,7 @@ def _predict_file(args: argparse.Namespace, model: OwnModel) -> int:
         raise UsageError("--json is for one setting; the answers to --file are CSV")
     if args.file == STANDARD:
         raise UsageError(
-            "name a file behind --file; models of your own measurements read no stream"
+            "--file needs a file's name; models of your own measurements read no standard input"
         )
     level = int(args.level or DEFAULT_LEVEL) / 100
     read = read_files([Path(args.file)])
@@ -219,6 +220,8 @@ def _predict_file(args: argparse.Namespace, model: OwnModel) -> int:
         done += f", {beyond:,} of them outside what was measured: they have no interval"
     for name, rows in invalid.items():
         if rows:
-            done += f"; {name} is below 0 in {rows:,}, and in no row measured: these are invalid"
+            done += (
+                f"; {name} is below 0 in {rows:,} rows and in no measured row: these are invalid"
+            )
     print(f"drivelab: {done}", file=sys.stderr)
     return 0

@@ -32,7 +32,7 @@ _USUAL_ROUNDS: Final = 20
 _MOST_ROUNDS: Final = 1000
 _EXIT_NOT_HELD: Final = 1
 _WRITTEN: Final = ("report", "tables", "result")
-#: Below --out, where the run of each kind of drive lies.
+#: Subfolder of --out with the run of each kind of drive.
 RUNS: Final = "drives"
 
 
@@ -125,7 +125,7 @@ def _folder(args: argparse.Namespace) -> OutputFolder:
 def _placed(
     args: argparse.Namespace, plan: PlacementPlan, window: Window
 ) -> tuple[Placement, Window]:
-    """Place; give the shortest window of all drives, and what was found."""
+    """Place; return the shortest window of all drives, and what was found."""
     from contextlib import ExitStack
 
     from drivelab.drives.naming import open_simulated
@@ -157,7 +157,7 @@ def _word(name: str) -> str:
 
 
 def _folder_name(drive: str) -> str:
-    """Give what the folder of a drive's run is called; no two drives have the same."""
+    """Return the name of the folder for a drive's run; no two drives have the same."""
     import hashlib
     import re
 

@@ -1,4 +1,4 @@
-"""A placement as text: what goes where, what it costs, what holds; or what is in the way."""
+"""A placement as text: what goes where, what it costs, which limits are met or in the way."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def text(answer: Mapping[str, Any], placement: Placement) -> str:
-    """Write what was found.
+    """Return the text of a placement.
 
     Parameters
     ----------
     answer
-        What ``--json`` prints, each text in one line.
+        What ``--json`` prints, with each text on one line.
     placement
-        Behind it.
+        The placement that the answer was made from.
     """
     if placement.drives:
         lines = _placed(answer, placement)
@@ -37,7 +37,7 @@ def text(answer: Mapping[str, Any], placement: Placement) -> str:
 
 
 def _placed(answer: Mapping[str, Any], placement: Placement) -> list[str]:
-    # A bound that is broken comes before everything else.
+    # A broken limit comes before everything else.
     broken = [] if placement.holds else [answer["headline"], *answer["cautions"], ""]
     lines = [*broken, *_workloads(placement), "", *_drives(answer, placement), ""]
     if not broken:
@@ -65,7 +65,7 @@ def _workloads(placement: Placement) -> list[str]:
                     _bounds(each, at, plan.demands[at].bounds.given()),
                 ]
             )
-    # The name of a drive stands above its workloads, as wide as it is.
+    # The name of a drive may be as wide as it is; its workloads are below it.
     lines = []
     for place, line in enumerate(aligned(rows, left=1)):
         lines += [heads[place], line] if place in heads else [line]
@@ -73,7 +73,7 @@ def _workloads(placement: Placement) -> list[str]:
 
 
 def _bounds(shared: Shared, at: int, bounds: Mapping[str, float]) -> str:
-    """Write the bounds of a workload; what is broken says so."""
+    """Yield the limits of a workload; a broken one is marked."""
     return bounds_text(shared, at, bounds).removeprefix("holds: ")
 
 

@@ -133,7 +133,7 @@ def predict(
     features: str | None = None,
     estimator: str | None = None,
 ) -> dict[str, Any]:
-    """Give what ``--json`` prints (docs/json-model.md)."""
+    """Return what ``--json`` prints (docs/json-model.md)."""
     from drivelab.models.measured import METRICS
 
     keys = {metric: model.key(metric, features, estimator) for metric in METRICS}
@@ -175,7 +175,7 @@ def predict(
 
 
 def _origin(model: PerformanceModel) -> dict[str, Any]:
-    """Say of which drive a model is; whoever wrote the file may have written anything here."""
+    """Return which drive a model is of; the file may contain anything here."""
     from drivelab.exhibits.quantities import PROVENANCE
 
     def named(where: str, key: str) -> str | None:
@@ -222,7 +222,7 @@ def _intervals(
     from drivelab.models.intervals import LEVELS
 
     coverage = model.evaluation.check_coverage
-    # It was found for the best models alone.
+    # Known only for the best models.
     held = {} if coverage is None or model.best[key.metric] != key else coverage[key.metric]
     rows: list[dict[str, float | None]] = []
     for level in LEVELS:

@@ -1,4 +1,4 @@
-"""A file of workloads answered by a model: CSV in, CSV out, whole or not at all."""
+"""Predict a file of workloads with a model: CSV in, CSV out, whole or not at all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def predict_file(args: argparse.Namespace) -> int:
-    """Answer ``--file`` into ``--out`` and say on standard error what was done."""
+    """Answer ``--file`` into ``--out`` and print on standard error what was done."""
     from drivelab.models.bulk import bulk_predictor
     from drivelab.models.of_run import load_model
     from drivelab.workloads.characteristics import FIELDS
@@ -93,7 +93,7 @@ def _source(name: str) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def answers_sink(args: argparse.Namespace) -> Iterator[BinaryIO]:
-    """Give a place for the answers, that nobody sees before they are complete."""
+    """Yield a place to write answers; nobody sees them before they are complete."""
     from drivelab.cli.outputs import answer_to, output_errors
     from drivelab.outputs import check_outputs, whole_output
 
@@ -108,7 +108,7 @@ def answers_sink(args: argparse.Namespace) -> Iterator[BinaryIO]:
     output = answer_to(args, "answers", path)
     read = list(args.trace or ())
     if args.file == STANDARD:
-        # Nobody knows whether it says the same another time.
+        # An input that is not a file may read differently another time.
         output = replace(output, of=f"{output.of}, at {time.time_ns()}")
     elif args.file is not None:
         read.append(Path(args.file))

@@ -1,4 +1,4 @@
-"""A prediction in words: what, how sure, by which model and why."""
+"""A prediction as text: values, how sure they are, by which model and why."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from drivelab.workloads.characteristics import Characteristics
 
 _COLUMN: Final = 14
-# An error of a per cent leaves three digits a meaning, a smaller one four.
+# With an error of a per cent three digits mean something, with a smaller one four.
 _SMALL_ERROR: Final = 0.01
 _DIGITS: Final = 3
 _FINE_DIGITS: Final = 4
 
 
 def answer_text(answer: dict[str, Any], workload: Characteristics, level: float) -> str:
-    """Write what `drivelab.cli.predict.predict` found, with the intervals of one level."""
+    """Return the text of what `drivelab.cli.predict.predict` found, with intervals of one level."""
     from drivelab.exhibits.quantities import METRICS, PROVENANCE, share_text, workload_text
 
     drive = answer["drive"] or "a drive without a name"
@@ -45,7 +45,7 @@ def _line(label: str, text: str) -> str:
 
 
 def _both_units(answer: dict[str, Any]) -> dict[str, str]:
-    """Write the prediction, in as many digits as its error leaves a meaning."""
+    """Return the prediction in both units, with as many digits as its error allows."""
     errors = {metric: used["mre_ratio"] for metric, used in answer["used"].items()}
 
     def text(metric: str, factor: float) -> str:
@@ -61,7 +61,7 @@ def _both_units(answer: dict[str, Any]) -> dict[str, str]:
 
 
 def significant(value: float, digits: int) -> str:
-    """Write a number above 0 with this many digits, thousands separated: 12,300 or 0.0123."""
+    """Return a number above 0 with this many digits and thousands separated: 12,300 or 0.0123."""
     if not 0 < value < math.inf:
         return f"{value:g}"
     places = digits - 1 - math.floor(math.log10(value))
@@ -86,14 +86,14 @@ def _ends(answer: dict[str, Any], metric: str, level: float) -> str:
         f"{significant(end, _DIGITS)} IOPS" if metric == "iops" else METRICS[metric].text(end)
         for end in (row["low"], row["high"])
     )
-    # The unit once, where it is the same.
+    # Write the unit once if both ends have the same.
     if low.split(" ")[-1] == high.split(" ")[-1]:
         low = low.rsplit(" ", 1)[0]
     return f"{100 * level:g} %: {low} to {high}"
 
 
 def _intervals(answer: dict[str, Any], level: float) -> list[str]:
-    """Say what the intervals promise, or why there are none."""
+    """Return what the intervals promise, or why there are none."""
     from drivelab.models.intervals import workloads_needed
 
     shown = f"{100 * level:g} %"
@@ -110,7 +110,7 @@ def _intervals(answer: dict[str, Any], level: float) -> list[str]:
 
 
 def _off_grid(answer: dict[str, Any]) -> list[str]:
-    """Say how far the models are off between the values of their design."""
+    """Return how far the models are off between the values of their design."""
     from drivelab.exhibits.quantities import METRICS, share_text
 
     errors = {metric: used["off_grid_mre_ratio"] for metric, used in answer["used"].items()}
@@ -140,7 +140,7 @@ def _nearest(answer: dict[str, Any]) -> list[str]:
 
 
 def _reasons(answer: dict[str, Any]) -> list[str]:
-    """Say which models answered and why: once, where the same one answered every metric."""
+    """Return which models answered and why; only once if the same model answered every metric."""
     from drivelab.exhibits.quantities import METRICS, share_text
 
     used = answer["used"]
@@ -151,22 +151,22 @@ def _reasons(answer: dict[str, Any]) -> list[str]:
     if len(kinds) == 1:
         ((features, estimator, chosen),) = kinds
         each = ", ".join(f"{labels[one]} {errors[one]} {others[one]}" for one in used)
-        told = [f"{features} {estimator}, {chosen}: {each}"]
+        reasons = [f"{features} {estimator}, {chosen}: {each}"]
     else:
-        told = [
+        reasons = [
             f"{labels[metric]}: {one['features']} {one['estimator']} {errors[metric]}, "
             f"{one['chosen']} {others[metric]}"
             for metric, one in used.items()
         ]
-    return [_line("" if number else "why", text) for number, text in enumerate(told)]
+    return [_line("" if number else "why", text) for number, text in enumerate(reasons)]
 
 
 def _best_other(answer: dict[str, Any], metric: str) -> str:
-    """Name the best of the models of a metric that did not answer."""
+    """Return the best of a metric's models that did not answer."""
     from drivelab.exhibits.quantities import share_text
 
     used = answer["used"][metric]
-    # In the order of their errors.
+    # Sorted by their errors.
     other = next(
         one
         for one in answer["candidates"]

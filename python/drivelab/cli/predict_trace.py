@@ -1,4 +1,4 @@
-"""A trace answered by a model of a drive that it never ran on: `drivelab predict --trace`."""
+"""`drivelab predict --trace`: predict a trace on a drive that it never ran on."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _USUAL_SECONDS: Final = 60.0
 
 
 def add_trace_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--trace``, how it is read and sent, and ``--window``."""
+    """Add ``--trace``, its options, and ``--window``."""
     from drivelab.cli.trace_options import add_trace
 
-    group = add_trace(parser, "predict what becomes of the requests of these files")
+    group = add_trace(parser, "predict how a drive serves the requests of these files")
     group.add_argument(
         "--window",
         type=duration,
@@ -40,7 +40,7 @@ def add_trace_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def predict_trace(args: argparse.Namespace) -> int:
-    """Predict what becomes of a trace, write the windows and print the answer."""
+    """Predict how a drive serves a trace, write the windows and print the answer."""
     from drivelab.cli.predict_file import answers_sink
     from drivelab.cli.predict_trace_text import WRITTEN, forecast_text
     from drivelab.cli.trace_options import trace_of
@@ -62,14 +62,14 @@ def predict_trace(args: argparse.Namespace) -> int:
     trace = trace_of(args)
     if trace is None or trace.files is None:
         raise AssertionError("a trace was named")
-    # Before it is read for its windows.
+    # Checked before the trace is read.
     speed_of(trace)
     window_ns = round((_USUAL_SECONDS if args.window is None else args.window) * 1e9)
     if window_ns < 1:
         raise UsageError("--window is too short; allowed: 1ns or more, for example 60s")
     folder = _folder(args)
-    with ReadingProgress() as told:
-        windows = characterize(trace.files, window_ns=window_ns, told=told).windows
+    with ReadingProgress() as progress:
+        windows = characterize(trace.files, window_ns=window_ns, progress=progress).windows
     forecast = forecast_trace(model, trace, windows, window_ns, word=_word)
     if args.out is not None:
         with answers_sink(args) as sink:
@@ -88,7 +88,7 @@ def predict_trace(args: argparse.Namespace) -> int:
 
 
 def refuse_without_trace(args: argparse.Namespace) -> None:
-    """Refuse what says something of a trace where none is named."""
+    """Refuse options for a trace if no trace is named."""
     from drivelab.cli.trace_options import trace_of
 
     trace_of(args)
@@ -98,11 +98,13 @@ def refuse_without_trace(args: argparse.Namespace) -> None:
 
 
 def _refuse_other_answers(args: argparse.Namespace) -> None:
-    """Refuse options that a forecast knows nothing of."""
+    """Refuse options that a forecast does not use."""
     if args.file is not None:
-        raise UsageError("--file and --trace are two questions; ask one")
+        raise UsageError("--file and --trace are two questions; give one of them")
     if args.settings:
-        raise UsageError("--set is for models of your own measurements, which serve no trace")
+        raise UsageError(
+            "--set is for models of your own measurements, which cannot predict a trace"
+        )
     if args.level is not None:
         raise UsageError(
             "--level is for intervals, which are calibrated for workloads drawn from the "
@@ -122,7 +124,7 @@ def _word(name: str) -> str:
 
 
 def _folder(args: argparse.Namespace) -> OutputFolder | None:
-    """Give the folder of the report, refused before the trace is read if it cannot be one."""
+    """Return the folder of the report; refuse it before the trace is read if it cannot be one."""
     from drivelab.cli.outputs import answer_to
     from drivelab.outputs import OutputFolder
     from drivelab.report.saved import refuse_folder

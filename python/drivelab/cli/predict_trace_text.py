@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from drivelab.models.trace_forecast import TraceForecast
     from drivelab.workloads.trace import Trace
 
-#: What a report is written into, by the keys of the answer.
+#: Files of a report, by the keys of the answer.
 WRITTEN: Final = ("report", "tables", "result")
 _COLUMNS: Final = 80
 _MOST_TOLD: Final = 5
@@ -38,22 +38,22 @@ _MOST_TOLD: Final = 5
 def forecast_text(
     answer: dict[str, Any], trace: Trace, forecast: TraceForecast, error: float
 ) -> str:
-    """Write what `drivelab predict --trace` prints for people.
+    """Return what `drivelab predict --trace` prints for people.
 
     Parameters
     ----------
     answer
-        What it prints as JSON.
+        What ``--json`` prints.
     trace, forecast
-        What was asked, and what was found.
+        The question and the result.
     error
         The mean relative error of the model's latencies in closed loops.
     """
-    told = [
+    labelled = [
         ("predicted", f"{answer['drive'] or 'a drive without a name'}, on which it never ran"),
         ("trace", trace.describe()),
     ]
-    lines = [each for label, said in told for each in _paragraph(label, said)]
+    lines = [each for label, said in labelled for each in _paragraph(label, said)]
     lines += [each for note in trace_notes(trace) for each in _paragraph("", note)]
     lines += list(_cautions(forecast))
     lines.append("")
@@ -105,7 +105,7 @@ def _cautions(forecast: TraceForecast) -> Iterator[str]:
 
 
 def _courses(forecast: TraceForecast) -> Iterator[str]:
-    """Draw all windows from the first to the last, as many a bar as a line needs."""
+    """Draw all windows from the first to the last; each bar covers as many as a line needs."""
     numbers = np.rint(forecast.begin_ns / forecast.window_ns).astype(np.int64)
     count = int(numbers[-1]) + 1
     width = bar_width(count)
@@ -116,7 +116,7 @@ def _courses(forecast: TraceForecast) -> Iterator[str]:
 
     requests = summed(forecast.completed)
     spent = summed(np.nan_to_num(forecast.latency_ns) * forecast.completed)
-    # The last bar may stand for fewer windows.
+    # The last bar may cover fewer windows.
     windows = np.minimum(width, count - width * np.arange(bars))
     seconds = windows * forecast.window_ns / 1e9
     yield head(count, forecast.window_ns, "window")

@@ -142,7 +142,7 @@ def interval(text: str) -> Interval:
     Raises
     ------
     UsageError
-        When it is something else, or such an interval is impossible.
+        If the text is something else, or such an interval is impossible.
     """
     from drivelab.profile.sizes import Interval
 
@@ -155,12 +155,12 @@ def interval(text: str) -> Interval:
 
 
 def cost(text: str) -> Cost:
-    """Read what an optimisation costs: a duration with its unit, or a ratio, ``1.5`` or ``3x``.
+    """Read the cost of an optimisation: a duration with its unit, or a ratio, ``1.5`` or ``3x``.
 
     Raises
     ------
     UsageError
-        When it is neither, or could be both.
+        If it is neither, or could be both.
     """
     from drivelab.profile.optimisation import Cost
 
@@ -190,7 +190,7 @@ def drive_time(text: str) -> float:
     Raises
     ------
     UsageError
-        When it is none.
+        If it is not a duration above 0.
     """
     seconds = parse_duration(text)
     if seconds <= 0:
@@ -219,19 +219,19 @@ def run(args: argparse.Namespace) -> int:
         refuse_options_without_effect(each)
     plan = plan_of(args)
     plan.first_sizes()
-    told, failure = run_drives(args, alone, lambda one: [_told_of(one, plan)])
+    answers, failure = run_drives(args, alone, lambda one: [_profiled(one, plan)])
     if args.json:
-        values = [each["values"] for each in told]
+        values = [each["values"] for each in answers]
         print(json.dumps({"profiles": values} if len(alone) > 1 else values[0], indent=2))
-    elif told:
-        show("\n\n".join(each["text"] for each in told))
+    elif answers:
+        show("\n\n".join(each["text"] for each in answers))
     if failure is not None:
         raise failure
     return 0
 
 
-def _told_of(args: argparse.Namespace, plan: ProfileSettings) -> dict[str, Any]:
-    """Profile one drive; give what ``--json`` prints of it, and the text."""
+def _profiled(args: argparse.Namespace, plan: ProfileSettings) -> dict[str, Any]:
+    """Profile one drive; return what ``--json`` prints for it, and the text."""
     from drivelab.cli.profile_files import check_files, values_of, write_files
     from drivelab.cli.profile_text import profile_text
     from drivelab.profile.run import run_profile
@@ -266,12 +266,12 @@ def _told_of(args: argparse.Namespace, plan: ProfileSettings) -> dict[str, Any]:
 
 
 def plan_of(args: argparse.Namespace) -> ProfileSettings:
-    """Make the plan; what was not asked for keeps its default.
+    """Return the plan; what was not given keeps its default.
 
     Raises
     ------
     UsageError
-        When options do not go together.
+        If options contradict each other.
     """
     from drivelab.profile.settings import DIRECTIONS, ProfileSettings
 
@@ -329,7 +329,7 @@ def _folder(args: argparse.Namespace) -> Path | None:
 
 
 def _opened(args: argparse.Namespace, plan: ProfileSettings) -> Drive:
-    """Open the drive; a file on a real one is made as long as the profile needs it."""
+    """Open the drive; a file on a real drive is made as long as the profile needs it."""
     from drivelab.drives.naming import kind_of, open_drive
 
     kind = kind_of(args.drive)
@@ -351,11 +351,11 @@ def _opened(args: argparse.Namespace, plan: ProfileSettings) -> Drive:
         varies=not args.no_variability,
     )
     try:
-        # Before hours of reads go by and the first write is refused.
+        # Otherwise hours of reads would pass before the first write is refused.
         for each in intended:
             drive.check(each)
     except BaseException:
-        # A file may be that of a profile which was stopped.
+        # The file may be from a profile that was stopped.
         drive.leave(only_found=True)
         drive.close()
         raise
@@ -363,7 +363,7 @@ def _opened(args: argparse.Namespace, plan: ProfileSettings) -> Drive:
 
 
 def describe_drive(drive: Drive) -> dict[str, Any]:
-    """Say what the result belongs to: the drive, and what lies between it and the requests."""
+    """Return what the result is about: the drive, and what is between it and the requests."""
     from drivelab.cli.profile_files import between
 
     return {

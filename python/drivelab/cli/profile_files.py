@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _KINDS: Final = {".csv": "table", ".svg": "drawing", ".html": PAGE_KIND, ".json": "profile"}
-#: What a profile writes beside its journal.
+#: The files of a profile, in addition to its journal.
 FILES: Final = (
     *("ratios.csv", "ratio_intervals.csv", "access_times.csv", "passes.csv", "decisions.csv"),
     *("profile.svg", PAGE, ANSWER),
@@ -41,7 +41,7 @@ def _tables(found: Profile, answers: Sequence[Decision]) -> Iterator[Table]:
 
 
 def check_files(folder: OutputFolder) -> None:
-    """Refuse a profile whose files somebody changed, before more is measured."""
+    """Refuse a profile with files that somebody changed, before more is measured."""
     found = (name for name in FILES if (folder.path / name).exists())
     folder.check({name: _KINDS[Path(name).suffix] for name in found})
 
@@ -53,7 +53,7 @@ def write_files(
     answers: Sequence[Decision],
     folder: OutputFolder,
 ) -> list[str]:
-    """Write tables, the drawing and all values into a folder; give the files' names."""
+    """Write tables, the drawing and all values into a folder; return the files' names."""
     from drivelab.profile.cautions import cautions
     from drivelab.profile.exhibits import profile_figures, profile_report
     from drivelab.report.drawing.grid import grid_document
@@ -74,19 +74,19 @@ def write_files(
     texts[ANSWER] = json.dumps(values_of(found, plan, head, answers, files), indent=2) + "\n"
     page = folder.path / PAGE
     if not page.is_file() or page.read_bytes() != texts[PAGE].encode():
-        # An older one would show what the page no longer says.
+        # An older file would contradict the page.
         folder.remove(PDF, PDF_KIND)
     for name, text in texts.items():
         with output_errors(folder.path / name):
             folder.write(name, _KINDS[Path(name).suffix], text)
     if not answers:
-        # Of another cost, asked before.
+        # From another cost, which was given before.
         folder.remove("decisions.csv", _KINDS[".csv"])
     return files
 
 
 def write_page(stored: StoredProfile, header: Mapping[str, Any], folder: OutputFolder) -> Report:
-    """Write the page of a stored profile, and its tables; give the report."""
+    """Write the page of a stored profile, and its tables; return the report."""
     from drivelab.profile.cautions import cautions
     from drivelab.profile.decision import decisions
     from drivelab.profile.exhibits import profile_report
@@ -118,7 +118,7 @@ def write_page(stored: StoredProfile, header: Mapping[str, Any], folder: OutputF
 
 
 def between(kind: str, identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Say what lies between a drive and the requests."""
+    """Return what is between a drive and the requests."""
     is_real = kind == "real"
     device, volatile = identity.get("device") or {}, identity.get("volatile") or {}
     return {
@@ -130,7 +130,7 @@ def between(kind: str, identity: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _note(found: Profile, plan: ProfileSettings, head: Mapping[str, Any]) -> str:
-    """Say what was measured, and what lies between the drive and the requests."""
+    """Return what was measured, and what is between the drive and the requests."""
     from drivelab.profile.sizes import size_text
 
     note = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
@@ -148,7 +148,7 @@ def values_of(
     answers: Sequence[Decision],
     files: list[str],
 ) -> dict[str, Any]:
-    """Give what ``--json`` prints (docs/json-profile.md)."""
+    """Return what ``--json`` prints (docs/json-profile.md)."""
     from drivelab.profile import tables
 
     times = tables.access_time_table(found).records()

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from drivelab.profile.profile import Profile
     from drivelab.profile.settings import ProfileSettings
 
-# So many sizes of each interval are printed; every one is in --json and in the files.
+# Number of sizes printed per interval; --json and the files contain all.
 _SHOWN_SIZES: Final = 9
-# Characters of a line's answers; a label of about 22 stands before them.
+# Characters for the answers of a line, after a label of about 22.
 _WIDTH: Final = 62
 
 
 def profile_text(
     found: Profile, plan: ProfileSettings, head: Mapping[str, Any], answers: Sequence[Decision]
 ) -> str:
-    """Write the ratios, what they are of, and whether optimisations pay."""
+    """Return the ratios, what was measured, and whether optimisations pay."""
     lines = _head(found, plan, head)
     lines += ["", *_table(found), ""]
     for direction, ratios in found.ratios.items():
@@ -77,7 +77,7 @@ def _unknown(head: Mapping[str, Any]) -> str:
 
 
 def _table(found: Profile) -> list[str]:
-    """Lay the ratios out, with measured sizes marked."""
+    """Return the ratios as a table, with measured sizes marked."""
     directions = list(found.ratios)
     sizes = list(found.ratios[directions[0]].by_size)
     measured = {
@@ -95,7 +95,7 @@ def _table(found: Profile) -> list[str]:
             bounds = ratios.bounds.get(size)
             row.append("" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}")
         rows.append(tuple(row))
-    note = "* measured in both orders; sequential over random throughput"
+    note = "* measured sequentially and at random; sequential over random throughput"
     if not all(each.issuperset(sizes) for each in measured.values()):
         note += ", estimated at the others"
     return table_lines(Table("ratios", columns, tuple(rows), note=note), left=0)
@@ -113,7 +113,7 @@ def _shown(sizes: Sequence[int], measured: set[int]) -> list[int]:
 
 
 def _asked(head: Mapping[str, Any]) -> str:
-    """Repeat what the optimisation costs, as it was understood."""
+    """Return the cost of the optimisation as it was understood."""
     if head["optimization_ratio"] is not None:
         return f"an optimisation that has to make requests {head['optimization_ratio']:g}x as fast:"
     time_ns = head["optimization_cost_ns"]
@@ -131,23 +131,23 @@ def _answers(answers: Sequence[Decision]) -> list[str]:
     ]
     width = max(len(label) for label, _ in groups)
     lines = []
-    for label, told in groups:
+    for label, parts in groups:
         begin = f"  {label:<{width}}  "
-        for each in _joined([f"{answer} {_span(first, last)}" for answer, first, last in told]):
+        for each in _joined([f"{answer} {_span(first, last)}" for answer, first, last in parts]):
             lines.append(begin + each)
             begin = " " * len(begin)
     return lines
 
 
 def _unsure(found: Profile, plan: ProfileSettings, answers: Sequence[Decision]) -> list[str]:
-    """Say what unsure answers hang on, and what makes them surer."""
+    """Return what unsure answers depend on, and what makes them surer."""
     from drivelab.profile.decision import open_half_width_ratio
 
     if all(one.answer != "unsure" for one in answers):
         return []
     width = open_half_width_ratio(answers)
     if math.isinf(width):
-        return ["unsure where nothing was repeated"]
+        return ["unsure because nothing was repeated"]
     if plan.is_full:
         how = "every size was measured until its time was known within 10 %"
         if found.tests_not_known:
@@ -158,12 +158,12 @@ def _unsure(found: Profile, plan: ProfileSettings, answers: Sequence[Decision]) 
         how = "a smaller --half-width measures on"
     else:
         how = f"{plan.ended_by} ended it before it was {100 * plan.half_width_ratio:g} %"
-    interval = f"the gain's 95 % interval, half of it {100 * width:.1f} %"
-    return [f"unsure: {interval}, holds what is needed;", f"  {how}"]
+    interval = f"the gain's 95 % interval, half-width {100 * width:.1f} %"
+    return [f"unsure: {interval}, contains the needed gain;", f"  {how}"]
 
 
 def _joined(parts: Sequence[str]) -> list[str]:
-    """Put as many of the parts on a line as it takes, none broken."""
+    """Put as many parts on a line as fit, without breaking one."""
     lines = [""]
     for place, part in enumerate(parts, start=1):
         text = part if place == len(parts) else f"{part};"

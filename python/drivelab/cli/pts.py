@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
     from types import ModuleType
 
-#: Each a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
+#: Each action is a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
 _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
     "run": (pts_run, "run a test, or all of them, on a drive, and write a report"),
     "classes": (pts_classes, "list the classes of workloads, or print one to edit"),
@@ -30,6 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what the action says."""
+    """Carry out the action."""
     module, _ = _ACTIONS[args.action]
     return int(module.carry_out(args))

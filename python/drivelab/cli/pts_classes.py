@@ -1,4 +1,4 @@
-"""List the classes of workloads, or print one so that it can be copied and edited."""
+"""List the classes of workloads, or print one to copy and edit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def carry_out(args: argparse.Namespace) -> int:
     Raises
     ------
     UsageError
-        When there is no such class, or a file is none.
+        If there is no such class, or a file does not contain one.
     """
     from drivelab.pts.class_file import class_names, class_text, load_class
 

@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Write the comparison, and say where."""
+    """Write the comparison, and print where."""
     from drivelab.pts.compared import read_results
     from drivelab.pts.compared_report import compare
     from drivelab.report.pdf import find_chromium
@@ -98,6 +98,6 @@ def _folder_of(args: argparse.Namespace) -> OutputFolder:
 
 
 def _default_folder(names: Sequence[str]) -> Path:
-    """Name the folder, the same for the same runs in the same order."""
+    """Return the folder's name, the same for the same runs in the same order."""
     words = (re.sub(r"[^A-Za-z0-9]+", "-", Path(name).name).strip("-") for name in names)
     return Path("runs") / f"compare-{'-'.join(word or 'run' for word in words)}"[:_LONGEST_NAME]

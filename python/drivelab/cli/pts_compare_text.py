@@ -15,7 +15,7 @@ _Course: TypeAlias = "tuple[tuple[str, ...], list[tuple[Cell, ...]]]"
 
 
 def text_of(answer: Mapping[str, Any]) -> str:
-    """Write it: where the drives stand, or what each came to, and where the report is."""
+    """Return the text: how the drives rank or what each reached, and where the report is."""
     lines = [f"{answer['test']}, {answer['edition']}{_stamp(answer)}", ""]
     if "standings" in answer:
         lines += _standings(answer)
@@ -55,7 +55,7 @@ def _standings(answer: Mapping[str, Any]) -> list[str]:
 
 
 def _courses(answer: Mapping[str, Any]) -> list[str]:
-    """Write what a test over time came to on each drive, in the order in which they are named."""
+    """Return what a test over time reached on each drive, in the order of their names."""
     (course,) = _COURSES.keys() & answer.keys()
     title, rows_of = _COURSES[course]
     columns, rows = rows_of(answer[course], answer.get("minute"))
@@ -98,11 +98,14 @@ def _idle(drives: Sequence[Mapping[str, Any]], _minute: None) -> _Course:
     return ("drive", *(f"idle {ratio:g} x" for ratio in ratios)), rows
 
 
-#: By what a comparison over time has: its title, and a row for each drive below their headings.
+#: By the part that a comparison over time has: its title, and the rows of drives with headings.
 _COURSES: Final[dict[str, tuple[str, Callable[..., _Course]]]] = {
     "saturation": ("writes from fresh out of the box on", _saturation),
-    "recovery": ("writes in order after random ones", _recovery),
-    "idle_recovery": ("writes after idling so many times as long, over writes without", _idle),
+    "recovery": ("sequential writes after random ones", _recovery),
+    "idle_recovery": (
+        "writes after idle time (a multiple of their length), over writes without",
+        _idle,
+    ),
 }
 
 

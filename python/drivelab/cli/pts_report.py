@@ -1,4 +1,4 @@
-"""Write the report of a performance test, as far as the test came."""
+"""Write the report of a performance test, also of one that has not finished."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Write the report, or that of each run in the folder, and say where."""
+    """Write the report, or one for each run in the folder, and print where."""
     from drivelab.report.pdf import find_chromium
     from drivelab.report.saved import refuse_folder
 
     runs = runs_of(args.run)
-    # Told before anything is drawn.
+    # Reported before anything is drawn.
     chromium = find_chromium() if args.pdf else None
     _refuse_folder(args.out, args.run)
     folders = {run: _folder_of(run, args) for run in runs}
@@ -66,12 +66,12 @@ def carry_out(args: argparse.Namespace) -> int:
 
 
 def runs_of(path: Path) -> list[Path]:
-    """Give a run, or the runs that a folder holds, as ``pts run all`` leaves them.
+    """Return one run, or the runs that a folder of ``pts run all`` contains.
 
     Raises
     ------
     UsageError
-        When there is none.
+        If there is none.
     """
     from drivelab.pts.journal import test_of
     from drivelab.store import is_run
@@ -88,7 +88,7 @@ def runs_of(path: Path) -> list[Path]:
 
 
 def _keep_power_log(path: Path, runs: Sequence[Path]) -> None:
-    """Copy a log into the runs that it is of, once it is known to belong to each."""
+    """Copy a power log into the runs that it covers, once it is known to belong to each."""
     from drivelab.pts.every_test import test_named
     from drivelab.pts.journal import read_record
     from drivelab.pts.power import (
@@ -131,7 +131,7 @@ def _folder_of(run: Path, args: argparse.Namespace) -> OutputFolder:
 
 
 def check_run_files(run: Path) -> None:
-    """Refuse a run whose report or result somebody changed, before hours of measuring."""
+    """Refuse a run with a report or result that somebody changed, before hours of measuring."""
     from drivelab.outputs import OutputFolder
     from drivelab.pts.kind import TEST
     from drivelab.report.saved import refuse_folder
@@ -144,14 +144,14 @@ def check_run_files(run: Path) -> None:
         with RunStore.open(run) as store:
             header = store.header
     except (UsageError, RunError):
-        # Whoever opens it to go on says what is wrong.
+        # Opening the run reports what is wrong.
         return
     if command_of(header) == TEST.command:
         refuse_folder(OutputFolder.of_run(run, run_of(header)))
 
 
 def folder_of_run(run: Path, out: Path | None = None, *, force: bool = False) -> OutputFolder:
-    """Give the folder for the report of a run: its own unless another is given."""
+    """Return the folder for a run's report: by default its own."""
     from drivelab.outputs import OutputFolder
     from drivelab.pts.journal import read_record
     from drivelab.runs.header import run_of
@@ -163,7 +163,7 @@ def folder_of_run(run: Path, out: Path | None = None, *, force: bool = False) ->
 
 
 def write_report(run: Path, folder: OutputFolder, chromium: str | None = None) -> dict[str, Any]:
-    """Write the report of a run into a folder; give what ``pts report --json`` prints of it."""
+    """Write the report of a run into a folder; return what ``pts report --json`` prints for it."""
     from drivelab.pts.report import build
     from drivelab.report import written
 
@@ -184,7 +184,7 @@ def write_report(run: Path, folder: OutputFolder, chromium: str | None = None) -
 
 
 def reports_text(written: Sequence[Mapping[str, Any]]) -> str:
-    """Write what was written, and where."""
+    """Return what was written, and where."""
     lines = []
     for one in written:
         stamp = f" - {one['stamp']}" if one["stamp"] else ""

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from drivelab.pts.test import PtsTest
 
 _ALL: Final = "all"
-#: Options that not every test reads, and who does.
+#: Options that only some tests read, and which.
 _OF_SOME_TESTS: Final = {
     "workload": ("wsat",),
     "idle": ("wsat",),
@@ -55,7 +55,7 @@ _OF_SOME_TESTS: Final = {
 }
 
 
-#: Options of which a test leaves nothing open.
+#: Options that a test with fixed settings does not read.
 _WITHOUT: Final = {"xsr": ("threads", "queue_depth", "rule")}
 
 
@@ -197,31 +197,31 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Run, save the results, write the reports and say what came of it.
+    """Run, save the results, write the reports and print the results.
 
     Raises
     ------
     RunError
-        When a test did not come to its end, or a drive never settled; after everything that was
+        If a test did not finish, or a drive never settled; raised after everything that was
         measured is saved and reported.
     """
     alone = [separate(args, name) for name in args.drives]
     for each in alone:
         _refuse_without_effect(each)
     settings = _settings_of(args)
-    told, failure = run_drives(args, alone, lambda one: _told_of(one, settings))
+    results, failure = run_drives(args, alone, lambda one: _results_of(one, settings))
     if args.json:
-        print(json.dumps({"runs": told}, indent=2))
-    elif told:
-        show("\n".join(text_of(each) for each in in_lines(told)))
+        print(json.dumps({"runs": results}, indent=2))
+    elif results:
+        show("\n".join(text_of(each) for each in in_lines(results)))
     if failure is not None:
         raise failure
-    raise_what_went_wrong(told)
+    raise_what_went_wrong(results)
     return 0
 
 
-def _told_of(args: argparse.Namespace, settings: Settings) -> list[dict[str, Any]]:
-    """Run what was asked for on one drive."""
+def _results_of(args: argparse.Namespace, settings: Settings) -> list[dict[str, Any]]:
+    """Run on one drive what was asked for."""
     from drivelab.pts.every_test import TESTS
 
     path = args.out or _default_run(args, settings)
@@ -232,7 +232,7 @@ def _told_of(args: argparse.Namespace, settings: Settings) -> list[dict[str, Any
 
 
 def _kept(path: Path, command: str) -> str:
-    """Say what a run that was stopped outside of its steps contains, and how to resume."""
+    """Return what a run that was stopped between its steps contains, and how to resume."""
     from drivelab.store import RunStore, is_run
 
     steps = 0
@@ -251,24 +251,24 @@ def _run_all(args: argparse.Namespace, settings: Settings, path: Path) -> list[d
     Raises
     ------
     CannotAnswerError
-        When it can run none of them.
+        If the drive can run none of them.
     """
     from drivelab.pts.every_test import SPECIFIED
 
-    told: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     refusals: list[CannotAnswerError] = []
     for name, test in SPECIFIED.items():
         try:
-            told.append(tell(_run(args, test, settings, path / name)))
+            results.append(tell(_run(args, test, settings, path / name)))
         except CannotAnswerError as error:
             refusals.append(error)
-            told.append(left_out(args.drive, test, settings, str(error)))
+            results.append(left_out(args.drive, test, settings, str(error)))
             continue
-        if told[-1]["problem"]:
-            return told
-    if len(refusals) == len(told):
+        if results[-1]["problem"]:
+            return results
+    if len(refusals) == len(results):
         raise refusals[0]
-    return told
+    return results
 
 
 def _run(
@@ -368,24 +368,22 @@ def _refuse_without_effect(args: argparse.Namespace) -> None:
         raise UsageError(f"{args.drive} is a formula and has no state to settle; test {drive}")
     refuse_options_without_effect(args)
     for name, tests in _OF_SOME_TESTS.items():
-        # All of the specification's tests: a class is none of them.
+        # All of the specification's tests; a class of workloads is not one of them.
         runs_it = args.test in tests or (args.test == _ALL and tests != ("class",))
         if getattr(args, name) is not None and not runs_it:
             option = "--class" if tests == ("class",) else f"--{name.replace('_', '-')}"
-            raise UsageError(
-                f"{option} is for {' and '.join(tests)}; {args.test} has no such choice"
-            )
+            raise UsageError(f"{option} is for {' and '.join(tests)}; leave it out for {args.test}")
 
     for name in _WITHOUT.get(args.test, ()):
         if getattr(args, name) is not None:
             raise UsageError(
-                f"--{name.replace('_', '-')} has no effect on {args.test}, which says itself what "
-                "is outstanding and has no steady state"
+                f"--{name.replace('_', '-')} has no effect on {args.test}, which sets its own "
+                "queue depth and has no steady state"
             )
 
 
 def _default_run(args: argparse.Namespace, settings: Settings) -> Path:
-    """Name the run folder, the same for the same words, so that a rerun resumes it."""
+    """Return the run's folder, the same for the same words, so that the same command resumes."""
     test = args.test
     if settings.workload_class is not None:
         test = f"{test} {settings.workload_class['name']}"

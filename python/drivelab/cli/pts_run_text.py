@@ -1,4 +1,4 @@
-"""What a performance test came to, as text and as JSON."""
+"""The result of a performance test, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from drivelab.pts.settings import Settings
     from drivelab.pts.test import PtsTest
 
-#: The verdict on a test of `all` that the drive cannot run.
+#: The verdict on one of all tests that the drive cannot run.
 _IMPOSSIBLE: Final = "impossible"
 _WORDS: Final = {
     "steady": "steady",
     "not_steady": "steady state never reached in 25 rounds: the last are the window",
-    "bounded": "ended by its bytes or hours before it was steady",
+    "bounded": "stopped by its limit of bytes or hours before it was steady",
     "untested": "done; this test has no steady state",
     "incomplete": "not complete",
 }
-#: What is said of a test that never settled, by its verdict.
+#: The words for a test that never settled, by its verdict.
 _UNSTEADY: Final = {
     "not_steady": "the results say so, and their window is the last rounds",
-    "bounded": "the bytes or hours that end it came first, and the results say what was left then",
+    "bounded": "the limit of bytes or hours came first, and the results show the state then",
 }
 _FORMATS: Final[dict[str, Callable[[float], str]]] = {
     "IOPS": format_iops,
@@ -39,7 +39,7 @@ _FORMATS: Final[dict[str, Callable[[float], str]]] = {
 
 
 def tell(outcome: Outcome) -> dict[str, Any]:
-    """Write the report; give what ``pts run --json`` prints of a test (docs/json-pts.md)."""
+    """Write the report; return what ``pts run --json`` prints for a test (docs/json-pts.md)."""
     from drivelab.pts.headline import headline
 
     result = outcome.result
@@ -67,7 +67,7 @@ def tell(outcome: Outcome) -> dict[str, Any]:
 
 
 def left_out(drive: str, test: PtsTest, settings: Settings, reason: str) -> dict[str, Any]:
-    """Give what ``pts run --json`` prints of a test that the drive cannot run."""
+    """Return what ``pts run --json`` prints for a test that the drive cannot run."""
     from drivelab.drives.naming import kind_of
 
     return {
@@ -89,37 +89,38 @@ def left_out(drive: str, test: PtsTest, settings: Settings, reason: str) -> dict
     }
 
 
-def text_of(told: dict[str, Any]) -> str:
-    """Write the result of `tell` or `left_out` for a terminal."""
-    stamp = f" ({told['stamp']})" if told["stamp"] else ""
-    lines = [f"{told['test']} on {told['drive']}, {told['edition']}{stamp}"]
-    if told["verdict"] == _IMPOSSIBLE:
-        return f"{lines[0]}\n  left out  {told['problem']}"
-    for section in told["sections"]:
+def text_of(result: dict[str, Any]) -> str:
+    """Return the result of `tell` or `left_out` as text."""
+    stamp = f" ({result['stamp']})" if result["stamp"] else ""
+    lines = [f"{result['test']} on {result['drive']}, {result['edition']}{stamp}"]
+    if result["verdict"] == _IMPOSSIBLE:
+        return f"{lines[0]}\n  left out  {result['problem']}"
+    for section in result["sections"]:
         name = section["name"] or "state"
         lines.append(f"  {name}  {_WORDS[section['verdict']]}{_rounds_text(section['rounds'])}")
-    lines += _headline_lines(told["headline"])
-    lines += [f"  note  {caution}" for caution in told["cautions"]]
-    if told["was_complete"]:
+    lines += _headline_lines(result["headline"])
+    lines += [f"  note  {caution}" for caution in result["cautions"]]
+    if result["was_complete"]:
         lines.append(
-            f"  note  {told['run']} was complete: nothing was run, and the report was written again"
+            f"  note  {result['run']} was complete: nothing was run, and the report was written "
+            "again"
         )
-    lines += [f"  report  {told['report']}", f"  result  {told['result']}"]
+    lines += [f"  report  {result['report']}", f"  result  {result['result']}"]
     return "\n".join(lines)
 
 
-def raise_what_went_wrong(told: Sequence[dict[str, Any]]) -> None:
-    """Raise `RunError` with every test that did not come to its end, or never settled."""
-    several = len({each["drive"] for each in told}) > 1
+def raise_what_went_wrong(results: Sequence[dict[str, Any]]) -> None:
+    """Raise `RunError` with every test that did not finish or never settled."""
+    several = len({each["drive"] for each in results}) > 1
     wrong = []
-    for each in told:
+    for each in results:
         of = f" on {each['drive']}" if several else ""
         if each["problem"] and each["verdict"] != _IMPOSSIBLE:
-            wrong.append(f"{each['test']}{of} did not come to its end: {each['problem']}")
+            wrong.append(f"{each['test']}{of} did not finish: {each['problem']}")
     for verdict, words in _UNSTEADY.items():
         unsteady = [
             f"{each['test']}{' on ' + each['drive'] if several else ''}"
-            for each in told
+            for each in results
             if each["verdict"] == verdict
         ]
         if unsteady:
@@ -133,7 +134,7 @@ def _rounds_text(rounds: int) -> str:
 
 
 def _headline_lines(figures: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Write the figures of a test's ``headline``, one a line, their values below each other."""
+    """Return the figures of a test's ``headline``, one per line, with aligned values."""
     width = max((len(figure["name"]) for figure in figures), default=0)
     return [f"  {figure['name']:<{width}}  {_value(figure)}" for figure in figures]
 

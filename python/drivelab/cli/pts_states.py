@@ -22,12 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Say what is kept and where, or what was removed."""
+    """Print what is saved and where, or what was removed."""
     from drivelab.pts.shared_states import SharedStates, usual_folder
 
     states = SharedStates(usual_folder())
     kept = states.kept()
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "folder": str(states.folder),
         "bytes": sum(each.size_bytes for each in kept),
         "states": [
@@ -44,27 +44,27 @@ def carry_out(args: argparse.Namespace) -> int:
         "freed_bytes": states.clear() if args.clear else 0,
     }
     if args.json:
-        print(json.dumps(told, indent=2))
+        print(json.dumps(answer, indent=2))
     else:
-        show(_text(in_lines(told), is_cleared=args.clear))
+        show(_text(in_lines(answer), is_cleared=args.clear))
     return 0
 
 
-def _text(told: dict[str, Any], *, is_cleared: bool) -> str:
+def _text(answer: dict[str, Any], *, is_cleared: bool) -> str:
     from drivelab.units import format_size
 
     if is_cleared:
-        return f"{format_size(told['freed_bytes'])} removed from {told['folder']}"
-    if not told["states"]:
-        return f"no preconditioned states in {told['folder']}"
-    width = max(len(each["drive"]) for each in told["states"])
+        return f"{format_size(answer['freed_bytes'])} removed from {answer['folder']}"
+    if not answer["states"]:
+        return f"no preconditioned states in {answer['folder']}"
+    width = max(len(each["drive"]) for each in answer["states"])
     return "\n".join(
         [
-            f"{format_size(told['bytes'])} in {told['folder']}",
+            f"{format_size(answer['bytes'])} in {answer['folder']}",
             *(
                 f"  {each['drive']:<{width}}  {format_size(each['bytes']):>9}  used "
                 f"{each['used_at'][:16].replace('T', ' ')} UTC"
-                for each in told["states"]
+                for each in answer["states"]
             ),
             "`drivelab pts states --clear` removes them; runs compute them again",
         ]

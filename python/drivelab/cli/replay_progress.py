@@ -1,7 +1,7 @@
-"""How far the replay of a trace on a real drive is, on standard error.
+"""Progress of a trace's replay on a real drive, on standard error.
 
-Before it starts a line says how long it takes. On a terminal a second line is written again and
-again, elsewhere every ten seconds.
+Before it starts, a line says how long it takes. On a terminal a second line is updated; elsewhere a
+line is printed every ten seconds.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ _LINE_EVERY_SECONDS: Final = 10.0
 
 
 class ReplayProgress:
-    """What a real drive calls during a replay; close it, or leave it as a context."""
+    """What a real drive calls during a replay; close it, or use it as a context."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
-        self._told = 0.0
+        self._shown_at = 0.0
         self._line = StatusLine()
 
     def __call__(self, share: float) -> None:
-        """Tell how far the replay is, if it is time to."""
+        """Show the progress, if it is time to."""
         elapsed = time.monotonic() - self._started
         every = 0.0 if self._line.is_terminal else _LINE_EVERY_SECONDS
-        if elapsed < _SILENT_SECONDS or elapsed - self._told < every:
+        if elapsed < _SILENT_SECONDS or elapsed - self._shown_at < every:
             return
-        self._told = elapsed
+        self._shown_at = elapsed
         left = elapsed * (1.0 - share) / share if share > 0.0 else None
-        told = "" if left is None else f", about {format_time_left(left)} left"
-        self._line.show(f"{100 * share:.0f} % of the replay{told}")
+        left_text = "" if left is None else f", about {format_time_left(left)} left"
+        self._line.show(f"{100 * share:.0f} % of the replay{left_text}")
 
     def close(self) -> None:
         """Clear the line, so that the result begins on it."""
@@ -50,7 +50,7 @@ class ReplayProgress:
 
 
 def check_replayed_whole(name: str, plan: MeasurementPlan) -> None:
-    """Refuse what would end a replay on a real drive early, before a file is made for it."""
+    """Refuse what would end a replay on a real drive early, before a file is created for it."""
     from drivelab.drives.naming import kind_of
     from drivelab.drives.real.fio.replay_asked import check_replay_plan
 
@@ -59,20 +59,20 @@ def check_replayed_whole(name: str, plan: MeasurementPlan) -> None:
 
 
 @contextlib.contextmanager
-def replay_told(drive: Drive, workload: Workload) -> Iterator[None]:
-    """Say how long a replay on a real drive takes, and how far it is, while the block lasts."""
+def replay_reported(drive: Drive, workload: Workload) -> Iterator[None]:
+    """Print how long a replay on a real drive takes, and its progress while the block runs."""
     from drivelab.drives.real.fio.drive import FioDrive
 
     if not (isinstance(workload, Trace) and isinstance(drive, FioDrive)):
         yield
         return
-    # What it refuses is told alone.
+    # If the drive refuses the trace, print only that.
     drive.check(workload)
     lasting_ns = workload.lasting_ns
     pace = "as fast as it answers"
     if lasting_ns is not None:
         pace = f"which takes {format_duration_ns(lasting_ns)}"
-    tell(f"replaying the trace on {drive.name}, {pace}; Ctrl-C ends it, and keeps no result")
+    tell(f"replaying the trace on {drive.name}, {pace}; Ctrl-C stops it without a result")
     drive.watch = progress = ReplayProgress()
     try:
         yield

@@ -50,10 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the report or the comparison, and say where."""
+    """Write the report or the comparison, and print where."""
     from drivelab.report.pdf import find_chromium
 
-    # Told before anything is read or drawn.
+    # Reported before anything is read or drawn.
     chromium = find_chromium() if args.pdf else None
     answer, text = (_one if len(args.runs) == 1 else _several)(args, chromium)
     if args.json:
@@ -177,12 +177,12 @@ def _several(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str, 
 
 
 def comparison_folder(runs: Sequence[Path], path: Path, *, force: bool = False) -> OutputFolder:
-    """Give the folder that a comparison goes into, before runs are read and models fitted.
+    """Return the folder for a comparison, before runs are read and models fitted.
 
     Raises
     ------
     UsageError
-        When it holds something else.
+        If it contains something else.
     """
     from drivelab.outputs import OutputFolder
     from drivelab.report.saved import refuse_folder
@@ -196,7 +196,7 @@ def comparison_folder(runs: Sequence[Path], path: Path, *, force: bool = False) 
 def compared(
     runs: Sequence[Path], out: OutputFolder, chromium: str | None = None
 ) -> tuple[dict[str, Any], str]:
-    """Compare runs on one page; give the answer, and its text."""
+    """Compare runs on one page; return the answer, and its text."""
     from drivelab.pages.several_runs import build_comparison
 
     digests = [_digest(path) for path in runs]
@@ -213,7 +213,7 @@ def compared(
 
 
 def _digest(path: Path) -> Digest:
-    """Read what a comparison needs of a run; models that are not there or too old are fitted."""
+    """Read what a comparison needs from a run; fit models that are missing or too old."""
     from drivelab.models.of_run import fit
     from drivelab.pages.digest import digest
     from drivelab.pages.run import read_run

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from drivelab.reproduce.claims import Reproduction
 
 
-# Of an ordinary terminal.
+# Width of an ordinary terminal.
 _COLUMNS: Final = 78
 _HEAD: Final = 11
 
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     Raises
     ------
     RunError
-        When a claim fails, after everything was printed and written.
+        If a claim fails; raised after everything was printed and written.
     """
     from drivelab.reproduce.claims import failure_text
     from drivelab.reproduce.papers import PAPERS, reproduce
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None and args.out.exists() and not args.out.is_dir():
         raise UsageError(f"{args.out} is no folder; --out names one")
     if args.out is not None and args.paper in PAPERS:
-        # Before what may take an hour, not after it.
+        # Checked before work that may take an hour.
         with output_errors(args.out):
             args.out.mkdir(parents=True, exist_ok=True)
         _check_folder(args)
@@ -86,22 +86,22 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _forgotten(args: argparse.Namespace) -> Iterator[None]:
-    """Say behind Ctrl-C and signals that nothing is kept, where it is not."""
+    """Say after Ctrl-C and signals that nothing is saved, if nothing is."""
     from drivelab.reproduce.papers import KEPT
 
     if args.out is not None:
         yield
         return
-    kept = "; with --out DIR the same command goes on" if args.paper in KEPT else ""
-    told = f"; nothing was kept{kept}"
-    # Runs in a folder for temporary files would say that they are kept there.
+    kept = "; with --out DIR the same command resumes" if args.paper in KEPT else ""
+    note = f"; nothing was saved{kept}"
+    # Runs in a temporary folder would say that they are saved there.
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        raise KeyboardInterrupt(f"stopped{told}") from interrupt
+        raise KeyboardInterrupt(f"stopped{note}") from interrupt
     except TerminatedError as terminated:
         number = terminated.number
-        raise TerminatedError(number, f"{TerminatedError(number)}{told}") from terminated
+        raise TerminatedError(number, f"{TerminatedError(number)}{note}") from terminated
 
 
 _KINDS: Final = {".csv": "table", ".svg": "figure", ".html": PAGE_KIND}
@@ -112,7 +112,7 @@ def _folder_of(args: argparse.Namespace) -> OutputFolder:
 
 
 def _check_folder(args: argparse.Namespace) -> None:
-    """Refuse a folder with tables or figures of anything else, or that cannot be written."""
+    """Refuse a folder with tables or figures of something else, or that cannot be written."""
     if not os.access(args.out, os.W_OK | os.X_OK):
         raise UsageError(f"nothing can be written into {args.out}; name another --out")
     found = [
@@ -126,9 +126,9 @@ def _check_folder(args: argparse.Namespace) -> None:
 def _write(
     reproduction: Reproduction, args: argparse.Namespace
 ) -> tuple[list[str], DrivelabError | None]:
-    """Write the files; give those written, and what stopped that.
+    """Write the files; return those written, and what stopped the writing.
 
-    The work may have taken an hour: its result is printed before a failure ends the command.
+    The work may have taken an hour, so its result is printed before a failure ends the command.
     """
     if args.out is None:
         return [], None
@@ -182,7 +182,7 @@ def _text(reproduction: Reproduction, files: list[str]) -> str:
 
 
 def _columns(table: Table) -> list[str]:
-    """Lay a table out for a terminal, its rows as columns where that is narrower."""
+    """Lay a table out for a terminal, with rows as columns if that is narrower."""
     from drivelab.exhibits import Table
     from drivelab.report.terminal import aligned, table_lines
 
@@ -191,7 +191,7 @@ def _columns(table: Table) -> list[str]:
         tuple(_cell(cell, name) for cell, name in zip(row, table.columns, strict=True))
         for row in table.rows
     )
-    # Long headings go over several lines, so that a table fits an ordinary terminal.
+    # Long headings are wrapped, so that a table fits an ordinary terminal.
     upright = table_lines(Table(table.name, heads, rows), left=0, head_width=_HEAD)
     turned = aligned(list(zip(heads, *rows, strict=True)), left=0)
     width = max(map(len, upright))
@@ -207,7 +207,7 @@ def _cell(cell: Cell, column: str) -> str:
             return f"{cell:,.0f}"
         if column.endswith(("_r2", "coefficient")):
             return f"{cell:.3f}"
-        # The paper's own errors are printed with one decimal, ours with one more.
+        # The paper prints its errors with one decimal; ours have one more.
         own_error = column.endswith("_percent") and not column.startswith("published")
         return f"{cell:,.2f}" if own_error else f"{cell:,.1f}"
     return f"{cell:,}" if isinstance(cell, int) else str(cell)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def export(args: argparse.Namespace) -> dict[str, Any]:
-    """Write the tables; give what ``runs export --json`` prints (docs/json-runs.md)."""
+    """Write the tables; return what ``runs export --json`` prints (docs/json-runs.md)."""
     from drivelab.cli.run_kinds import kind_of_run
     from drivelab.outputs import Output, check_outputs
     from drivelab.runs.export import KIND, measurements_csv, measurements_parquet
@@ -28,9 +28,7 @@ def export(args: argparse.Namespace) -> dict[str, Any]:
     standard = [path for path in targets if is_standard(path)]
     if standard and (args.json or len(standard) > 1):
         other = "--json" if args.json else "a second table"
-        raise UsageError(
-            f"{STANDARD} is standard output, and so is where {other} goes; name a file"
-        )
+        raise UsageError(f"{STANDARD} is standard output, which {other} uses already; name a file")
     with RunStore.open(args.run) as store:
         header, kind = store.header, kind_of_run(store)
         outputs = [Output(path, KIND, run_of(header)) for path in targets]
@@ -51,7 +49,7 @@ def export(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def remove(args: argparse.Namespace) -> dict[str, Any]:
-    """Delete the run; give what ``runs remove --json`` prints (docs/json-runs.md)."""
+    """Delete the run; return what ``runs remove --json`` prints (docs/json-runs.md)."""
     from drivelab.cli.profile_files import FILES
     from drivelab.models.of_run import MODEL
     from drivelab.outputs import is_changed
@@ -77,7 +75,7 @@ def _ask(path: Path) -> None:
     from drivelab.units import format_size
 
     if not sys.stdin.isatty():
-        raise UsageError(f"removing {path} needs --yes where there is no terminal to ask")
+        raise UsageError(f"removing {path} needs --yes, because there is no terminal to ask")
     summary = summarise(path, kind_of_run)
     what = f"a {summary.state} run"
     if summary.standing is not None:
@@ -85,4 +83,4 @@ def _ask(path: Path) -> None:
     question = f"remove {path} ({what}, {format_size(summary.size_bytes)})? [y/N] "
     print(escaped(question), end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise RunError(f"nothing was removed: {path} stays")
+        raise RunError(f"nothing was removed from {path}")

@@ -1,4 +1,4 @@
-"""The kinds of runs that commands make, by the command; what a stored run is of."""
+"""The kinds of runs that commands make, and what a stored run contains."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ RUN_KINDS: Final = {
 
 
 def kind_of_run(store: RunStore) -> RunKind:
-    """Give what a stored run is of.
+    """Return the kind of a stored run.
 
     Raises
     ------
     UsageError
-        When a command made it that this version does not have.
+        If its command does not exist in this version.
     RunError
-        When its header does not say what every run of its kind says.
+        If its header lacks what every run of its kind says.
     """
     command = command_of(store.header)
     if command not in RUN_KINDS:
@@ -48,7 +48,7 @@ def kind_of_run(store: RunStore) -> RunKind:
     kind, header = RUN_KINDS[command], store.header
     for name in kind.compared:
         if not isinstance(header.get(name), dict):
-            raise damaged(store.path, f"its {name} is not there")
+            raise damaged(store.path, f"its {name} is missing")
     if not {"name", "kind"} <= header["drive"].keys():
-        raise damaged(store.path, "its drive is not there")
+        raise damaged(store.path, "its drive is missing")
     return kind

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     def action(name: str, text: str) -> argparse.ArgumentParser:
         added = actions.add_parser(name, help=text, description=text, allow_abbrev=False)
-        # Whose options are listed when a word is not understood.
+        # The parser whose options are listed if a word is not understood.
         added.set_defaults(parser=added)
         return added
 
@@ -74,7 +74,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what the action says, and print."""
+    """Carry out the action, and print."""
     from drivelab.cli.run_files import export, remove
 
     answers = {"list": listed, "show": shown, "export": export, "remove": remove}
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     text = texts[args.action](in_lines(answer))
     if STANDARD in answer.get("files", ()):
-        # A table is there already.
+        # The answer is a table already.
         for line in text.splitlines():
             tell(line)
     else:
@@ -94,12 +94,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def listed(args: argparse.Namespace) -> dict[str, Any]:
-    """Give what ``runs list --json`` prints (docs/json-runs.md)."""
+    """Return what ``runs list --json`` prints (docs/json-runs.md)."""
     from drivelab.cli.run_kinds import kind_of_run
     from drivelab.runs.inventory import find_runs, summarise
 
     folder = args.folder or DEFAULT_FOLDER
-    # Where nobody has measured yet, there is nothing wrong.
+    # A missing default folder is no mistake before the first measurement.
     paths = [] if args.folder is None and not folder.exists() else find_runs(folder)
     return {
         "folder": str(folder),
@@ -108,7 +108,7 @@ def listed(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def shown(args: argparse.Namespace) -> dict[str, Any]:
-    """Give what ``runs show --json`` prints (docs/json-runs.md)."""
+    """Return what ``runs show --json`` prints (docs/json-runs.md)."""
     from drivelab.campaign.header import stored_header
     from drivelab.cli.run_kinds import kind_of_run
     from drivelab.runs.header import CAMPAIGN_COMMAND, command_of
@@ -124,7 +124,7 @@ def shown(args: argparse.Namespace) -> dict[str, Any]:
         **_summary_json(summarise(args.run, kind_of_run)),
         "capacity_bytes": header["drive"]["capacity_bytes"],
         "identity": header["drive"]["identity"],
-        # A profile or a test has none of a campaign's.
+        # Only a campaign has these.
         "workloads": _workloads(header.get("design")),
         "plan": header.get("plan"),
         "starts": starts,
@@ -201,7 +201,7 @@ def _measured_text(one: Mapping[str, Any]) -> str:
 
 
 def _labelled(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Write what a table is too wide for: each run, and behind it what is known of it."""
+    """Return runs as labelled lines, because a table of them is too wide."""
     width = max(len(row[0]) for row in rows)
     lines = []
     for run, drive, design, measured, failed, started, size, state in rows:
@@ -249,7 +249,7 @@ def _show_text(answer: Mapping[str, Any]) -> str:
 
 
 def _workloads(design: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Give what a campaign's header says of its workloads, of every part how many."""
+    """Return what a campaign's header says of its workloads: the number of each part."""
     from drivelab.workloads.parts import Parts
 
     if design is None:
@@ -301,7 +301,7 @@ def _removed_text(answer: Mapping[str, Any]) -> str:
 
 
 def _when(text: str | None) -> str:
-    """Write a stored time for people, in the time zone of this machine."""
+    """Return a stored time for people, in the time zone of this machine."""
     from datetime import datetime
 
     return "?" if text is None else f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d %H:%M}"

@@ -1,4 +1,4 @@
-"""Options of the commands that run something on a simulated drive: one workload or a scenario."""
+"""Options of commands that run one workload or a scenario on a simulated drive."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def workload_of(args: argparse.Namespace) -> Workload:
     Raises
     ------
     UsageError
-        When both are given, or the one that is given is wrong.
+        If both are given, or the given one is wrong.
     """
     from drivelab.drives.simulated.scenarios import read_scenario
     from drivelab.workloads.characteristics import FIELDS
@@ -47,12 +47,12 @@ def workload_of(args: argparse.Namespace) -> Workload:
     for name in (*FIELDS, "content"):
         if getattr(args, name) is not None:
             option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"a scenario says its own workloads: leave out {option} or --scenario")
+            raise UsageError(f"a scenario sets its own workloads: leave out {option} or --scenario")
     return read_scenario(args.scenario)
 
 
 def file_of_scenario(args: argparse.Namespace) -> Path | None:
-    """Give the file that the scenario was read from, if it was one."""
+    """Return the file that the scenario was read from, if it was one."""
     from drivelab.drives.simulated.scenarios import scenario_file
 
     return None if args.scenario is None else scenario_file(args.scenario)

@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     Raises
     ------
     UsageError
-        When there is no such scenario, or a file is none.
+        If there is no such scenario, or a file does not contain one.
     """
     from drivelab._core import scenario_names
     from drivelab.drives.simulated.scenarios import read_scenario, text_of

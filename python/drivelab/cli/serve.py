@@ -40,9 +40,9 @@ EXIT_LATE: Final = 3
 _LOOK_SECONDS: Final = 0.1
 _POWER_OFF_SECONDS: Final = 1.0
 _TELL_SECONDS: Final = 1.0
-# In a log a line a second is too many.
+# In a log one line per second is too many.
 _TELL_LOG_SECONDS: Final = 10.0
-# Equations say how long requests take.
+# The closed form has no settings for these.
 _BY_EQUATIONS: Final = "analytic:"
 _BLOCK_SIZES: Final = (512, 4096)
 _MOST_DILATION: Final = 100_000
@@ -206,7 +206,8 @@ def run(args: argparse.Namespace) -> int:
             check_haste(drive, args.dilate)
         # A port that is in use is refused before a drive is prepared.
         with Monitor(args.monitor, _watch_page) as monitor, Serving(drive, settings) as serving:
-            # A signal is the usual way to end it, from the moment at which clients are told of it.
+            # From the moment when clients learn the address, a signal is the usual way to end the
+            # server.
             with contextlib.suppress(KeyboardInterrupt, TerminatedError):
                 _say_where(args, drive.capacity_bytes, serving, monitor.url)
                 monitor.show(serving)
@@ -310,7 +311,7 @@ def _power_cuts(args: argparse.Namespace) -> PowerCuts | None:
 
 
 def _watch_page() -> bytes:
-    """Write the page for whoever asks for it: most serve without that."""
+    """Write the page only if it is asked for: most servers run without it."""
     from drivelab.report.watch_page import watch_page
 
     return watch_page()
@@ -336,7 +337,7 @@ def _wait(serving: Serving, seconds: float | None) -> None:
     line = StatusLine()
     every = _TELL_SECONDS if line.is_terminal else _TELL_LOG_SECONDS
     begun = time.monotonic()
-    told, before = begun, serving.standing()
+    shown_at, before = begun, serving.standing()
     try:
         while not serving.is_over:
             now = time.monotonic()
@@ -344,11 +345,11 @@ def _wait(serving: Serving, seconds: float | None) -> None:
             if left <= 0:
                 return
             time.sleep(min(left, _LOOK_SECONDS))
-            if now - told >= every:
+            if now - shown_at >= every:
                 standing = serving.standing()
                 if line.is_terminal or standing.requests > before.requests:
                     line.show(status(before, standing))
-                told, before = now, standing
+                shown_at, before = now, standing
     finally:
         line.clear()
 

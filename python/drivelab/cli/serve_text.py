@@ -16,7 +16,7 @@ _LABEL = 9
 
 
 def first_line(drive: str, capacity_bytes: int, dilation: float, *where: str) -> str:
-    """Say what is served, and how to come to it."""
+    """Return what is served, and how to connect."""
     slowed = "" if dilation == 1 else f", slowed {dilation:g} times"
     return (
         f"serving {escaped(drive)} ({format_size(capacity_bytes)}{slowed}) at {' and '.join(where)}"
@@ -24,7 +24,7 @@ def first_line(drive: str, capacity_bytes: int, dilation: float, *where: str) ->
 
 
 def status(before: Served, now: Served) -> str:
-    """Say what happened between two moments, in a line."""
+    """Return what happened between two moments, as one line."""
     seconds = (now.wall_ns - before.wall_ns) / 1e9
     requests = now.requests - before.requests
     clients = f"{now.connected} client{'' if now.connected == 1 else 's'}"
@@ -40,7 +40,7 @@ def status(before: Served, now: Served) -> str:
 
 
 def text(drive: str, served: Served) -> str:
-    """Write what was served, and how true it was."""
+    """Return what was served, and how well it kept its time."""
     return "\n".join(_lines(drive, served))
 
 
@@ -56,26 +56,26 @@ def _lines(drive: str, served: Served) -> Iterator[str]:
             "drive's own time"
         )
     for name, result in served.operations.items():
-        told = [
+        facts = [
             f"{result.requests:,}",
             f"mean {format_duration_ns(result.latency_ns_mean)}",
             f"50 % {format_duration_ns(result.percentile_ns(50.0))}",
             f"99 % {format_duration_ns(result.percentile_ns(99.0))}",
         ]
-        yield f"{name:<{_LABEL}}{', '.join(told)}"
+        yield f"{name:<{_LABEL}}{', '.join(facts)}"
     lateness = served.lateness
     if lateness is not None:
-        told = [
+        facts = [
             f"50 % {format_duration_ns(lateness.percentile_ns(50.0))}",
             f"99 % {format_duration_ns(lateness.percentile_ns(99.0))}",
             f"most {format_duration_ns(lateness.late_ns_max)}",
             f"{100 * served.late_ratio:.2g} % over {format_duration_ns(served.late_ns)}",
         ]
-        yield f"{'lateness':<{_LABEL}}{', '.join(told)}"
+        yield f"{'lateness':<{_LABEL}}{', '.join(facts)}"
     if served.no_space:
         yield (
-            f"{'no space':<{_LABEL}}{served.no_space:,} writes found none: allow more with "
-            "--memory, or free space on the backing file's disk"
+            f"{'no space':<{_LABEL}}{served.no_space:,} writes failed without space: allow more "
+            "with --memory, or free space on the backing file's disk"
         )
     if served.power_cuts:
         cuts = f"{served.power_cuts:,} cut{'' if served.power_cuts == 1 else 's'}"

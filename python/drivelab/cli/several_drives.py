@@ -1,4 +1,4 @@
-"""One command on several drives side by side: which may be, how many, what came of all."""
+"""One command on several drives in parallel: which are allowed, how many, and the results."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from drivelab.runs.stopping import how_to_go_on, told_when_stopped
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-#: What one kind of drive alone takes, and what stands for nothing.
+#: Options for one kind of drive only, and their values if not given.
 _OF_REAL_DRIVES: Final = {"size": None, "keep": False, "allow_destructive": None, "purge": None}
 _OF_SIMULATED_DRIVES: Final = {"no_variability": False}
 _EXIT_MISTAKE: Final = 2
 
 
 def separate(args: argparse.Namespace, name: str) -> argparse.Namespace:
-    """Give the arguments as one of several drives alone would have them.
+    """Return the arguments for one drive, as if it were alone.
 
     Options for real drives do not reach simulated ones in the same command, and vice versa.
     """
@@ -49,7 +49,7 @@ def add_at_once(parser: argparse.ArgumentParser) -> None:
 
 
 def add_allow_destructive(group: argparse._ArgumentGroup) -> None:
-    """Add ``--allow-destructive``, which each of several drives may have."""
+    """Add ``--allow-destructive``, which may name each of several drives."""
     group.add_argument(
         "--allow-destructive",
         metavar="PATH",
@@ -60,13 +60,13 @@ def add_allow_destructive(group: argparse._ArgumentGroup) -> None:
 
 
 def allowed(args: argparse.Namespace) -> str | None:
-    """Give what may be overwritten: the drive where it is named, else what is named instead."""
+    """Return what may be overwritten: the drive if it is named, else what is named instead."""
     named: list[str] = args.allow_destructive or []
     return args.drive if args.drive in named else next(iter(named), None)
 
 
 def beside(args: argparse.Namespace) -> list[str]:
-    """Name the real drives that are measured on this machine at the same time."""
+    """Return the real drives that are measured on this machine at the same time."""
     from drivelab.drives.naming import kind_of
 
     if args.at_once == 1:
@@ -85,25 +85,25 @@ def run_drives(
     Parameters
     ----------
     args
-        What was asked for all of them.
+        The command's arguments for all drives.
     alone
-        For each, as if it were alone.
+        The arguments of each drive, as if it were alone.
     work
-        Does the work, and gives what is to be printed.
+        Does the work; returns what to print.
     machine_of
-        As `drivelab.cli.side_by_side.run_side_by_side` takes it.
+        As in `drivelab.cli.side_by_side.run_side_by_side`.
 
     Returns
     -------
     tuple
-        What is to be printed for all, and why the work failed on some of several.
+        What to print for all drives, and why the work failed on some of them.
 
     Raises
     ------
     UsageError
-        For drives that may not run at once.
+        For drives that may not run at the same time.
     KeyboardInterrupt, TerminatedError
-        When it is stopped, after every drive said how far it came.
+        If the command is stopped; raised after every drive printed how far it came.
     """
     if len(alone) == 1:
         return work(alone[0]), None
@@ -124,13 +124,13 @@ def run_drives(
             at_once=at_once,
             machine_of=machine_of,
         )
-    told = [each for one in finished for each in one.told]
+    answers = [each for one in finished for each in one.answers]
     failed = [one for one in finished if one.code]
     if not failed:
-        return told, None
+        return answers, None
     message = "; ".join(said_of(one.name, one.complaint or "ended") for one in failed)
-    is_mistake = all(one.code == _EXIT_MISTAKE for one in failed) and not told
-    return told, UsageError(message) if is_mistake else RunError(message)
+    is_mistake = all(one.code == _EXIT_MISTAKE for one in failed) and not answers
+    return answers, UsageError(message) if is_mistake else RunError(message)
 
 
 def _refuse_alike(args: argparse.Namespace, alone: Sequence[argparse.Namespace]) -> None:
@@ -140,13 +140,13 @@ def _refuse_alike(args: argparse.Namespace, alone: Sequence[argparse.Namespace])
     folders = [one.out for one in alone if one.out is not None]
     if len(set(folders)) < len(folders):
         raise UsageError(
-            "two drives would have the same folder below --out: their names differ in signs alone; "
-            "run them one by one with --out"
+            "two drives would have the same folder below --out, because their names differ only in "
+            "punctuation; run them one by one with --out"
         )
 
 
 def _refuse_shared(names: Sequence[str]) -> None:
-    """Refuse drives that would disturb each other; say that real ones share the machine."""
+    """Refuse drives that would disturb each other; warn that real ones share the machine."""
     from drivelab.drives.naming import kind_of
     from drivelab.drives.real.shared_device import sharing_pair
 
@@ -159,14 +159,14 @@ def _refuse_shared(names: Sequence[str]) -> None:
         )
     if sum(kind_of(name) == "real" for name in names) > 1:
         print(
-            "drivelab: several real drives at once share this machine's processors and links; "
-            "--at-once 1 measures one after the other",
+            "drivelab: several real drives at the same time share this machine's processors and "
+            "links; --at-once 1 measures one after the other",
             file=sys.stderr,
         )
 
 
 def _most_at_once(names: Sequence[str]) -> int:
-    """Give how many drives run at once: no more than there are cores, and memory for."""
+    """Return how many drives run at the same time: at most one per core, within the memory."""
     from drivelab._core import available_cores
     from drivelab.drives.naming import kind_of, open_simulated
     from drivelab.memory import available_bytes

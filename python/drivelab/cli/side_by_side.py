@@ -1,13 +1,13 @@
-"""Work on several drives at once: one process per drive, a limited number at a time.
+"""Work on several drives at the same time: one process per drive, a limited number at a time.
 
 ::
 
-    this process ──fork──► one drive ── what it says ──► "drivelab: DRIVE: ..." here
-         ▲                     └─────── what it found ──► a list in the order of the drives
+        this process ──fork──► one drive ── its messages ──► "drivelab: DRIVE: ..." here
+                  ▲                     └─────── its answers ───► a list in the order of the drives
          └── SIGINT, SIGTERM and Ctrl-Z reach every drive
 
-What a drive comes to depends neither on the others nor on how many run at once: processes share
-nothing. Each is in a process group of its own, so that a terminal's Ctrl-C reaches it once.
+Processes share nothing, so a drive's result depends neither on the others nor on how many run at
+the same time. Each has its own process group, so that a terminal's Ctrl-C reaches it once.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ _CHUNK_BYTES: Final = 65536
 
 @dataclass
 class Finished:
-    """What became of one drive.
+    """The result for one drive.
 
     Attributes
     ----------
     name
-        Of the drive.
+        Name of the drive.
     code
-        Exit code of its process, as the same command for it alone would have.
-    told
-        What the work returned; nothing where it failed.
+        Exit code of its process, the same as if the command named only this drive.
+    answers
+        What the work returned; empty if it failed.
     complaint
-        Its last line of error, without the program's name; empty where it failed in silence.
+        Its last error line, without the program's name; empty if it failed without one.
     """
 
     name: str
     code: int = 0
-    told: list[dict[str, Any]] = field(default_factory=list)
+    answers: list[dict[str, Any]] = field(default_factory=list)
     complaint: str = ""
 
 
@@ -56,7 +56,7 @@ class _Child:
     place: int
     name: str
     process: int
-    #: Read ends: of what it says, and of what it found.
+    #: Read ends of pipes: its messages, and its answers.
     said: int
     found: int
     line: bytes = b""
@@ -65,7 +65,7 @@ class _Child:
 
 
 def said_of(name: str, text: str) -> str:
-    """Put a drive's name before what it says, unless that begins with it."""
+    """Put a drive's name before its message, unless the message begins with it."""
     begins = text.startswith((f"{name} ", f"{name}: "))
     return text if begins else f"{name}: {text}"
 
@@ -78,33 +78,33 @@ def run_side_by_side(
     at_once: int,
     machine_of: Callable[[str], str | None] = lambda _: None,
 ) -> list[Finished]:
-    """Do `work` for every drive, at most `at_once` at a time.
+    """Do `work` for every drive, at most `at_once` at the same time.
 
-    A drive of another machine takes nothing of this one, so it is not counted; but no two drives of
-    one other machine are at work at a time.
+    A drive of another machine uses nothing of this one, so it is not counted. But each other
+    machine works on one drive at a time.
 
     Parameters
     ----------
     names
-        Of the drives, none twice.
+        Names of the drives, each once.
     work
-        Gives what is to be printed for a drive, JSON-able.
+        Returns what to print for a drive, as JSON values.
     guarded
-        Runs something, prints its error as one line, and gives an exit code.
+        Runs something, prints its error as one line, and returns an exit code.
     at_once
-        How many processes, at least 1.
+        Largest number of processes, at least 1.
     machine_of
-        Gives the machine of a drive that is measured on another one, else ``None``.
+        Returns the machine of a drive that is measured on another one, else ``None``.
 
     Returns
     -------
     list of Finished
-        In the order of the names.
+        Results in the order of the names.
 
     Raises
     ------
     KeyboardInterrupt, TerminatedError
-        When this process is stopped: after every drive got the signal and has stopped.
+        If this process is stopped: after every drive got the signal and has stopped.
     """
     waiting = list(enumerate(names))
     finished = [Finished(name) for name in names]
@@ -140,7 +140,7 @@ def _next(
     at_once: int,
     machine_of: Callable[[str], str | None],
 ) -> tuple[int, str] | None:
-    """Give the first drive that may begin now."""
+    """Return the first drive that may begin now."""
     machines = [machine_of(child.name) for child in running]
     is_full = machines.count(None) >= at_once
     for place, name in waiting:
@@ -182,7 +182,7 @@ def _work_and_leave(
     say: int,
     find: int,
 ) -> None:
-    """Do the work in a process of its own, which ends here and runs nothing of its parent's."""
+    """Do the work in its own process, which ends here and runs nothing of its parent's."""
     code = 1
     try:
         os.dup2(say, 2)
@@ -194,9 +194,9 @@ def _work_and_leave(
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
 
         def tell() -> int:
-            told = json.dumps(work(name)).encode()
+            answer = json.dumps(work(name)).encode()
             with open(find, "wb", closefd=False) as file:
-                file.write(told)
+                file.write(answer)
             return 0
 
         code = guarded(tell)
@@ -227,9 +227,9 @@ def _read(
 def _end(child: _Child, into: Finished) -> None:
     _, status = os.waitpid(child.process, 0)
     code = os.waitstatus_to_exitcode(status)
-    # Killed by a signal: as a shell tells it.
+    # Killed by a signal: the code that a shell would report.
     into.code = code if code >= 0 else 128 - code
-    into.told = json.loads(child.result) if child.result else []
+    into.answers = json.loads(child.result) if child.result else []
 
 
 @contextmanager

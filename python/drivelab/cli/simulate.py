@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _MOST_REQUESTS: Final = 10**10
 _DEFAULT_REQUESTS: Final = 1_000_000
-# Some 350 bytes of memory each while the file is written.
+# Each takes about 350 bytes of memory while the file is written.
 _MOST_LOGGED: Final = 10_000_000
 _DEFAULT_LOGGED: Final = 1_000_000
 _SUFFIXES: Final = {".csv": "csv", ".parquet": "log", ".state": "save_state"}
@@ -162,7 +162,7 @@ def run(args: argparse.Namespace) -> int:
         open_simulated(args.drive, varies=varies, own_firmware=own) as drive,
         SimulateProgress() as progress,
     ):
-        # Whether a drive in another state holds data only reading it tells.
+        # Only reading it shows whether a drive in another state contains data.
         if scenario is None and (args.from_state is None or trace is not None):
             drive.check(workload)
         simulation = drive.simulate(
@@ -205,7 +205,7 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _firmware(path: Path | None) -> Iterator[tuple[Path | None, OwnSource | None]]:
-    """Give the library of a firmware of one's own, and its source where that was named."""
+    """Return your own firmware's library, and its source if that was named."""
     if path is None:
         yield None, None
         return
@@ -218,9 +218,9 @@ def _firmware(path: Path | None) -> Iterator[tuple[Path | None, OwnSource | None
 def _write(
     args: argparse.Namespace, simulation: Simulation, values: Mapping[str, Any]
 ) -> tuple[dict[Path, str], DrivelabError | None]:
-    """Write the files that were asked for; give a line for each, and the first failure.
+    """Write the files that were asked for; return a line for each, and the first failure.
 
-    The run may have taken hours: its result is printed before a full disk ends the command.
+    The run may have taken hours, so its result is printed before a full disk ends the command.
     """
     outputs: list[tuple[str, str | bytes, str]] = []
     if args.csv:
@@ -270,7 +270,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _refuse_to_lose_a_state(args: argparse.Namespace) -> None:
-    """Refuse that a run takes the state that it began with, however often it is asked to."""
+    """Refuse to overwrite the state that the run starts from, even with --force."""
     begin, end = args.from_state, args.save_state
     if begin is None or end is None or args.force or not (begin.exists() and end.exists()):
         return

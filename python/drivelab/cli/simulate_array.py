@@ -10,12 +10,12 @@ from drivelab.units import format_duration_ns, format_size
 
 
 def array_lines(counts: Mapping[str, Any] | None) -> Iterator[str]:
-    """Tell what members were sent, how parity was brought up to date, and how a rebuild goes.
+    """Return what members were sent, how parity was updated, and the progress of a rebuild.
 
     Parameters
     ----------
     counts
-        The object ``array`` of what ``drivelab simulate --json`` prints; none of drives without.
+        The object ``array`` of what ``drivelab simulate --json`` prints; None for other drives.
     """
     if counts is None:
         return

@@ -1,4 +1,4 @@
-"""`drivelab simulate --mqsim`: MQSim's own ssdconfig.xml and workload.xml, a result a scenario."""
+"""`drivelab simulate --mqsim`: MQSim's ssdconfig.xml and workload.xml, one result per scenario."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from drivelab.drives.presets.source import PresetSource
 
 _MOST_BYTES: Final = 1 << 20
-#: Options of `simulate` that say something about one run, or that MQSim's files say themselves.
+#: Options of `simulate` about a single run, or about what MQSim's files set.
 _NOT_BESIDE: Final = (
     "scenario",
     "trace",
@@ -40,26 +40,26 @@ def check(args: argparse.Namespace) -> None:
     from drivelab.workloads.characteristics import FIELDS
 
     if args.drive is not None:
-        raise UsageError(f"ssdconfig.xml says the drive: leave out {args.drive} or --mqsim")
+        raise UsageError(f"ssdconfig.xml describes the drive: leave out {args.drive} or --mqsim")
     for name in (*FIELDS, *_NOT_BESIDE):
         if getattr(args, name, None) is not None:
             option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"MQSim's files say what is simulated: leave out {option} or --mqsim")
+            raise UsageError(f"MQSim's files set what is simulated: leave out {option} or --mqsim")
     for name in _OF_THE_RUN:
         if getattr(args, name) == 0:
             raise UsageError(f"--{name} is 0; allowed: more than 0, for example 100ms")
     if args.force:
         raise UsageError("--force is for files that are written: leave out --force or --mqsim")
-    # Without a trace it refuses what is said of one.
+    # Without a trace, this refuses the options for traces.
     measured_trace_of(args)
 
 
 def simulate(args: argparse.Namespace) -> int:
-    """Simulate each scenario from a drive of its own, and print."""
+    """Simulate each scenario on its own drive, and print."""
     check(args)
     config, workload = args.mqsim
     flows, content = _read(config, workload)
-    # All of them are read before the first one runs.
+    # All are read before the first one runs.
     prepared = [
         _prepared(workload, (config, content), place, each, len(flows))
         for place, each in enumerate(flows)
@@ -93,20 +93,20 @@ def _read(config: Path, workload: Path) -> tuple[list[list[Flow]], bytes]:
 
 @dataclass(frozen=True)
 class _Prepared:
-    """A scenario of MQSim's that can run.
+    """A scenario from MQSim's files that can run.
 
     Attributes
     ----------
     title
-        What it is called.
+        Its title.
     where
-        Where it stands, for errors.
+        Its position in the files, for errors.
     source
-        Its drive.
+        The drive.
     sent
         What its flows send.
     notes
-        What is otherwise than in MQSim.
+        What differs from MQSim.
     """
 
     title: str
@@ -170,7 +170,7 @@ def _result(args: argparse.Namespace, one: _Prepared) -> dict[str, Any]:
 
 
 def _unexpected(made: Imported) -> list[str]:
-    """Say of the drive's settings which became nothing, where the importer's page does not."""
+    """Return settings of the drive that became nothing and are not on the importer's page."""
     from drivelab.drives.presets.mqsim_words import WITHOUT_COUNTERPART
 
     return [

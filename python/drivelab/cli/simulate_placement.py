@@ -9,12 +9,12 @@ from drivelab.cli.courses import line
 
 
 def placement_lines(counts: Mapping[str, Any] | None) -> Iterator[str]:
-    """Tell each handle that was written under, and what became of reclaim units.
+    """Return a line for each handle that was written with, and what became of reclaim units.
 
     Parameters
     ----------
     counts
-        The object ``placement`` of what ``drivelab simulate --json`` prints; none of drives
+        The object ``placement`` of what ``drivelab simulate --json`` prints; None for drives
         without handles.
     """
     if counts is None:
@@ -34,7 +34,9 @@ def placement_lines(counts: Mapping[str, Any] | None) -> Iterator[str]:
         f"{moved:,} moved",
     )
     if counts["invalid_pages"]:
-        yield line("", f"{counts['invalid_pages']:,} pages under handles or groups that it has not")
+        yield line(
+            "", f"{counts['invalid_pages']:,} pages with handles or groups that it does not have"
+        )
     if counts["displaced_pages"]:
         yield line(
             "", f"{counts['displaced_pages']:,} pages outside their reclaim group, which was full"

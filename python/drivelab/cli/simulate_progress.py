@@ -1,11 +1,11 @@
-"""How far a run of a simulated drive is, on standard error.
+"""Progress of a simulated run, on standard error.
 
 ```text
 42 %: 4,200,000 requests in 1.20 s of simulated time, about 3 s left
 the rest is served: 812,345 requests outstanding, about 9 s left
 ```
 
-Short runs say nothing. On a terminal the line is written again and again, elsewhere every ten
+Short runs print nothing. On a terminal the line is updated; elsewhere a line is printed every ten
 seconds.
 """
 
@@ -23,11 +23,11 @@ LINE_EVERY_SECONDS: Final = 10.0
 
 
 class SimulateProgress:
-    """What `SimulatedDrive.simulate` calls while it runs; close it, or leave it as a context."""
+    """What `SimulatedDrive.simulate` calls while it runs; close it, or use it as a context."""
 
     def __init__(self) -> None:
         self._started: float | None = None
-        self._told = 0.0
+        self._shown_at = 0.0
         self._draining: tuple[float, int] | None = None
         self._line = StatusLine()
 
@@ -39,7 +39,7 @@ class SimulateProgress:
         outstanding: int,
         drains: bool,
     ) -> None:
-        """Tell where the run stands, if it is time to."""
+        """Show the progress, if it is time to."""
         now = time.monotonic()
         # The first call comes when the drive is prepared.
         self._started = now if self._started is None else self._started
@@ -47,9 +47,9 @@ class SimulateProgress:
             self._draining = (now, outstanding)
         elapsed = now - self._started
         every = DRAWN_EVERY_SECONDS if self._line.is_terminal else LINE_EVERY_SECONDS
-        if elapsed < SILENT_SECONDS or elapsed - self._told < every:
+        if elapsed < SILENT_SECONDS or elapsed - self._shown_at < every:
             return
-        self._told = elapsed
+        self._shown_at = elapsed
         if drains:
             self._line.show(self._drain_text(now, outstanding))
         else:

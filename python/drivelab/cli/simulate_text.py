@@ -28,26 +28,26 @@ from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.trace import PLURALS, Trace
 
 COLUMNS: Final = 80
-# Channels with more units than fit on a line are told by their ends and their mean.
+# A channel with more units than fit on a line shows their range and mean.
 _UNIT_CELL: Final = 4
 _MOST_CHANNEL_LINES: Final = 16
 
 Values = Mapping[str, Any]
-# A row of a table is told of one operation; below them stands what all do together.
+# Each row of a table is one operation; the line below them is all together.
 Cells = Callable[[Values], Sequence[Sequence[str]]]
 
 
 def text(values: Values, *, title: str | None = None, notes: Sequence[str] = ()) -> str:
-    """Write what `drivelab simulate` prints for people.
+    """Return what `drivelab simulate` prints for people.
 
     Parameters
     ----------
     values
-        What it prints as JSON.
+        What ``--json`` prints.
     title
-        Of a scenario.
+        Title of a scenario.
     notes
-        What else is to be said of what was asked.
+        Other notes on what was asked.
     """
     streams: Sequence[Values] = values["streams"]
     lines = [*_cautions(values), *_head(values, title), "", *_streams(streams)]
@@ -82,25 +82,25 @@ def text(values: Values, *, title: str | None = None, notes: Sequence[str] = ())
 
 
 def asked_of(plan: Mapping[str, Any], trace: Trace | None = None) -> dict[str, Any]:
-    """Say what a stream asks for: in words, and the characteristics where it has any."""
+    """Return what a stream asks for: in words, and its characteristics if it has any."""
     if trace is not None:
         return {"description": trace.describe()}
     workload = None
     if plan["workload"] is not None:
         workload = characteristics_json(Characteristics(*plan["workload"]))
         if plan["source"] != "closed":
-            # An open loop waits for nobody.
+            # In an open loop nothing waits for a completion.
             del workload["queue_depth"]
     return {"description": stream_text(plan), "workload": workload}
 
 
 def stream_text(plan: Values) -> str:
-    """Say what a stream asks for.
+    """Return what a stream asks for.
 
     Parameters
     ----------
     plan
-        As `drivelab._core.Stream.described` gives it.
+        What `drivelab._core.Stream.described` returns.
     """
     said = _requests_text(plan)
     if plan["zones"] is not None:
@@ -126,7 +126,7 @@ def _zones_text(zones: int) -> str:
 
 
 def _requests_text(plan: Values) -> str:
-    """Say what requests a stream sends, and when."""
+    """Return what requests a stream sends, and when."""
     if plan["source"] == "windows":
         return "requests drawn window by window"
     if plan["mixture"] is not None:
@@ -148,7 +148,7 @@ def _rate_text(plan: Values) -> str:
 
 
 def _mixture_text(mixture: Values, plan: Values) -> str:
-    """Say what a stream with sizes or places by shares asks for."""
+    """Return what a stream with sizes or places by shares asks for."""
     reads = mixture["read_ratio"]
     kinds = {0.0: "writes", 1.0: "reads"}
     what = kinds.get(reads, f"{100 * reads:.4g} % reads, else writes")
@@ -156,7 +156,7 @@ def _mixture_text(mixture: Values, plan: Values) -> str:
     size = format_size(sizes[0])
     if len(sizes) > 1:
         size += f" to {format_size(sizes[-1])}"
-    said = f"{what} of {size} {'at random' if mixture['is_random'] else 'in order'}"
+    said = f"{what} of {size} {'at random' if mixture['is_random'] else 'sequentially'}"
     if len(mixture["zones"]) > 1:
         accesses, part = mixture["zones"][0]
         said += f", {100 * accesses:.4g} % of them to the first {100 * part:.4g} %"
@@ -166,7 +166,7 @@ def _mixture_text(mixture: Values, plan: Values) -> str:
 
 
 def _turns_text(plan: Values) -> str:
-    """Say when a stream goes first, and whether places come again."""
+    """Return when a stream goes first, and whether places come again."""
     said = ""
     for key in ("priority", "queue_pair", "share"):
         if plan[key]:
@@ -200,7 +200,7 @@ def _head(values: Values, title: str | None) -> Iterator[str]:
 
 
 def _placed(values: Values) -> Iterator[str]:
-    """Tell what a drive did that its host told where data goes."""
+    """Return what a drive did whose host decides where data goes."""
     if "placement" in values:
         yield from placement_lines(values["placement"])
     if "zones" in values:
@@ -208,7 +208,7 @@ def _placed(values: Values) -> Iterator[str]:
 
 
 def _cautions(values: Values) -> Iterator[str]:
-    """Say first that a drive with zones refused commands, and that a replay was late."""
+    """Return first that a drive with zones refused commands, and that a replay was late."""
     refused = refusal_caution(values["zones"]) if "zones" in values else None
     if refused is not None:
         yield from in_width("caution", refused, label_width=LABEL, columns=COLUMNS)
@@ -272,7 +272,7 @@ def _parts(values: Values) -> list[list[str]]:
 
 
 def _courses(series: Values, *, alone: bool) -> Iterator[str]:
-    """Draw what completed when, an interval or several a character."""
+    """Draw what completed over time, one or several intervals per character."""
     courses: dict[str, dict[str, list[Values]]] = {}
     for row in series["rows"]:
         courses.setdefault(row["stream"], {}).setdefault(row["operation"], []).append(row)
@@ -295,8 +295,8 @@ def _mean_iops(rows: Sequence[Values]) -> float:
 
 def _mean_latency(rows: Sequence[Values]) -> float:
     requests = sum(row["requests"] for row in rows)
-    told = sum(row["requests"] * (row["latency_ns_mean"] or 0.0) for row in rows)
-    return float(told / requests) if requests else 0.0
+    total = sum(row["requests"] * (row["latency_ns_mean"] or 0.0) for row in rows)
+    return float(total / requests) if requests else 0.0
 
 
 def _flash(values: Values) -> Iterator[str]:
@@ -321,8 +321,8 @@ def _flash(values: Values) -> Iterator[str]:
         )
     kinds = ("switch", "partial", "full")
     if any(flash[f"{kind}_merges"] for kind in kinds):
-        told = ", ".join(f"{flash[f'{kind}_merges']:,} {kind}" for kind in kinds)
-        yield line("", f"merges of blocks: {told}")
+        merges = ", ".join(f"{flash[f'{kind}_merges']:,} {kind}" for kind in kinds)
+        yield line("", f"merges of blocks: {merges}")
     yield from _of_mapping(flash)
     if flash["coalesced_pages"]:
         yield line("", f"{flash['coalesced_pages']:,} pages written again in the buffer")
@@ -348,13 +348,13 @@ def _flash(values: Values) -> Iterator[str]:
 
 
 def _own_counts(counts: Values) -> Iterator[str]:
-    """Tell what a firmware of one's own counts, by its names."""
+    """Return your own firmware's counts, by its names."""
     for place, (name, count) in enumerate(counts.items()):
         yield line("firmware" if place == 0 else "", f"{count:,} {name}")
 
 
 def _of_mapping(flash: Values) -> Iterator[str]:
-    """Tell what only some ways to map pages do."""
+    """Return what only some ways to map pages do."""
     if flash["fold_page_programs"]:
         yield line("", f"{flash['fold_page_programs']:,} pages folded from SLC blocks")
     if flash["map_hits"] or flash["map_misses"]:
@@ -379,7 +379,7 @@ def _disk(disk: Values) -> Iterator[str]:
     )
     ahead = format_size(disk["read_ahead_bytes"])
     hits = disk["cache_hit_reads"]
-    yield line("cache", f"{hits:,} reads found everything in it, {ahead} read ahead")
+    yield line("cache", f"{hits:,} reads found all data in it, {ahead} read ahead")
     if disk["replaced_bytes"]:
         again = format_size(disk["replaced_bytes"])
         yield line("", f"{again} written again before they left the write cache")
@@ -404,10 +404,10 @@ def _busy(values: Values) -> Iterator[str]:
     yield f"{'busy, %':<{LABEL}}channel  its {plural}"
     fits = (COLUMNS - LABEL - 9) // _UNIT_CELL
     for channel, (share, shares) in enumerate(zip(channels, of_channel, strict=True)):
-        told = "".join(f"{100 * each:<{_UNIT_CELL}.0f}" for each in shares)
+        cells = "".join(f"{100 * each:<{_UNIT_CELL}.0f}" for each in shares)
         if len(shares) > fits:
-            told = _spread(shares)
-        yield f"{channel:>{LABEL - 2}}  {100 * share:>7.1f}  {told}"
+            cells = _spread(shares)
+        yield f"{channel:>{LABEL - 2}}  {100 * share:>7.1f}  {cells}"
 
 
 def _spread(shares: Sequence[float]) -> str:
@@ -445,7 +445,7 @@ def _cost(values: Values) -> Iterator[str]:
 def _table(
     corner: str, titles: Sequence[str], streams: Sequence[Values], cells: Cells, *, least: int
 ) -> Iterator[str]:
-    """Write a row an operation, and with several streams a line with the name of each."""
+    """Return one row per operation, and with several streams a line with the name of each."""
     widths = [max(least, len(title) + 1) for title in titles]
     yield _row(corner, titles, widths)
     for stream in streams:

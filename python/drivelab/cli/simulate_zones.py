@@ -1,4 +1,4 @@
-"""What became of the zones of a simulated drive, as lines of text."""
+"""What happened to the zones of a simulated drive, as lines of text."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any, Final
 
 from drivelab.cli.courses import line
 
-# Why a command is refused, in the order in which reasons are told.
+# Reasons to refuse a command, in the order in which they are printed.
 REASONS: Final = {
-    "refused_not_at_pointer": "did not write where their zone is written next",
+    "refused_not_at_pointer": "did not write at the write pointer of their zone",
     "refused_full": "wrote to a full zone",
-    "refused_across_end": "reached beyond what their zone holds",
-    "refused_too_many_active": "began more zones than may be active",
-    "refused_too_many_open": "opened more zones than may be open",
-    "refused_transition": "opened or closed a zone that cannot be",
-    "refused_invalid": "were no writes of whole pages, or no appends",
+    "refused_across_end": "wrote beyond the end of their zone",
+    "refused_too_many_active": "would have made too many zones active",
+    "refused_too_many_open": "would have opened too many zones",
+    "refused_transition": "opened or closed a zone in a state that does not allow it",
+    "refused_invalid": "were neither writes of whole pages nor appends",
 }
 
 
 def refusal_caution(counts: Mapping[str, Any]) -> str | None:
-    """Say first that a drive with zones refused commands, if it did.
+    """Return first that a drive with zones refused commands, if it did.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ def refusal_caution(counts: Mapping[str, Any]) -> str | None:
         which = f"most of them {which}"
     return (
         f"the drive refused {commands}: {which}. They moved no data and count as trims. A drive "
-        "with zones is written in order: a stream with zones does so (docs/zones.md)."
+        "with zones must be written sequentially: a stream with zones does so (docs/zones.md)."
     )
 
 
 def zone_lines(counts: Mapping[str, Any]) -> Iterator[str]:
-    """Tell what was done to zones, how many were open, and what was refused.
+    """Return what was done to zones, how many were open, and what was refused.
 
     Parameters
     ----------
@@ -55,14 +55,16 @@ def zone_lines(counts: Mapping[str, Any]) -> Iterator[str]:
         f"{counts['finishes']:,} finished",
     )
     yield line(
-        "", f"at most {counts['most_open']:,} open and {counts['most_active']:,} active at once"
+        "",
+        f"at most {counts['most_open']:,} open and {counts['most_active']:,} active at the same "
+        "time",
     )
     asked = {"appends": "appends", "opens": "opened", "closes": "closed"}
-    told = [f"{counts[key]:,} {words}" for key, words in asked.items() if counts[key]]
+    parts = [f"{counts[key]:,} {words}" for key, words in asked.items() if counts[key]]
     if counts["drive_closes"]:
-        told.append(f"{counts['drive_closes']:,} closed by the drive")
-    if told:
-        yield line("", ", ".join(told))
+        parts.append(f"{counts['drive_closes']:,} closed by the drive")
+    if parts:
+        yield line("", ", ".join(parts))
     for key, words in REASONS.items():
         if counts[key]:
             yield line("", f"{counts[key]:,} refused: {words}")

@@ -1,6 +1,6 @@
 """Results for people: a line that is too long for the terminal continues below its own text.
 
-Whatever is no terminal (a file, a pipe) gets every line whole, so that it can be searched.
+Anything else than a terminal (a file, a pipe) gets every line whole, so that it can be searched.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from drivelab.plain_text import escaped, escaped_lines, write_controls
 
-# What a line says of itself, and the two spaces or more that part it from the text.
+# A line's label, and the two or more spaces between it and the text.
 _LABEL: Final = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)| *- ")
 
 # A number and its unit stay on one line.
@@ -22,14 +22,14 @@ _JOINED: Final = "\N{NO-BREAK SPACE}"
 
 
 def columns() -> int | None:
-    """Give the terminal's width, or nothing where the output is none."""
+    """Return the terminal's width, or None if the output is no terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def show(text: str) -> None:
     """Print lines, on a terminal wrapped to its width."""
     width = columns()
-    # As wide as it will be on the terminal.
+    # Measured as it will be on the terminal.
     text = escaped_lines(text)
     if width is not None:
         text = "\n".join(wrapped(line, width) for line in text.split("\n"))
@@ -37,14 +37,14 @@ def show(text: str) -> None:
 
 
 def wrapped(line: str, columns: int) -> str:
-    """Return a line in as many lines as it takes, the further ones below where its text begins.
+    """Return a line wrapped into several; the further ones are aligned with its text.
 
     Parameters
     ----------
     line
-        Without an end of line.
+        A line without a line end.
     columns
-        Of the terminal; fewer than 40 are too few to wrap for.
+        Width of the terminal; nothing is wrapped below 40.
     """
     if len(line) <= columns or columns < 40:
         return line
@@ -61,7 +61,7 @@ def wrapped(line: str, columns: int) -> str:
 
 
 def show_file(text: str) -> None:
-    """Print a file's content: as it is into a file or a pipe, harmless on a terminal."""
+    """Print a file's content: unchanged into a file or a pipe, harmless on a terminal."""
     if sys.stdout.isatty():
         print(escaped_lines(text.expandtabs(4)), end="")
     else:
@@ -69,7 +69,7 @@ def show_file(text: str) -> None:
 
 
 def in_lines(values: Any) -> Any:
-    """Return an answer whose texts are each in one line, so that a name does not end one."""
+    """Return an answer with each text on one line, so that a name cannot break a line."""
     if isinstance(values, str):
         return escaped(values)
     if isinstance(values, dict):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from types import ModuleType
 
-#: Each a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
+#: Each action is a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
 _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
     "info": (trace_info, "show a trace on one screen: requests, devices, characteristics"),
     "characterize": (
@@ -36,6 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what the action says."""
+    """Carry out the action."""
     module, _ = _ACTIONS[args.action]
     return int(module.carry_out(args))

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _CSV: Final = "windows.csv"
 _PARQUET: Final = "windows.parquet"
-#: Beside the files of every report.
+#: Files of a trace's report, in addition to those of every report.
 _WINDOWS: Final = {_CSV: "windows", _PARQUET: "windows"}
-#: What ``--json`` names.
+#: The files that ``--json`` names.
 _WRITTEN: Final = ("report", "pdf", "tables", "result", "windows_csv", "windows_parquet")
 
 
@@ -44,8 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Read the trace, write what was asked for, and say what it asks of a drive."""
-    from drivelab.cli.trace_told import characterization_text
+    """Read the trace, write what was asked for, and print what it asks of a drive."""
+    from drivelab.cli.trace_summary import characterization_text
     from drivelab.traces.characterization import characterize
     from drivelab.traces.values import characterization_values
 
@@ -53,8 +53,8 @@ def carry_out(args: argparse.Namespace) -> int:
         raise UsageError("--window is too short; allowed: 1ns or more, for example 60s")
     source = recorded_files(args, args.files)
     folder, chromium = _folder(args), _chromium(args)
-    with ReadingProgress() as told:
-        trace = characterize(source, window_ns=round(args.window * 1e9), told=told)
+    with ReadingProgress() as progress:
+        trace = characterize(source, window_ns=round(args.window * 1e9), progress=progress)
     values = characterization_values(trace)
     files: dict[str, str] = {}
     if folder is not None:
@@ -79,7 +79,7 @@ def _chromium(args: argparse.Namespace) -> str | None:
 
 
 def _folder(args: argparse.Namespace) -> OutputFolder | None:
-    """Give the folder of the report, refused before the trace is read if it cannot be one."""
+    """Return the folder of the report; refuse it before the trace is read if it cannot be one."""
     from drivelab.outputs import OutputFolder
     from drivelab.report.saved import refuse_folder
 

@@ -21,6 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Write the trace, and say what became of it."""
+    """Write the trace, and print what was written."""
     write_trace(args, recorded_files(args, args.files), args.to)
     return 0

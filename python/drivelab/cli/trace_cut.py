@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Write the part, and say what became of it."""
+    """Write the part, and print what was written."""
     cut = _cut(args)
     source = recorded_files(args, args.files)
     reader = source.open()
@@ -78,12 +78,12 @@ def _cut(args: argparse.Namespace) -> Cut:
 
 
 def _format_for(output: Path, name: str) -> str:
-    """Give the trace's own format, or the one that the output's name asks for."""
+    """Return the trace's own format, or the one that the output's name asks for."""
     if output.suffix == PARQUET:
         return "parquet"
     if name not in FORMATS:
         raise UsageError(
-            f"{name} is a format that is read and not written: choose --to-format "
+            f"{name} can be read but not written: choose --to-format "
             f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}, or let the name of -o end in {PARQUET}"
         )
     return name

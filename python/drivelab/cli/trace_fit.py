@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Fit, write, compare, and say what was found."""
+    """Fit, write, compare, and print the result."""
     from drivelab.drives.naming import open_simulated
     from drivelab.traces.fitting.requests import read_requests
     from drivelab.traces.fitting.scenario import scenario_text
@@ -69,8 +69,8 @@ def carry_out(args: argparse.Namespace) -> int:
     output = answer_to(args, _KIND, args.output)
     check_outputs([output], force=args.force, inputs=args.files)
     source = recorded_files(args, args.files)
-    with ReadingProgress() as told:
-        requests = read_requests(source, told)
+    with ReadingProgress() as progress:
+        requests = read_requests(source, progress)
     fitted = fit(requests, window_ns)
     text = scenario_text(fitted, args.name)
     with output_errors(args.output):
@@ -105,7 +105,7 @@ def _check(drive: str, source: Any, text: str, fitted: Fitted) -> Check:
 def _values(
     args: argparse.Namespace, requests: Requests, fitted: Fitted, checks: list[Check]
 ) -> dict[str, Any]:
-    """Give what ``--json`` prints (docs/json-trace.md)."""
+    """Return what ``--json`` prints (docs/json-trace.md)."""
     return {
         "files": [str(path) for path in args.files],
         "format": requests.format,
@@ -125,7 +125,7 @@ def _values(
 
 
 def _text(values: dict[str, Any]) -> str:
-    """Say what was written, and how well it fits."""
+    """Return what was written, and how well it fits."""
     from drivelab.traces.words import count_text
 
     windows = count_text(values["windows"], "window")

@@ -20,13 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def carry_out(args: argparse.Namespace) -> int:
-    """Read the trace, and say what it is."""
-    from drivelab.cli.trace_told import info_text
+    """Read the trace, and print what it is."""
+    from drivelab.cli.trace_summary import info_text
     from drivelab.traces.characterization import characterize
     from drivelab.traces.values import info_values
 
-    with ReadingProgress() as told:
-        trace = characterize(recorded_files(args, args.files), told=told)
+    with ReadingProgress() as progress:
+        trace = characterize(recorded_files(args, args.files), progress=progress)
     if args.json:
         print(json.dumps(info_values(trace), indent=2))
     else:

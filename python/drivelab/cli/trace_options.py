@@ -1,4 +1,4 @@
-"""Options of the commands that replay a recorded trace, and the workload that they say."""
+"""Options of the commands that replay a recorded trace, and the workload that they make."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from drivelab.errors import UsageError
 if TYPE_CHECKING:
     from drivelab.workloads.trace import Trace
 
-#: Options that say nothing without a trace, and their values where they were not given.
+#: Options that need a trace, and their values if they are not given.
 _OF_A_TRACE: Final[dict[str, Any]] = {
     **dict.fromkeys(("speed", "depth", "fit", "format", "time_unit", "address_unit")),
     "device": [],
@@ -24,14 +24,14 @@ _OF_A_TRACE: Final[dict[str, Any]] = {
     "sort_window": 4096,
     "column": [],
 }
-#: As fast as requests are answered.
+#: Send requests as fast as the drive answers.
 _MOST: Final = "max"
 
 
 def add_trace(
     parser: argparse.ArgumentParser, what: str = "replay the requests of these files"
 ) -> argparse._ArgumentGroup:
-    """Add ``--trace``, which does `what` says, and how it is sent; give the group."""
+    """Add ``--trace`` with this help, and how it is sent; return the group."""
     from drivelab._core import MAX_QUEUE_DEPTH, TRACE_FITS, USUAL_TRACE_DEPTH
 
     group = parser.add_argument_group(
@@ -73,9 +73,9 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
     Raises
     ------
     UsageError
-        When an option has no effect, or the trace cannot be replayed so.
+        If an option has no effect, or the trace cannot be replayed like this.
     RunError
-        When a file cannot be read to its end.
+        If a file cannot be read to its end.
     """
     from drivelab.workloads.characteristics import FIELDS
     from drivelab.workloads.trace import Trace
@@ -89,7 +89,7 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
     for name in (*FIELDS, "scenario"):
         if getattr(args, name, None) is not None:
             raise UsageError(
-                f"a trace says itself what is sent: leave out {_option(name)} or --trace"
+                f"a trace sets itself what is sent: leave out {_option(name)} or --trace"
             )
     files = recorded_files(args, args.trace)
     with ReadingProgress() as progress:
@@ -103,12 +103,12 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
 
 
 def measured_trace_of(args: argparse.Namespace) -> Trace | None:
-    """As `trace_of`, for commands that measure with a plan; what a plan says in vain is refused.
+    """Return `trace_of` for commands that measure with a plan; refuse options without effect.
 
     Raises
     ------
     UsageError, RunError
-        As `trace_of`, and for warm-ups and for writes that come before.
+        As in `trace_of`, and for warm-ups and for earlier writes.
     """
     if args.trace is not None:
         for name in ("warmup_requests", "warmup_seconds"):
@@ -130,7 +130,7 @@ def _option(name: str) -> str:
 
 
 def _speed(text: str) -> tuple[float | None]:
-    """Read ``2x``, ``0.5`` or ``max``: in a tuple, as nothing would count as not given."""
+    """Read ``2x``, ``0.5`` or ``max``, in a tuple: None alone would mean that it was not given."""
     from drivelab.workloads.trace import SPEEDS
 
     if text == _MOST:

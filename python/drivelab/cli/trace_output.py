@@ -1,4 +1,4 @@
-"""A trace that a command writes: into which file, in which format, with what left out."""
+"""A trace that a command writes: its file, its format, and what is left out."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from drivelab.traces.rewritten import Cut, Rewritten
     from drivelab.workloads.recorded import RecordedFiles
 
-#: Formats that are written; the core's list, here so that `--help` answers at once.
+#: Formats that can be written; the core's list, copied so that `--help` answers immediately.
 FORMATS: Final = ("spc", "fio-iolog", "mqsim", "parquet")
 _KIND: Final = "trace"
 _COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
-#: How the name of a Parquet file ends.
+#: The ending of a Parquet file's name.
 PARQUET: Final = ".parquet"
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
-    """Add where the trace is written, and what may be left out."""
+    """Add the output file, and what may be left out."""
     parser.add_argument(
         "-o",
         "--output",
@@ -48,19 +48,19 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def _checked_output(args: argparse.Namespace, format_name: str) -> Output:
-    """Give the output, refused before the trace is read if it cannot be written.
+    """Return the output; refuse it before the trace is read if it cannot be written.
 
     Raises
     ------
     UsageError
-        When it is read too, exists, or has no folder.
+        If it is also an input, exists, or has no folder.
     """
     path: Path = args.output
     if path.suffix in _COMPRESSIONS and format_name == "parquet":
         raise UsageError(f"{path}: parquet is compressed inside; let the name end in {PARQUET}")
     if path.suffix == PARQUET and format_name != "parquet":
         raise UsageError(
-            f"{path} would be of the format {format_name}; give it another name, or write parquet"
+            f"{path} would have the format {format_name}; give it another name, or write parquet"
         )
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name a file")
@@ -79,12 +79,12 @@ def write_trace(
     cut: Cut | None = None,
     reader: TraceReader | None = None,
 ) -> None:
-    """Write the trace whole or not at all, and say what became of it."""
+    """Write the trace whole or not at all, and print what was written."""
     from drivelab.traces.rewritten import rewrite
 
     output = _checked_output(args, format_name)
     with (
-        ReadingProgress() as told,
+        ReadingProgress() as progress,
         output_errors(output.path),
         whole_output(output, force=args.force) as file,
     ):
@@ -95,7 +95,7 @@ def write_trace(
             compression=_COMPRESSIONS.get(output.path.suffix, "none"),
             may_drop=args.drop,
             cut=cut,
-            told=told,
+            progress=progress,
             reader=reader,
         )
     values = _output_values(done, output.path, format_name)
@@ -103,7 +103,7 @@ def write_trace(
 
 
 def _output_values(done: Rewritten, path: Path, format_name: str) -> dict[str, Any]:
-    """Give what ``--json`` prints (docs/json-trace.md)."""
+    """Return what ``--json`` prints (docs/json-trace.md)."""
     return {
         "files": list(done.checks["files"]),
         "format": done.checks["format"],
@@ -132,7 +132,7 @@ _LOSSES: Final = {
 
 
 def _output_text(values: dict[str, Any]) -> str:
-    """Say what was written, and what was lost."""
+    """Return what was written, and what was lost."""
     from drivelab.traces.words import count_text, in_span
 
     requests = count_text(values["requests_written"], "request")

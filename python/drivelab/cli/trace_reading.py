@@ -1,4 +1,4 @@
-"""Options by which every command that takes a trace reads its files."""
+"""Options for reading traces, the same for every command that takes one."""
 
 from __future__ import annotations
 
@@ -117,12 +117,12 @@ def add_reading(group: argparse._ActionsContainer) -> None:
 
 
 def recorded_files(args: argparse.Namespace, paths: Sequence[Path]) -> RecordedFiles:
-    """Give the files of the trace that was asked for.
+    """Return the files of the trace that was asked for.
 
     Raises
     ------
     UsageError
-        When a file or a meaning of a column is named twice, or a file is a folder.
+        If a file or a meaning of a column is named twice, or a file is a folder.
     """
     from drivelab.workloads.recorded import RecordedFiles, refuse_named
 
@@ -152,19 +152,19 @@ def add_window(parser: argparse.ArgumentParser) -> None:
 
 
 class ReadingProgress:
-    """Says on standard error how many requests were read, once that takes a while."""
+    """Shows on standard error how many requests were read, if reading takes a while."""
 
     def __init__(self) -> None:
         self._line = StatusLine()
         self._started = time.monotonic()
-        self._told = 0.0
+        self._shown_at = 0.0
 
     def __call__(self, requests: int) -> None:
-        """Say it, if it is time to."""
+        """Show the number, if it is time to."""
         elapsed = time.monotonic() - self._started
         every = _DRAWN_EVERY_SECONDS if self._line.is_terminal else _LINE_EVERY_SECONDS
-        if elapsed >= _SILENT_SECONDS and elapsed - self._told >= every:
-            self._told = elapsed
+        if elapsed >= _SILENT_SECONDS and elapsed - self._shown_at >= every:
+            self._shown_at = elapsed
             self._line.show(f"{requests:,} requests read in {elapsed:.0f} s")
 
     def __enter__(self) -> Self:
@@ -172,5 +172,5 @@ class ReadingProgress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave the terminal's line empty."""
+        """Clear the terminal's line."""
         self._line.clear()

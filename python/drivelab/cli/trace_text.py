@@ -1,4 +1,4 @@
-"""What a replay says of itself on a terminal: whether it was late, and how it was fitted."""
+"""A replay's notes for a terminal: whether it was late, and how it was fitted."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def in_width(label: str, said: str, *, label_width: int, columns: int) -> Iterator[str]:
-    """Write a text behind its label, on as many lines as it takes."""
+    """Return a text with its label, on as many lines as it takes."""
     for place, line in enumerate(textwrap.wrap(said, columns - label_width)):
         yield f"{label if place == 0 else '':<{label_width}}{line}"
 
 
 def fio_notes(trace: Trace, measurement: Measurement) -> list[str]:
-    """Say what of a trace a real drive was sent otherwise than a simulated one, a sentence each."""
+    """Return how a real drive was sent a trace differently from a simulated one, as sentences."""
     depth = round(measurement.extra["queue_depth"])
     segments = round(measurement.extra["segments"])
     notes = []

@@ -100,12 +100,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure, fit, measure again, write, and serve where that is asked for.
+    """Measure, fit, measure again, write, and serve if asked to.
 
     Raises
     ------
     RunError
-        When measurements failed.
+        If measurements failed.
     """
     from drivelab.cli.outputs import write_file
     from drivelab.preset_fit.fitting import Errors
@@ -138,7 +138,7 @@ def run(args: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _made(path: Path) -> Iterator[None]:
-    """Make the folder of everything, and take it away where nothing comes of it."""
+    """Make the output folder, and remove it if nothing comes of it."""
     is_new = not path.exists()
     path.mkdir(parents=True, exist_ok=True)
     try:
@@ -152,7 +152,7 @@ def _made(path: Path) -> Iterator[None]:
 
 
 def _refuse_another_kind(args: argparse.Namespace, base: Base) -> None:
-    """Refuse what cannot end well before hours of measuring; of a real drive nothing is known."""
+    """Refuse early what cannot succeed; about real drives nothing is known yet."""
     from drivelab.drives.naming import kind_of
     from drivelab.drives.presets.source import read_preset
     from drivelab.drives.simulated.drive import PREFIX
@@ -160,7 +160,7 @@ def _refuse_another_kind(args: argparse.Namespace, base: Base) -> None:
 
     if kind_of(args.drive) == "closed_form":
         raise UsageError(
-            f"{args.drive} is a formula, and has no state to simulate; a twin is of a real or a "
+            f"{args.drive} is a formula and has no state to simulate; name a real or a "
             "simulated drive"
         )
     if args.drive.startswith(PREFIX):
@@ -232,7 +232,7 @@ def _measured_again(
     path: Path,
     executors: Executors,
 ) -> Observed:
-    """Measure what was held out a second time, with other random numbers."""
+    """Measure the held-out workloads a second time, with other random numbers."""
     from drivelab.campaign.campaign import run_campaign
     from drivelab.campaign.finished import finished_run
     from drivelab.campaign.stored import stored_measurements

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from drivelab.live.watching import Server
 
 _SECOND: Final = 1.0
-# A new second is asked for as often as this, until it is there.
+# How often to ask for a new second, until it is there.
 _AGAIN_SECONDS: Final = 0.1
 
 
@@ -67,9 +67,9 @@ def run(args: argparse.Namespace) -> int:
 
             show_all(_states(server, first, args.seconds))
         else:
-            for told in _states(server, first, args.seconds):
-                if told is not None:
-                    _print(args, told)
+            for state in _states(server, first, args.seconds):
+                if state is not None:
+                    _print(args, state)
     except KeyboardInterrupt:
         # The usual way to end it.
         return 0
@@ -78,34 +78,34 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print(args: argparse.Namespace, told: dict[str, Any]) -> None:
+def _print(args: argparse.Namespace, state: dict[str, Any]) -> None:
     if args.json:
-        print(json.dumps(told), flush=True)
+        print(json.dumps(state), flush=True)
         return
     from drivelab.cli.watch_text import line, screen
 
     if args.once:
         from drivelab.cli.terminal import columns
 
-        print("\n".join(screen(told, [told["row"]], columns() or 80, None)), flush=True)
+        print("\n".join(screen(state, [state["row"]], columns() or 80, None)), flush=True)
     else:
-        print(line(told), flush=True)
+        print(line(state), flush=True)
 
 
 def _states(
     server: Server, first: dict[str, Any], seconds: float | None
 ) -> Iterator[dict[str, Any] | None]:
-    """Give how the drive stands at the end of each second, and nothing now and then between."""
+    """Yield the drive's state at the end of each second, and None a few times in between."""
     begun = time.monotonic()
-    told, asked = first, begun
-    yield told
+    state, asked = first, begun
+    yield state
     while seconds is None or time.monotonic() < begun + seconds:
         time.sleep(_AGAIN_SECONDS)
         if time.monotonic() < asked + _SECOND - _AGAIN_SECONDS:
             yield None
             continue
         found = server.state()
-        if found["second"] == told["second"]:
+        if found["second"] == state["second"]:
             continue
-        told, asked = found, time.monotonic()
-        yield told
+        state, asked = found, time.monotonic()
+        yield state

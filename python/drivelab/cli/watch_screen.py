@@ -23,26 +23,26 @@ _HISTORY: Final = 600
 
 
 def show_all(states: Iterator[dict[str, Any] | None]) -> None:
-    """Draw each state until there is no other, or somebody types q.
+    """Draw each state until there are no more, or somebody types q.
 
     Parameters
     ----------
     states
-        How the drive stands; nothing where that is known already, a few times a second.
+        States of the drive; None, a few times a second, if the last state is still the newest.
     """
     rows: deque[dict[str, Any]] = deque(maxlen=_HISTORY)
-    told: dict[str, Any] | None = None
+    state: dict[str, Any] | None = None
     drawn: os.terminal_size | None = None
     with _keys() as typed, _window():
         for news in states:
             if typed() in ("q", "Q", "\x1b"):
                 return
             if news is not None:
-                told = news
-                rows.append(told["row"])
+                state = news
+                rows.append(state["row"])
             size = shutil.get_terminal_size()
-            if told is not None and (news is not None or size != drawn):
-                _draw(screen(told, list(rows), size.columns, size.lines - 1), size)
+            if state is not None and (news is not None or size != drawn):
+                _draw(screen(state, list(rows), size.columns, size.lines - 1), size)
                 drawn = size
 
 
@@ -63,7 +63,7 @@ def _window() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _keys() -> Iterator[Any]:
-    """Hear keys one by one, where somebody can type."""
+    """Read keys one by one, if somebody can type."""
     if not sys.stdin.isatty():
         yield lambda: ""
         return

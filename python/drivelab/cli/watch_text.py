@@ -22,11 +22,11 @@ _HEADS: Final = ("", "IOPS", "MB/s", "mean", "50 %", "99 %", "99.9 %", "longest"
 _TIMES: Final = ("mean", "p50", "p99", "p99_9", "max")
 
 
-def line(told: Mapping[str, Any]) -> str:
-    """Say in a line what the last second was."""
-    now = told["now"]
+def line(state: Mapping[str, Any]) -> str:
+    """Return the last second as one line."""
+    now = state["now"]
     words = [
-        f"{format_duration_ns(told['wall_seconds'] * 1e9)}:",
+        f"{format_duration_ns(state['wall_seconds'] * 1e9)}:",
         f"{format_iops(now['iops'])},",
         f"{format_rate(now['bytes_per_second'])}",
     ]
@@ -47,27 +47,27 @@ def line(told: Mapping[str, Any]) -> str:
 
 
 def screen(
-    told: Mapping[str, Any],
+    state: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
     columns: int,
     lines: int | None,
 ) -> list[str]:
-    """Write the last second, and the ones before it as far as there is room.
+    """Return the last second, and as many earlier ones as fit.
 
     Parameters
     ----------
-    told
-        How the drive stands.
+    state
+        The state of the drive.
     rows
-        Its rows, the oldest first.
+        Its seconds, the oldest first.
     columns, lines
-        Of the window; ``None`` for as many lines as it takes.
+        Size of the window; ``None`` for as many lines as it takes.
     """
     wide = _can_draw()
-    above = [*_head(told), *_operations(told), *_facts(told, wide)]
+    above = [*_head(state), *_operations(state), *_facts(state, wide)]
     course = list(_course(rows, columns, wide))
     room = None if lines is None else lines - len(above) - len(course) - 1
-    busy = _busy(told, columns, room, wide)
+    busy = _busy(state, columns, room, wide)
     text = [*above, *course, *([""] if busy else []), *busy]
     return [each[:columns] for each in (text if lines is None else text[:lines])]
 
@@ -76,20 +76,20 @@ def _can_draw() -> bool:
     return "utf" in (sys.stdout.encoding or "").lower()
 
 
-def _head(told: Mapping[str, Any]) -> Iterator[str]:
-    slowed = "" if told["dilation"] == 1 else f", slowed {told['dilation']:g} times"
-    clients = f"{told['connected_clients']} client{'' if told['connected_clients'] == 1 else 's'}"
+def _head(state: Mapping[str, Any]) -> Iterator[str]:
+    slowed = "" if state["dilation"] == 1 else f", slowed {state['dilation']:g} times"
+    clients = f"{state['connected_clients']} client{'' if state['connected_clients'] == 1 else 's'}"
     yield (
-        f"{escaped(told['drive'])}  {format_size(told['capacity_bytes'])}{slowed}, served for "
-        f"{format_duration_ns(told['wall_seconds'] * 1e9)}, {clients}"
+        f"{escaped(state['drive'])}  {format_size(state['capacity_bytes'])}{slowed}, served for "
+        f"{format_duration_ns(state['wall_seconds'] * 1e9)}, {clients}"
     )
-    if told["failure"] is not None:
-        yield f"FAILED: {escaped(told['failure'])}"
+    if state["failure"] is not None:
+        yield f"FAILED: {escaped(state['failure'])}"
     yield ""
 
 
-def _operations(told: Mapping[str, Any]) -> Iterator[str]:
-    now = told["now"]
+def _operations(state: Mapping[str, Any]) -> Iterator[str]:
+    now = state["now"]
     table = [list(_HEADS)]
     for name in ("read", "write", *(set(now["operations"]) - {"read", "write"})):
         of = now["operations"].get(name)
@@ -107,15 +107,15 @@ def _operations(told: Mapping[str, Any]) -> Iterator[str]:
     yield ""
 
 
-def _facts(told: Mapping[str, Any], wide: bool) -> Iterator[str]:
-    now = told["now"]
+def _facts(state: Mapping[str, Any], wide: bool) -> Iterator[str]:
+    now = state["now"]
     rates = f"{format_iops(now['iops'])}, {format_rate(now['bytes_per_second'])}"
     late = f"{100 * now['late_ratio']:.2g} % of replies late"
     yield f"{'together':<{_LABEL}}{rates}, queue depth {now['queue_depth']:.1f}, {late}"
     buffer, room, flash = now["buffer"], now["room"], now["flash"]
     if buffer is not None and buffer["bytes"]:
         taken = buffer["taken_bytes"] / buffer["bytes"]
-        name = "write cache" if told["kind"] == "hdd" else "buffer"
+        name = "write cache" if state["kind"] == "hdd" else "buffer"
         all_of_it = format_size(buffer["bytes"])
         yield f"{name:<{_LABEL}}{_bar(taken, wide)} {100 * taken:.0f} % of {all_of_it}"
     if room is not None:
@@ -126,7 +126,7 @@ def _facts(told: Mapping[str, Any], wide: bool) -> Iterator[str]:
         )
     if flash is not None:
         yield f"{'collection':<{_LABEL}}{_collection(room, flash)}"
-        since = _ratio(told["total"]["flash"])
+        since = _ratio(state["total"]["flash"])
         said = [f"{_two(_ratio(flash))} in this second", f"{_two(since)} since it began"]
         yield f"{'write ampl.':<{_LABEL}}{', '.join(said)}"
 
@@ -142,7 +142,7 @@ def _collection(room: Mapping[str, Any] | None, flash: Mapping[str, Any]) -> str
 
 
 def _course(rows: Sequence[Mapping[str, Any]], columns: int, wide: bool) -> Iterator[str]:
-    """Draw throughput and the slowest latencies over the last seconds, the newest to the right."""
+    """Draw throughput and the slowest latencies over the last seconds, the newest on the right."""
     if len(rows) < 2:
         return
     shown = rows[-max(columns - _LABEL - 18, 10) :]
@@ -168,9 +168,9 @@ def _bar(share: float, wide: bool) -> str:
     return _FULL[wide] * full + _EMPTY[wide] * (_BAR - full)
 
 
-def _busy(told: Mapping[str, Any], columns: int, lines: int | None, wide: bool) -> list[str]:
-    """Show how busy channels and dies were, or disks: each where there is room, else by channel."""
-    now = told["now"]
+def _busy(state: Mapping[str, Any], columns: int, lines: int | None, wide: bool) -> list[str]:
+    """Show how busy channels and dies were, or disks: each if there is space, else by channel."""
+    now = state["now"]
     disks = now["disk_utilisation_ratio"]
     if disks:
         return [
@@ -179,7 +179,7 @@ def _busy(told: Mapping[str, Any], columns: int, lines: int | None, wide: bool) 
             for number, share in enumerate(disks)
         ][:lines]
     channels, units = now["channel_utilisation_ratio"], now["unit_utilisation_ratio"]
-    members = max(told["members"], 1)
+    members = max(state["members"], 1)
     per, of = len(channels) // members, len(units) // members
     if not per or not of:
         return []
@@ -196,7 +196,7 @@ def _busy(told: Mapping[str, Any], columns: int, lines: int | None, wide: bool) 
 def _channels(
     bus: Sequence[float], dies: Sequence[Sequence[float]], columns: int, lines: int | None
 ) -> list[str]:
-    """Set a column a channel: its bus, and its dies one below the other or as a mean."""
+    """Show one column per channel: its bus, and its dies below each other or as a mean."""
     width = max((columns - _LABEL) // max(len(bus), 1), 0)
     if width < 4:
         shares = [share for each in dies for share in each]

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the page and say where it is."""
+    """Write the page and print where it is."""
     from drivelab.report.what_if_page import what_if_page
 
     output = Output(args.out, WHAT_IF_KIND, WHAT_IF_OF)

@@ -1,4 +1,4 @@
-"""Every command in one parser, for what describes the whole command line."""
+"""All commands in one parser, to describe the whole command line."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final
 
 from drivelab.cli.main import COMMANDS, module_of
 
-#: Words and options whose values are files, or may be: a drive's name may be a path.
+#: Words and options whose values are or may be files: a drive's name may be a path.
 _PATHS: Final = {"drive", "drives", "allow_destructive", "trace"}
 
 
 def whole_parser() -> argparse.ArgumentParser:
-    """Return a parser that holds every command; it is there to be looked at."""
+    """Return a parser that contains every command, to be inspected."""
     parser = argparse.ArgumentParser(prog="drivelab", allow_abbrev=False)
     parser.add_argument("--version", action="store_true", help="print the version")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
@@ -34,12 +34,12 @@ def command_parser(name: str) -> argparse.ArgumentParser:
 
 
 def takes_a_path(action: argparse.Action) -> bool:
-    """Tell whether a file may be meant."""
+    """Return whether the value may be a file."""
     return action.type is Path or action.dest in _PATHS
 
 
 def every_action(parser: argparse.ArgumentParser) -> list[argparse.Action]:
-    """Give the options and words of a parser and of those below it."""
+    """Yield the options and words of a parser and of its subparsers."""
     found = []
     for action in parser._actions:
         found.append(action)

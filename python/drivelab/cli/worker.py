@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:  # noqa: ARG001
     """Answer until the input ends."""
     from drivelab.runs.workers.worker import Worker
 
-    # Whatever else prints here would be taken for an answer.
+    # Anything else on standard output would be taken for an answer.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     Worker(sys.stdin.fileno(), answers).run()

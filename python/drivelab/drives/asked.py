@@ -1,7 +1,7 @@
-"""What may be asked of a drive of which kind: an option without effect is an error, not silence.
+"""Which options each kind of drive takes: an option without effect is an error.
 
-The command line and the Python API ask the same and spell it differently: `word` gives how an
-option is written there, ``--half-width`` or ``half_width_ratio``.
+The command line and the Python API use this and spell options differently: `word` returns an
+option's spelling, ``--half-width`` or ``half_width_ratio``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.write_pattern import BURST, Writes
 from drivelab.errors import CannotAnswerError, UsageError
 
-# By option: what it is for, and what to use instead.
+# For each option: what it is for, and what to use instead.
 _REAL_ONLY: Final = {
     "size": "files on real drives; a preset says its capacity",
     "keep": "files on real drives",
@@ -39,10 +39,10 @@ def refuse_without_effect(
     drive_name
         The string that names the drive.
     asked
-        Options by name; `None` and `False` count as not asked for, and options that every kind
-        of drive takes may be there.
+        Options by name. `None` and `False` mean not given; options that every kind of drive takes
+        are allowed.
     word
-        How an option is written where it was asked for.
+        Returns an option's spelling in the caller's interface.
     """
     real = kind_of(drive_name) == "real"
     for name, use in (_VIRTUAL_ONLY if real else _REAL_ONLY).items():
@@ -51,9 +51,9 @@ def refuse_without_effect(
 
 
 def usual_writes(drive_name: str) -> Writes:
-    """Return what the writes of a model's measurements find unless something else is asked for.
+    """Return the default of ``writes`` for a model's measurements.
 
-    What lasts, where it costs none of the drive's time and life: of simulated drives.
+    Sustained where that costs no drive time and wear: on simulated drives.
     """
     return "sustained" if kind_of(drive_name) == "simulated" else BURST
 
@@ -61,7 +61,7 @@ def usual_writes(drive_name: str) -> Writes:
 def plan_for(
     drive_name: str, *, seed: int, asked: Mapping[str, Any], word: Callable[[str], str] = str
 ) -> MeasurementPlan:
-    """Make the plan; what was not asked for keeps the default of the drive's kind.
+    """Return the plan; what was not given keeps the default of the drive's kind.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def plan_for(
             "and a formula does not"
         )
     plan = MeasurementPlan.of_kind(kind, seed=seed, **asked)
-    # On simulated drives a half-width is counted to unless something else is asked for.
+    # On simulated drives a half-width ends the measurement unless something else is given.
     if asked.get("max_requests") is not None and plan.half_width_ratio is None:
         raise UsageError(
             f"{word('max_requests')} is for {word('half_width_ratio')}; give {word('requests')}"

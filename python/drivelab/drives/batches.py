@@ -1,8 +1,8 @@
 """How sure a mean latency is: the means of batches of consecutive requests.
 
-Latencies of neighbouring requests depend on each other (they wait for the same dies), so their
-scatter says too little about the mean's. Means of long batches are nearly independent; where
-they are not, the drive is still changing, and the half-width is widened.
+Latencies of neighbouring requests are correlated (they wait for the same dies), so their scatter
+understates the uncertainty of the mean. Means of long batches are nearly independent. If they are
+not, the drive is still changing, and the half-width is widened.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ class LatencyBatches:
     Attributes
     ----------
     requests_per_batch
-        Completed requests of each batch; what is left over at the end is in none.
+        Completed requests per batch; a remainder at the end is in no batch.
     means_ns
         Mean latency of each, in ns; at most `MOST_BATCHES`.
     ends_ns
-        When its last request completed, in ns from the opening of the window; never falling.
+        When each batch's last request completed, in ns from the opening of the window; never
+        falling.
     correlation
-        Of neighbouring batches (lag 1), -1 to 1; 0 where there are fewer than two.
+        Correlation of neighbouring batches (lag 1), -1 to 1; 0 with fewer than two batches.
     half_width_ns
-        Of the 95 % confidence interval of the mean latency, in ns, by Student's t over batch
-        means, widened where these are correlated; ``None`` where they are fewer than 16.
+        Half-width of the 95 % confidence interval of the mean latency, in ns, by Student's t over
+        batch means, widened if these are correlated; ``None`` with fewer than 16 batches.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What follows from the requests that a drive completed in a time."""
+"""Rates and latencies of the requests that a drive completed in a time."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from drivelab.drives.operation_result import OperationResult, percentile_ns
 
 
 class Completed:
-    """Rates and latencies over all requests: reads and writes, and what else there is.
+    """Rates and latencies over all requests: reads, writes and other kinds.
 
     Attributes
     ----------
     duration_ns
-        In which they completed.
+        Time in which they completed, ns.
     read, write
-        What each direction did; ``None`` where nothing was asked of it.
+        Results of each direction; ``None`` if it had no requests.
     """
 
     duration_ns: int
@@ -22,7 +22,7 @@ class Completed:
 
     @property
     def operations(self) -> tuple[OperationResult, ...]:
-        """What requests of each kind did, where there were any."""
+        """Return the results of each kind of request that occurred."""
         return tuple(part for part in (self.read, self.write) if part is not None)
 
     @property
@@ -32,7 +32,7 @@ class Completed:
 
     @property
     def bytes(self) -> int:
-        """Bytes that they moved, or trimmed."""
+        """Return the bytes that they moved or trimmed."""
         return sum(part.bytes for part in self.operations)
 
     @property

@@ -1,4 +1,4 @@
-"""Several workloads on one drive, nothing kept: what it gives of each, in their order."""
+"""Several workloads on one drive without a run: their measurements in order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def measured_in_order(
     ------
     UsageError
         Before the first, when the drive cannot run one of them.
-    RunError
+    If the drive fails, or returns fewer measurements than there are workloads.
         When the drive fails, or gives fewer measurements than there are workloads.
     """
     for workload in workloads:

@@ -1,4 +1,4 @@
-"""How late requests were sent that have times of their own."""
+"""How late requests with recorded times were sent."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from drivelab.units import format_duration_ns
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Sent later than this a request was late: longer than timers and schedulers of a host take, and
+#: A request sent later than this was late: longer than timers and schedulers of a host take, and
 #: long enough for the requests of a busy millisecond to have run together.
 LATE_NS: Final = 1_000_000
-#: A replay of which more was late is told as one.
+#: A replay with a larger share of late requests is reported as late.
 LATE_SHARE: Final = 0.05
 
 
 @dataclass(frozen=True)
 class Lateness:
-    """By how much requests were sent after their times, of all that were sent.
+    """How long after their times requests were sent.
 
     Attributes
     ----------
     requests
-        How many were sent.
+        Number of requests sent.
     late_ns_mean, late_ns_max
-        Of all of them, those in time with 0.
+        Mean and maximum over all of them; those in time count as 0.
     histogram
         Counts by bin, in the layout of latencies.
     """
@@ -55,29 +55,29 @@ class Lateness:
 
     @property
     def was_late(self) -> bool:
-        """Whether requests were so late that the drive served another workload than recorded."""
+        """Return whether it was late enough to be another workload than the recorded one."""
         return self.late_ratio > LATE_SHARE
 
     def caution(self) -> str | None:
-        """Say that it was late; ``None`` where it was not."""
+        """Return a caution that it was late; ``None`` if it was not."""
         if not self.was_late:
             return None
         return (
             f"{100 * self.late_ratio:.3g} % of the requests were sent more than "
             f"{format_duration_ns(LATE_NS)} late: the drive did not keep up with the recorded "
-            "times, and what it was asked is not what was recorded"
+            "times, and it was asked for something else than was recorded"
         )
 
     def describe(self) -> str:
-        """Say the distribution in a line."""
+        """Return the distribution in a line."""
         if self.late_ns_max == 0:
             return "every request was sent in time"
         late = [(percent, self.percentile_ns(percent)) for percent in (50.0, 99.0)]
-        told = [
+        reported = [
             f"{format_duration_ns(late_ns) if late_ns else 'in time'} at {percent:g} %"
             for percent, late_ns in late
         ]
-        return f"{', '.join(told)}, at most {format_duration_ns(self.late_ns_max)}"
+        return f"{', '.join(reported)}, at most {format_duration_ns(self.late_ns_max)}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the values under names that carry the unit, and what follows from them."""

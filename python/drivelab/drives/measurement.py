@@ -1,4 +1,4 @@
-"""What a drive did under a workload, whatever drive and whatever workload."""
+"""What a drive did under a workload, for any drive and any workload."""
 
 from __future__ import annotations
 
@@ -35,29 +35,30 @@ class Measurement(Completed):
     Attributes
     ----------
     index
-        Its place in the campaign, the profile or the session, and part of the key of its random
+        Its position in the campaign, the profile or the session, and part of the key of its random
         numbers.
     workload
-        What was asked.
+        The workload that was sent.
     duration_ns
         From the first counted request to the last completion, in the drive's time.
     read, write
-        What reads and writes of all streams did; ``None`` where there were none. Something is
-        there, one of them or what a stream did, but of stimuli for a time in which nothing
-        completed.
+        Results of reads and writes over all streams; ``None`` for a direction without any. At least
+        one of them or another result of a stream exists, except for stimuli for a time in which
+        nothing completed.
     extra
-        What only some drives know, such as ``write_amplification_ratio``, ``energy_joules``, and
-        of steps of real ones ``began_unix_seconds``.
+        Values that only some drives have, such as ``write_amplification_ratio``, ``energy_joules``,
+        and ``began_unix_seconds`` for steps on real drives.
     batches
-        What says how sure the mean latency is, and when its requests completed; ``None`` where a
-        drive does not tell.
+        How sure the mean latency is, and when its requests completed; ``None`` if the drive does
+        not report it.
     stopped_by
         What closed the window: ``requests`` (also the end of a pass), ``seconds``, ``bytes``,
         ``half_width`` (reached as asked) or ``max_requests`` (not reached).
     streams
-        What each stream of the workload did in that duration, trims and flushes too, where there
-        are several, or they have names or lists of their own: see
-        `drivelab.workloads.workload.told_by_stream`. Else empty, and of runs of older versions.
+        What each stream of the workload did in that duration, including trims and flushes, if there
+        are several streams or they have names or lists: see
+        `drivelab.workloads.workload.told_by_stream`. Else empty; also empty in runs of older
+        versions.
     """
 
     index: int
@@ -110,7 +111,7 @@ class Measurement(Completed):
         return {"index": self.index, **asked, **self.results_json()}
 
     def results_json(self) -> dict[str, Any]:
-        """Return what came of it, for where index and workload are kept already."""
+        """Return its results without index and workload, which are stored elsewhere."""
         values: dict[str, Any] = {
             "duration_ns": self.duration_ns,
             "read": None if self.read is None else self.read.to_json(),
@@ -173,13 +174,13 @@ class Measurement(Completed):
             raise UsageError(f"this is no measurement: {error}") from error
 
 
-def _streams_of(workload: Workload, told: Any) -> tuple[StreamResult, ...]:
-    # Older versions told them of several stimuli alone.
-    if told == () and not (isinstance(workload, Stimuli) and len(workload.stimuli) > 1):
+def _streams_of(workload: Workload, reported: Any) -> tuple[StreamResult, ...]:
+    # Older versions reported them of several stimuli alone.
+    if reported == () and not (isinstance(workload, Stimuli) and len(workload.stimuli) > 1):
         return ()
     names = names_of_streams(workload)
-    if not isinstance(told, list):
-        raise TypeError(f"{shown(told)} is no list of streams")
-    if len(told) != len(names):
-        raise ValueError(f"{len(names)} streams were sent, and {len(told)} have a result")
-    return tuple(map(StreamResult.from_json, names, told))
+    if not isinstance(reported, list):
+        raise TypeError(f"{shown(reported)} is no list of streams")
+    if len(reported) != len(names):
+        raise ValueError(f"{len(names)} streams were sent, and {len(reported)} have a result")
+    return tuple(map(StreamResult.from_json, names, reported))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check_file(path: Path, what: str, most_bytes: int, instead: str) -> None:
-    """Raise `UsageError` when a file is none that `read_file` would read."""
+    """Raise `UsageError` if `read_file` would not read this file."""
     try:
         status = path.stat()
         # Reading a pipe or a device may never end.
@@ -40,12 +40,12 @@ def read_file(path: Path, what: str, most_bytes: int, instead: str) -> bytes:
     most_bytes
         The largest size that such a file can have.
     instead
-        What to name where there is no file.
+        The remedy if there is no such file.
 
     Raises
     ------
     UsageError
-        When it cannot be read.
+        If it cannot be read.
     """
     check_file(path, what, most_bytes, instead)
     try:
@@ -60,7 +60,7 @@ def read_text_file(path: Path, what: str, most_bytes: int, instead: str) -> str:
     Raises
     ------
     UsageError
-        As `read_file`, and when it is no such text.
+        As `read_file`, and if it is not such text.
     """
     try:
         # Spreadsheets begin UTF-8 with a byte-order mark.

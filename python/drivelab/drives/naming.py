@@ -1,6 +1,6 @@
-"""From the one string that names a drive to the drive.
+"""Find a drive by its name, the one string that is used everywhere.
 
-A new kind of drive is a line in `OPENERS`; whatever has no prefix is a path of this machine.
+A new kind of drive is one line in `OPENERS`; a name without a known prefix is a path.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ class PresetDrive:
 
 @dataclass(frozen=True)
 class Opener:
-    """What a prefix of names stands for.
+    """What a prefix of drive names means.
 
     Attributes
     ----------
     kind
-        Of its drives.
+        Kind of its drives.
     module, drive
-        Where the class of the drives is, imported when one is opened; `drive.open` takes the name
-        and `varies`.
+        Where the class of the drives is; it is imported when a drive is opened. `drive.open` takes
+        the name and `varies`.
     names_presets
         Whether what follows the prefix is a preset or a preset's file.
     """
@@ -91,7 +91,7 @@ OPENERS: Final[dict[str, Opener]] = {
 
 
 def kind_of(name: str) -> DriveKind:
-    """Tell from a drive's name what kind it is, without opening it."""
+    """Return a drive's kind from its name, without opening it."""
     kinds = (opener.kind for prefix, opener in OPENERS.items() if name.startswith(prefix))
     return next(kinds, "real")
 
@@ -118,8 +118,8 @@ def open_drive(
     keep
         Whether such a file stays.
     intended
-        Workloads that must be possible for such a file to be made at all; whether the opened
-        drive accepts one says `Drive.check`.
+        Workloads that must be possible, or no file is made. `Drive.check` reports whether the
+        opened drive accepts one.
     varies
         Whether the runs of a simulated drive differ as its preset says; see `SimulatedDrive`.
 
@@ -169,7 +169,7 @@ def open_simulated(
         The drive's.
     varies
         With the preset's variability.
-    own_firmware
+    Source of the firmware whose library `SimulatedDrive.simulate` will get.
         The source of the firmware that `SimulatedDrive.simulate` is given the library of.
 
     Raises
@@ -201,9 +201,9 @@ def preview_real_drive(
     size_bytes: int | None = None,
     keep: bool = False,
 ) -> RealPreview:
-    """Look at the real drive that `name` stands for, as `open_drive` would open it.
+    """Look at the real drive called `name`, as `open_drive` would open it.
 
-    Nothing is made, written or locked, and nothing is opened but for reading.
+    Nothing is made, written or locked, and nothing is opened except for reading.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def preview_real_drive(
 
 
 def _refuse_what_is_no_text(name: str) -> None:
-    """Refuse a name that models, tables and reports could not hold."""
+    """Refuse a name that models, tables and reports could not contain."""
     try:
         name.encode()
     except UnicodeEncodeError as error:
@@ -233,7 +233,7 @@ def _refuse_what_is_no_text(name: str) -> None:
 def _refuse_unknown_preset(name: str, reference: str) -> None:
     from drivelab._core import preset_names
 
-    # Anything else that is wrong with a preset or its file is told by whoever reads it.
+    # Reading the preset or its file reports any other error in it.
     if not reference.endswith(_PRESET_SUFFIX) and reference not in preset_names():
         raise UsageError(f"there is no drive {name!r}; {_suggestion(name)}")
 
@@ -253,7 +253,7 @@ def _suggestion(name: str) -> str:
     """Name the drives whose names are close, and say how to see all of them."""
     given, colon, asked = name.rpartition(":")
     prefix = next(iter(nearest(given + colon, OPENERS, 1)), "sim:")
-    # What comes before the colon is all alike, and would make every name a near one.
+    # All names share the part before the colon, which would make every name similar.
     known = [preset.name.removeprefix(prefix) for preset in list_presets()]
     near = nearest(asked, (one for one in known if ":" not in one))
     guess = f"did you mean {' or '.join(f'{prefix}{one}' for one in near)}? " if near else ""
@@ -270,9 +270,9 @@ def _suggestion(name: str) -> str:
 
 
 def list_presets() -> Iterator[PresetDrive]:
-    """Give every drive that a preset of the package stands for.
+    """Return every drive that a preset of the package defines.
 
-    Each preset is a simulated drive; one inside the closed form's condition is a formula too.
+    Each preset is a simulated drive; inside the closed form's condition it is a formula too.
     """
     from drivelab._core import ClosedForm, preset_names
     from drivelab.drives.presets.source import read_preset

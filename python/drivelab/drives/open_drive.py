@@ -1,4 +1,4 @@
-"""What every drive says of itself, and that it is held open."""
+"""What every drive says about itself, and the handle of an open drive."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ DriveKind = Literal["simulated", "closed_form", "real"]
 
 
 class NamedDrive(Protocol):
-    """What every drive says of itself, open or not."""
+    """What every drive says about itself, open or not."""
 
     @property
     def name(self) -> str:
@@ -18,7 +18,7 @@ class NamedDrive(Protocol):
 
     @property
     def kind(self) -> DriveKind:
-        """What it is; results of different kinds are never shown as one another's."""
+        """The kind of drive; results of one kind are never shown as another's."""
         ...
 
     @property
@@ -39,16 +39,16 @@ class OpenDrive(NamedDrive, Protocol):
     """
 
     def identity(self) -> dict[str, Any]:
-        """Give everything that identifies the drive, JSON-able.
+        """Return everything that identifies the drive, as JSON values.
 
-        A run resumes only on a drive with the same identity. What may change between
-        two starts (free space, a kernel's version) goes under the key ``volatile``, which is
-        kept but not compared.
+        A run resumes only on a drive with the same identity. What may change between two starts
+        (free space, a kernel's version) goes under the key ``volatile``, which is stored but not
+        compared.
         """
         ...
 
     def close(self) -> None:
-        """Give back what the drive holds; removes a file that was made for it."""
+        """Release the drive; removes a file that was made for it."""
         ...
 
     def __enter__(self) -> Self: ...

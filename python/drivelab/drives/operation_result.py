@@ -1,4 +1,4 @@
-"""What the requests of one kind did, such as reads."""
+"""The results of one kind of request, such as reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from drivelab.workloads.given import is_number, is_whole, shown
 
 @dataclass(frozen=True)
 class OperationResult:
-    """What the requests of one kind did: reads, writes or trims.
+    """The results of one kind of request: reads, writes or trims.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class OperationResult:
         When the numbers contradict each other: such a result is never stored.
     """
 
-    #: The least that one or more requests can have moved.
+    #: The fewest bytes that one or more requests can have moved.
     least_bytes: ClassVar[int] = 1
 
     requests: int
@@ -48,7 +48,7 @@ class OperationResult:
         claims = (
             (self.requests >= 1, f"{self.requests} requests completed"),
             (self.bytes >= self.least_bytes, f"{self.requests} requests moved {self.bytes} bytes"),
-            # A mean may be rounded past the ends; half a nanosecond is more than any rounding.
+            # A mean may be rounded beyond the ends; half a nanosecond exceeds any rounding.
             (
                 low >= 0 and low - 0.5 <= mean <= high + 0.5,
                 f"mean latency {mean} ns is not between {low} and {high} ns",
@@ -69,8 +69,8 @@ class OperationResult:
     def percentile_ns(self, percent: float) -> int:
         """Return the latency in ns that `percent` of a hundred requests do not exceed.
 
-        fio's definition, kept between the exact minimum and maximum: see `percentile_ns`
-        of this module.
+        fio's definition, clamped to the exact minimum and maximum: see `percentile_ns` of this
+        module.
         """
         return percentile_ns(self.histogram, percent, self.latency_ns_min, self.latency_ns_max)
 
@@ -113,7 +113,7 @@ class OperationResult:
 
 @dataclass(frozen=True)
 class CommandResult(OperationResult):
-    """What commands without data did: a flush, a reset of a zone and a refusal concern no bytes."""
+    """Results of commands without data: a flush, a zone reset or a refusal moves no bytes."""
 
     least_bytes: ClassVar[int] = 0
 
@@ -122,7 +122,7 @@ _Result = TypeVar("_Result", bound=OperationResult)
 
 
 def added_up(parts: Sequence[_Result | None]) -> _Result | None:
-    """Add up what one direction did in several streams; ``None`` where it did nothing in any."""
+    """Add up the results of one direction in several streams; ``None`` if no stream had any."""
     done = [part for part in parts if part is not None]
     if len(done) < 2:
         # A mean that is multiplied and divided is rounded.
@@ -147,9 +147,9 @@ def percentile_ns(
 ) -> int:
     """Return a percentile of latencies counted in fio's layout.
 
-    The first bin at which the cumulative count reaches ``percent / 100 * count`` answers with
-    its middle, as in fio; that is then kept between the exact minimum and maximum. It is off by
-    at most 1/128 of the value, of real drives below fio's last bin (17 s).
+    The result is the middle of the first bin at which the cumulative count reaches ``percent / 100
+    * count``, as in fio. It is then clamped to the exact minimum and maximum. The error is at most
+    1/128 of the value, on real drives below fio's last bin (17 s).
 
     Parameters
     ----------

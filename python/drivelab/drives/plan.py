@@ -6,14 +6,13 @@
       warmup_requests and      │  `requests` or `seconds`, or until the
       warmup_seconds are over ─┘  half-width of the mean latency is reached
 
-On simulated drives seconds are simulated ones: results depend neither on the machine nor on
-its load.
+On simulated drives seconds are simulated, so results depend neither on the machine nor on its load.
 
-A workload may end by itself: a pass, a trace, a scenario that says when. Then whatever comes first
-ends it, its own end or what was asked of the plan; an end that is the plan's by default, and
-nobody's choice, gives way to the workload's own (`MeasurementPlan.holding`). It is counted from its
-first request on, a scenario after its own warm-up: the plan's warm-up is for workloads without an
-end. Steps of a session end by the same rule (`drivelab.drives.session.StepPlan`).
+A workload may have its own end, such as a pass, a trace or a scenario with a duration. Then
+whatever comes first ends the measurement: the workload's end or what the plan asks for. The plan's
+default end gives way to the workload's own (`MeasurementPlan.holding`). Such a workload is counted
+from its first request on, a scenario after its own warm-up: the plan's warm-up is for workloads
+without an end. Steps of a session end by the same rule (`drivelab.drives.session.StepPlan`).
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from drivelab.workloads.given import attributes_of, is_number, is_whole, shown
 StoppedBy = Literal["requests", "seconds", "half_width", "max_requests", "bytes"]
 
 MAX_REQUESTS: Final = 400_000
-#: Counted where nothing else ends a measurement.
+#: Number of counted requests if nothing else ends a measurement.
 USUAL_REQUESTS: Final = 20_000
 _MAX_SEED: Final = 2**64 - 1
 _MAX_SECONDS: Final = 366 * 86400
 _LEAST_REQUESTS: Final = 5000
 _REAL_SECONDS: Final = 1.0
-# Enough for a few hundred thousand requests of a fast drive; a slow one ends here.
+# Enough for a few hundred thousand requests of a fast drive; a slow drive ends here.
 _REAL_SECONDS_FOR_HALF_WIDTH: Final = 10.0
 _SIMULATED_HALF_WIDTH_RATIO: Final = 0.01
 _REAL_WARMUP_SHARE: Final = 0.1
@@ -46,10 +45,10 @@ _REAL_WARMUP_SECONDS: Final = 0.2
 class MeasurementPlan:
     """How long, how exactly and from which random numbers each workload is measured.
 
-    Without `half_width_ratio` the window closes at `requests` or `seconds`, whichever comes
-    first. With it, the window closes when at least `requests` are counted and the half-width
-    is reached, at `max_requests`, or at `seconds`. Without any of them it closes where the workload
-    ends by itself, or at 20,000 requests of one that does not.
+    Without `half_width_ratio` the window closes at `requests` or `seconds`, whichever comes first.
+    With it, the window closes when at least `requests` are counted and the half-width is reached,
+    at `max_requests`, or at `seconds`. Without any of them it closes at the workload's own end, or
+    at 20,000 requests if it has none.
 
     Attributes
     ----------
@@ -68,16 +67,16 @@ class MeasurementPlan:
     max_requests
         Ends a measurement that does not reach `half_width_ratio`.
     workers
-        Threads on simulated drives; ``None`` chooses. Results do not depend on it.
+        Threads on simulated drives; ``None`` chooses. Results are the same for any number.
     content
         What written data looks like to a drive that compresses: ``zero``, ``database`` or
         ``random``.
     writes
-        What writes find: the drive as it is (``burst``), or after so much writing of the workload's
-        own kind that more of it changes nothing (``sustained``).
+        The state that writes find: the drive unchanged (``burst``), or after writing of the
+        workload's own kind until more of it changes nothing (``sustained``).
     is_usual
-        What ends it is the default of a kind of drive: a workload that ends by itself is measured
-        to its own end.
+        Whether the end is only the default of a kind of drive; a workload with its own end is then
+        measured to that end.
 
     Raises
     ------
@@ -129,12 +128,12 @@ class MeasurementPlan:
             )
 
     def holding(self, *, ends_by_itself: bool) -> MeasurementPlan:
-        """Give the plan as it holds for a workload.
+        """Return the plan that applies to a workload.
 
         Parameters
         ----------
         ends_by_itself
-            Whether the workload does. Then nothing else ends it unless that was asked for.
+            Whether the workload has its own end. Then nothing else ends it unless it was asked for.
         """
         has_end = (self.requests, self.seconds, self.half_width_ratio) != (None, None, None)
         if has_end and not (self.is_usual and ends_by_itself):
@@ -144,16 +143,16 @@ class MeasurementPlan:
         return replace(self, requests=USUAL_REQUESTS)
 
     def counted_whole(self) -> MeasurementPlan:
-        """Give the plan as it holds for a trace: from its first request to its own end."""
+        """Return the plan that applies to a trace: from its first request to its end."""
         held = self.holding(ends_by_itself=True)
         return replace(held, warmup_requests=0, warmup_seconds=0.0)
 
     @classmethod
     def of_kind(cls, kind: str, *, seed: int = 0, **asked: Any) -> MeasurementPlan:
-        """Make the plan of a kind of drive; what was not asked for has that kind's default.
+        """Return the plan of a kind of drive; what was not given has that kind's default.
 
-        What ends a measurement by default gives way to what was asked for: with `seconds`
-        alone no number of requests ends it, with `requests` alone no time does.
+        The default end gives way to what was given: with `seconds` alone no number of requests ends
+        a measurement, with `requests` alone no time does.
 
         Parameters
         ----------
@@ -178,8 +177,8 @@ class MeasurementPlan:
         elif "half_width_ratio" in asked or (
             kind == "simulated" and not {"requests", "seconds"} & asked.keys()
         ):
-            # A number of requests alone would be past a change of the drive for large requests
-            # and before it for small ones.
+            # A number of requests alone would end after a drive's change for large requests and
+            # before it for small ones.
             defaults["half_width_ratio"] = _SIMULATED_HALF_WIDTH_RATIO
             defaults["requests"] = min(_LEAST_REQUESTS, asked.get("max_requests", MAX_REQUESTS))
         elif "seconds" not in asked:
@@ -188,7 +187,7 @@ class MeasurementPlan:
 
     def to_json(self) -> dict[str, int | float | str | None]:
         """Return what results depend on, under names that carry the unit."""
-        # Only where it is not the usual one, which runs made before there were others had.
+        # Only if it is not the default, because runs of older versions lack the key.
         content = {} if self.content == USUAL else {"content": self.content}
         writes = {} if self.writes == BURST else {"writes": self.writes}
         return {
@@ -198,7 +197,7 @@ class MeasurementPlan:
             "requests": self.requests,
             "seconds": None if self.seconds is None else float(self.seconds),
             "half_width_ratio": self.half_width_ratio,
-            # Without a half-width nothing looks at it.
+            # Without a half-width nothing uses it.
             "max_requests": None if self.half_width_ratio is None else self.max_requests,
             **content,
             **writes,

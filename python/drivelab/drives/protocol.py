@@ -1,4 +1,4 @@
-"""What every drive can do, whether it is real, simulated or a formula."""
+"""What every drive can do: real, simulated or a formula."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from drivelab.workloads.workload import Workload
 
 
 class DriveLimits(NamedDrive, Protocol):
-    """What a drive can be asked for: all that choosing workloads needs."""
+    """What a drive can be asked for: all that is needed to choose workloads."""
 
     def check(self, workload: Workload) -> None:
-        """Raise `CannotAnswerError` or `UsageError` when the drive cannot run `workload`."""
+        """Raise `CannotAnswerError` or `UsageError` if the drive cannot run `workload`."""
         ...
 
 
@@ -29,11 +29,11 @@ class Drive(DriveLimits, OpenDrive, Protocol):
     ) -> Iterator[Measurement]:
         """Measure each workload, in order.
 
-        Nothing of the next measurement on a real drive starts before the caller asks for it,
-        so that the caller can store one before the next begins.
+        A real drive does not start the next measurement before the caller asks for it, so that the
+        caller can store one before the next begins.
 
-        Whatever comes first ends a measurement: what the plan says, or where a workload ends by
-        itself, as a pass, a trace and a scenario that says when do (see `drivelab.drives.plan`).
+        Whatever comes first ends a measurement: what the plan says, or the workload's own end, such
+        as that of a pass, a trace or a scenario with a duration (see `drivelab.drives.plan`).
 
         Parameters
         ----------
@@ -45,27 +45,27 @@ class Drive(DriveLimits, OpenDrive, Protocol):
         Raises
         ------
         UsageError
-            When neither the plan nor a workload itself ends its measurement.
+            If neither the plan nor the workload ends its measurement.
         RunError
-            When the drive, or the tool that asks it, fails.
+            If the drive, or the tool that measures it, fails.
         """
         ...
 
     @property
     def file(self) -> dict[str, int | None] | None:
-        """Which file it is: it may be recreated for another start; ``None`` for anything else."""
+        """Return which file it is; it may be recreated for another start. ``None`` for others."""
         ...
 
     def leave(self, *, only_found: bool = False) -> Path | None:
-        """Let a file made for the drive stay, for whoever resumes; give its path.
+        """Keep a file made for the drive, so that a resumed run finds it; return its path.
 
-        It is removed when that one is closed. ``None`` where none would be removed; with
-        `only_found` also where the file is new.
+        The resumed run removes it at its end. ``None`` if no file would be removed; with
+        `only_found` also if the file is new.
         """
         ...
 
     def take_up(self) -> None:
-        """Go on with what `leave` let stay: this drive removes the file after all."""
+        """Undo `leave`: this drive removes the file after all."""
         ...
 
     def session(self, *, seed: int = 0) -> DriveSession:
@@ -74,11 +74,11 @@ class Drive(DriveLimits, OpenDrive, Protocol):
         Parameters
         ----------
         seed
-            Key of all random numbers, with a step's place.
+            Key of all random numbers, together with a step's position.
 
         Raises
         ------
         CannotAnswerError
-            When the drive has no state that a step could leave.
+            If the drive has no state that a step could change.
         """
         ...

@@ -1,7 +1,7 @@
-"""A drive used for hours: what is done to it adds up, until it is purged.
+"""A session on a drive: steps share one state, until the drive is purged.
 
-Where `Drive.measure` begins every measurement from one condition, a session goes on from the
-state that the step before left, as the performance test specification wants it.
+`Drive.measure` begins every measurement in the same condition. A session continues from the state
+that the previous step left, as the performance test specification requires.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
     from drivelab.drives.stream_result import StreamResult
     from drivelab.workloads.workload import Workload
 
-#: ``done``: the drive is as it left the factory. ``unavailable``: it has no such command, or none
-#: was allowed. ``refused``: the drive said no.
+#: ``done``: the drive is as new from the factory. ``unavailable``: it has no such command, or none
+#: was allowed. ``refused``: the drive refused.
 PurgeOutcome = Literal["done", "unavailable", "refused"]
 
 
 @dataclass(frozen=True)
 class Purge:
-    """What became of purging a drive.
+    """The result of purging a drive.
 
     Attributes
     ----------
     outcome
         See `PurgeOutcome`.
     method
-        How, in words: ``a fresh state``, ``nvme format``.
+        The method in words: ``a fresh state``, ``nvme format``.
     reason
-        Why not, one line; empty when it was done.
+        Why it was not done, in one line; empty if it was.
     """
 
     outcome: PurgeOutcome
@@ -52,24 +52,24 @@ class Purge:
 
 @dataclass(frozen=True)
 class StepPlan:
-    """When a step ends: at `seconds`, at `total_bytes` or where the workload ends by itself.
+    """When a step ends: at `seconds`, at `total_bytes` or at the workload's own end.
 
-    Whatever comes first ends it, as it ends a measurement (`drivelab.drives.plan`): for a pass, a
-    trace or a scenario that says when, neither need be given.
+    Whatever comes first ends it, as in a measurement (`drivelab.drives.plan`). A pass, a trace or a
+    scenario with a duration needs neither.
 
     Attributes
     ----------
     seconds
-        Of the drive's time; of a scenario after its warm-up.
+        Time of the drive; for a scenario after its warm-up.
     total_bytes
-        Transferred in both directions; of a single stream.
+        Bytes transferred in both directions, for a single stream.
     """
 
     seconds: float | None = None
     total_bytes: int | None = None
 
     def check(self, work: Workload, streams: Sequence[Stream]) -> None:
-        """Refuse what nothing ends, or whose streams would not end together; `UsageError`."""
+        """Refuse a step without an end, or whose streams would not end together; `UsageError`."""
         if self.seconds is None and self.total_bytes is None:
             if not ends_by_itself(work, streams):
                 raise UsageError("nothing ends the step: give seconds or total_bytes")
@@ -93,24 +93,24 @@ def step_measurement(
     ended: StoppedBy = "seconds",
     extra: dict[str, float] | None = None,
 ) -> Measurement:
-    """Give the measurement of a step.
+    """Return the measurement of a step.
 
     Parameters
     ----------
     step
-        Its place in the session.
+        Its position in the session.
     work, sent
-        What was sent, and the streams that it consists of.
+        What was sent, and its streams.
     duration_ns
-        Of the drive's time.
+        Time of the drive.
     streams
-        What each of its streams did.
+        Results of each stream.
     whole
-        What reads and writes of all of them did, where that is known better than by adding up.
+        Results of all reads and writes, if they are known better than by adding up.
     plan
-        What was to end it.
+        The plan of the step.
     ended
-        What did, where it was not the bytes of the plan.
+        What ended it, if it was not the plan's bytes.
     extra
         See `Measurement.extra`.
     """
@@ -133,78 +133,77 @@ def step_measurement(
 
 
 class Askable(NamedDrive, Protocol):
-    """A drive that says what it would take, whether it is open or not made yet."""
+    """A drive that reports what it would accept, whether it is open or not made yet."""
 
     def check(self, work: Workload) -> None:
-        """Raise `UsageError` when the drive cannot be asked for this; nothing is sent."""
+        """Raise `UsageError` if the drive cannot be asked for this; nothing is sent."""
         ...
 
 
 class DriveSession(OpenDrive, Askable, Protocol):
-    """A drive, step after step."""
+    """A drive that is used step after step."""
 
     @property
     def is_whole_device(self) -> bool:
-        """Whether results are of a device, not of a file or a partition."""
+        """Return whether results are those of a device, not of a file or a partition."""
         ...
 
     def header(self) -> dict[str, str]:
-        """Give what a report says of drive and host, by field in words.
+        """Return what a report says about drive and host, by field in words.
 
         ``vendor``, ``model``, ``serial``, ``firmware``, ``interface``, ``form factor``,
-        ``media``, ``host``, ``operating system``, ``driver``, ``write cache``; empty where
-        nobody knows.
+        ``media``, ``host``, ``operating system``, ``driver``, ``write cache``; empty if unknown.
         """
         ...
 
     def purge(self) -> Purge:
-        """Bring the drive back to how it left the factory, by its own command."""
+        """Purge the drive with its own command, so that it is as new from the factory."""
         ...
 
     def run(self, work: Workload, plan: StepPlan, step: int) -> Measurement:
-        """Send a workload, inside the drive, in the state that the step before left.
+        """Send a workload to the drive in the state that the previous step left.
 
         Parameters
         ----------
         work
-            What is sent. Simulated drives take any kind, real ones all but scenarios and traces.
+            What to send. Simulated drives accept any kind, real ones all but scenarios and traces.
         plan
-            When it ends, unless it ends by itself before.
+            When it ends, unless the workload ends first.
         step
-            Its place in the session, the key of its random numbers: the same steps in the same
-            order on the same simulated drive give the same results.
+            Its position in the session, and the key of its random numbers: the same steps in the
+            same order on the same simulated drive give the same results.
 
         Raises
         ------
         UsageError
-            When the drive cannot be asked for it, or nothing ends it.
+            If the drive cannot be asked for it, or nothing ends it.
         RunError
-            When the drive fails, or vanishes.
+            If the drive fails or disappears.
         """
         ...
 
     def idle(self, seconds: float) -> None:
-        """Leave the drive alone for this much of its time."""
+        """Leave the drive idle for this much of its time."""
         ...
 
     def save_state(self) -> bytes | None:
-        """Return the state as bytes; ``None`` where the drive keeps it itself."""
+        """Return the state as bytes; ``None`` if the drive keeps it itself."""
         ...
 
     def leave(self, *, only_found: bool = False) -> Path | None:
-        """Let a file made for the drive stay, for a session that resumes; give its path.
+        """Keep a file made for the drive, for a session that resumes; return its path.
 
-        It is removed when that one is closed. ``None`` where none would be removed; with
-        `only_found` also where the file is new.
+        The resumed session removes it at its end. ``None`` if no file would be removed; with
+        `only_found` also if the file is new.
         """
         ...
 
     def load_state(self, state: bytes) -> None:
-        """Take up what `save_state` gave on the same drive.
+        """Load a state that `save_state` returned for the same drive.
 
         Raises
         ------
         UsageError
-            When it is of another drive, or damaged.
+            If it is from another drive, or damaged.
         """
         ...

@@ -32,33 +32,33 @@ def open_session(
     write_cache: CacheState | None = None,
     before_filling: Callable[[Askable], None] | None = None,
 ) -> DriveSession:
-    """Open the drive that `name` stands for, to be used step after step.
+    """Open a session on the drive called `name`.
 
     Parameters
     ----------
     name
         ``sim:x25m``, ``sim:file.toml``, a block device, a file.
     seed
-        Key of all random numbers, with a step's place.
+        Key of all random numbers, together with a step's position.
     varies
-        Whether times of a simulated drive vary as its preset says.
+        Whether the times of a simulated drive vary as its preset says.
     allow_destructive, size_bytes, keep
-        As for `drivelab.drives.naming.open_drive`; of real drives.
+        As for `drivelab.drives.naming.open_drive`, for real drives.
     purge
-        The command of a real drive's own to purge it with, one of
-        `drivelab.drives.real.purge.METHODS`; without it a real drive is not purged.
+        The real drive's own command to purge it with, one of `drivelab.drives.real.purge.METHODS`;
+        without it a real drive is not purged.
     write_cache
-        What a real drive's own write cache is switched to until the session is closed. Of a
-        simulated drive whether writes are forced says the same, step by step.
+        The setting of a real drive's own write cache until the session is closed. On a simulated
+        drive each step says whether its writes are forced.
     before_filling
-        Asked of a file that would have to be made, before anything is written to it: what it
-        raises prevents the file.
+        Called for a file that would have to be made, before anything is written to it; an exception
+        prevents the file.
 
     Raises
     ------
     UsageError
-        When there is no such drive, or it is a formula, which has no state; the error says what
-        can be named.
+        If there is no such drive, or it is a formula, which has no state; the error lists what is
+        allowed.
     """
     if kind_of(name) != "real":
         drive = open_drive(name, varies=varies)
@@ -87,7 +87,7 @@ def open_session(
 
 
 def known_of(name: str, *, varies: bool = True, size_bytes: int | None = None) -> dict[str, Any]:
-    """Say what distinguishes a drive from another one of that name, without opening it.
+    """Return what distinguishes a drive from another one of that name, without opening it.
 
     Parameters
     ----------
@@ -97,14 +97,14 @@ def known_of(name: str, *, varies: bool = True, size_bytes: int | None = None) -
     Returns
     -------
     dict
-        Of ``capacity_bytes`` and ``identity`` what is known: all of a simulated drive, of a real
-        one its path, size, model and serial. A file that is not there has its path alone, and the
-        size that it was asked to have.
+        The known parts of ``capacity_bytes`` and ``identity``: all for a simulated drive; path,
+        size, model and serial for a real one. A file that does not exist has only its path, and the
+        size that was asked for.
 
     Raises
     ------
     UsageError
-        When the path is something that is no drive.
+        If the path is something that is not a drive.
     """
     if kind_of(name) != "real":
         with open_session(name, varies=varies) as session:
@@ -112,8 +112,10 @@ def known_of(name: str, *, varies: bool = True, size_bytes: int | None = None) -
     known: dict[str, Any] = {"identity": {"path": os.path.realpath(name)}}
     if Path(name).is_block_device():
         device = find_block_device(name)
-        told = device.describe()
-        known["identity"]["device"] = {key: told[key] for key in ("model", "serial", "size_bytes")}
+        described = device.describe()
+        known["identity"]["device"] = {
+            key: described[key] for key in ("model", "serial", "size_bytes")
+        }
         return known
     place = locate_file(name)
     actual_bytes = place.path.stat().st_size if place.exists else size_bytes

@@ -1,4 +1,4 @@
-"""What one stream of a workload did, apart from the others."""
+"""What one stream of a workload did, separately from the others."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StreamResult(Completed):
-    """What a stream did, of all its threads, while the whole workload was counted.
+    """What all threads of a stream did while the whole workload was counted.
 
     Attributes
     ----------
     name
-        As the workload calls it.
+        Its name in the workload.
     duration_ns
-        Of the measurement that it is part of.
+        Duration of the measurement that it is part of.
     read, write, trim, flush
-        What its requests of each kind did; ``None`` where none completed.
+        Results of its requests of each kind; ``None`` if none completed.
     lateness
-        By how much they were sent late, where they have times and may be; else ``None``.
+        How late they were sent, if they have times and may be late; else ``None``.
     """
 
     name: str
@@ -41,30 +41,30 @@ class StreamResult(Completed):
 
     @property
     def by_operation(self) -> dict[str, OperationResult]:
-        """What its requests did, by what they were: ``read``, ``write``, ``trim``, ``flush``."""
+        """Return the results of its requests by kind: ``read``, ``write``, ``trim``, ``flush``."""
         every = {"read": self.read, "write": self.write, "trim": self.trim, "flush": self.flush}
         return {name: part for name, part in every.items() if part is not None}
 
     @property
     def operations(self) -> tuple[OperationResult, ...]:
-        """What it did of every kind of request."""
+        """Return the results of every kind of request."""
         return tuple(self.by_operation.values())
 
     @classmethod
-    def of_core(cls, told: Mapping[str, Any], duration_ns: int) -> StreamResult:
-        """Take what the native core reports of a stream in a window of so long."""
+    def of_core(cls, reported: Mapping[str, Any], duration_ns: int) -> StreamResult:
+        """Make it from the native core's report on a stream in a window of this length."""
         parts = {
-            name: None if told[name] is None else kind(**told[name])
+            name: None if reported[name] is None else kind(**reported[name])
             for name, kind in _KINDS.items()
         }
-        late = told["lateness"]
+        late = reported["lateness"]
         lateness = None if late is None else Lateness(**late)
-        return cls(told["name"], duration_ns, **parts, lateness=lateness)
+        return cls(reported["name"], duration_ns, **parts, lateness=lateness)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the values under names that carry the unit; the workload says the name.
+        """Return the values under names that carry the unit; the workload contains the name.
 
-        Trims and flushes are there where some completed, lateness where requests may be late.
+        Trims and flushes are included if some completed, lateness if requests may be late.
         """
         parts = {"read": None, "write": None} | {
             name: part.to_json() for name, part in self.by_operation.items()
@@ -74,7 +74,7 @@ class StreamResult(Completed):
 
     @classmethod
     def from_json(cls, name: str, data: object) -> StreamResult:
-        """Read what `to_json` wrote of a stream of this name.
+        """Read what `to_json` wrote for a stream of this name.
 
         Raises
         ------
@@ -105,7 +105,7 @@ def streams_of_reads_and_writes(
     duration_ns: int,
     done: Sequence[tuple[OperationResult | None, OperationResult | None]],
 ) -> tuple[StreamResult, ...]:
-    """Say what each stream did, in order, of which reads and writes are known."""
+    """Return what each stream did, in order, of which reads and writes are known."""
     names = [stream.described()["name"] for stream in streams]
     return tuple(
         StreamResult(name, duration_ns, *each) for name, each in zip(names, done, strict=True)

@@ -1,16 +1,16 @@
-"""What a drive has been written with when a measurement begins: a burst, or what lasts.
+"""What was written to a drive before a measurement: nothing (a burst), or sustained writing.
 
 ::
 
-    burst       as the drive is: erased blocks and caches take the first writes at once
-    sustained   after so much writing of the workload's own kind that more of it changes nothing
+        burst       the drive unchanged: erased blocks and caches take the first writes immediately
+        sustained   after writing of the workload's own kind until more of it changes nothing
 
-A real drive is as it was found, a simulated one in the condition of its preset.
+A burst finds a real drive as it is, and a simulated one in the condition of its preset.
 
-States are kept by kind of writing, not by workload: how much a drive has to clean up depends on
-where writes go, and on little else. Writes in order leave whole blocks behind that can be erased;
-writes anywhere leave every block partly full. Large ones are a kind of their own, for drives
-that keep the pieces of one request together.
+States are kept by kind of writing, not by workload: how much a drive has to clean up depends mainly
+on where writes go. Sequential writes leave whole blocks that can be erased; random writes leave
+every block partly full. Large random writes are a kind of their own, for drives that keep the
+pieces of one request together.
 """
 
 from __future__ import annotations
@@ -25,35 +25,34 @@ if TYPE_CHECKING:
 
     from drivelab.workloads.workload import Workload
 
-#: What a measurement's writes find.
+#: The state that a measurement's writes find.
 Writes = Literal["burst", "sustained"]
 WRITES: Final[tuple[Writes, ...]] = ("sustained", "burst")
-#: As drives are found.
+#: The unchanged drive.
 BURST: Final[Writes] = "burst"
 
 WritePattern = Literal["in order", "small at random", "large at random"]
-#: By pattern the bytes of each piece that is written before, 0 where they follow each other; in the
+#: For each pattern the bytes of each piece that is written before, 0 for sequential pieces. In the
 #: order in which a real drive is brought there: each leaves more behind to clean up.
 PIECE_BYTES: Final[dict[WritePattern, int]] = {
     "in order": 0,
     "large at random": 128 << 10,
     "small at random": 4 << 10,
 }
-#: A real drive's capacity is written so often before the first workload of a pattern.
+#: A real drive is overwritten this often before the first workload of a pattern.
 SETTLING_CAPACITIES: Final = 2
-#: Pieces that follow each other are of this size then, and so many requests are in flight.
+#: Size of sequential pieces then, and number of outstanding requests.
 IN_ORDER_BYTES: Final = 128 << 10
 SETTLING_DEPTH: Final = 32
-#: From this size on writes at random are a kind of their own.
+#: Random writes of this size and more are a kind of their own.
 LARGE_BYTES: Final = 64 << 10
 
 
 def write_pattern(workload: Workload) -> WritePattern | None:
-    """Return the kind of writing of a workload; `None` of one that writes nothing.
+    """Return the kind of writing of a workload; `None` if it writes nothing.
 
-    Characteristics have one. Of several side by side the one counts that leaves most behind to
-    clean up. Other workloads say themselves what comes before them: what they find is as the drive
-    was left.
+    Characteristics have one. Of several at the same time, the one that leaves most behind to clean
+    up counts. Other workloads set themselves what comes before them: they find the drive unchanged.
     """
     if isinstance(workload, SideBySide):
         found = [workload.after, *(write_pattern(each.workload) for each in workload.parts)]

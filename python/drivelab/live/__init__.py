@@ -1,1 +1,1 @@
-"""Simulated drives that programs can open."""
+"""Simulated drives that programs can open like real ones."""

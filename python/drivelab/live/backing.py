@@ -1,7 +1,7 @@
-"""The file that holds a served drive's data, and whether it may be written.
+"""The backing file of a served drive, and whether it may be written.
 
-A file that Drivelab made carries a mark, an extended attribute, and may be served again. Any other
-that exists is somebody's data: it has to be named twice.
+A file that Drivelab made has a mark, an extended attribute, and may be served again. Any other
+existing file is somebody's data: --allow-destructive must name it too.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _MARK: Final = "user.drivelab.backing"
 
 
 def check_backing(path: Path, allow_destructive: str | None) -> None:
-    """Refuse a file whose content would be lost without its owner's word.
+    """Refuse a file whose content would be lost without its owner's consent.
 
-    What is no ordinary file is refused by whoever opens it.
+    Opening the file refuses anything that is no regular file.
 
     Raises
     ------
     UsageError
-        When it exists, was not made here, and is not the one that may be overwritten.
+        If it exists, was not made here, and --allow-destructive does not name it.
     """
     if allow_destructive is not None and os.path.realpath(allow_destructive) != os.path.realpath(
         path
@@ -48,7 +48,7 @@ def check_backing(path: Path, allow_destructive: str | None) -> None:
 
 
 def mark_backing(path: Path) -> None:
-    """Say of a file that it was made here; where that cannot be kept it has to be named twice."""
+    """Mark a file as made here; without extended attributes it must be named twice next time."""
     with contextlib.suppress(OSError):
         os.setxattr(path, _MARK, b"1")
 

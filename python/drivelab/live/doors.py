@@ -1,12 +1,12 @@
-"""Where watchers come in: always a unix socket of the user's, and a TCP port of 127.0.0.1 if asked.
+"""How watchers connect: always by a unix socket of the user's, and by a port of 127.0.0.1 if asked.
 
 ```text
   usual folder/drivelab-PID.watch   only for who serves; `drivelab watch` finds it there
-  127.0.0.1:PORT                    for browsers and Prometheus, and every user of the machine
+    usual folder/drivelab-PID.watch   for the serving user only; `drivelab watch` finds it there
 ```
 
-Both speak HTTP. A door is bound early, so that a port in use is refused before a drive is
-prepared, and heard later.
+Both speak HTTP. A door is bound early, so that a port in use is refused before a drive is prepared.
+It answers later.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from http.server import BaseHTTPRequestHandler
 
-#: Watchers that are answered at the same time; others are hung up on.
+#: Watchers that are answered at the same time; further ones are disconnected.
 MOST_WATCHERS: Final = 8
 _PREFIX: Final = "drivelab-"
 _SUFFIX: Final = ".watch"
@@ -36,10 +36,10 @@ _LOOK_SECONDS: Final = 0.25
 
 
 class _Door(ThreadingMixIn, HTTPServer):
-    """Answers a few watchers at the same time, a thread each."""
+    """Answers a few watchers at the same time, one thread each."""
 
     daemon_threads = True
-    # A watcher that hangs is not waited for.
+    # Do not wait for a watcher that hangs.
     block_on_close = False
     request_queue_size = 2 * MOST_WATCHERS
     timeout = _LOOK_SECONDS
@@ -47,12 +47,12 @@ class _Door(ThreadingMixIn, HTTPServer):
     def __init__(self, address: Any, handler: type[BaseHTTPRequestHandler]) -> None:
         self._places = threading.BoundedSemaphore(MOST_WATCHERS)
         self._shut = threading.Event()
-        #: Hears whoever comes, once it is started.
+        #: The thread that accepts watchers, once it is started.
         self.hearing = threading.Thread(target=self._hear, name="drivelab-door", daemon=True)
         super().__init__(address, handler, bind_and_activate=False)
         try:
             self.server_bind()
-            # Of two that bind at the same moment one learns here that the port is taken.
+            # If two bind at the same moment, one of them learns here that the port is taken.
             self.server_activate()
         except BaseException:
             self.server_close()
@@ -63,12 +63,12 @@ class _Door(ThreadingMixIn, HTTPServer):
             try:
                 self.handle_request()
             except (OSError, ValueError):
-                # It was shut while this began.
+                # It was shut before this thread began.
                 if not self._shut.is_set():
                     raise
 
     def shut(self) -> None:
-        """Hear nobody any more; a signal may have come before its thread was known to run."""
+        """Accept nobody any more; a signal may have come before the thread was known to run."""
         self._shut.set()
         if self.hearing.is_alive():
             self.hearing.join()
@@ -81,7 +81,7 @@ class _Door(ThreadingMixIn, HTTPServer):
         try:
             super().process_request(request, client_address)
         except RuntimeError:
-            # The system gives no more threads.
+            # The system has no more threads.
             self._places.release()
             self.shutdown_request(request)
 
@@ -92,13 +92,13 @@ class _Door(ThreadingMixIn, HTTPServer):
             self._places.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a watcher that went away or did not read is its own business."""
+        """Print nothing: a watcher that left or did not read is no error of ours."""
 
 
 class _PortDoor(_Door):
     @property
     def hosts(self) -> frozenset[str]:
-        """Names by which a browser may have come: any other was led here by a foreign page."""
+        """Return the host names that browsers may use; others came from a foreign page."""
         port = self.server_address[1]
         names = ("127.0.0.1", "localhost")
         return frozenset({*(f"{name}:{port}" for name in names), *(names if port == 80 else ())})
@@ -109,7 +109,7 @@ class _SocketDoor(_Door):
     hosts = None
 
     def server_bind(self) -> None:
-        # HTTPServer would look for the name of a host.
+        # HTTPServer would look up the name of a host.
         path = str(self.server_address)
         self.socket.bind(path)
         Path(path).chmod(0o600)
@@ -121,25 +121,25 @@ class _SocketDoor(_Door):
 
 
 class Doors:
-    """The ways in for watchers; leave them as a context.
+    """The ways for watchers to connect; use it as a context.
 
     Parameters
     ----------
     handler
         Answers requests.
     port
-        A TCP port of 127.0.0.1 too, 0 for any that is free; ``None`` for none.
+        Also a TCP port of 127.0.0.1, 0 for any free one; ``None`` for none.
 
     Raises
     ------
     UsageError
-        When the port cannot be had; nothing is left behind then.
+        If the port cannot be used; nothing is left behind then.
     """
 
     def __init__(self, handler: type[BaseHTTPRequestHandler], port: int | None) -> None:
         self._doors: list[_Door] = []
         self._path: Path | None = None
-        #: Where browsers come in; nothing without a port.
+        #: Address for browsers; None without a port.
         self.url: str | None = None
         if port is not None:
             try:
@@ -157,20 +157,20 @@ class Doors:
         for path in _sockets():
             _remove_if_dead(path)
         path = usual_folder() / f"{_PREFIX}{os.getpid()}{_SUFFIX}"
-        # Without it `drivelab watch` does not find this server by itself: no reason not to serve.
+        # Without the socket `drivelab watch` cannot find this server, but the drive is served.
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
             self._doors.append(_SocketDoor(str(path), handler))
             self._path = path
 
     def open(self, answering: Callable[[], None]) -> None:
-        """Hear whoever comes from now on; `answering` is called once before."""
+        """Accept watchers from now on; `answering` is called once before that."""
         answering()
         for door in self._doors:
             door.hearing.start()
 
     def close(self) -> None:
-        """Shut them; whoever is inside is not waited for."""
+        """Shut the doors without waiting for connected watchers."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
             self._path = None
@@ -186,7 +186,7 @@ class Doors:
 
 
 def sockets() -> list[Path]:
-    """Find the sockets of this user's servers, dead ones too."""
+    """Find the sockets of this user's servers, also of dead ones."""
     return list(_sockets())
 
 
@@ -198,7 +198,7 @@ def _sockets() -> Iterator[Path]:
     for path in paths:
         with contextlib.suppress(OSError):
             found = path.lstat()
-            # The folder may be everybody's: what others put there is not asked.
+            # Other users may write to this folder, too: ignore their sockets.
             if stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid():
                 yield path
 

@@ -1,4 +1,4 @@
-"""A drive that is faster than the way to it."""
+"""A drive that is faster than the connection to it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from drivelab.drives.simulated.drive import SimulatedDrive
 
 _REQUESTS: Final = 50
-# Slowed down so much, a drive takes ten times as long as the way to it.
+# With this slow-down, a drive takes ten times as long as the connection.
 _TIMES: Final = 10
 
 
 def check_haste(drive: SimulatedDrive, dilation: float) -> None:
-    """Refuse a drive that would have answered before a request has come to it and back.
+    """Refuse a drive that would answer before a request can reach it and return.
 
     Raises
     ------
     UsageError
-        When it is so, with the dilation that helps.
+        If the drive is that fast; the error gives the --dilate that helps.
     """
     way_ns = _core.live_round_trip_ns()
     name, least_ns = min(_latencies(drive), key=lambda one: one[1])
@@ -32,16 +32,16 @@ def check_haste(drive: SimulatedDrive, dilation: float) -> None:
         return
     enough = math.ceil(_TIMES * way_ns / max(least_ns, 1.0))
     raise UsageError(
-        f"{drive.name} answers a {name} in {format_duration_ns(least_ns)}, and the way to it and "
-        f"back takes {format_duration_ns(way_ns)}: clients would not see the drive; add --dilate "
-        f"{enough}, and everything takes {enough} times longer"
+        f"{drive.name} answers a {name} in {format_duration_ns(least_ns)}, but the connection "
+        f"takes {format_duration_ns(way_ns)} there and back, so clients would not see the drive; "
+        f"add --dilate {enough}, which makes everything {enough} times slower"
     )
 
 
 def _latencies(drive: SimulatedDrive) -> list[tuple[str, float]]:
     """Return how long a request of each kind takes on the drive alone."""
     latencies = []
-    # A fresh drive holds nothing to read.
+    # A fresh drive has no data to read.
     kinds = {"write": 1.0} if drive.condition == "fresh" else {"read": 0.0, "write": 1.0}
     for name, share in kinds.items():
         asked = Characteristics(write_ratio=share, queue_depth=1)

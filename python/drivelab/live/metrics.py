@@ -1,7 +1,7 @@
-"""How a served drive stands, as Prometheus reads it: its text format, version 0.0.4.
+"""The state of a served drive in Prometheus' text format, version 0.0.4.
 
-Names begin with ``drivelab_``, units are seconds and bytes, and what only grows ends in
-``_total``. Times of the drive are in its own time, whatever the dilation.
+Names begin with ``drivelab_``. Units are seconds and bytes. Counters end in ``_total``. Times of
+the drive are in its own time, without the dilation.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
     from drivelab.live.state import About
 
-#: What the answer is, for whoever asked.
+#: The content type of the answer.
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-# Bounds of buckets are where bins of the histogram begin, so counts are exact: 1 us to 17 s.
+# Bucket bounds are where histogram bins begin, so that counts are exact: 1 us to 17 s.
 _OCTAVES: Final = range(10, 35)
 _MOST_COUNTERS_OF: Final = ("flash", "disk")
 
 
 def metrics(about: About, watched: Mapping[str, Any]) -> str:
-    """Write every metric, as it is at the end of a second."""
+    """Return every metric at the end of a second."""
     return "\n".join([*_lines(about, watched), ""])
 
 
@@ -65,15 +65,15 @@ def _lines(about: About, watched: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _requests(total: Mapping[str, Any]) -> Iterator[str]:
-    told = {name: total[name] for name in RESULTS if total[name] is not None}
+    results = {name: total[name] for name in RESULTS if total[name] is not None}
     yield from _family(
         "request_bytes_total",
         "counter",
         "Bytes that requests named",
-        [({"operation": name}, of["bytes"]) for name, of in told.items()],
+        [({"operation": name}, of["bytes"]) for name, of in results.items()],
     )
     yield from _head("latency_seconds", "histogram", "How long the drive took, in its own time")
-    for name, of in told.items():
+    for name, of in results.items():
         spent_ns = of["latency_ns_mean"] * of["requests"]
         yield from _histogram("latency_seconds", {"operation": name}, of, spent_ns)
     late = total["lateness"]
@@ -122,7 +122,7 @@ def _busy(about: About, media: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _counters(media: Mapping[str, Any]) -> Iterator[str]:
-    """Write the counters of the one table, under its names."""
+    """Yield the counters of the one table, under their names."""
     for row in _core.counters():
         kind, _, name = str(row["key"]).partition(".")
         value = media[kind].get(name) if kind in _MOST_COUNTERS_OF and media[kind] else None
@@ -137,7 +137,7 @@ def _counters(media: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _held(stretch: Mapping[str, Any]) -> Iterator[str]:
-    """Write what the drive holds."""
+    """Yield what the drive contains."""
     room = stretch["room"] or {}
     for name, meaning, value in (
         ("outstanding_requests", "Outstanding requests", stretch["outstanding"]),
@@ -170,7 +170,7 @@ def _head(name: str, kind: str, meaning: str) -> Iterator[str]:
 def _family(
     name: str, kind: str, meaning: str, samples: Iterable[tuple[Mapping[str, Any], float]]
 ) -> Iterator[str]:
-    """Write a metric with its samples; nothing without any."""
+    """Yield a metric with its samples; nothing if it has none."""
     lines = [f"drivelab_{name}{_labels(labels)} {value!r}" for labels, value in samples]
     if lines:
         yield from _head(name, kind, meaning)
@@ -180,7 +180,7 @@ def _family(
 def _histogram(
     name: str, labels: Mapping[str, Any], of: Mapping[str, Any], sum_ns: float
 ) -> Iterator[str]:
-    """Write cumulative buckets: a bound is the last nanosecond of an octave, as bins end there."""
+    """Yield cumulative buckets; a bound is the last nanosecond of an octave, where a bin ends."""
     below = 0
     bins = sorted(of["histogram"].items())
     place = 0

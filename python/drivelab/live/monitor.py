@@ -1,4 +1,4 @@
-"""What watchers of a served drive are told, over HTTP: the page, metrics, and JSON.
+"""Answers to watchers of a served drive over HTTP: the page, metrics and JSON.
 
 ```text
   core ── once a second ──> Monitor: the last second, rows of the last minutes
@@ -6,8 +6,8 @@
               /  /metrics  /state  /history   <── any number of watchers, a few at a time
 ```
 
-Nothing can be changed this way. Watchers are answered by threads of their own, from what was
-gathered: none of them asks the thread that keeps time for anything.
+Watchers cannot change anything. Their own threads answer them from what was gathered before, so no
+watcher ever disturbs the thread that keeps time.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from drivelab.live.serving import Serving
     from drivelab.live.state import About
 
-#: Seconds that lines over time show at most.
+#: The most seconds that lines over time show.
 HISTORY_SECONDS: Final = 600
-# A watcher that neither asks nor reads for so long is left.
+# A watcher that neither asks nor reads for this long is disconnected.
 _PATIENCE_SECONDS: Final = 5.0
-# The core has something new once a second: it is asked shortly before, and often from then on.
+# The core has news once a second: poll from shortly before until it is there.
 _REST_SECONDS: Final = 0.9
 _LOOK_SECONDS: Final = 0.05
 _HEADERS: Final = {
@@ -46,20 +46,20 @@ _HEADERS: Final = {
 
 
 class Monitor:
-    """Shows a served drive to watchers; leave it as a context.
+    """Shows a served drive to watchers; use it as a context.
 
     Parameters
     ----------
     port
-        A TCP port of 127.0.0.1 for browsers and Prometheus, 0 for any that is free; ``None`` for
-        `drivelab watch` alone.
+        A TCP port of 127.0.0.1 for browsers and Prometheus, 0 for any free one; ``None`` if only
+        `drivelab watch` connects.
     page
-        Gives the page, the first time that somebody asks for it.
+        Returns the page, the first time that somebody asks for it.
 
     Raises
     ------
     UsageError
-        When the port cannot be had.
+        If the port cannot be used.
     """
 
     def __init__(self, port: int | None, page: Callable[[], bytes]) -> None:
@@ -73,11 +73,11 @@ class Monitor:
 
     @property
     def url(self) -> str | None:
-        """Where browsers come in; nothing without a port."""
+        """Return the address for browsers; None without a port."""
         return self._doors.url
 
     def show(self, serving: Serving) -> None:
-        """Let watchers in, to see this drive."""
+        """Let watchers see this drive from now on."""
         gathering = threading.Thread(
             target=self._gather, args=(serving,), name="drivelab-monitor", daemon=True
         )
@@ -90,20 +90,20 @@ class Monitor:
             if watched is None:
                 continue
             after = watched["number"]
-            told = state(serving.about, watched)["row"]
+            row = state(serving.about, watched)["row"]
             with self._news:
                 self._last = (serving.about, watched)
-                self._rows.append(told)
+                self._rows.append(row)
                 self._news.notify_all()
             self._stop.wait(_REST_SECONDS)
 
     def answer(self, path: str) -> tuple[str, bytes] | None:
-        """Give what is at a path and its kind; nothing where nothing is.
+        """Return the content of a path and its type; None if the path does not exist.
 
         Raises
         ------
         TimeoutError
-            When the first second has not passed yet.
+            If the first second has not passed yet.
         """
         match path:
             case "/":

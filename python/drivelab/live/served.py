@@ -1,4 +1,4 @@
-"""What a served drive did, and how true it was to the simulator's time."""
+"""What a served drive did, and how closely it kept to the simulator's time."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ class Served:
     Attributes
     ----------
     wall_ns
-        Since the server began.
+        Time since the server began, ns.
     dilation
-        How many times longer than in the drive's own time everything took.
+        Factor by which everything was slower than in the drive's own time.
     operations
-        What each kind of request did, in the drive's own time; those that happened.
+        What each kind of request did, in the drive's own time; only kinds that occurred.
     lateness
-        How long after it was due each reply went out, wall time; ``None`` before the first.
+        How long after its due time each reply went out, wall time; ``None`` before the first.
     late_ns, late_share
-        What was allowed.
+        The lateness and the share of late replies that were allowed.
     late_replies
-        Replies that were later.
+        Number of replies that were later.
     clients, connected
-        Clients that came, and that are there.
+        Clients that have connected so far, and that are connected now.
     no_space, failed
-        Requests that found no room, and that failed otherwise.
+        Requests that found no space, and that failed otherwise.
     power_cuts, lost_bytes
-        How often the drive's power went, and what was lost of what it had acknowledged or was
-        being written.
+        How often the drive lost power, and how many bytes were lost of those it had acknowledged or
+        was writing.
     failure
-        Why the drive could not go on, or the last sync of its file; ``None`` where all went well.
+        Why the drive could not continue, or why its file's last sync failed; else ``None``.
     """
 
     wall_ns: int
@@ -61,27 +61,29 @@ class Served:
     lost_bytes: int = 0
 
     @classmethod
-    def of_core(cls, told: Mapping[str, Any], settings: ServeSettings) -> Served:
+    def of_core(cls, reported: Mapping[str, Any], settings: ServeSettings) -> Served:
         """Take what the native core reports."""
         operations = {
-            name: result(**told[name]) for name, result in RESULTS.items() if told[name] is not None
+            name: result(**reported[name])
+            for name, result in RESULTS.items()
+            if reported[name] is not None
         }
-        lateness = told["lateness"]
+        lateness = reported["lateness"]
         return cls(
-            wall_ns=told["wall_ns"],
+            wall_ns=reported["wall_ns"],
             dilation=settings.dilation,
             operations=operations,
             lateness=None if lateness is None else Lateness(**lateness),
             late_ns=settings.late_ns,
             late_share=settings.late_share,
-            late_replies=told["late_replies"],
-            clients=told["clients"],
-            connected=told["connected"],
-            no_space=told["no_space"],
-            failed=told["failed"],
-            failure=told["failure"],
-            power_cuts=told["power_cuts"],
-            lost_bytes=told["lost_bytes"],
+            late_replies=reported["late_replies"],
+            clients=reported["clients"],
+            connected=reported["connected"],
+            no_space=reported["no_space"],
+            failed=reported["failed"],
+            failure=reported["failure"],
+            power_cuts=reported["power_cuts"],
+            lost_bytes=reported["lost_bytes"],
         )
 
     @property
@@ -91,21 +93,21 @@ class Served:
 
     @property
     def late_ratio(self) -> float:
-        """Share of the replies that were late."""
+        """Return the share of the replies that were late."""
         return self.late_replies / self.lateness.requests if self.lateness else 0.0
 
     @property
     def was_late(self) -> bool:
-        """Whether so much was late that clients saw another drive than the simulated one."""
+        """Return whether too many replies were late for clients to see the simulated drive."""
         return self.late_ratio > self.late_share
 
     def caution(self) -> str | None:
-        """Say that it was late, and what helps; ``None`` where it was not."""
+        """Return that it was late and what helps; ``None`` if it was not."""
         if not self.was_late:
             return None
         return (
             f"{100 * self.late_ratio:.3g} % of the replies went out more than "
-            f"{format_duration_ns(self.late_ns)} late, and {100 * self.late_share:g} % may: "
+            f"{format_duration_ns(self.late_ns)} late; allowed are {100 * self.late_share:g} %: "
             "clients saw a slower drive than the simulated one; end other programs, keep a core "
             "free with --cpu N, or slow the drive down with --dilate 10"
         )

@@ -1,4 +1,4 @@
-"""A simulated drive at work for programs."""
+"""A simulated drive that is being served to programs."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class Serving:
-    """A served drive; leave it as a context, or stop it.
+    """A served drive; use it as a context, or stop it.
 
     Parameters
     ----------
     drive
-        What is served.
+        The drive to serve.
     settings
-        How.
+        How to serve it.
 
     Raises
     ------
     UsageError
-        When there is no way in, or no place for the data; nothing is left behind then.
+        If no address or no place for the data is available; nothing is left behind then.
     """
 
     def __init__(self, drive: SimulatedDrive, settings: ServeSettings) -> None:
@@ -55,28 +55,28 @@ class Serving:
         self._server = drive.serve(asked, from_state=settings.from_state)
         if settings.backing is not None and self._server.made_backing:
             mark_backing(settings.backing)
-        #: How clients name it.
+        #: The address for clients.
         self.uri = self._server.uri
         #: The device in /dev, if there is one.
         self.block_path = self._server.block_path
-        #: What does not change while it is served.
+        #: Facts that do not change while it is served.
         self.about = About.of(drive, settings, self.uri)
 
     def standing(self) -> Served:
-        """Tell what was served up to some tenths of a second ago."""
+        """Return what was served until a few tenths of a second ago."""
         return Served.of_core(self._server.told(), self._settings)
 
     def watched(self, after: int) -> dict[str, Any] | None:
-        """Return what the core tells of its last second; nothing if none is later than `after`."""
+        """Return the core's last second; None if none is later than `after`."""
         return self._server.watched(after)
 
     @property
     def is_over(self) -> bool:
-        """Whether it ended by itself, or its drive failed."""
+        """Return whether it ended without a stop, or its drive failed."""
         return self._server.is_over()
 
     def stop(self) -> Served:
-        """End it, and tell what was served."""
+        """End it, and return what was served."""
         with signals_later():
             return Served.of_core(self._server.stop(), self._settings)
 

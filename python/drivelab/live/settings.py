@@ -12,26 +12,26 @@ from drivelab.errors import UsageError
 from drivelab.memory import available_bytes
 from drivelab.units import format_size
 
-#: A reply later than this is late, and so many may be.
+#: A reply later than this is late, and this share may be late.
 LATE_NS: Final = 100_000
 LATE_SHARE: Final = 0.01
-#: What data in memory may take, where more is free.
+#: The most memory that data may take if more is free.
 MEMORY_BYTES: Final = 4 * 2**30
 _LEAST_MEMORY_BYTES: Final = 2**20
 
 
 @dataclass(frozen=True)
 class PowerCuts:
-    """When a drive's power goes, and what is lost then.
+    """When a drive loses power, and what is lost then.
 
     Attributes
     ----------
     every_ns
-        So long after it came it goes, wall time.
+        Wall time from power-on to power-off, ns.
     off_ns
-        For so long at least, wall time.
+        Shortest time without power, wall time, ns.
     loses_all
-        All that the drive's cache held is lost; else of each 4 KiB it is drawn.
+        Whether everything in the drive's cache is lost; else it is decided at random per 4 KiB.
     """
 
     every_ns: int
@@ -46,32 +46,33 @@ class ServeSettings:
     Attributes
     ----------
     socket, port
-        Where clients come in: the path of a unix socket, or a TCP port of 127.0.0.1 (0 for any
-        that is free). Exactly one of them.
+        How clients connect: the path of a unix socket, or a TCP port of 127.0.0.1 (0 for any free
+        one). Exactly one of them.
     block_bytes
-        The block size of a device in /dev; without one there is none.
+        Logical block size of a device in /dev; None for no device.
     backing
-        The file that holds what is written; without one it lies in memory.
+        The file that stores written data; None for memory.
     allow_destructive
         A backing file that Drivelab did not make, and that may be overwritten.
     memory_bytes
-        The most that data in memory take.
+        The most memory that data may take.
     from_state
-        A state that an earlier run saved.
+        A state that an earlier run saved, to start from.
     seed
         Key of all random numbers.
     dilation
-        How many times longer than in the drive's own time everything takes.
+        Factor by which everything is slower than in the drive's own time.
     cpu
-        The core on which time is kept.
+        The core of the thread that keeps time.
     late_ns, late_share
-        A reply later than that is late; more late ones than that share make the run untrue.
+        A reply later than this is late; with a larger share of late replies the run is not
+        accurate.
     by_equations
-        Equations 1 to 7 of Yoo et al. 2014 say how long a request takes, not the simulator.
+        Equations 1 to 7 of Yoo et al. 2014 give the time of a request, instead of the simulator.
     power_cuts
-        Whether and when the drive's power goes.
+        Whether and when the drive loses power.
     has_delay
-        Without it nothing is simulated, and data are there at once.
+        If False, nothing is simulated and replies are immediate.
     """
 
     socket: Path | None
@@ -92,14 +93,14 @@ class ServeSettings:
 
 
 def usual_folder() -> Path:
-    """Return the user's folder for sockets, or that for temporary files."""
+    """Return the user's folder for sockets, or else that for temporary files."""
     folder = os.environ.get("XDG_RUNTIME_DIR")
     is_there = folder is not None and Path(folder).is_dir() and os.access(folder, os.W_OK)
     return Path(folder if is_there and folder else tempfile.gettempdir())
 
 
 def usual_socket(name: str) -> Path:
-    """Name a socket for a drive, in the usual folder."""
+    """Return the path of a socket for a drive, in the usual folder."""
     plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
     return usual_folder() / f"drivelab-{plain}.sock"
 
@@ -110,14 +111,14 @@ def memory_for_data(asked: int | None, drive_bytes: int) -> int:
     Parameters
     ----------
     asked
-        What the user allows; ``None`` for as much as is sensible.
+        What the user allows; ``None`` for the default.
     drive_bytes
-        What the simulated drive itself takes.
+        Memory of the simulated drive itself.
 
     Raises
     ------
     UsageError
-        When there is not so much, or it is too little to be of use.
+        If that much is not free, or it is too little to be useful.
     """
     available = available_bytes()
     free = None if available is None else max(0, available - drive_bytes)

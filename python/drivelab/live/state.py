@@ -1,8 +1,8 @@
-"""How a served drive stands, under the names of docs/json-watch.md.
+"""The state of a served drive, under the names of docs/json-watch.md.
 
 ```text
-  the core's last second ──> state: the last second, all of the time, what the drive holds,
-                             and in its row the few numbers that lines over time show
+    the core's last second ──> state: the last second, the time so far, what the drive contains,
+                               and in its row the few numbers that lines over time show
 ```
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from drivelab.drives.simulated.drive import SimulatedDrive
     from drivelab.live.settings import ServeSettings
 
-#: What requests of each kind did is told by this.
+#: Classes for the results of each kind of request.
 RESULTS: Final[dict[str, type[OperationResult]]] = {
     "read": OperationResult,
     "write": OperationResult,
@@ -32,20 +32,20 @@ _PERCENTILES: Final = (("p50", 50.0), ("p99", 99.0), ("p99_9", 99.9))
 
 @dataclass(frozen=True)
 class About:
-    """What does not change while a drive is served.
+    """Facts that do not change while a drive is served.
 
     Attributes
     ----------
     drive, name, kind
         The string that names it, its preset's name, and ``ssd``, ``hdd``, ``raid0`` or ``raid``.
     uri
-        How clients come to it.
+        The address for clients.
     capacity_bytes
         Its size.
     members
-        Drives of an array; 1 of others.
+        Number of drives in an array; 1 for other drives.
     dilation, late_ns, late_share, has_delay
-        As `ServeSettings` has them.
+        As in `ServeSettings`.
     """
 
     drive: str
@@ -61,7 +61,7 @@ class About:
 
     @classmethod
     def of(cls, drive: SimulatedDrive, settings: ServeSettings, uri: str) -> About:
-        """Gather it."""
+        """Gather the facts."""
         return cls(
             drive=drive.name,
             name=drive.preset["name"],
@@ -92,10 +92,10 @@ class About:
 
 
 def state(about: About, watched: Mapping[str, Any]) -> dict[str, Any]:
-    """Tell how the drive stood at the end of a second of the core's."""
+    """Return the state of the drive at the end of a second of the core's."""
     total = watched["total"]
     media = watched["media"]
-    told = {
+    state_now = {
         **about.to_json(),
         "second": watched["number"],
         "wall_seconds": total["wall_ns"] / 1e9,
@@ -113,17 +113,17 @@ def state(about: About, watched: Mapping[str, Any]) -> dict[str, Any]:
             "disk": media["disk"],
         },
     }
-    return {**told, "row": _row(told)}
+    return {**state_now, "row": _row(state_now)}
 
 
-def _row(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Pick from a state what lines over time show."""
-    now = told["now"]
+def _row(state_now: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what lines over time show of a state."""
+    now = state_now["now"]
     operations = now["operations"]
     lateness, room = now["lateness"], now["room"]
     return {
-        "second": told["second"],
-        "wall_seconds": told["wall_seconds"],
+        "second": state_now["second"],
+        "wall_seconds": state_now["wall_seconds"],
         **{f"{name}_iops": _of(operations, name, "iops") or 0.0 for name in ("read", "write")},
         **{
             f"{name}_{key}": _of(operations, name, key)
@@ -138,22 +138,22 @@ def _row(told: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _of(told: Mapping[str, Any], name: str, key: str) -> Any:
-    found = told.get(name)
+def _of(values: Mapping[str, Any], name: str, key: str) -> Any:
+    found = values.get(name)
     return None if found is None else found[key]
 
 
-def _served(about: About, told: Mapping[str, Any], wall_ns: int) -> dict[str, Any]:
-    """Tell what was served in so much wall time; rates are in the drive's own time."""
+def _served(about: About, stretch: Mapping[str, Any], wall_ns: int) -> dict[str, Any]:
+    """Return what was served in this much wall time; rates are in the drive's own time."""
     seconds = max(wall_ns, 1) / 1e9 / about.dilation
     operations = {
-        name: _operation(result(**told[name]), seconds)
+        name: _operation(result(**stretch[name]), seconds)
         for name, result in RESULTS.items()
-        if told[name] is not None
+        if stretch[name] is not None
     }
     requests = sum(each["requests"] for each in operations.values())
     moved = sum(each["bytes"] for name, each in operations.items() if name in ("read", "write"))
-    lateness = None if told["lateness"] is None else Lateness(**told["lateness"])
+    lateness = None if stretch["lateness"] is None else Lateness(**stretch["lateness"])
     return {
         "seconds": seconds,
         "requests": requests,
@@ -161,10 +161,10 @@ def _served(about: About, told: Mapping[str, Any], wall_ns: int) -> dict[str, An
         "bytes_per_second": moved / seconds,
         "operations": operations,
         "lateness": None if lateness is None else _lateness(lateness),
-        "late_ratio": told["late_replies"] / lateness.requests if lateness else 0.0,
-        "late_replies": told["late_replies"],
-        "no_space_requests": told["no_space"],
-        "failed_requests": told["failed"],
+        "late_ratio": stretch["late_replies"] / lateness.requests if lateness else 0.0,
+        "late_replies": stretch["late_replies"],
+        "no_space_requests": stretch["no_space"],
+        "failed_requests": stretch["failed"],
     }
 
 
@@ -185,7 +185,7 @@ def _lateness(lateness: Lateness) -> dict[str, Any]:
         "replies": lateness.requests,
         "late_ns_mean": lateness.late_ns_mean,
         **{
-            # The middle of a bin may lie beyond the longest.
+            # The middle of a bin may be above the longest time.
             f"late_ns_{name}": min(lateness.percentile_ns(percent), lateness.late_ns_max)
             for name, percent in _PERCENTILES
         },
@@ -194,16 +194,16 @@ def _lateness(lateness: Lateness) -> dict[str, Any]:
 
 
 def _mean_depth(about: About, watched: Mapping[str, Any]) -> float:
-    """Return how many requests were under way on average, by Little's law."""
+    """Return the mean number of outstanding requests, by Little's law."""
     second = watched["second"]
     seconds = max(watched["length_ns"], 1) / 1e9 / about.dilation
     results = (second[name] for name in RESULTS)
-    spent_ns = sum(told["latency_ns_mean"] * told["requests"] for told in results if told)
+    spent_ns = sum(one["latency_ns_mean"] * one["requests"] for one in results if one)
     return float(spent_ns / 1e9 / seconds)
 
 
 def _drive_now(stretch: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Tell what the drive itself did in the second, and holds at its end."""
+    """Return what the drive itself did in the second, and what it contains at its end."""
     if stretch is None:
         keys = ("outstanding_requests", "buffer", "room", "flash", "disk")
         lists = ("channel", "unit", "disk")

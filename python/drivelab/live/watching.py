@@ -1,4 +1,4 @@
-"""Watch a served drive from another process: find its server, and ask how the drive stands."""
+"""Watch a served drive from another process: find its server, and ask for its state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATIENCE_SECONDS: Final = 7.0
 _URL: Final = re.compile(
     r"http://(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(:(?P<port>\d{1,5}))?/?\Z"
 )
-# Of what a server tells that which is read here, by key; a list holds what its members are.
+# The keys of a server's answer that are read here; a list contains its items' types.
 _NUMBER: Final = (int, float)
 _RATES: Final = {
     "requests": _NUMBER,
@@ -51,19 +51,19 @@ _SHAPE: Final[dict[str, Any]] = {
 
 
 class GoneError(DrivelabError):
-    """Nobody answers where a served drive was, or somebody else does."""
+    """Nobody answers at the address of a served drive, or something else does."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where a served drive is watched.
+    """The address of a served drive's monitor.
 
     Attributes
     ----------
     path
-        The unix socket of its monitor; ``None`` where it is asked by TCP.
+        The unix socket of its monitor; ``None`` if it is asked by TCP.
     host, port
-        Where it is asked then.
+        The TCP address in that case.
     """
 
     path: Path | None = None
@@ -74,12 +74,12 @@ class Server:
         return f"http://{self.host}:{self.port}/" if self.path is None else str(self.path)
 
     def state(self) -> dict[str, Any]:
-        """Ask how the drive stands.
+        """Ask for the state of the drive.
 
         Raises
         ------
         GoneError
-            When nobody answers, or what answers is no served drive.
+            If nobody answers, or the answer is not from a served drive.
         """
         connection = _connection(self)
         try:
@@ -87,11 +87,11 @@ class Server:
             answer = connection.getresponse()
             text = answer.read(_MOST_BYTES + 1)
             if answer.status == http.client.SERVICE_UNAVAILABLE:
-                raise GoneError(f"{escaped(str(self))} has nothing to show yet: ask again")
+                raise GoneError(f"{escaped(str(self))} has nothing to show yet; ask again")
             if answer.status == http.client.OK and len(text) <= _MOST_BYTES:
-                told = parse_json(text)
-                if _fits(told, _SHAPE):
-                    return dict(told)
+                answer = parse_json(text)
+                if _fits(answer, _SHAPE):
+                    return dict(answer)
         except OSError as error:
             why = error.strerror or "no answer in time"
             raise GoneError(f"nobody answers at {escaped(str(self))}: {why}") from None
@@ -106,31 +106,33 @@ class Server:
 
 
 def find(name: str | None) -> Server:
-    """Find the server that `name` stands for.
+    """Find the server that `name` means.
 
     Parameters
     ----------
     name
-        A URL, the socket or address at which programs come to the drive, or the drive's name;
-        ``None`` for the only one that there is.
+        A URL, the socket or address at which programs connect to the drive, or the drive's name;
+        ``None`` for the only one.
 
     Raises
     ------
     UsageError
-        When there is none, or several could be meant.
+        If there is none, or several could be meant.
     """
     if name is not None and name.startswith(("http:", "https:")):
         return _at_url(name)
     found = _running()
     if name is not None:
-        found = [(server, told) for server, told in found if _is_meant(name, told)]
+        found = [(server, answer) for server, answer in found if _is_meant(name, answer)]
     if len(found) == 1:
         return found[0][0]
     if found:
         raise UsageError(f"several drives are served: {_choices(found)}")
     running = _running() if name is not None else []
     if running:
-        raise UsageError(f"no served drive is called {name!r}; there are {_choices(running)}")
+        raise UsageError(
+            f"no served drive is called {name!r}; these are served: {_choices(running)}"
+        )
     what = "is served" if name is None else f"called {name!r} is served"
     raise UsageError(
         f"no drive {what} by this user; start one with `drivelab serve sim:x25m`, or give the "
@@ -143,7 +145,7 @@ def _at_url(name: str) -> Server:
     port = int(match["port"] or 80) if match else 0
     if match is None or not 0 < port < 65536:
         raise UsageError(
-            f"{name!r} is no address of a monitor; it is like http://127.0.0.1:8080/, as "
+            f"{name!r} is no address of a monitor; it looks like http://127.0.0.1:8080/, as "
             "`drivelab serve --monitor` prints it"
         )
     return Server(host=match["host"], port=port)
@@ -156,22 +158,22 @@ def _running() -> list[tuple[Server, dict[str, Any]]]:
         try:
             found.append((server, server.state()))
         except GoneError:
-            # Killed, or not ready.
+            # It was killed, or is not ready.
             continue
     return found
 
 
-def _is_meant(name: str, told: dict[str, Any]) -> bool:
-    is_path = told["uri"].endswith(f"?socket={Path(name).absolute()}")
-    return is_path or name in (told["drive"], told["uri"])
+def _is_meant(name: str, answer: dict[str, Any]) -> bool:
+    is_path = answer["uri"].endswith(f"?socket={Path(name).absolute()}")
+    return is_path or name in (answer["drive"], answer["uri"])
 
 
 def _choices(found: list[tuple[Server, dict[str, Any]]]) -> str:
-    """Say what to type for each."""
+    """Return what to type for each."""
     said = []
-    for _, told in found:
-        place = told["uri"].partition("?socket=")[2] or told["uri"]
-        said.append(f"`drivelab watch {escaped(place)}` ({escaped(told['drive'])})")
+    for _, answer in found:
+        place = answer["uri"].partition("?socket=")[2] or answer["uri"]
+        said.append(f"`drivelab watch {escaped(place)}` ({escaped(answer['drive'])})")
     return ", ".join(said)
 
 

@@ -1,4 +1,4 @@
-"""What a trace asks of a drive: the core's counts, and the numbers that are made of them."""
+"""What a trace asks of a drive: the core's counts, and numbers computed from them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from drivelab.traces.source import BATCH, refuse_without_requests
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from drivelab.traces.source import Told
+    from drivelab.traces.source import Progress
     from drivelab.workloads.recorded import RecordedFiles
 
 #: Reads and writes, in the order of the core.
 DIRECTIONS: Final = ("read", "write")
-#: A queue depth is told where at least this share of the requests has a response time.
+#: A queue depth is reported if at least this share of the requests has a response time.
 LEAST_KNOWN: Final = 0.9
 _WHOLE: Final = ("begin_ns", "duration_ns")
 #: The eight characteristics (Huang et al. 2011, equation 4).
@@ -37,15 +37,15 @@ class Characterization:
     Attributes
     ----------
     name
-        What people call it.
+        Its name for people.
     checks
         What `TraceReader.checks` found.
     found
-        What `TraceCharacterizer.finish` gives.
+        What `TraceCharacterizer.finish` returned.
     devices
         The names of its devices.
     window_ns
-        The length of its windows; None without.
+        Length of a window in ns; None without windows.
     """
 
     name: str
@@ -61,32 +61,32 @@ class Characterization:
 
     @property
     def span_ns(self) -> int:
-        """From the first arrival to the last."""
+        """Return the time from the first arrival to the last, in ns."""
         return int(self.checks["span_ns"])
 
     @property
     def known_ratio(self) -> float:
-        """Share of the requests whose response time is known."""
+        """Return the share of the requests whose response time is known."""
         return float(self.checks["responses"]) / self.requests
 
     @property
     def has_depth(self) -> bool:
-        """Whether enough completions are known to say what was outstanding."""
+        """Return whether enough completions are known to compute how many were outstanding."""
         return self.known_ratio >= LEAST_KNOWN and self.found["queue_depth"] is not None
 
     @property
     def moved_bytes(self) -> int:
-        """What reads and writes moved."""
+        """Return the bytes that reads and writes moved."""
         return int(self.found["read_bytes"] + self.found["write_bytes"])
 
     @property
     def requests_per_second(self) -> float | None:
-        """Arrival rate; None where all arrive at once."""
+        """Return the arrival rate; None if all requests arrive at the same time."""
         return self.requests / (self.span_ns / 1e9) if self.span_ns else None
 
     @property
     def bytes_per_second(self) -> float | None:
-        """Bytes asked for a second."""
+        """Return the requested bytes per second."""
         return self.moved_bytes / (self.span_ns / 1e9) if self.span_ns else None
 
     @cached_property
@@ -99,7 +99,7 @@ class Characterization:
 
     @cached_property
     def windows(self) -> dict[str, NDArray[Any]]:
-        """Columns of numbers, a row a window that holds requests; not a number where unknown."""
+        """Return columns of numbers, one row per window with requests; NaN if unknown."""
         columns = {
             name: np.frombuffer(data, np.uint64 if name in _WHOLE else np.float64)
             for name, data in self.found["windows"].items()
@@ -109,19 +109,19 @@ class Characterization:
         return columns
 
     def has_times(self, part: str) -> bool:
-        """Tell whether ``response``, ``queue`` or ``device`` times are known of anything."""
+        """Return whether ``response``, ``queue`` or ``device`` times are known for any request."""
         return any(self.times(direction, part) is not None for direction in DIRECTIONS)
 
     def times(self, direction: str, part: str) -> dict[str, Any] | None:
-        """Give the times of a part of the requests, or None."""
+        """Return the times of one part of the requests, or None."""
         found: dict[str, Any] | None = self.found[direction]["service"][part]
         return found
 
     @property
     def hottest(self) -> list[tuple[float, float]]:
-        """Give shares of the blocks, the hottest ones, and the share of accesses to each.
+        """Return shares of the blocks, the hottest ones, and the share of accesses to each.
 
-        Only shares that come to a block or more.
+        Only shares that make up at least one block.
         """
         found = self.found["footprint"]
         blocks = found["bytes"] / found["block_bytes"]
@@ -132,9 +132,9 @@ class Characterization:
         ]
 
     def held_ratio(self) -> list[tuple[float, float]]:
-        """Give cache sizes in bytes, and the share of accesses to blocks that each would hold.
+        """Return cache sizes in bytes, and the share of accesses that each would serve.
 
-        The cache keeps the blocks that were used last, read or written.
+        The cache keeps the most recently used blocks, read or written.
         """
         block = self.found["footprint"]["block_bytes"]
         curves = [dict(self.found[name]["held"]) for name in DIRECTIONS]
@@ -147,31 +147,31 @@ class Characterization:
 
 
 def characterize(
-    source: RecordedFiles, *, window_ns: int | None = None, told: Told | None = None
+    source: RecordedFiles, *, window_ns: int | None = None, progress: Progress | None = None
 ) -> Characterization:
-    """Read a trace to its end, and say what it asks of a drive.
+    """Read a trace to its end, and compute what it asks of a drive.
 
     Parameters
     ----------
     source
         The trace.
     window_ns
-        The length of windows; None for the whole alone.
-    told
-        Called with the requests so far.
+        Length of windows in ns; None for no windows.
+    progress
+        Called with the number of requests read so far.
 
     Raises
     ------
     UsageError, RunError
-        When it cannot be read or used, in one line.
+        If the trace cannot be read or used; the error is one line.
     """
     reader = source.open()
     characterizer = TraceCharacterizer(window_ns=window_ns)
     requests = 0
     while added := characterizer.add(reader, BATCH):
         requests += added
-        if told is not None:
-            told(requests)
+        if progress is not None:
+            progress(requests)
     checks = reader.checks()
     refuse_without_requests(reader, checks)
     names = tuple(name for name, _ in reader.devices)

@@ -1,4 +1,4 @@
-"""The page of a trace: what it asks of a drive, in the order in which a reader looks."""
+"""The page of a trace: what it asks of a drive, the most important first."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from drivelab.traces.characterization import Characterization
 
 STATEMENT: Final = (
-    "These are requests that somebody recorded. They say what was asked for, and nothing of what "
+    "Somebody recorded these requests. They show what was asked for, and nothing about what "
     "another drive would do."
 )
 _AT_ONCE: Final = "All requests arrive at the same time."
@@ -49,7 +49,7 @@ _MOST_CARDS: Final = 3
 
 
 def trace_report(trace: Characterization, result: dict[str, Any]) -> Report:
-    """Make the report of a trace whose windows are known; `result` is saved as JSON."""
+    """Return the report of a trace whose windows are known; `result` is saved as JSON."""
     shown: list[Exhibit] = [figures.sizes_figure(trace), tables.sizes_table(trace)]
     pages = [
         _over_time(trace),
@@ -100,26 +100,26 @@ def _first(trace: Characterization) -> First:
 
 
 def _cards(trace: Characterization) -> Cards:
-    """Give the few numbers that come first, from the least to the most of all windows."""
+    """Return the first few numbers, with their range over all windows."""
     window = time_text(trace.window_ns or 0)
     least, most = figures.peak_rates(trace)
     mean = number_text(trace.requests_per_second or 0.0)
     burst = trace.found["arrivals"]["gap_cv"]
-    told = "" if burst is None else f"; variation of the times between requests {burst:.3g}"
+    variation = "" if burst is None else f"; variation of the times between requests {burst:.3g}"
     columns = trace.windows
     cards = [
         Card(
             "Requests a second",
             number_text(least),
             number_text(most),
-            f"{mean} in the mean, by windows of {window}{told}",
+            f"{mean} on average, by windows of {window}{variation}",
         )
     ]
     shares = _known(columns["write_ratio"])
     if len(shares) and shares.min() < shares.max():
         ratio = share_text(trace.found["write_ratio"])
         low, high = share_text(float(shares.min())), share_text(float(shares.max()))
-        cards.append(Card("Share of writes", low, high, f"{ratio} in the mean"))
+        cards.append(Card("Share of writes", low, high, f"{ratio} on average"))
     responses = _known(columns["response_ns_mean"])
     if len(responses) and len(cards) < _MOST_CARDS - 1:
         low, high = (latency_text(float(end)) for end in (responses.min(), responses.max()))
@@ -140,7 +140,7 @@ def _over_time(trace: Characterization) -> Page:
     if len(trace.windows["begin_ns"]) < 2:
         window = time_text(trace.window_ns or 0)
         said = (
-            f"All requests lie in one window of {window}; a shorter `--window` shows their course."
+            f"All requests are in one window of {window}; a shorter `--window` shows their course."
             if trace.span_ns
             else _AT_ONCE
         )
@@ -178,7 +178,7 @@ def _reuse(trace: Characterization) -> list[Exhibit]:
 
 
 def footprint_facts(trace: Characterization) -> Facts:
-    """Say how much is touched, and how evenly."""
+    """Return how much is touched, and how evenly."""
     found = trace.found["footprint"]
     accesses = sum(trace.found[name]["block_accesses"] for name in DIRECTIONS)
     blocks = found["bytes"] / found["block_bytes"]
@@ -189,7 +189,7 @@ def footprint_facts(trace: Characterization) -> Facts:
         ("Read and written", size_text(found["read_and_written_bytes"]) or ""),
     ]
     if blocks:
-        facts.append(("Accesses to a block", f"{accesses / blocks:,.1f} in the mean"))
+        facts.append(("Accesses to a block", f"{accesses / blocks:,.1f} on average"))
     facts += [
         (f"The hottest {share_text(share)} of the blocks", f"{share_text(part)} of the accesses")
         for share, part in trace.hottest
@@ -223,14 +223,14 @@ def _identity(trace: Characterization) -> Facts:
             latency_text(trace.span_ns) if trace.span_ns else "all at the same time",
         ),
         ("Devices", f"{count_text(trace.found['device_count'], 'device')}: {devices_text(trace)}"),
-        ("Requests at the time of the one before", f"{checks['ties']:,}"),
+        ("Requests at the time of the previous one", f"{checks['ties']:,}"),
         ("Window", time_text(trace.window_ns or 0)),
         ("Found while reading", "; ".join(finding_lines(checks)) or "nothing wrong"),
         (
             "In order",
-            "A request is sequential where it begins where one of the 32 streams of its device and "
-            "direction that were used last ended; strided where it lies as far from a stream's end "
-            "as that stream's last two requests lay apart.",
+            "A request is sequential if it begins at the end of one of the 32 streams of its "
+            "device and direction that were used last. It is strided if its distance from a "
+            "stream's end is that between the stream's last two requests.",
         ),
         ("Read", count_text(checks["lines"], checks["place"])),
     ]

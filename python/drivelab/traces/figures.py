@@ -79,7 +79,7 @@ def windows_figures(trace: Characterization) -> Multiples:
 
 
 def service_figures(trace: Characterization) -> Multiples | None:
-    """Show from window to window what is outstanding and how long it takes, where it is known."""
+    """Show per window how many requests are outstanding and how long they take, if known."""
     course, columns = _course(trace), trace.windows
     figures = []
     if trace.has_depth:
@@ -116,14 +116,14 @@ def _course(trace: Characterization) -> Course:
 
 
 def gaps_figure(trace: Characterization) -> HistogramFigure | None:
-    """Show the times between arrivals; nothing where there are none."""
+    """Show the times between arrivals; nothing if there are none."""
     gaps = trace.found["arrivals"]["gaps"]
     if gaps is None or gaps["max"] == 0:
         return None
     variation = trace.found["arrivals"]["gap_cv"]
     together = trace.checks["ties"]
     notes = [] if variation is None else [f"Standard deviation {variation:.3g} of the mean."]
-    notes += [f"{together:,} arrive together with the one before."] if together else []
+    notes += [f"{together:,} arrive at the same time as the previous one."] if together else []
     note = " ".join(notes)
     return _histogram("gaps", "Times between arrivals", gaps, "time between arrivals", note)
 
@@ -205,33 +205,35 @@ def streams_figure(trace: Characterization) -> LineFigure | None:
         return None
     return LineFigure(
         "streams",
-        "Requests in order, by how many streams are told apart",
+        "Sequential access, by how many streams are distinguished",
         Axis("streams of a device and direction", "log2"),
-        Axis("share of requests in order", quantity="share", also=(0.0, 1.0)),
+        Axis(
+            "share of sequential, strided or backward requests", quantity="share", also=(0.0, 1.0)
+        ),
         tuple(lines),
-        note="In order: sequential, strided or backward.",
+        note="Sequential, strided and backward requests count.",
     )
 
 
 def reuse_figure(trace: Characterization) -> LineFigure | None:
-    """Show which share of the accesses a cache of a size would hold."""
+    """Show which share of the accesses a cache of a size would serve."""
     points = trace.held_ratio()
     if not points:
         return None
     sizes, shares = zip(*points, strict=True)
     return LineFigure(
         "reuse",
-        "What a cache would hold",
+        "What a cache would serve",
         Axis("cache (bytes)", "log2"),
         Axis("share of accesses to blocks", quantity="share", also=(0.0, 1.0)),
-        (Line("blocks used last, read or written", sizes, shares, "trace"),),
-        note="Accesses to blocks of 4 KiB that a cache of this size holds when they come, if it "
-        "keeps what was used last.",
+        (Line("most recently used blocks, read or written", sizes, shares, "trace"),),
+        note="Accesses to blocks of 4 KiB that are in a cache of this size when they arrive, if it "
+        "keeps the most recently used blocks.",
     )
 
 
 def peak_rates(trace: Characterization) -> tuple[float, float]:
-    """Give the least and the largest rate of full windows, requests a second."""
+    """Return the least and the largest rate of full windows, requests per second."""
     requests, durations = window_requests(trace), trace.windows["duration_ns"].astype(np.float64)
     is_full = durations >= durations.max() / 2
     rates = requests[is_full] / np.maximum(durations[is_full], 1.0) * 1e9

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from drivelab._core import TraceReader
-    from drivelab.traces.source import Told
+    from drivelab.traces.source import Progress
     from drivelab.workloads.recorded import RecordedFiles
 
 _TYPES: Final = {
@@ -42,11 +42,12 @@ class Cut:
     Attributes
     ----------
     from_ns, to_ns
-        Those that arrive from here on and before there, after the first; None for no end.
+        Keep requests that arrive from the one and before the other, after the first; None is no
+        end.
     most_requests
-        So many of those, the first ones; None for all.
+        Keep the first so many of these; None for all.
     operations
-        Only these; all where it is empty.
+        Keep only these operations; all if empty.
     """
 
     from_ns: int = 0
@@ -55,7 +56,7 @@ class Cut:
     operations: tuple[str, ...] = ()
 
     def kept(self, batch: Mapping[str, NDArray[Any]], before: int) -> NDArray[np.bool_]:
-        """Say of each request of a batch whether it is kept; `before` were kept already."""
+        """Return which requests of a batch are kept; `before` were kept already."""
         arrival = batch["arrival_ns"]
         kept = arrival >= np.uint64(self.from_ns)
         if self.to_ns is not None:
@@ -68,7 +69,7 @@ class Cut:
         return kept
 
     def is_over(self, batch: Mapping[str, NDArray[Any]], kept: int) -> bool:
-        """Tell whether nothing behind a batch can be kept."""
+        """Return whether nothing after this batch can be kept."""
         if self.most_requests is not None and kept >= self.most_requests:
             return True
         return self.to_ns is not None and int(batch["arrival_ns"][-1]) >= self.to_ns
@@ -76,20 +77,20 @@ class Cut:
 
 @dataclass(frozen=True)
 class Rewritten:
-    """What became of a trace that was written.
+    """What was read and written.
 
     Attributes
     ----------
     read
-        Requests that were read.
+        Number of requests read.
     kept
-        Those of them that were to be written.
+        Number of these that were to be written.
     span_ns
-        From the first of those to the last.
+        Time from the first to the last kept request, ns.
     written
-        What `TraceWriter.finish` gives.
+        What `TraceWriter.finish` returned.
     checks
-        What `TraceReader.checks` found, in what was read.
+        What `TraceReader.checks` found in what was read.
     """
 
     read: int
@@ -100,7 +101,7 @@ class Rewritten:
 
     @property
     def left_out(self) -> int:
-        """Requests that the format cannot hold."""
+        """Return how many requests the format cannot represent."""
         return sum(self.written["left_out"].values())
 
 
@@ -112,7 +113,7 @@ def rewrite(
     compression: str = "none",
     may_drop: bool = False,
     cut: Cut | None = None,
-    told: Told | None = None,
+    progress: Progress | None = None,
     reader: TraceReader | None = None,
 ) -> Rewritten:
     """Write a trace as another file.
@@ -122,20 +123,20 @@ def rewrite(
     source
         The trace.
     path
-        A file that there is, and that is written over.
+        An existing file, which is overwritten.
     format_name, compression, may_drop
-        As `TraceWriter` takes them.
+        As for `TraceWriter`.
     cut
         Which requests; None for all. The first that is kept arrives at 0.
-    told
-        Called with the requests read so far.
+    progress
+        Called with the number of requests read so far.
     reader
-        The source where it is open already: a pipe can be opened once only.
+        An already open reader of the source: a pipe can be opened only once.
 
     Raises
     ------
     UsageError, RunError
-        When it cannot be read, holds nothing to be written, or what the format cannot hold.
+        If it cannot be read, has nothing to write, or something that the format cannot represent.
     """
     reader = source.open() if reader is None else reader
     data: dict[str, bytes] | None = None
@@ -144,8 +145,8 @@ def rewrite(
     if cut is None:
         while added := writer.copy(reader, BATCH):
             read += added
-            if told is not None:
-                told(read)
+            if progress is not None:
+                progress(read)
         checks = reader.checks()
         kept, span_ns = read, int(checks["span_ns"])
     else:
@@ -161,8 +162,8 @@ def rewrite(
                 part["arrival_ns"] = part["arrival_ns"] - np.uint64(first_ns)
                 writer.write(part, [name for name, _ in reader.devices])
                 kept += len(part["arrival_ns"])
-            if told is not None:
-                told(read)
+            if progress is not None:
+                progress(read)
             if cut.is_over(batch, kept):
                 break
         checks = reader.checks()

@@ -1,4 +1,4 @@
-"""Windows of a trace as files: a row each, with units in the names of columns."""
+"""Windows of a trace as files: one row each, with units in the columns' names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from drivelab.csv_text import csv_text
 if TYPE_CHECKING:
     from drivelab.traces.characterization import Characterization
 
-#: Names in the files, where the core's own say too little.
+#: Names in the files, if the core's own name says too little.
 _NAMES: Final = {
     "counted_most": "most_requests_in_100ms",
     "dispersion": "index_of_dispersion_100ms",
@@ -31,7 +31,7 @@ _COUNTS: Final = {
 
 
 def window_columns(trace: Characterization) -> list[tuple[str, str, list[Any]]]:
-    """Give name, kind (``integer`` or ``real``) and cells of each column; None where unknown."""
+    """Return name, kind (``integer`` or ``real``) and cells of each column; None if unknown."""
     columns = []
     for name, values in trace.windows.items():
         is_count = name in _COUNTS
@@ -44,14 +44,14 @@ def window_columns(trace: Characterization) -> list[tuple[str, str, list[Any]]]:
 
 
 def windows_csv(trace: Characterization) -> str:
-    """Write the windows as CSV."""
+    """Return the windows as CSV."""
     columns = window_columns(trace)
     rows = zip(*(cells for _, _, cells in columns), strict=True)
     return csv_text([name for name, _, _ in columns], rows)
 
 
 def windows_parquet(trace: Characterization) -> bytes:
-    """Write the windows as Parquet, with what they are of."""
+    """Write the windows as Parquet, with the trace they are from."""
     about = {"files": trace.checks["files"], "format": trace.checks["format"]}
     properties = [(f"drivelab.{name}", json.dumps(value)) for name, value in about.items()]
     return parquet_table(window_columns(trace), properties)

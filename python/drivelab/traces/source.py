@@ -1,4 +1,4 @@
-"""Reading a trace to its end: how much at a time, and what is refused when nothing was there."""
+"""Reading a trace to its end: how much at a time, and the error if it was empty."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from drivelab.errors import UsageError
 from drivelab.near_names import meant
 
 #: Called with the requests so far.
-Told = Callable[[int], None]
+Progress = Callable[[int], None]
 
-#: So many devices are named in an error.
+#: Number of devices that an error names.
 _MOST_NAMED = 8
-#: So many requests are read at a time: then a stop is heard, and progress told.
+#: Requests that are read at a time; a stop and the progress are handled in between.
 BATCH = 262_144
 
 
 def refuse_without_requests(reader: TraceReader, checks: dict[str, Any]) -> None:
-    """Refuse a trace that is read to its end and had nothing.
+    """Refuse a trace that was read to its end without a request.
 
     Raises
     ------
     UsageError
-        When it has no request, or none of the devices that were asked for, or not all of them.
+        If it has no request, or lacks one of the requested devices.
     """
     name = ", ".join(checks["files"][:2]) + (", ..." if len(checks["files"]) > 2 else "")
     missing = checks["missing_devices"]

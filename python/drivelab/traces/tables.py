@@ -26,24 +26,24 @@ _ORDERS: Final = (
     ("backward", "backward at its distance, or the same place again"),
     ("random", "none of these"),
 )
-_ADJACENT: Final = "for comparison: where the request before ended"
-#: Parts of a request's time, and what people call them.
+_ADJACENT: Final = "for comparison: where the previous request ended"
+#: Parts of a request's time, and their names for people.
 PARTS: Final = (
     ("response", "response"),
     ("queue", "in the queue (Q2D)"),
     ("device", "in the device (D2C)"),
 )
 _PERCENTILES: Final = (("p50", "median"), ("p90", "90 %"), ("p99", "99 %"), ("p99_9", "99.9 %"))
-#: Fewer intervals than this say nothing of how arrivals gather.
+#: Fewer intervals than this cannot show how arrivals cluster.
 _LEAST_INTERVALS: Final = 10
 _MOST_SIZES: Final = 8
 _MOST_DEVICES: Final = 20
-#: Of a page's table; the files have every window.
+#: Rows of a page's table; the files contain every window.
 MOST_WINDOWS: Final = 2_000
 
 
 def characteristics_table(trace: Characterization) -> Table:
-    """Give the eight characteristics: seven for reads and writes apart, one for both."""
+    """Return the eight characteristics: seven for reads and writes separately, one for both."""
     values = trace.characteristics
     ratio = values["write_ratio"]
     shares = (None, None) if ratio is None else (share_text(1 - ratio), share_text(ratio))
@@ -81,7 +81,7 @@ def _depth_text(trace: Characterization) -> str:
 
 
 def order_table(trace: Characterization) -> Table:
-    """Give how requests follow each other."""
+    """Return how requests follow each other."""
     rows: list[tuple[Cell, ...]] = []
     for key, label in (*_ORDERS, ("adjacent", _ADJACENT)):
         shares = [_share_of_moves(trace, name, f"{name}_{key}_requests") for name in DIRECTIONS]
@@ -102,7 +102,7 @@ def _share_of_moves(trace: Characterization, direction: str, key: str) -> str | 
 
 
 def arrivals_table(trace: Characterization) -> Table:
-    """Give how arrivals gather over several lengths of time."""
+    """Return how arrivals cluster, over several lengths of time."""
     rows = []
     for counted in trace.found["arrivals"]["counted"]:
         if counted["intervals"] < _LEAST_INTERVALS:
@@ -127,7 +127,7 @@ def arrivals_table(trace: Characterization) -> Table:
 
 
 def times_table(trace: Characterization) -> Table:
-    """Give how long requests took, if the trace has it."""
+    """Return how long requests took, if the trace has it."""
     rows: list[tuple[Cell, ...]] = []
     for part, label in PARTS:
         for direction in DIRECTIONS:
@@ -141,7 +141,7 @@ def times_table(trace: Characterization) -> Table:
 
 
 def sizes_table(trace: Characterization) -> Table:
-    """Give the sizes that are asked for most."""
+    """Return the most common sizes."""
     counts: dict[int, list[int]] = {}
     for place, direction in enumerate(DIRECTIONS):
         for size, count in trace.found[direction]["sizes"]["exact"]:
@@ -162,7 +162,7 @@ def sizes_table(trace: Characterization) -> Table:
 
 
 def devices_table(trace: Characterization, most: int = _MOST_DEVICES) -> Table:
-    """Give the busiest devices, and all others as one row."""
+    """Return the busiest devices, and all others as one row."""
     found = trace.found
     shown = found["devices"][:most]
     rows: list[tuple[Cell, ...]] = [
@@ -183,7 +183,7 @@ def devices_table(trace: Characterization, most: int = _MOST_DEVICES) -> Table:
         "queue depth",
         "response",
     )
-    # What a trace does not tell is no column.
+    # What the trace does not have gets no column.
     kept = [place for place in range(len(heads)) if any(row[place] is not None for row in rows)]
     return Table(
         "devices",
@@ -225,7 +225,7 @@ def _summed(tallies: Sequence[dict[str, float]]) -> dict[str, Cell]:
 
 
 def windows_table(trace: Characterization) -> Table:
-    """Give every window, for a page; sorted by what a reader asks."""
+    """Return every window for a page, with columns by a reader's questions."""
     columns = trace.windows
     seconds = columns["duration_ns"] / 1e9
     moves = columns["read_requests"] + columns["write_requests"]
@@ -260,7 +260,7 @@ def _cell(value: float, name: str) -> float | int | None:
 
 
 def window_requests(trace: Characterization) -> NDArray[np.float64]:
-    """Give the requests of each window."""
+    """Return the requests of each window."""
     names = ("read", "write", "trim", "flush", "other")
     counts = [trace.windows[f"{name}_requests"] for name in names]
     return np.asarray(np.sum(counts, axis=0), np.float64)

@@ -1,4 +1,4 @@
-"""What is known of a trace, as JSON has it (docs/json-trace.md)."""
+"""What is known of a trace, as in its JSON (docs/json-trace.md)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _OPERATIONS: Final = ("read", "write", "trim", "flush", "other")
 _ORDERS: Final = ("sequential", "strided", "backward", "random", "adjacent")
 _TIMES: Final = ("mean", "min", "max", "p50", "p90", "p99", "p99_9")
 _PARTS: Final = ("response", "queue", "device")
-#: Devices that are told one by one.
+#: Number of devices that are listed one by one.
 _MOST_DEVICES: Final = 20
 
 
 def info_values(trace: Characterization) -> dict[str, Any]:
-    """Give what ``trace info --json`` prints."""
+    """Return what ``trace info --json`` prints."""
     checks, found = trace.checks, trace.found
     return {
         "files": list(checks["files"]),
@@ -68,7 +68,7 @@ def info_values(trace: Characterization) -> dict[str, Any]:
 
 
 def characterization_values(trace: Characterization, *, windows: bool = False) -> dict[str, Any]:
-    """Give what ``trace characterize --json`` prints; of the windows as they are asked for."""
+    """Return what ``trace characterize --json`` prints, with windows as requested."""
     found = trace.found
     arrivals = found["arrivals"]
     values = info_values(trace) | {

@@ -1,4 +1,4 @@
-"""What is said of a trace: a sentence, what was found in it, what limits its numbers."""
+"""A trace in words: a summary, what was found in it, what limits its numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from drivelab.units import format_duration_ns, format_size
 if TYPE_CHECKING:
     from drivelab.traces.characterization import Characterization
 
-#: What was found, in words that follow a number.
+#: What was found; these words follow a number.
 FINDINGS: Final[Mapping[str, str]] = {
     "malformed": "not of the format, cut off or damaged",
     "long_line": "longer than 64 KiB",
@@ -20,41 +20,41 @@ FINDINGS: Final[Mapping[str, str]] = {
     "zero_size": "reads or writes of 0 bytes",
     "beyond_device": "beyond the end of the device",
     "late": "too late to be sorted in",
-    "step_back": "earlier than the request before in the same file",
-    "lone_dispatch": "dispatched without an arrival; taken as arriving then",
+    "step_back": "earlier than the previous request in the same file",
+    "lone_dispatch": "dispatched without an arrival; treated as arriving then",
     "lone_completion": "completed without a request; left out",
-    "no_line_end": "without an end, the last one; the file may have been cut off",
+    "no_line_end": "without a line end, the last one; the file may have been cut off",
 }
 _MANY_SMALL: Final = 0.001
 
 
 def count_text(count: float, noun: str) -> str:
-    """Write a number of things: ``1 request``, ``2,000 requests``."""
+    """Return a number of things: ``1 request``, ``2,000 requests``."""
     return f"{count:,.0f} {noun}{'' if count == 1 else 's'}"
 
 
 def number_text(value: float) -> str:
-    """Write a number with three digits, or all before the point."""
+    """Return a number with three digits, or all before the decimal point."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def time_text(time_ns: float) -> str:
-    """Write a length of time that somebody chose: ``60 s``, ``100 ms``."""
+    """Return a length of time that somebody chose: ``60 s``, ``100 ms``."""
     return latency_text(time_ns).replace(".00 ", " ").replace(".0 ", " ").removesuffix(" 0 s")
 
 
 def in_span(span_ns: float) -> str:
-    """Write how long something takes, behind what it is; nothing where it is an instant."""
+    """Return how long something takes, to follow its name; empty for an instant."""
     return f" in {format_duration_ns(span_ns)}" if span_ns else ""
 
 
 def size_text(size_bytes: float | None) -> str | None:
-    """Write a size, or nothing."""
+    """Return a size, or an empty string."""
     return None if size_bytes is None else format_size(round(size_bytes))
 
 
 def summary(trace: Characterization) -> str:
-    """Say in a sentence or two what a trace asks for."""
+    """Return in a sentence or two what a trace asks for."""
     parts = [count_text(trace.requests, "request")]
     if trace.span_ns:
         parts[0] += f" in {latency_text(trace.span_ns)}"
@@ -66,7 +66,7 @@ def summary(trace: Characterization) -> str:
             share = found[f"{name}_requests"] / trace.requests
             size = size_text(found[f"{name}_size_bytes"])
             random = share_text(found[f"{name}_random"])
-            moves.append(f"{share_text(share)} {name}s of {size} in the mean, {random} random")
+            moves.append(f"{share_text(share)} {name}s of {size} on average, {random} random")
     text = ", ".join(parts)
     if moves:
         touched = size_text(found["footprint"]["bytes"])
@@ -75,7 +75,7 @@ def summary(trace: Characterization) -> str:
 
 
 def finding_lines(checks: Mapping[str, Any]) -> Iterator[str]:
-    """Say what was found while a trace was read, a line each."""
+    """Yield what was found while a trace was read, one line each."""
     place = checks["place"]
     for name, finding in checks["findings"].items():
         what = f"{count_text(finding['count'], place)} {FINDINGS[name]}"
@@ -96,7 +96,7 @@ def _places(finding: Mapping[str, Any], files: Sequence[str], place: str) -> str
 
 
 def caution_lines(trace: Characterization) -> Iterator[str]:
-    """Say what speaks against the units, or limits the numbers of a trace, a sentence each."""
+    """Yield what casts doubt on the units, or limits the numbers of a trace, one sentence each."""
     for _, text in trace.checks["cautions"]:
         yield f"{text[0].upper()}{text[1:]}."
     skipped = trace.checks["skipped"]
@@ -122,7 +122,7 @@ def caution_lines(trace: Characterization) -> Iterator[str]:
 
 
 def accuracy(trace: Characterization) -> str:
-    """Say how sure footprint and reuse are."""
+    """Return how sure footprint and reuse are."""
     rate = trace.found["footprint"]["sampled_ratio"]
     if rate == 1:
         return "Footprint and reuse are exact, in blocks of 4 KiB."
@@ -134,7 +134,7 @@ def accuracy(trace: Characterization) -> str:
 
 
 def devices_text(trace: Characterization) -> str:
-    """Name the devices, the busiest first."""
+    """Return the devices, the busiest first."""
     shown = [trace.devices[one["device"]] for one in trace.found["devices"][:3]]
     more = sum(1 for name in trace.devices if name) - len(shown)
     return listed([*shown, *([f"{more:,} more"] if more > 0 else [])])

@@ -108,7 +108,7 @@ def test_the_numbers_of_a_simulated_campaign(tmp_path: Path, capsys, monkeypatch
     assert lines["left out"] == "0 of the design, which this drive cannot run"
     assert "of the drive's simulated time; extrapolated from 16 of the workloads" in lines["time"]
     assert lines["written"].endswith("by requests, simulated: nothing wears")
-    assert lines["endurance"] == "what the drive is rated for is not known; the preset names none"
+    assert lines["endurance"] == "the drive's rated endurance is not known; the preset gives none"
 
 
 def test_the_share_of_a_rated_endurance(capsys) -> None:
@@ -121,7 +121,7 @@ def test_the_share_of_a_rated_endurance(capsys) -> None:
     assert answer["left_out_workloads"] == 14980 - 140
     assert answer["left_out_sweeps"] == 75 - (7 + 3 * 9 - 1)
     lines = shown([*words, "--requests", "50", "--warmup-requests", "0"], capsys)
-    assert lines["endurance"].endswith("% of the 36.5 TB that it is rated for")
+    assert lines["endurance"].endswith("% of the rated endurance, 36.5 TB")
 
 
 def test_a_file_yet_to_be_made_is_not_made(watched: Path, capsys) -> None:
@@ -153,7 +153,7 @@ def test_a_file_yet_to_be_made_is_not_made(watched: Path, capsys) -> None:
     assert lines["written"].startswith("8 MiB to fill the file that is made, and ")
     assert lines["written"].endswith(" for each 100 MB/s at which the drive moves data")
     assert lines["blocks"].endswith("bytes, assumed: the file is yet to be made")
-    assert lines["endurance"].endswith("for each 100 MB/s of the 1.00 TB that it is rated for")
+    assert lines["endurance"].endswith("for each 100 MB/s of the rated endurance, 1.00 TB")
 
 
 def test_sustained_writes_are_counted(watched: Path, capsys) -> None:

@@ -194,11 +194,11 @@ def test_a_machine_that_cannot_be_reached_is_named(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--executor", "ssh"], "for --executor ssh name a file of machines with --on"),
+        (["--executor", "ssh"], "--executor ssh needs a file of machines, --on"),
         (["--executor", "processes", "--on", "x.toml"], "--on is for --executor ssh, and not for"),
         (["--on", "none.toml"], "none.toml"),
         (["--executor", "cluster"], "--executor"),
-        (["--executor", "ssh", "--dry-run"], "for --executor ssh name a file of machines"),
+        (["--executor", "ssh", "--dry-run"], "--executor ssh needs a file of machines"),
     ],
 )
 def test_mistakes_are_one_line(

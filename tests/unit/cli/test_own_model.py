@@ -198,11 +198,11 @@ def test_mistakes_are_one_line(
         ([*ASKED, "colour=red"], "the model has no column 'colour'"),
         (["--queue-depth", "4"], "the model has no column 'queue_depth'"),
         ([*ASKED, "--estimator", "forest"], "'forest' is no estimator of this model"),
-        ([*ASKED, "--features", "basic"], "each model sees the same columns"),
+        ([*ASKED, "--features", "basic"], "sees the same columns"),
         ([*ASKED, "--out", "a.csv"], "--out is for the answers to --file"),
         ([*ASKED, "--file", "a.csv"], "the settings come from the file"),
         (["--file", "a.csv", "--json"], "--json is for one setting"),
-        (["--file", "-"], "name a file behind --file"),
+        (["--file", "-"], "--file needs a file"),
     ],
 )
 def test_questions_that_have_no_answer_are_one_line(

@@ -197,7 +197,7 @@ def test_bars_are_over_time_with_gaps(capsys, here: Path) -> None:
         (("--trace", "mixed.spc", "--file", "-"), "two questions"),
         (("--trace", "mixed.spc", "--level", "90"), "leave --level out"),
         (("--trace", "mixed.spc", "--estimator", "ols"), "leave it out"),
-        (("--trace", "mixed.spc", "--set", "a=1"), "serve no trace"),
+        (("--trace", "mixed.spc", "--set", "a=1"), "cannot predict a trace"),
         (("--trace", "mixed.spc", "--queue-depth", "4"), "leave out --queue-depth"),
         (("--trace", "mixed.spc", "--out", "-", "--json"), "choose one"),
         (("--trace", "nothing.spc"), "nothing.spc"),

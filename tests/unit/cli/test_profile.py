@@ -78,7 +78,7 @@ def test_a_full_profile_says_how_many_tests_are_not_known(drive, capsys) -> None
     reached = "until its time was known within 10 % or --max-repetitions reached"
     assert reached in run(capsys, *words, "6", *asked)[1]
     assert reached not in run(capsys, *words, "200", *asked)[1]
-    assert "* measured in both orders; sequential over random throughput\n" in known
+    assert "* measured sequentially and at random; sequential over random throughput\n" in known
     assert "estimated at the others" in run(capsys, drive, *QUICK)[1]
 
 
@@ -425,7 +425,7 @@ def test_answers_to_a_question_that_is_not_asked_any_more_do_not_stay(drive, cap
 def test_where_nothing_was_repeated_no_answer_is_sure(drive, capsys) -> None:
     words = (drive, *QUICK, "--repetitions", "1", "--optimization-cost", "1.2x")
     _, out, _ = run(capsys, *words)
-    assert out.rstrip().endswith("unsure where nothing was repeated")
+    assert out.rstrip().endswith("unsure because nothing was repeated")
     auto = (drive, *QUICK, "--points", "auto", "--repetitions", "1")
     _, out, _ = run(capsys, *auto)
     assert "instead of" not in out

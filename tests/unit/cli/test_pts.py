@@ -193,8 +193,8 @@ def test_write_saturation_that_its_bytes_end_exits_with_one(
     monkeypatch.setattr(sessions, "open_session", lambda *_, **__: session)
     assert run("wsat", "sim:x25m", "--out", "run") == 1
     said = capsys.readouterr()
-    assert "ended by its bytes or hours before it was steady" in said.out
-    assert "steady state was never reached in wsat; the bytes or hours that end it" in said.err
+    assert "stopped by its limit of bytes or hours before it was steady" in said.out
+    assert "steady state was never reached in wsat; the limit of bytes or hours came" in said.err
     assert Path("run/report.html").is_file()
 
 
@@ -236,7 +236,7 @@ def test_several_drives_come_to_what_each_comes_to_alone(
     assert codes == [1, 1]
     assert "drivelab: sim:slc-a: latency: step 1, preconditioning: purge" in said.err
     last = said.err.splitlines()[-1]
-    assert last.startswith("drivelab: latency on sim:mlc-a did not come to its end: ")
+    assert last.startswith("drivelab: latency on sim:mlc-a did not finish: ")
     assert "it went away; 5 steps are saved in at-once-3/sim-mlc-a" in last
     answer, _ = json.JSONDecoder().raw_decode(said.out)
     assert [each["drive"] for each in answer["runs"]] == list(drives)

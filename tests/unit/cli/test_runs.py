@@ -481,7 +481,7 @@ def test_remove_asks_only_on_a_terminal(capsys, monkeypatch) -> None:
     make_run(Path("run"))
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     code, line = refusal(capsys, "remove", "run")
-    assert (code, "needs --yes where there is no terminal" in line) == (2, True)
+    assert (code, "needs --yes, because there is no terminal" in line) == (2, True)
     for reply, gone in (("n", False), ("", False), ("yes", True)):
         assert asked_on_a_terminal(reply) == ((0, True) if gone else (1, False))
         assert Path("run").exists() is not gone

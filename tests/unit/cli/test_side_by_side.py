@@ -36,9 +36,9 @@ def test_each_result_is_printed_in_the_order_of_the_names() -> None:
         return [{"drive": name}]
 
     assert run_side_by_side(["c", "b", "a"], work, guarded, at_once=2) == [
-        Finished("c", told=[{"drive": "c"}]),
+        Finished("c", answers=[{"drive": "c"}]),
         Finished("b", code=1, complaint="b is broken"),
-        Finished("a", told=[{"drive": "a"}]),
+        Finished("a", answers=[{"drive": "a"}]),
     ]
 
 

@@ -34,7 +34,7 @@ def test_each_handle_that_was_used_has_a_line() -> None:
 def test_what_went_elsewhere_is_reported() -> None:
     lines = list(placement_lines({**COUNTS, "invalid_pages": 3, "displaced_pages": 4}))
     assert lines[-2:] == [
-        "          3 pages under handles or groups that it has not",
+        "          3 pages with handles or groups that it does not have",
         "          4 pages outside their reclaim group, which was full",
     ]
     assert max(map(len, lines)) <= 80

@@ -41,7 +41,7 @@ def test_refusals_are_reported_by_their_reason() -> None:
     counts = {**COUNTS, "refused_full": 2, "refused_not_at_pointer": 7, "refused_commands": 9}
     lines = list(zone_lines(counts))
     assert lines[-2:] == [
-        "          7 refused: did not write where their zone is written next",
+        "          7 refused: did not write at the write pointer of their zone",
         "          2 refused: wrote to a full zone",
     ]
     every = {**COUNTS, **dict.fromkeys(REASONS, 1_000_000), "refused_commands": 7_000_000}

@@ -203,7 +203,7 @@ def test_command_prints_for_people(small, on, capsys) -> None:
     on(small)
     assert cli.main(["reproduce", "yoo2014"]) == 0
     text = capsys.readouterr().out
-    for part in ("Table 4", "Figure 11", "220.3", "4,201.7", "62 of 62 claims hold", "1.3 %"):
+    for part in ("Table 4", "Figure 11", "220.3", "4,201.7", "62 of 62 claims are true", "1.3 %"):
         assert part in text
 
 
@@ -223,8 +223,8 @@ def test_failing_claim_is_exit_1_after_everything_was_said(worn, on, more, capsy
 @pytest.mark.parametrize(
     ("paper", "code", "said"),
     [
-        ("lee2021", 130, "stopped; nothing was kept; with --out DIR the same command goes on"),
-        ("boito2015", 143, "terminated; nothing was kept"),
+        ("lee2021", 130, "stopped; nothing was saved; with --out DIR the same command resumes"),
+        ("boito2015", 143, "terminated; nothing was saved"),
     ],
 )
 def test_what_was_stopped_and_is_not_kept_says_so(

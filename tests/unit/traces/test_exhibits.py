@@ -42,7 +42,7 @@ def made(trace: Characterization) -> str:
 
 def test_the_page_has_what_the_trace_shows(spc: Characterization, msr: Characterization) -> None:
     page = made(spc)
-    for words in ("Where requests go over time", "Working set", "What a cache would hold"):
+    for words in ("Where requests go over time", "Working set", "What a cache would serve"):
         assert words in page
     assert "How long requests took" not in page
     page = made(msr)
@@ -152,6 +152,6 @@ def test_words(spc: Characterization, tmp_path: Path) -> None:
     trace = characterize(RecordedFiles((str(path),), skip_bad_lines=True, devices=("0",)))
     assert list(finding_lines(trace.checks)) == [
         "1 line not of the format, cut off or damaged, skipped (at line 3)",
-        "1 line earlier than the request before in the same file (at line 4)",
+        "1 line earlier than the previous request in the same file (at line 4)",
     ]
     assert list(caution_lines(trace)) == ["1 bad line skipped."]

@@ -1,7 +1,7 @@
 """The closed form of an SSD as a drive: one kind of operation at queue depth 1.
 
-Every request has the same latency, that of Yoo et al. 2014, equations 6 and 7; the equations
-know no other requests, no collection and no host link. Whatever they do not know is refused.
+Every request has the same latency, that of Yoo et al. 2014, equations 6 and 7. The equations cover
+no other requests, no garbage collection and no host link; those are refused.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class AnalyticDrive(ClosedOnExit):
     Raises
     ------
     CannotAnswerError
-        When the preset is outside the closed form's condition; lists every part that fails.
+        If the preset is outside the closed form's condition; lists every part that fails.
     UsageError
         When the preset is not valid.
     """
@@ -49,7 +49,7 @@ class AnalyticDrive(ClosedOnExit):
 
     def __init__(self, source: PresetSource) -> None:
         self.name = f"{PREFIX}{source.reference}"
-        #: The preset that it is made of.
+        #: The preset that it is made from.
         self.source = source
         with source.named():
             self.closed_form = ClosedForm(source.toml_text, source.base_texts)
@@ -61,12 +61,12 @@ class AnalyticDrive(ClosedOnExit):
     def open(cls, name: str, *, varies: bool = True) -> AnalyticDrive:  # noqa: ARG003
         """Open ``analytic:NAME`` or ``analytic:FILE.toml``; the prefix may be left out.
 
-        Equations know no variability: `varies` has no effect.
+        The closed form has no variability: `varies` has no effect.
         """
         return cls(read_preset(name.removeprefix(PREFIX)))
 
     def identity(self) -> dict[str, Any]:
-        """Return what decides the drive's answers."""
+        """Return what determines the drive's answers."""
         return {
             "kind": self.kind,
             "name": self.name,
@@ -100,9 +100,9 @@ class AnalyticDrive(ClosedOnExit):
     def measure(
         self, work: Sequence[tuple[int, Workload]], plan: MeasurementPlan
     ) -> Iterator[Measurement]:
-        """Answer each workload in order, as if as many requests as planned had been measured.
+        """Answer each workload in order, as if the planned number of requests had been measured.
 
-        Every request takes the same time: the half-width is 0, and reached at once.
+        Every request takes the same time, so the half-width is 0 and reached immediately.
         """
         plan = plan.holding(ends_by_itself=False)
         for index, workload in work:
@@ -131,16 +131,16 @@ class AnalyticDrive(ClosedOnExit):
 
     @property
     def file(self) -> None:
-        """No file of this machine."""
+        """Return None: it is no file of this machine."""
 
     def leave(self, *, only_found: bool = False) -> None:
-        """Nothing is made."""
+        """Do nothing: no file is made."""
 
     def take_up(self) -> None:
-        """Nothing was left."""
+        """Do nothing: no file was left."""
 
     def session(self, *, seed: int = 0) -> DriveSession:  # noqa: ARG002
-        """Refuse: an equation keeps nothing of what was done."""
+        """Refuse: the closed form has no state."""
         raise CannotAnswerError(
             f"{self.name} is a formula, and no step leaves anything in it; name "
             f"sim:{self.name.removeprefix(PREFIX)}"
@@ -178,8 +178,8 @@ class AnalyticDrive(ClosedOnExit):
 
 def _requests_of(plan: MeasurementPlan, latency_ns: int) -> tuple[int, StoppedBy]:
     """Return how many requests the plan's window holds, one after the other, and what ends it."""
-    # The first completion at or after the end of the time closes the window; a preset whose
-    # times are all 0 never gets there.
+    # The first completion at or after the end of the time closes the window. A preset whose times
+    # are all 0 would never reach it.
     in_time = math.inf
     if plan.seconds is not None and latency_ns > 0:
         in_time = max(1, math.ceil(plan.seconds * 1e9 / latency_ns))

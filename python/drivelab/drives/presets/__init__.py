@@ -1,1 +1,1 @@
-"""Presets: their files, values with sources, published figures, and where else they come from."""
+"""Presets: files, values with sources, published figures, and import from other formats."""

@@ -1,4 +1,4 @@
-"""A preset whose firmware's time is a model: the model's costs, as the core reads them.
+"""Presets whose firmware time comes from a model: the model's costs, as the core reads them.
 
 ::
 
@@ -8,8 +8,8 @@
                                             [firmware.cost]
                                             command_cycles = ...
 
-The core knows costs alone, so a drive's identity holds costs and no file's name. What is added
-stands at the end, so that lines keep their numbers.
+The core knows only costs, so a drive's identity contains costs and no file name. Added lines go to
+the end, so that the others keep their numbers.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from drivelab.units import format_size
 if TYPE_CHECKING:
     from drivelab.firmware_model.model import FirmwareModel, TrainedFirmware
 
-#: What the core knows by itself.
+#: Words that the core knows.
 PLAIN: Final = ("free", "fixed", "counted")
-#: Keys of other times, which a time by a model has no use for.
+#: Keys of other kinds of time, which have no meaning with a model.
 _UNUSED: Final = ("command_ns", "cost")
 _KINDS: Final = ("static", "learned")
 _USUAL: Final = "page-map"
 _ENTRY_BYTES: Final = 4
-# Maps far larger than caches miss alike. A drive scaled down as far as this still has such a map.
+# Maps far larger than caches miss alike. A drive scaled down by this still has such a map.
 _MOST_RATIO: Final = 16
-# Of a record, as they are usually profiled.
+# Requests of a record, as they are profiled by default.
 _RECORD_REQUESTS: Final = 1000
 
 
 @dataclass(frozen=True)
 class OwnSource:
-    """The source of somebody's own firmware, which takes the place of a drive's.
+    """The source of the user's own firmware, which replaces a drive's.
 
     Attributes
     ----------
     name
-        Of its file.
+        Name of its file.
     sha256
-        Of it and what it includes.
+        Hash of it and of what it includes.
     """
 
     name: str
@@ -59,14 +59,14 @@ class OwnSource:
 
 @dataclass(frozen=True)
 class ModelledTime:
-    """A firmware's time that a model gives.
+    """A firmware time that a model defines.
 
     Attributes
     ----------
     word
-        As the preset has it: ``learned:page-map``.
+        As written in the preset: ``learned:page-map``.
     model
-        What it names.
+        The model.
     kind
         Which of its costs are used: ``static`` or ``learned``.
     """
@@ -76,11 +76,11 @@ class ModelledTime:
     kind: str
 
     def table(self) -> dict[str, float]:
-        """Give the keys of ``[firmware.cost]``, without those of the processor."""
+        """Return the keys of ``[firmware.cost]``, without those of the processor."""
         return self.model.costs(self.kind).table()
 
     def lines(self) -> str:
-        """Give the table as the text of a preset, with the processor that it was learned on."""
+        """Return the table as text of a preset, with the processor that it was learned on."""
         target = self.model.target
         processor = {"cores": target.cores, "clock_mhz": round(target.clock_mhz)}
         keys = {**processor, **self.table()}
@@ -88,19 +88,19 @@ class ModelledTime:
 
 
 def with_costs(text: str, folder: Path) -> tuple[str, ModelledTime | None]:
-    """Replace the model that a preset's text names by its costs.
+    """Replace the model named in a preset's text by its costs.
 
     Parameters
     ----------
     text
         A preset, or one that it starts from.
     folder
-        What a model's relative path starts from.
+        The folder that a model's relative path starts from.
 
     Raises
     ------
     UsageError
-        When the time is none that there is, or its model cannot be read.
+        If the time is unknown, or its model cannot be read.
     """
     table = _table(_keys_of(text), "firmware")
     word = table.get("time")
@@ -127,23 +127,23 @@ def with_costs(text: str, folder: Path) -> tuple[str, ModelledTime | None]:
 def modelled_time(
     word: object, folder: Path, *, key: str = "firmware.time", plain: Sequence[str] = PLAIN
 ) -> ModelledTime:
-    """Read the model that ``learned:NAME``, ``learned:FILE.json`` or the same of static names.
+    """Read the model named by ``learned:NAME`` or ``learned:FILE.json``, or by static alike.
 
     Parameters
     ----------
     word
-        What was written.
+        The word as written.
     folder
-        Where files are looked for.
+        Folder in which files are looked for.
     key
-        Where it was written.
+        Key at which it was written.
     plain
-        Words that name no model and are possible there, too.
+        Other words that are allowed there.
 
     Raises
     ------
     UsageError
-        When it is another word, or the model cannot be read.
+        If it is another word, or the model cannot be read.
     """
     from drivelab.firmware_model.model_file import find_firmware_model, shipped_models
 
@@ -161,19 +161,19 @@ def modelled_time(
 def deciding_time(
     name: str | None, texts: Mapping[str, str], times: Mapping[str, ModelledTime]
 ) -> ModelledTime | None:
-    """Give the model that a drive's time comes from.
+    """Return the model that a drive's time comes from.
 
-    Changing some of its costs leaves the drive with the others, which are of the model's firmware
-    all the same. Only a preset that says all of them by itself, or another time, needs no model.
+    A preset that changes some of the costs keeps the others, which still belong to the model's
+    firmware. Only a preset that sets all of them, or another kind of time, needs no model.
 
     Parameters
     ----------
     name
-        The drive's preset; it is followed along ``base`` as far as `texts` has it.
+        The drive's preset; its ``base`` is followed as far as `texts` has it.
     texts
-        Presets by name, as they were written.
+        Texts of presets by name.
     times
-        Those that models give, by the names of these presets.
+        The models' times, by the names of these presets.
     """
     word, said, met = None, set[str](), set[str]()
     while name is not None and name in texts and name not in met:
@@ -195,16 +195,16 @@ def refuse_other_drives(
     of_member: ModelledTime | None = None,
     own: OwnSource | None = None,
 ) -> None:
-    """Refuse a drive whose firmware is none that the model of its time was trained with.
+    """Refuse a drive whose firmware differs from the one that its time's model was trained with.
 
     Parameters
     ----------
     resolved
         The drive, or an array with its member.
     time, of_member
-        The models that its time comes from, and its member's; see `deciding_time`.
+        Models of the drive's time and of its member's; see `deciding_time`.
     own
-        The source of the firmware that runs in the place of the drive's.
+        Source of the firmware that replaces the drive's.
     """
     member = resolved.get("member_preset")
     drives = [(resolved, time)] if member is None else [(resolved, time), (member, of_member)]
@@ -215,7 +215,7 @@ def refuse_other_drives(
 
 
 def refuse_unknown_source(time: ModelledTime | None, library: Path) -> None:
-    """Refuse a library whose source nobody knows where a model gives the time of firmware.
+    """Refuse a library of unknown source if a model gives the firmware's time.
 
     Parameters
     ----------
@@ -229,15 +229,15 @@ def refuse_unknown_source(time: ModelledTime | None, library: Path) -> None:
     firmware = time.model.firmware
     if firmware.is_own:
         raise UsageError(
-            f"firmware.time = {time.word!r} is of the firmware {firmware.name}, which it knows by "
-            f"its source, and {library} does not show that: name the source, --firmware "
-            f"{firmware.name}.c for example"
+            f"firmware.time = {time.word!r} is of the firmware {firmware.name}, which it "
+            f"identifies by its source, and {library} does not contain that: name the source, "
+            f"--firmware {firmware.name}.c for example"
         )
     _refuse_built_in(time, library.name)
 
 
 def _refuse_built_in(time: ModelledTime, name: str) -> None:
-    """Refuse somebody's own firmware where the model is of the package's."""
+    """Refuse the user's own firmware if the model is of a built-in one."""
     raise UsageError(
         f"firmware.time = {time.word!r} is of the {time.model.firmware.name} firmware, not "
         f"of {name}: train a model of it (drivelab firmware profile --firmware, and train), or say "
@@ -246,7 +246,7 @@ def _refuse_built_in(time: ModelledTime, name: str) -> None:
 
 
 def _refuse_other_source(time: ModelledTime, own: OwnSource | None) -> None:
-    """Refuse a firmware that is not the one of the model."""
+    """Refuse a firmware that is not the model's."""
     trained = time.model.firmware
     if not trained.is_own:
         if own is not None:
@@ -260,7 +260,7 @@ def _refuse_other_source(time: ModelledTime, own: OwnSource | None) -> None:
     if trained.mapping != own_mapping(own.sha256):
         raise UsageError(
             f"firmware.time = {time.word!r} was trained with another source of {trained.name} than "
-            f"{own.name}: profile and train again, or name the source as it was"
+            f"{own.name}: profile and train again, or name the old source"
         )
 
 
@@ -275,7 +275,7 @@ def _refuse_other_drive(drive: Mapping[str, Any], time: ModelledTime) -> None:
             f"firmware.time = {time.word!r} was trained on single requests, one at a time, which "
             "cost more than under load: train a model on a profile without --each-request"
         )
-    # How one's own firmware maps and collects is no setting of the preset.
+    # The preset does not say how your own firmware maps and collects.
     settings = [] if trained.is_own else _settings(drive, trained)
     differences = [
         (what, given, wanted)
@@ -319,7 +319,7 @@ def _refuse_other_drive(drive: Mapping[str, Any], time: ModelledTime) -> None:
 
 
 def _settings(drive: Mapping[str, Any], trained: TrainedFirmware) -> list[tuple[str, str, str]]:
-    """Give what a drive and a model say of mapping and collection."""
+    """Return the settings of mapping and collection of a drive and a model."""
     scheme = (drive.get("mapping") or {}).get("scheme", "page")
     has_map_on_flash = scheme == "demand_cached_page"
     return [
@@ -345,7 +345,7 @@ def _keys_of(text: str) -> dict[str, Any]:
     try:
         return parse_toml(text)
     except UnreadableTomlError:
-        return {}  # the native reader says what is wrong, with its line
+        return {}  # the native reader reports the error, with its line
 
 
 def _table(keys: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The keys that presets may have, as the core's one table of them says."""
+"""The keys that presets may have, from the core's table."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class KeyFit:
     Attributes
     ----------
     place
-        Parameters are looked for in this order.
+        Position in the order in which parameters are fitted.
     step
         Values are multiples of it.
     parameter
-        The name of several keys that keep their ratio; of one alone its own.
+        A name shared by keys that keep their ratio; a single key's own name.
     """
 
     place: int
@@ -33,14 +33,13 @@ class PresetKey:
     Attributes
     ----------
     name
-        With its table; ``*`` stands for the name of a published figure.
+        With its table; ``*`` is the name of a published figure.
     allowed
-        What it may hold, in words.
+        Allowed values, in words.
     unit
-        In what it is measured, if in anything.
+        Unit, if there is one.
     usual
-        What holds where a preset does not say it, in Markdown: a value as it would be written,
-        or words.
+        The default in Markdown: a value as it would be written, or words.
     fit
         How it is fitted, if it is.
     """

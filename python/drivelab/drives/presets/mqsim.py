@@ -1,7 +1,7 @@
-"""MQSim's ssdconfig.xml as a preset, and what of it has no counterpart.
+"""MQSim's ssdconfig.xml as a preset, and the settings without a counterpart.
 
 The format is that of MQSim's `Host_Parameter_Set`, `Device_Parameter_Set` and
-`Flash_Parameter_Set`, its own spelling included. Times are ns there as here.
+`Flash_Parameter_Set`, with its own spelling. Times are ns in both.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ _SETS: Final = ("Host_Parameter_Set", "Device_Parameter_Set", "Flash_Parameter_S
 _MOST_TEXT: Final = 200
 
 _KEY: Final = re.compile(r"[a-z_]+\.[a-z_]+")
-#: What 6 Gb/s of the line carry, a tenth of the bits.
+#: Line coding of a 6 Gb/s link: ten line bits per byte.
 _SATA_BYTES_PER_SECOND: Final = 600e6
-#: MQSim collects when fewer blocks are free than it may collect at once.
+#: MQSim collects if fewer blocks are free than it may collect at the same time.
 _LEAST_RESERVE: Final = 10
 _SECTOR_BYTES: Final = 512
-#: Their product is the planes of a drive.
+#: Their product is the number of planes.
 _PLANES: Final = ("channels", "ways_per_channel", "dies_per_way", "planes_per_die")
-#: Assumed of every link, as NVMe's entries: of a command, with that of its completion.
+#: Assumed for every link, as NVMe's entries: a command's, and its completion's.
 _QUEUE_ENTRY_BYTES: Final = 64 + 16
 
 
 @dataclass(frozen=True)
 class FlowsCondition:
-    """What flows say of a drive's state before their first request.
+    """What flows say about a drive's state before their first request.
 
     Attributes
     ----------
     filled
-        The share of the pages that hold data where the drive is preconditioned.
+        The share of the pages that contain data if the drive is preconditioned.
     is_first
-        Whether these are the first ones, which the flows go to.
+        Whether this is the first scenario, whose flows find the initial state.
     reads
         Whether the flows read.
     """
@@ -63,18 +63,18 @@ class FlowsCondition:
 
 @dataclass
 class Imported:
-    """A preset made of MQSim's settings.
+    """A preset made from MQSim's settings.
 
     Attributes
     ----------
     toml_text
         The preset.
     used
-        By setting the keys that it became.
+        By setting, the keys that it became.
     unused
-        By setting why it became none.
+        By setting, why it became no key.
     assumed
-        By key why it has the value that no setting says.
+        By key, the reason for a value that no setting gives.
     is_written
         Whether MQSim fills the drive before the first request.
     """
@@ -87,21 +87,21 @@ class Imported:
 
 
 def import_ssdconfig(content: bytes, name: str, flows: FlowsCondition | None = None) -> Imported:
-    """Make a preset of the bytes of an ssdconfig.xml.
+    """Make a preset from the bytes of an ssdconfig.xml.
 
     Parameters
     ----------
     content
         The file.
     name
-        What the preset is called.
+        Name of the preset.
     flows
-        What a scenario of a workload.xml says of the drive's state, if one is known.
+        What a scenario of a workload.xml says about the drive's state, if one is known.
 
     Raises
     ------
     UsageError
-        When it is no such file, a setting is missing or impossible.
+        If it is no such file, or a setting is missing or impossible.
     """
     made = _Conversion(_settings(content), flows)
     made.geometry()
@@ -115,7 +115,7 @@ def import_ssdconfig(content: bytes, name: str, flows: FlowsCondition | None = N
 
 
 def _settings(content: bytes) -> dict[str, str]:
-    """Read the settings by name, whichever set they stand in."""
+    """Read the settings by name, from any of the sets."""
     found: dict[str, str] = {}
 
     def take(element: Element) -> None:
@@ -126,7 +126,7 @@ def _settings(content: bytes) -> dict[str, str]:
                 inner = child.children[0]
                 raise UsageError(f"line {inner.line}: {inner.name!r:.60} is no setting")
             elif child.name in found:
-                raise UsageError(f"line {child.line}: {child.name!r:.60} stands there twice")
+                raise UsageError(f"line {child.line}: {child.name!r:.60} is given twice")
             else:
                 found[child.name] = child.text[:_MOST_TEXT]
 
@@ -136,7 +136,7 @@ def _settings(content: bytes) -> dict[str, str]:
 
 @dataclass
 class _Conversion:
-    """Settings on their way into a preset."""
+    """Settings that are being converted to a preset."""
 
     settings: dict[str, str]
     flows: FlowsCondition | None = None
@@ -158,7 +158,7 @@ class _Conversion:
         ):
             self._set(f"geometry.{key}", self._integer(setting), setting)
         spare = self._number("Overprovisioning_Ratio", 0.0, 0.99)
-        # Theirs is of the whole flash, ours of what the host sees.
+        # MQSim's is a share of the whole flash, ours of the capacity that the host sees.
         ratio = round(spare / (1 - spare), 6)
         self._set("geometry.over_provisioning_ratio", ratio, "Overprovisioning_Ratio")
         self._assume("geometry.plane_mode", False, "planes of a die work together or not at all")
@@ -190,7 +190,7 @@ class _Conversion:
                 self.unused[f"Page_{kind}_Latency_{bit}"] = f"{technology} has no such page"
         erase = self._integer("Block_Erase_Latency")
         self._set("timing.erase_cell_ns", erase, "Block_Erase_Latency")
-        # One kind of page for one operation needs one for the other.
+        # If one operation has several kinds of pages, the other needs them too.
         kinds = [self.values[f"timing.{key}_cell_ns"][0] for key in ("read", "program")]
         if isinstance(kinds[0], list) != isinstance(kinds[1], list):
             count = len(BITS[technology])
@@ -220,7 +220,7 @@ class _Conversion:
         self._condition()
 
     def _condition(self) -> None:
-        """Convert the state of the drive at the start; a workload says how much of it is filled."""
+        """Convert the drive's initial state; a workload says how much of it is filled."""
         is_preconditioned = self._boolean("Enabled_Preconditioning")
         flows = self.flows
         if flows is None or (flows.filled == 0 and not flows.reads):
@@ -313,7 +313,7 @@ class _Conversion:
             self._assume("scheduling.order", "first_come", "nothing overtakes")
 
     def _urgency(self) -> None:
-        """Say what overtakes what, and how often."""
+        """Convert what overtakes what, and how often."""
         overtakes = self.settings.get("Transaction_Scheduling_Policy", "").upper() in ORDERS
         if not overtakes:
             return
@@ -342,9 +342,9 @@ class _Conversion:
                 self.unused[lane] = "the link is SATA"
         for key in ("read_command_ns", "write_command_ns", "write_acknowledge_ns"):
             self._assume(f"host.{key}", 0, "commands take no time of their own in MQSim")
-        # Without data a command would take no time at all, and a loop of them never end.
+        # Without data a command would take no time at all, and a loop of them would never end.
         for key in ("trim_command_ns", "flush_command_ns"):
-            # A link without a rate is refused for that.
+            # A link without a rate is refused elsewhere.
             entries = max(1, round(_QUEUE_ENTRY_BYTES / max(rate, 1e6) * 1e9))
             self._assume(f"host.{key}", entries, "MQSim has none: 80 bytes, as NVMe's entries")
         self._buffer_bytes()
@@ -369,7 +369,7 @@ class _Conversion:
         self._assume("buffer.memory_takes_writes", True, "MQSim's writes pass the cache's memory")
 
     def _buffer_bytes(self) -> None:
-        """Convert the cache: what of it may be on its way to the flash is a page of each plane."""
+        """Return the buffer size: at most one page per plane may be on its way to the flash."""
         page = max(self._integer("Page_Capacity"), 1)
         planes = math.prod(self.values[f"geometry.{key}"][0] for key in _PLANES)
         pages = min(self._integer("Data_Cache_Capacity") // page, planes)
@@ -378,7 +378,7 @@ class _Conversion:
         self._set("buffer.write_buffer_bytes", pages * page, *settings)
 
     def imported(self, name: str) -> Imported:
-        """Give the preset, and what became of each setting."""
+        """Return the preset, and what became of each setting."""
         for setting in self.settings:
             if setting not in self.used and setting not in self.unused:
                 reason = "no setting of MQSim that Drivelab knows"
@@ -388,32 +388,33 @@ class _Conversion:
         try:
             PresetSource(name, text).resolved()
         except ImpossibleValueError as error:
-            # Its lines are those of a preset that nobody has.
+            # The error's line numbers are those of a preset that the user does not have.
             raise UsageError(f"{error.reason}; {self._remedy(error)}") from error
         is_written = self._boolean("Enabled_Preconditioning")
         return Imported(text, self.used, unused, self.assumed, is_written)
 
     def _remedy(self, error: ImpossibleValueError) -> str:
-        """Say which settings the keys are made of that an error names."""
+        """Return which settings determine the keys that an error names."""
         named = set(_KEY.findall(error.reason))
         keys = [error.key, *(key for key in self.values if key in named - {error.key})]
         settings = [name for key in keys for name in self.used if key in self.used[name]]
         if not settings:
-            return f"no setting says it: {self.assumed.get(error.key, 'it is the usual')}"
+            return f"no setting gives it: {self.assumed.get(error.key, 'it is the default')}"
         made = "".join(f"{key} is {FORMULAS[key]}: " for key in keys if key in FORMULAS)
         listed = dict.fromkeys(f"{name} ({self.settings[name][:40]!r})" for name in settings)
         return f"{made}change {' or '.join(listed)}"
 
     def _toml(self, name: str) -> str:
         lines = [
-            "# Made of MQSim's ssdconfig.xml; a value's comment names the settings behind it.",
+            "# Made from MQSim's ssdconfig.xml; a value's comment names the settings it comes "
+            "from.",
             "",
             f"name = {toml_value(name)}",
             'kind = "ssd"',
             'summary = "imported from MQSim"',
         ]
         lines += [self._line(key) for key in self.values if "." not in key]
-        # In the order in which they came, each once.
+        # Settings in the order in which they were used, each once.
         tables = dict.fromkeys(key.partition(".")[0] for key in self.values if "." in key)
         for table in tables:
             lines += ["", f"[{table}]"]

@@ -1,7 +1,7 @@
-"""MQSim's workload.xml: what each flow of an I/O scenario sends, and to what state of the drive.
+"""MQSim's workload.xml: what each flow of an I/O scenario sends, and the drive's state before.
 
 The format is that of MQSim's `IO_Flow_Parameter_Set_Synthetic` and
-`IO_Flow_Parameter_Set_Trace_Based`, its own spelling included.
+`IO_Flow_Parameter_Set_Trace_Based`, with its own spelling.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST: Final = 1 << 53
 _LONGEST_NS: Final = 1 << 49
 
 _IDS: Final = ("Channel_IDs", "Chip_IDs", "Die_IDs", "Plane_IDs")
-#: By setting of a flow, what it is here.
+#: The counterpart of each setting of a flow.
 OF_EVERY_FLOW: Final = {
     "Priority_Class": "`priority` of the stream: URGENT 0, HIGH 1, MEDIUM 2, LOW 3",
     "Device_Level_Data_Caching_Mode": (
@@ -75,17 +75,17 @@ class Flow:
     Attributes
     ----------
     name
-        What its stream is called.
+        Name of its stream.
     priority
-        Its class, 0 goes first.
+        Its class; 0 goes first.
     buffers_writes
         Whether a write is complete when it is in the cache.
     caches_reads
-        Whether MQSim would keep what it read.
+        Whether MQSim would cache what it read.
     resources
-        Numbers of the channels, chips, dies and planes that it has.
+        Numbers of the channels, chips, dies and planes that it uses.
     occupancy
-        The share of its logical pages that hold data, where the drive is preconditioned.
+        The share of its logical pages that contain data, if the drive is preconditioned.
     unknown
         Elements that MQSim does not read.
     """
@@ -101,14 +101,14 @@ class Flow:
 
 @dataclass(frozen=True)
 class SyntheticFlow(Flow):
-    """Requests that are drawn.
+    """A flow of random requests.
 
     Attributes
     ----------
     working_set
-        The share of its part of the drive that it goes to.
+        The share of its part of the drive that it accesses.
     queue_depth
-        So many are outstanding; ``None`` where they arrive at a rate.
+        Number of outstanding requests; ``None`` if they arrive at a rate.
     bandwidth
         Bytes per second that arrive; 0 if a number of requests is outstanding.
     read_ratio
@@ -116,13 +116,13 @@ class SyntheticFlow(Flow):
     distribution
         ``STREAMING``, ``RANDOM_UNIFORM`` or ``RANDOM_HOTCOLD``.
     hot_ratio
-        Of ``RANDOM_HOTCOLD`` the hot share of the range, which gets all other requests' share.
+        For ``RANDOM_HOTCOLD``, the hot share of the range, which gets the rest of the requests.
     mean_sectors, deviation_sectors
-        The size of a request; the deviation is 0 where it is fixed.
+        The size of a request; a fixed size has deviation 0.
     alignment_sectors
-        Where requests begin; 1 where they are not aligned.
+        Alignment of requests; 1 for none.
     stop_ns, requests
-        When it ends; 0 for no such end.
+        When it ends; 0 for no such limit.
     """
 
     working_set: float
@@ -140,16 +140,16 @@ class SyntheticFlow(Flow):
 
 @dataclass(frozen=True)
 class RecordedFlow(Flow):
-    """Requests of a trace.
+    """A flow of a trace's requests.
 
     Attributes
     ----------
     path
-        Its file, as it is written there.
+        Path of its file as written in the workload.xml.
     executed
         The share of its requests that are sent.
     repeats
-        How often.
+        Number of repetitions.
     time_unit_ns
         The unit of its times.
     """
@@ -208,7 +208,7 @@ class _Settings:
                 inner = child.children[0]
                 raise UsageError(f"line {inner.line}: {inner.name!r:.60} is no setting")
             if child.name in self._found:
-                raise UsageError(f"line {child.line}: {child.name!r:.60} stands there twice")
+                raise UsageError(f"line {child.line}: {child.name!r:.60} is given twice")
             self._found[child.name] = child
 
     def flow(self) -> Flow:

@@ -1,12 +1,12 @@
-"""A scenario of MQSim's flows as one of Drivelab's, and the condition in which it finds the drive.
+"""A scenario of MQSim's flows as one of Drivelab's, and the state in which it finds the drive.
 
 ::
 
     flow          stream
     synthetic     a closed loop, or arrivals at a rate, of sizes and places by shares
     trace         a list of requests
-    all           each in its own part of the drive, one behind the other (NVMe), or all in all of
-                  it (SATA)
+        all           each in its own part of the drive, one after the other (NVMe), or all in the
+                      whole drive (SATA)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _SECTOR: Final = 512
 _GRID: Final = 4096
-#: Sizes that stand for a normal distribution, each as often.
+#: Number of equally likely sizes that represent a normal distribution.
 _SIZES: Final = 64
 _MOST_REQUEST_BYTES: Final = 64 << 20
 _MOST_LISTED: Final = 2_000_000
@@ -40,21 +40,21 @@ _MOST_PLACES: Final = 1 << 20
 
 @dataclass(frozen=True)
 class DriveFacts:
-    """What of a drive decides where flows go.
+    """Facts about a drive that decide where flows go.
 
     Attributes
     ----------
     capacity_bytes
-        What the host sees.
+        Capacity that the host sees.
     shape
         Channels, chips of each, dies of each and planes of each.
     is_shared
-        Whether every flow has all of it (SATA).
+        Whether every flow uses the whole drive (SATA).
     whole_bytes
-        Writes of traces take whole pieces of so many bytes: a page, where MQSim's drive was never
-        written, so that a part of a page needs no read before it; else a sector.
+        Writes of traces are extended to multiples of this. It is a page if MQSim's drive was never
+        written, so that no page has to be read before a partial write; else a sector.
     is_partly_filled
-        Whether some pages hold data, wherever on the drive.
+        Whether only some pages contain data, anywhere on the drive.
     """
 
     capacity_bytes: int
@@ -71,9 +71,9 @@ class Translated:
     Attributes
     ----------
     scenario
-        What is sent.
+        What the flows send.
     notes
-        What is otherwise than in MQSim, a line each that names the setting.
+        What differs from MQSim, one line each that names the setting.
     """
 
     scenario: Scenario
@@ -86,19 +86,19 @@ def translated(flows: Sequence[Flow], drive: DriveFacts, folder: Path, title: st
     Parameters
     ----------
     flows
-        All of one I/O scenario.
+        All flows of one I/O scenario.
     drive
-        Where they go.
+        The drive that they go to.
     folder
-        Where the workload.xml lies: traces are looked for in the folder in which one is, as MQSim
-        does, and there.
+        The folder of the workload.xml. A trace's path is looked for from the current folder, as
+        MQSim does, and from there.
     title
-        What the scenario is called.
+        Title of the scenario.
 
     Raises
     ------
     UsageError, RunError
-        When a flow has more than the drive, or its trace cannot be read.
+        If a flow uses more than the drive has, or its trace cannot be read.
     """
     notes = list(_notes(flows, drive))
     tables: list[dict[str, Any]] = []
@@ -122,7 +122,7 @@ def translated(flows: Sequence[Flow], drive: DriveFacts, folder: Path, title: st
 
 
 def condition_of(flows: Sequence[Flow]) -> FlowsCondition:
-    """Say in what state flows find a drive that MQSim preconditions for them."""
+    """Return the state in which flows find a drive that MQSim preconditions for them."""
     one = flows[0]
     is_first = (
         len(flows) == 1
@@ -137,7 +137,7 @@ def condition_of(flows: Sequence[Flow]) -> FlowsCondition:
 
 
 def facts_of(resolved: Mapping[str, Any], *, is_written: bool) -> DriveFacts:
-    """Take what flows need to know from a resolved preset, and whether MQSim fills the drive."""
+    """Return the facts from a resolved preset, and whether MQSim fills the drive."""
     geometry = resolved["geometry"]
     occupancy = resolved.get("occupancy") or {"filled": 1.0, "order": "in_order"}
     names = ("channels", "ways_per_channel", "dies_per_way", "planes_per_die")
@@ -172,7 +172,7 @@ def _notes(flows: Sequence[Flow], drive: DriveFacts) -> list[str]:
         )
     if any(flow.caches_reads for flow in flows):
         found.append("Device_Level_Data_Caching_Mode: read data are not cached here")
-    # A drive that is read holds data everywhere here.
+    # A drive that is read has data everywhere here.
     meets_data = any(isinstance(flow, RecordedFlow) or _reads(flow) for flow in flows)
     for flow in flows:
         if isinstance(flow, RecordedFlow) and flow.time_unit_ns != 1:
@@ -199,7 +199,7 @@ def _notes(flows: Sequence[Flow], drive: DriveFacts) -> list[str]:
 
 
 def _parts(flows: Sequence[Flow], drive: DriveFacts) -> list[tuple[int, int]]:
-    """Say where the part of each flow begins, and its bytes: whole grids of 4 KiB."""
+    """Return where each flow's part begins and how large it is, in whole units of 4 KiB."""
     for flow in flows:
         names = ("Channel_IDs", "Chip_IDs", "Die_IDs", "Plane_IDs")
         for name, have, count in zip(names, flow.resources, drive.shape, strict=True):
@@ -237,7 +237,7 @@ def _parts(flows: Sequence[Flow], drive: DriveFacts) -> list[tuple[int, int]]:
 
 
 def _drawn(flow: SyntheticFlow, start: int, length: int) -> dict[str, Any]:
-    """Give the keys of a synthetic flow's stream."""
+    """Return the keys of a synthetic flow's stream."""
     sizes = _sizes(flow)
     room = int(length * flow.working_set) // _SECTOR * _SECTOR
     if room < max(sizes):
@@ -264,7 +264,7 @@ def _drawn(flow: SyntheticFlow, start: int, length: int) -> dict[str, Any]:
             )
     if flow.queue_depth is not None:
         return {"queue_depth": flow.queue_depth} | table
-    # MQSim divides whole numbers.
+    # MQSim uses integer division.
     rate = flow.bandwidth // _SECTOR // flow.mean_sectors
     return {"rate_iops": float(max(rate, 1)), "arrivals": "poisson"} | table
 
@@ -286,7 +286,7 @@ def _sizes(flow: SyntheticFlow) -> list[int]:
 
 
 def _end(flows: Sequence[Flow], notes: list[str]) -> dict[str, int]:
-    """Say when the run ends: with the last flow."""
+    """Return when the run ends: with the last flow."""
     drawn = [flow for flow in flows if isinstance(flow, SyntheticFlow)]
     if not drawn:
         return {}
@@ -302,7 +302,7 @@ def _end(flows: Sequence[Flow], notes: list[str]) -> dict[str, int]:
 
 
 def _listed(flow: RecordedFlow, part: tuple[int, int], folder: Path, whole_bytes: int) -> str:
-    """Give the requests of a trace in a flow's part, as a list with their times."""
+    """Return a trace's requests in a flow's part, as a list with their times."""
     from pathlib import Path as FilePath
 
     found = [each for each in (FilePath(flow.path), folder / flow.path) if each.is_file()]
@@ -316,7 +316,7 @@ def _listed(flow: RecordedFlow, part: tuple[int, int], folder: Path, whole_bytes
     start, length = part
     if length < whole_bytes:
         raise UsageError(f"{flow.name} has no whole page of the drive: use a larger one")
-    # Writes that no buffer takes are complete in the flash alone.
+    # Writes that bypass the buffer are complete only in the flash.
     forced = "" if flow.buffers_writes else ",forced"
     lines = [f"at_ns,action,offset_bytes,size_bytes{forced}"]
     last = requests[-1][0]
@@ -325,7 +325,7 @@ def _listed(flow: RecordedFlow, part: tuple[int, int], folder: Path, whole_bytes
             grid = whole_bytes if operation == "write" else _SECTOR
             begin = offset % length // grid * grid
             end = min(-(-(offset % length + size) // grid) * grid, length // grid * grid)
-            # What does not fit before the end of the flow's part ends there.
+            # A request that reaches beyond the flow's part is cut off at its end.
             begin = min(begin, end - grid)
             said = f"{turn * last + at_ns},{operation},{start + begin},{end - begin}"
             lines.append(f"{said},{str(operation == 'write').lower()}" if forced else said)
@@ -333,7 +333,7 @@ def _listed(flow: RecordedFlow, part: tuple[int, int], folder: Path, whole_bytes
 
 
 def _requests(files: RecordedFiles, flow: RecordedFlow) -> list[tuple[int, int, int, str]]:
-    """Give the requests that are sent: ns behind the first, offset, bytes and what is done."""
+    """Return the requests to send: ns after the first, offset, bytes and operation."""
     import numpy as np
 
     from drivelab._core import TRACE_OPERATIONS
@@ -350,7 +350,7 @@ def _requests(files: RecordedFiles, flow: RecordedFlow) -> list[tuple[int, int, 
                 f"File_Path of {flow.name} asks for more than {_MOST_LISTED:,} requests; replay "
                 "it alone with --trace, which reads it in pieces"
             )
-    # As MQSim does: a trace that is repeated is sent whole.
+    # As in MQSim, a repeated trace is sent whole.
     sent = found if flow.repeats > 1 else found[: int(flow.executed * len(found))]
     if not sent:
         raise UsageError(f"Percentage_To_Be_Executed of {flow.name} leaves no request")

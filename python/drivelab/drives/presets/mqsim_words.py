@@ -30,7 +30,7 @@ WITHOUT_COUNTERPART: Final = {
 }
 _REGISTER: Final = "Page_Capacity x 1000 / (Channel_Transfer_Rate x Flash_Channel_Width)"
 BITS: Final = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
-#: Of keys that are no setting's own number what they are made of.
+#: For keys that combine several settings: the formula.
 FORMULAS: Final = {
     "geometry.over_provisioning_ratio": "Overprovisioning_Ratio / (1 - Overprovisioning_Ratio)",
     "timing.read_register_ns": _REGISTER,

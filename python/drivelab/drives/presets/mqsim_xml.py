@@ -1,4 +1,4 @@
-"""MQSim's two XML files as elements: bounded in depth and number, with the lines they stand in."""
+"""MQSim's two XML files as elements: limited in depth and number, with their line numbers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Element:
     name
         Its name.
     line
-        Where it begins, from 1.
+        Line where it begins, from 1.
     text
-        What stands in it, without spaces around it.
+        Its text, without surrounding spaces.
     children
-        The elements in it, in their order.
+        Its child elements, in order.
     """
 
     name: str
@@ -43,14 +43,14 @@ def read_elements(content: bytes, root: str, file: str) -> Element:
     content
         The file.
     root
-        What its outermost element is called.
+        Name of its outermost element.
     file
-        What such a file is called.
+        Name of such a file, for errors.
 
     Raises
     ------
     UsageError
-        When it is no such file: says the line.
+        If it is no such file; the error gives the line.
     """
     path: list[Element] = []
     top: list[Element] = []
@@ -84,7 +84,7 @@ def read_elements(content: bytes, root: str, file: str) -> Element:
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = text
-    # Entities could be declared there, to be expanded without end or read from other files.
+    # A document type could declare entities that expand without end or read other files.
     parser.StartDoctypeDeclHandler = refuse_doctype
     try:
         parser.Parse(content, True)

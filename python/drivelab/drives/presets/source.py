@@ -1,4 +1,4 @@
-"""Finding the text of a preset: the package's own by name, or a file of the user's."""
+"""Find the text of a preset: the package's by name, or the user's by file."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from drivelab.errors import UsageError
 from drivelab.near_names import meant
 
 SUFFIX: Final = ".toml"
-# A preset has some fifty lines; whatever is larger was given by mistake.
+# A preset has some fifty lines; a larger file was given by mistake.
 _MAX_PRESET_BYTES: Final = 1 << 20
 _FILE_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
 class PresetSource:
-    """The text of a preset and of the presets in its folder that it starts from.
+    """The text of a preset, and of the presets in its folder that it starts from.
 
     Attributes
     ----------
@@ -40,13 +40,13 @@ class PresetSource:
     toml_text
         The preset.
     base_texts
-        Presets in the same folder along its chain of ``base`` and ``member`` keys, by name; the
-        package's own need no text here.
+        Presets in the same folder along its chain of ``base`` and ``member`` keys, by name. The
+        package's own presets need no text here.
     modelled_time, member_time
-        Models that the times of the drive's firmware and of its member's come from; the texts hold
-        their costs.
+        Models of the times of the drive's firmware and of its member's; the texts contain their
+        costs.
     own_firmware
-        The source of the firmware that runs in the place of the drive's.
+        Source of the firmware that replaces the drive's.
     """
 
     reference: str
@@ -57,7 +57,7 @@ class PresetSource:
     own_firmware: OwnSource | None = None
 
     def resolved(self) -> tuple[dict[str, Any], str]:
-        """Return the checked description and the hash of everything that decides behaviour.
+        """Return the checked description, and the hash of everything that decides behaviour.
 
         Raises
         ------
@@ -73,7 +73,7 @@ class PresetSource:
 
     @contextlib.contextmanager
     def named(self) -> Iterator[None]:
-        """Begin what is said about a file of the user's with its path."""
+        """Prefix errors about the user's file with its path."""
         try:
             yield
         except UsageError as error:
@@ -83,7 +83,7 @@ class PresetSource:
 
 
 def preset_file(name: str) -> Path | None:
-    """Give the file that the name of a drive or a preset stands for, if it is one."""
+    """Return the file that the name of a drive or preset means, if it is one."""
     reference = name.removeprefix("sim:").removeprefix("analytic:")
     return Path(reference) if reference.endswith(SUFFIX) else None
 
@@ -96,7 +96,7 @@ def read_preset(reference: str, own_firmware: OwnSource | None = None) -> Preset
     reference
         ``x25m`` or ``path/to/drive.toml``.
     own_firmware
-        The source of the firmware that runs in the place of the drive's.
+        Source of the firmware that replaces the drive's.
 
     Raises
     ------
@@ -115,9 +115,9 @@ def read_preset(reference: str, own_firmware: OwnSource | None = None) -> Preset
 
 
 def preset_at(reference: str, text: str, own_firmware: OwnSource | None = None) -> PresetSource:
-    """Give the preset that `text` is in the file `reference`, with those in the same folder."""
+    """Return the preset in `text` of the file `reference`, with those in the same folder."""
     path = Path(reference)
-    # No preset beside it has this name.
+    # No other preset in the folder has this name.
     written = {"": text, **_base_texts(path, text)}
     try:
         costed = {name: with_costs(one, path.parent) for name, one in written.items()}
@@ -139,7 +139,7 @@ def preset_at(reference: str, text: str, own_firmware: OwnSource | None = None) 
 
 
 def _member_of(name: str, texts: Mapping[str, str]) -> str | None:
-    """Give the preset of an array's first member, of a drive or of one that it starts from."""
+    """Return the preset of an array's first member, here or in a preset that it starts from."""
     met: set[str] = set()
     while name in texts and name not in met:
         met.add(name)
@@ -164,7 +164,8 @@ def _base_texts(path: Path, text: str) -> dict[str, str]:
             continue
         beside = path.with_name(f"{name}{SUFFIX}")
         if beside == path:
-            # One called x25m.toml may start from the package's x25m; else it is a circle.
+            # A file x25m.toml may start from the package's x25m; any other such reference is a
+            # circle.
             if name in preset_names():
                 continue
             texts[name] = text
@@ -177,17 +178,17 @@ def _base_texts(path: Path, text: str) -> dict[str, str]:
 
 
 def _named_in(text: str) -> list[str]:
-    """Give the presets that one starts from or, being an array, consists of."""
+    """Return the presets that one starts from or, if it is an array, consists of."""
     keys = _keys_in(text)
     return [name for key in ("base", "member") for name in keys.get(key, [])]
 
 
 def _keys_in(text: str) -> dict[str, list[str]]:
-    """Give the values of a preset that are text, or lists of texts."""
+    """Return the values of a preset that are text, or lists of texts."""
     try:
         keys = parse_toml(text)
     except UnreadableTomlError:
-        return {}  # the native reader says what is wrong, with its line
+        return {}  # the native reader reports the error, with its line
     lists = {
         key: value if isinstance(value, list) else [value]
         for key, value in keys.items()

@@ -1,4 +1,4 @@
-"""A preset of one's own to begin with: every key, what it may hold, and what it is now."""
+"""A preset of your own to start from: every key, its allowed values and its present value."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 # What the head of the file says.
 _HEAD: Final = ("name", "kind", "summary", "base")
 _INTRODUCTION: Final = """\
-# {name}: a drive of your own, begun as {like}.  It measures as it is:
+# {name}: a drive of your own, started from {like}. It measures without changes:
 #
 #   drivelab measure sim:{file}
 #
-# Above each value stands what it may hold, behind it where it comes from.  Say so of what you
-# change: paper, datasheet, recalled, fitted or assumed.  A key behind "#" is optional, and its
-# absence means that the drive does without.  {document} says what each does.
+# The line above each value shows what is allowed, the comment after it shows the source. Write
+# the source of what you change: paper, datasheet, recalled, fitted or assumed. A key after "#" is
+# optional; without it the drive lacks that feature. {document} explains each key.
 
 name = "{name}"
 kind = "{kind}"
@@ -36,7 +36,7 @@ _DOCUMENTS: Final = {
     "raid": "docs/arrays.md",
 }
 _PUBLISHED: Final = """
-# Figures published for the drive, which `drivelab drives show` sets beside simulated ones:
+# Figures published for the drive, which `drivelab drives show` compares with simulated ones:
 #
 # [published.random_read]
 # throughput_iops = 35_000     # or latency_ns, or bandwidth_bytes_per_second
@@ -50,17 +50,17 @@ _PUBLISHED: Final = """
 
 
 def preset_template(source: PresetSource, name: str, file: str) -> str:
-    """Write a preset that behaves as `source`, with every key and what it may hold.
+    """Return a preset that behaves as `source`, with every key and its allowed values.
 
     Parameters
     ----------
     source
-        The preset to begin with.
+        The preset to start from.
     name
-        What the new one is called, of letters, digits, '.', '_' and '-'.
+        Name of the new preset: letters, digits, '.', '_' and '-'.
     file
-        The path that it will have, for its own text; neither it nor the reference of `source`
-        may hold control characters.
+        Path of the new file, for its own text; neither it nor the reference of `source` may contain
+        control characters.
     """
     values = {value.key: value for value in preset_values(source)}
     kind = source.resolved()[0]["kind"]
@@ -75,11 +75,11 @@ def preset_template(source: PresetSource, name: str, file: str) -> str:
             continue
         if _table_of(key) != table:
             table = _table_of(key)
-            # A table that the drive does without is whole optional: it may need all its keys.
+            # A table that the drive lacks is optional as a whole: it may need all its keys.
             lines.append(f"\n[{table}]" if table in tables else f"\n# [{table}]")
         value = values.get(key)
         if value is not None and value.grade == "fitted" and value.source:
-            # The figures that it was fitted to are not this drive's.
+            # The base's published figures are not this drive's.
             value = dataclasses.replace(value, source=f"as {source.reference}, {value.source}")
         lines += _line(key.rpartition(".")[2], allowed, value)
     return "\n".join(lines) + "\n" + _PUBLISHED
@@ -94,7 +94,7 @@ def toml_value(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, str):
-        # What JSON escapes, TOML escapes alike.
+        # TOML escapes what JSON escapes, and in the same way.
         return json.dumps(value, ensure_ascii=False)
     return repr(value)
 

@@ -1,8 +1,8 @@
-"""The values of a preset, each with where it comes from.
+"""The values of a preset, each with its source.
 
-A value's source is the comment on its line: ``paper``, ``datasheet``, ``recalled``, ``fitted``
-or ``assumed``, a colon, and what was read or thought. A preset that starts from another one
-says the sources of its own lines; the rest are the other's.
+A value's source is the comment on its line: ``paper``, ``datasheet``, ``recalled``, ``fitted`` or
+``assumed``, a colon, and what was read or thought. A preset that starts from another one has the
+sources of its own lines; the other values have the base's sources.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TABLE: Final = re.compile(r"^\s*\[\s*(?P<table>[\w.-]+)\s*\]")
 _VALUE: Final = re.compile(r"^\s*(?P<key>[\w.-]+)\s*=\s*[^#]*(?:#\s*(?P<comment>.*?))?\s*$")
 _FIGURE: Final = re.compile(r"\bpublished\.([\w-]+)")
 _GRADE: Final = re.compile(r"^(?P<grade>[a-z]+): (?P<source>\S.*)$")
-#: What is told about a drive by people, and has no source.
+#: Descriptions of a drive for people, which have no source.
 _WORDS: Final = ("name", "kind", "summary")
 
 
@@ -39,12 +39,12 @@ class PresetValue:
     value
         A number, a word or a list of numbers.
     grade
-        ``paper``, ``datasheet``, ``recalled``, ``fitted``, ``assumed``, or whatever word the
-        comment begins with; ``None`` where no line says the value or its line says no source.
+        ``paper``, ``datasheet``, ``recalled``, ``fitted``, ``assumed``, or another first word of
+        the comment; ``None`` if no line sets the value or its line has no source.
     source
         The rest of the comment.
     preset
-        Whose line says it; ``None`` where it follows from others or is the default.
+        Name of the preset that sets it; ``None`` if it follows from others or is the default.
     """
 
     key: str
@@ -55,7 +55,7 @@ class PresetValue:
 
 
 def preset_values(source: PresetSource) -> list[PresetValue]:
-    """Give every value of a preset but its published figures, in the order of the description.
+    """Return every value of a preset except its published figures, in the description's order.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def preset_values(source: PresetSource) -> list[PresetValue]:
     resolved, _ = source.resolved()
     del resolved["name"], resolved["kind"], resolved["summary"]
     resolved.pop("published", None)
-    # Its values stand in its own preset.
+    # A member's values are in its own preset.
     resolved.pop("member_preset", None)
     resolved.pop("other_presets", None)
     said = _said(source)
@@ -79,9 +79,9 @@ def preset_values(source: PresetSource) -> list[PresetValue]:
 
 
 def fitted_figures(text: str) -> set[str]:
-    """Give the names of the published figures that values of a preset were fitted to.
+    """Return the names of the published figures that values of a preset were fitted to.
 
-    Values of an array are those of its member, where that is a preset of the package.
+    Values of an array are those of its member, if that is a preset of the package.
     """
     graded = (_GRADE.match(comment or "") for comment in comments(text).values())
     figures = {
@@ -98,7 +98,7 @@ def fitted_figures(text: str) -> set[str]:
 
 
 def _chain(source: PresetSource) -> Iterator[tuple[str, str]]:
-    """Give name and text of a preset, of the one it starts from, and so on."""
+    """Yield name and text of a preset, of the one it starts from, and so on."""
     name, text = source.reference, source.toml_text
     seen = set[str]()
     while name not in seen:
@@ -117,10 +117,9 @@ def _chain(source: PresetSource) -> Iterator[tuple[str, str]]:
 
 
 def comments(text: str) -> dict[str, str | None]:
-    """Give the comment on the line of every value, by its key with its table.
+    """Return the comment on the line of every value, by its key with its table.
 
-    Values that are not written as a key on a line of its own, such as those of inline tables,
-    are not found.
+    Values that are not a key on their own line, such as those of inline tables, are not found.
     """
     found: dict[str, str | None] = {}
     table = ""
@@ -128,7 +127,8 @@ def comments(text: str) -> dict[str, str | None]:
         if heading := _TABLE.match(line):
             table = heading["table"] + "."
         elif line.lstrip().startswith("["):
-            # A heading with quotes, or the inside of an array: what follows is in no known table.
+            # A heading with quotes, or the inside of an array: the table of what follows is
+            # unknown.
             table = "?."
         elif value := _VALUE.match(line):
             found[table + value["key"]] = value["comment"]
@@ -136,12 +136,12 @@ def comments(text: str) -> dict[str, str | None]:
 
 
 def _said(source: PresetSource) -> dict[str, tuple[str, str | None]]:
-    """Give by key who says it first, and the comment."""
+    """Return by key the first preset that sets it, and the comment."""
     said: dict[str, tuple[str, str | None]] = {}
     for name, text in _chain(source):
         found = comments(text)
-        # Who says a key is asked of its text as TOML: a comment that was not found is none, never
-        # that of the preset below, whose value does not hold.
+        # The text is read as TOML to find who sets a key. If its comment was not found, the key has
+        # none, never that of the base, whose value is replaced.
         for key, _ in _flat(parse_toml(text)):
             said.setdefault(key, (name, found.get(key)))
     return said

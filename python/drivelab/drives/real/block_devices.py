@@ -1,7 +1,7 @@
 """The block devices of this machine: what they are, and what is mounted from them.
 
 Everything comes from what the kernel shows to any user: ``/sys/block`` (devices, partitions),
-``/proc/self/mountinfo``, and udev's notes in ``/run/udev`` for what the kernel keeps to itself.
+``/proc/self/mountinfo``, and udev's notes in ``/run/udev`` for what the kernel does not show.
 Nothing here opens a device.
 """
 
@@ -22,7 +22,7 @@ SECTOR_BYTES: Final = 512
 
 @dataclass(frozen=True)
 class SystemRoots:
-    """Where the kernel's view is found; tests give trees of their own."""
+    """Where to find the kernel's view; tests use their own trees."""
 
     sys: Path = Path("/sys")
     proc: Path = Path("/proc")
@@ -50,19 +50,19 @@ class BlockDevice:
     logical_block_bytes
         The smallest request the device takes.
     model, serial, firmware
-        As the drive says, `None` where it does not.
+        As the drive reports them, `None` if it does not.
     rotational
-        `True` for a hard disk, as the kernel believes.
+        `True` for a hard disk, according to the kernel.
     scheduler
-        The I/O scheduler in force.
+        The active I/O scheduler.
     write_cache
-        ``write back`` where the drive may answer a write before it is safe.
+        ``write back`` if the drive may answer a write before it is safe.
     read_only
-        The kernel refuses writes to it.
+        Whether the kernel refuses writes to it.
     backing
         The file or device behind a loop device.
     members
-        The drives that a device made of others (LVM, RAID, encryption) lies on, each in words.
+        The drives below a device made of others (LVM, RAID, encryption), each in words.
     """
 
     name: str
@@ -81,9 +81,9 @@ class BlockDevice:
     members: tuple[str, ...] = ()
 
     def describe(self) -> dict[str, Any]:
-        """Say what identifies the device, JSON-able.
+        """Return what identifies the device, as JSON values.
 
-        Node and number may be others after the next start of the machine: ``volatile``.
+        Node and number may change at the next start of the machine, so they are ``volatile``.
         """
         return {
             "model": self.model,
@@ -100,7 +100,7 @@ class BlockDevice:
         }
 
     def hardware(self) -> str:
-        """Say in words what is known of the drive itself."""
+        """Return in words what is known about the drive itself."""
         facts = (
             (None, self.model),
             ("serial", self.serial),
@@ -110,10 +110,9 @@ class BlockDevice:
 
 
 def list_block_devices(roots: SystemRoots = THIS_MACHINE) -> list[BlockDevice]:
-    """List the whole drives of this machine that hold anything, ordered by name.
+    """List this machine's whole drives that are not empty, ordered by name.
 
-    Partitions are not listed; empty loop devices and card readers have size 0 and are left
-    out.
+    Partitions are not listed. Empty loop devices and card readers have size 0 and are left out.
     """
     block = roots.sys / "block"
     try:
@@ -130,7 +129,7 @@ def find_block_device(path: str | Path, roots: SystemRoots = THIS_MACHINE) -> Bl
     Raises
     ------
     UsageError
-        When `path` is no block device or the kernel does not describe it.
+        If `path` is no block device or the kernel does not describe it.
     """
     real = Path(os.path.realpath(path))
     try:
@@ -153,7 +152,7 @@ def block_device_by_number(
     Raises
     ------
     UsageError
-        When there is none: memory and network file systems have numbers without a device.
+        If there is none: memory and network file systems have numbers without a device.
     """
     for folder in _drives_and_partitions(roots):
         if text_of(folder / "dev") == number:
@@ -167,7 +166,7 @@ def _describe(folder: Path, roots: SystemRoots, path: str | None = None) -> Bloc
     number, sectors = text_of(folder / "dev"), text_of(folder / "size")
     if number is None or sectors is None or not sectors.isdigit():
         return None
-    # A partition's queue and hardware are its drive's.
+    # A partition has the queue and hardware of its drive.
     drive = folder.parent if (folder / "partition").exists() else folder
     noted = _noted_by_udev(drive, roots)
     scheduler = text_of(drive / "queue" / "scheduler") or ""
@@ -177,7 +176,7 @@ def _describe(folder: Path, roots: SystemRoots, path: str | None = None) -> Bloc
         name=folder.name,
         path=path or str(roots.dev / folder.name.replace("!", "/")),
         number=number,
-        # The kernel counts sectors of 512 bytes whatever the device's own block is.
+        # The kernel counts sectors of 512 bytes, whatever the device's block size.
         size_bytes=int(sectors) * SECTOR_BYTES,
         logical_block_bytes=int(block) if block.isdigit() else SECTOR_BYTES,
         model=_first(drive, "device/model", "device/name") or noted.get("ID_MODEL"),
@@ -232,7 +231,7 @@ def _drives_and_partitions(roots: SystemRoots) -> Iterator[Path]:
 
 
 def folders_of(name: str, roots: SystemRoots) -> list[Path]:
-    """Give the folder of the device and those of its partitions."""
+    """Return the folder of the device and those of its partitions."""
     for folder in _drives_and_partitions(roots):
         if folder.name == name:
             return [folder, *partitions_of(folder)]
@@ -240,19 +239,19 @@ def folders_of(name: str, roots: SystemRoots) -> list[Path]:
 
 
 def drive_of(name: str, roots: SystemRoots) -> str:
-    """Name the whole drive of a partition; any other device is one itself."""
+    """Return the whole drive of a partition; any other device is itself one."""
     folders = folders_of(name, roots)
     is_partition = bool(folders) and (folders[0] / "partition").exists()
     return folders[0].parent.name if is_partition else name
 
 
 def partitions_of(drive: Path) -> list[Path]:
-    """Give the folders of a drive's partitions."""
+    """Return the folders of a drive's partitions."""
     return [drive / name for name in children(drive) if (drive / name / "partition").exists()]
 
 
 def children(folder: Path) -> list[str]:
-    """Name what lies in a folder, in order; nothing where there is none."""
+    """Return the names in a folder, sorted; empty if it does not exist."""
     try:
         return sorted(entry.name for entry in folder.iterdir())
     except OSError:
@@ -272,13 +271,13 @@ class Mount:
 
 
 def mounts(roots: SystemRoots = THIS_MACHINE) -> list[Mount]:
-    """Read what this process sees mounted, in the kernel's order."""
+    """Read what is mounted in this process's view, in the kernel's order."""
     found = []
     for line in (text_of(roots.proc / "self" / "mountinfo") or "").splitlines():
         before, separator, after = line.partition(" - ")
         fields, source = before.split(" "), after.split(" ")
         if separator and len(fields) >= 6 and len(source) >= 2:
-            # The mount's own options, then the file system's; some stand in both.
+            # The mount's own options, then the file system's; some occur in both.
             options = [*fields[5].split(","), *",".join(source[2:3]).split(",")]
             found.append(
                 Mount(
@@ -294,10 +293,10 @@ def mounts(roots: SystemRoots = THIS_MACHINE) -> list[Mount]:
 
 
 def device_below(mount: Mount, roots: SystemRoots = THIS_MACHINE) -> BlockDevice | None:
-    """Find the device a file system lies on; `None` for network and layered file systems."""
+    """Find the device below a file system; `None` for network and layered file systems."""
     source = os.path.realpath(mount.source) if mount.source.startswith("/") else None
     for folder in _drives_and_partitions(roots):
-        # Btrfs mounts under a number of its own and is known by its source alone.
+        # Btrfs has its own numbers; only its source shows the device.
         if text_of(folder / "dev") == mount.number or str(roots.dev / folder.name) == source:
             return _describe(folder, roots)
     return None
@@ -313,7 +312,7 @@ def _first(folder: Path, *names: str) -> str | None:
 
 
 def text_of(path: Path) -> str | None:
-    """Read a file of the kernel's; `None` where there is none."""
+    """Read a file of the kernel's; `None` if it does not exist."""
     try:
         return path.read_text(errors="replace").strip()
     except OSError:

@@ -14,19 +14,19 @@ _LOGICAL_BLOCKS: Final = (512, 1024, 2048, 4096)
 
 
 def direct_block_bytes(path: Path, descriptor: int) -> int:
-    """Find the smallest read past the page cache that a file or device takes.
+    """Find the smallest read past the page cache that a file or device accepts.
 
     Parameters
     ----------
     path
-        As messages name it.
+        Its name in messages.
     descriptor
         Open for reading.
 
     Raises
     ------
     CannotAnswerError
-        When it takes none.
+        If it accepts none.
     """
     try:
         direct = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)

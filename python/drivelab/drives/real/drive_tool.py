@@ -1,4 +1,4 @@
-"""A drive's own commands, sent by the tool of its kind: nvme-cli, hdparm, sg3_utils, sdparm."""
+"""A drive's own commands, sent with its tool: nvme-cli, hdparm, sg3_utils, sdparm."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from drivelab.errors import RunError, TerminatedError
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: What speaks which commands.
+#: Tools by the command set of the drive.
 CommandSet = Literal["nvme", "ata", "scsi"]
 
 _PACKAGES: Final = {
@@ -36,20 +36,20 @@ _MOST_WORDS: Final = 200
 
 @dataclass(frozen=True)
 class Answer:
-    """What a tool said: its exit code and its text, complaints included."""
+    """A tool's answer: its exit code and its text, errors included."""
 
     code: int
     text: str
 
     @property
     def complaint(self) -> str:
-        """One line of why it failed."""
+        """Return one line on why it failed."""
         lines = [line.strip() for line in self.text.splitlines() if line.strip()]
         return (lines[-1] if lines else f"exit code {self.code}")[:_MOST_WORDS]
 
 
 def command_set(device: BlockDevice, roots: SystemRoots = THIS_MACHINE) -> CommandSet | None:
-    """Say which commands a whole drive speaks; `None` for one that has none of them."""
+    """Return which command set a whole drive has; `None` if it has none of these."""
     if re.fullmatch(r"nvme\d+n\d+", device.name):
         return "nvme"
     if re.fullmatch(r"sd[a-z]+", device.name):
@@ -59,15 +59,15 @@ def command_set(device: BlockDevice, roots: SystemRoots = THIS_MACHINE) -> Comma
 
 
 def controller_of(device: BlockDevice, roots: SystemRoots = THIS_MACHINE) -> tuple[Path, list[str]]:
-    """Give the node of an NVMe drive's controller, and its other namespaces.
+    """Return the node of an NVMe drive's controller, and its other namespaces.
 
-    The number in a namespace's name is its subsystem's, which need not be its controller's: the
-    kernel is asked.
+    The number in a namespace's name is its subsystem's, which may differ from its controller's, so
+    the kernel is asked.
 
     Raises
     ------
     RunError
-        When more than one controller leads to the drive, or it is not known which.
+        If several controllers lead to the drive, or the controller is not known.
     """
     parent = _parent(roots, device.name)
     if re.fullmatch(r"nvme-subsys\d+", parent.name):
@@ -86,31 +86,31 @@ def controller_of(device: BlockDevice, roots: SystemRoots = THIS_MACHINE) -> tup
 
 
 def _parent(roots: SystemRoots, name: str) -> Path:
-    """Give what a block device hangs on: of NVMe a controller, or a subsystem of several."""
+    """Return a block device's parent: for NVMe a controller, or a subsystem of several."""
     return (roots.sys / "block" / name / "device").resolve()
 
 
 def find_tool(name: str) -> str | None:
-    """Find a program; these live where only root's PATH looks."""
+    """Find a program; these are in folders that only root's PATH contains."""
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 
 
 def run_tool(name: str, *words: str | Path, seconds: float = _SHORT_SECONDS) -> Answer:
-    """Run a tool and wait for it, also when Drivelab is to stop meanwhile.
+    """Run a tool and wait for it, even if Drivelab should stop meanwhile.
 
     Parameters
     ----------
     name
-        Of the program.
+        Name of the program.
     words
         Its arguments.
     seconds
-        It is killed when it is not done by then.
+        The tool is killed after this time.
 
     Raises
     ------
     RunError
-        When it is missing, does not run, or is not done in time; says which package has it.
+        If it is missing, does not run, or takes too long; the error names its package.
     """
     path = find_tool(name)
     if path is None:
@@ -123,7 +123,7 @@ def run_tool(name: str, *words: str | Path, seconds: float = _SHORT_SECONDS) -> 
             text=True,
             errors="replace",
             stdin=subprocess.DEVNULL,
-            # Ctrl-C reaches Drivelab alone.
+            # Ctrl-C must reach only Drivelab.
             start_new_session=True,
         )
     except OSError as error:
@@ -135,7 +135,7 @@ def run_tool(name: str, *words: str | Path, seconds: float = _SHORT_SECONDS) -> 
             process.kill()
             raise RunError(f"{name} was not done within {seconds:g} s") from error
         except (KeyboardInterrupt, TerminatedError):
-            # A drive that is half erased, or has a password for it, is worse than waiting.
+            # A half-erased drive, or one with a password for it, is worse than waiting.
             process.wait()
             raise
     return Answer(process.returncode, text)

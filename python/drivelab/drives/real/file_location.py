@@ -1,6 +1,6 @@
-"""Where a file to measure lies: its real path, its file system, and the drive below.
+"""Where a file to measure is: its real path, its file system, and the drive below.
 
-Whatever is no regular file on a drive is refused here, before anything is opened.
+Anything but a regular file on a drive is refused here, before it is opened.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _KERNEL_FOLDERS: Final = ("/dev", "/proc", "/sys")
 
 @dataclass(frozen=True)
 class FileLocation:
-    """A path that may be opened or made, and what it lies on.
+    """A path that may be opened or created, and what is below it.
 
     Parameters
     ----------
     path
         Absolute, links resolved.
     exists
-        There is a regular file; otherwise only its folder exists.
+        Whether the file exists; otherwise only its folder does.
     mount
         The file system, if the kernel reports it.
     device
         The drive below; `None` for network and layered file systems.
     given
-        The path as the user wrote it, which may lead through links.
+        The path as the user wrote it, possibly through links.
     """
 
     path: Path
@@ -51,12 +51,12 @@ class FileLocation:
 
     @property
     def words(self) -> str:
-        """The path, and what the user wrote where that is another."""
+        """Return the path, and what the user wrote if that is different."""
         written = self.given is not None and os.path.abspath(self.given) != str(self.path)  # noqa: PTH100
         return f"{self.given} (that is {self.path})" if written else str(self.path)
 
     def describe(self) -> dict[str, Any]:
-        """Say what identifies the place, JSON-able."""
+        """Return what identifies the location, as JSON values."""
         mount = self.mount
         return {
             "file_system": None if mount is None else mount.file_system,
@@ -67,7 +67,7 @@ class FileLocation:
 
 
 def locate_file(name: str | Path, roots: SystemRoots = THIS_MACHINE) -> FileLocation:
-    """Resolve `name` and check that a file there would lie on a drive.
+    """Resolve `name` and check that a file there would be on a drive.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def locate_file(name: str | Path, roots: SystemRoots = THIS_MACHINE) -> FileLoca
     Raises
     ------
     UsageError
-        When it is no regular file, cannot become one, or lies in memory.
+        If it is no regular file, cannot become one, or is in memory.
     """
     given = Path(name)
     path = _resolve(given)
@@ -138,6 +138,6 @@ def _check_kind(path: Path) -> None:
 
 
 def _mount_of(path: Path, roots: SystemRoots) -> Mount | None:
-    """Find the mount that `path` lies on; of several at one point the last one counts."""
+    """Find the mount of `path`; of several at one point the last one counts."""
     under = [mount for mount in mounts(roots) if path.is_relative_to(mount.point)]
     return max(reversed(under), key=lambda mount: len(mount.point), default=None)

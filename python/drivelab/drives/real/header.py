@@ -1,7 +1,7 @@
 """What a report says about a real drive and its host, as far as the kernel reports it.
 
-Nobody but the drive knows its form factor, and few drives say it (SCSI's page B1, which SATA drives
-have too): where a field stays empty an operator fills it in.
+Only the drive knows its form factor, and few drives report it (SCSI's page B1, which SATA drives
+have too). An operator fills in fields that stay empty.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _FORM_FACTORS: Final = {1: "5.25 inch", 2: "3.5 inch", 3: "2.5 inch", 4: "1.8 inch"}
 _SMALLER: Final = 5
 _PAGE_B1_BYTES: Final = 8
-# Rotation rate 1 means that nothing turns; rates are 0x0401 to 0xFFFE.
+# Rotation rate 1 means no rotation; rates are 0x0401 to 0xFFFE.
 _LEAST_RATE: Final = 0x401
 _MOST_RATE: Final = 0xFFFE
 
@@ -36,16 +36,16 @@ _MOST_RATE: Final = 0xFFFE
 def drive_header(
     device: BlockDevice | None, place: FileLocation | None, roots: SystemRoots = THIS_MACHINE
 ) -> dict[str, str]:
-    """Say what drive is below a file or device.
+    """Return what drive is below a file or device.
 
     Parameters
     ----------
     device
-        The drive or partition; ``None`` where a file system has none.
+        The drive or partition; ``None`` if a file system has none.
     place
-        Where the file lies, of a file.
+        The file's location, for a file.
     roots
-        The kernel's view.
+        The kernel's view of devices.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def drive_header(
 
 
 def host_header(software: str, roots: SystemRoots = THIS_MACHINE) -> dict[str, str]:
-    """Say on which machine it is measured, with which software (fio's version and engine)."""
+    """Return the machine and software of a measurement (fio's version and engine)."""
     return {
         "host": _host(roots),
         "operating system": f"{_distribution()}{platform.system()} {platform.release()}",
@@ -87,10 +87,10 @@ def host_header(software: str, roots: SystemRoots = THIS_MACHINE) -> dict[str, s
 
 
 def kernel_s_view(device: BlockDevice) -> str:
-    """Say whether the kernel takes the drive for one with a write cache."""
+    """Return whether the kernel thinks that the drive has a write cache."""
     if device.write_cache is None:
         return ""
-    return f"as found ({device.write_cache} by the kernel's view, which is not the drive's word)"
+    return f"as found ({device.write_cache} according to the kernel; the drive was not asked)"
 
 
 def _drive_folder(device: BlockDevice, roots: SystemRoots) -> Path:
@@ -101,7 +101,7 @@ def _drive_folder(device: BlockDevice, roots: SystemRoots) -> Path:
 
 def _vendor(folder: Path) -> str:
     vendor = text_of(folder / "device" / "vendor") or ""
-    # SATA drives are "ATA" to the kernel, and PCI has numbers.
+    # The kernel's vendor of SATA drives is "ATA", and PCI has numbers.
     if vendor == "ATA":
         return ""
     if vendor.startswith("0x"):
@@ -141,7 +141,7 @@ def _driver(folder: Path) -> str:
 
 
 def _page_b1(folder: Path) -> tuple[int | None, str]:
-    """Read rotations a minute (0: none, `None`: unknown) and the form factor."""
+    """Read rotations per minute (0: none, `None`: unknown) and the form factor."""
     try:
         page = (folder / "device" / "vpd_pgb1").read_bytes()
     except OSError:
@@ -161,7 +161,7 @@ def _media(device: BlockDevice, rotation: int | None) -> str:
         return f"hard disk, {rotation} rotations a minute"
     if rotation == 0:
         return "solid state"
-    return "hard disk by the kernel's view" if device.rotational else "solid state"
+    return "hard disk according to the kernel" if device.rotational else "solid state"
 
 
 def _host(roots: SystemRoots) -> str:

@@ -1,8 +1,8 @@
-"""Which loop devices lie over which files.
+"""Which loop devices use which files.
 
-Root asks the driver, which knows the very file, whatever its path names by now. Everybody else has
-the path that the kernel shows, which may be of another container: one that leads nowhere counts as
-a file of the same name.
+Root can ask the driver, which knows the file itself, whatever its path names now. Other users have
+the path that the kernel shows, which may belong to another container. A path that leads nowhere
+counts as a file of the same name.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _DELETED: Final = " (deleted)"
 
 
 def backing_path(name: str, roots: SystemRoots = THIS_MACHINE) -> str | None:
-    """Give the path of the file or device behind the loop device `name`, as the kernel shows it.
+    """Return the path of the file or device behind the loop device `name`, as the kernel shows it.
 
-    `None` for whatever is no loop device, or an unused one. What was removed keeps its old path.
+    `None` if it is no loop device, or an unused one. A removed file keeps its old path.
     """
     try:
         text = (roots.sys / "block" / name / "loop" / "backing_file").read_bytes()
@@ -35,16 +35,16 @@ def backing_path(name: str, roots: SystemRoots = THIS_MACHINE) -> str | None:
 
 
 def loops_over(file: os.stat_result, path: str, roots: SystemRoots = THIS_MACHINE) -> list[str]:
-    """Name the loop devices over a file.
+    """Return the loop devices over a file.
 
     Parameters
     ----------
     file
-        Which file it is.
+        The file's device and inode.
     path
-        As it is named, for loop devices of whose file nothing but the path is known.
+        Its path, for loop devices of which only the path is known.
     roots
-        The kernel's view.
+        The kernel's view of devices.
     """
     found = []
     for name in children(roots.sys / "block"):
@@ -58,10 +58,10 @@ def loops_over(file: os.stat_result, path: str, roots: SystemRoots = THIS_MACHIN
 
 
 def _file_behind(name: str, backing: str, roots: SystemRoots) -> tuple[int, int] | None:
-    """Give device and inode of the file behind a loop device."""
-    told = _told_by_driver(roots.dev / name)
-    if told is not None:
-        return told
+    """Return device and inode of the file behind a loop device."""
+    found = _from_driver(roots.dev / name)
+    if found is not None:
+        return found
     try:
         status = Path(backing).stat()
     except (OSError, ValueError):
@@ -69,7 +69,7 @@ def _file_behind(name: str, backing: str, roots: SystemRoots) -> tuple[int, int]
     return status.st_dev, status.st_ino
 
 
-def _told_by_driver(node: Path) -> tuple[int, int] | None:
+def _from_driver(node: Path) -> tuple[int, int] | None:
     try:
         descriptor = os.open(node, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:

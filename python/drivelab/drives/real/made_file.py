@@ -1,13 +1,13 @@
-"""A file that Drivelab made: filled, kept true to its side file while it is measured, and removed.
+"""A file that Drivelab made: filled, tracked in its side file while measured, and removed.
 
 ::
 
     create ── first sectors, side file "filling" ── filled ── "ready"
     before a workload that writes: unchanged since?  ── "writing"
-    at the end: left as it is, "ready" again  |  removed, if its samples carry the key
+        at the end: kept, "ready" again  |  removed, if its samples carry the key
 
-While it is open the file is locked, and its times are noted after everything that Drivelab writes:
-a change in between is somebody else's.
+While it is open the file is locked, and its times are noted after everything that Drivelab writes.
+Any change in between was made by somebody else.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from drivelab.drives.real.side_file import (
 from drivelab.errors import RunError
 
 _FILL_BYTES: Final = 4 * 2**20
-#: Written before anything else, so that a file that was begun carries its key.
+#: Written before anything else, so that an unfinished file already carries its key.
 FIRST_BYTES: Final = 4096
-# Between two workloads a hard disk shall not seek for half a second.
+# Between two workloads a hard disk should not seek for half a second.
 _SAMPLES_BETWEEN: Final = 14
 _SAMPLES_AT_THE_END: Final = 64
 _TO_LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -55,10 +55,10 @@ class Written:
     Attributes
     ----------
     content
-        What its data looks like.
+        Kind of the data.
     buffers
-        Queue depth and the largest request in bytes where fio keeps its buffers; ``None`` where it
-        fills them anew.
+        Queue depth and the largest request in bytes if fio keeps its buffers; ``None`` if it
+        refills them.
     """
 
     content: str
@@ -66,22 +66,23 @@ class Written:
 
 
 class MadeFile:
-    """A file of Drivelab's own, open for writing and locked.
+    """A file that Drivelab made, open for writing and locked.
 
     Parameters
     ----------
     path
         Where it is, links resolved.
     folder
-        Descriptor of its folder, open as long as this is used.
+        Descriptor of its folder, open as long as this object is used.
     descriptor
-        Of the file.
+        Descriptor of the file.
     side
-        What its side file says, which was proved or was written just now.
+        Contents of its side file, which was checked or written just now.
     buffers_of
-        Gives what fio's buffers hold.
+        Returns what fio's buffers contain.
     times_tell
-        Whether a file's times change with the file and never later, as on network file systems.
+        Whether a file's times change with the file and never later, as they may on network file
+        systems.
     """
 
     def __init__(
@@ -106,16 +107,16 @@ class MadeFile:
 
     @property
     def can_be_known_again(self) -> bool:
-        """Whether its file system distinguishes a file from a later one with the same inode."""
+        """Return whether its file system can tell it from a later file with the same inode."""
         return self.side.generation is not None
 
     @property
     def mark(self) -> Mark:
-        """What fio is to write by."""
+        """Return the mark for fio's writes."""
         return Mark(self._content.tag.hex(), self._content.randseed)
 
     def known_since(self, known: tuple[int, int, int]) -> None:
-        """Take the times from before the file was proved, so that no later change is missed."""
+        """Take the times from before the file was checked, so that no later change is missed."""
         self._known = known
 
     def begin(self) -> None:
@@ -124,17 +125,17 @@ class MadeFile:
         Raises
         ------
         FileExistsError
-            When something has the side file's name and is none.
+            If something else has the side file's name.
         """
         stale = read_side(self.path, self._folder)
         if stale is not None and stale.key != self.side.key:
-            # Of a file that is gone; one that was being removed has a name that follows from it.
+            # From a file that is gone; one that was being removed has a name derived from it.
             self._remove_what_was_taken_away(stale)
         write_side(self.path, self._folder, self.side, first=stale is None)
         self._write(0, FIRST_BYTES)
 
     def allocate(self) -> None:
-        """Give the file its size; nothing is written."""
+        """Give the file its size without writing to it."""
         self._check_unchanged("it is not filled")
         try:
             os.posix_fallocate(self._descriptor, 0, self.side.size_bytes)
@@ -142,7 +143,7 @@ class MadeFile:
             self.after_writing()
 
     def fill(self) -> None:
-        """Write the whole file, and say that it is ready."""
+        """Write the whole file, and mark it as ready."""
         size_bytes = self.side.size_bytes
         for place in range(0, size_bytes, _FILL_BYTES):
             self._write(place, min(_FILL_BYTES, size_bytes - place))
@@ -150,17 +151,17 @@ class MadeFile:
         os.posix_fadvise(self._descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def keep(self) -> None:
-        """Say that the user wants the file to stay."""
+        """Note that the user wants to keep the file."""
         if not self.side.keep:
             self._say(replace(self.side, keep=True))
 
     def before_writing(self, written: Written) -> None:
-        """Check that nobody else changed the file, and say that a workload may from now on.
+        """Check that nobody else changed the file, and note that a workload may do so from now on.
 
         Raises
         ------
         RunError
-            When somebody did.
+            If somebody did.
         """
         self._check_unchanged("nothing more is written to it")
         if self._has_written:
@@ -171,17 +172,17 @@ class MadeFile:
             self._say(now)
 
     def after_writing(self) -> None:
-        """Note what the file looks like after something was written."""
+        """Note what the file looks like after writes."""
         if not self._is_over:
             self._known = times_of(self._descriptor)
 
     def end(self, *, remove: bool) -> None:
-        """Leave the file to whoever opens it next, or remove it.
+        """Leave the file for the next start, or remove it.
 
         Raises
         ------
         RunError
-            As `remove`; and when it was changed by something else, and so is left to nobody.
+            As `remove`; also if something else changed the file, which then nobody may use.
         """
         self._is_over = True
         if remove:
@@ -191,10 +192,10 @@ class MadeFile:
             self._settle()
 
     def _settle(self) -> None:
-        """Bring everything to the medium, and say how the file is left."""
+        """Flush everything to the medium, and note how the file is left."""
         left = as_left(self._descriptor, self.side)
         if left is None:
-            # Times that tell nothing: whoever opens it next reads all of it.
+            # Its times show nothing, so the next start reads all of it.
             self._say(self.side.unsettled())
         else:
             self._say(replace(self.side, state="ready", left=left))
@@ -205,7 +206,7 @@ class MadeFile:
         Raises
         ------
         RunError
-            When somebody did: the file stays, and this says why.
+            If somebody did: the file stays, and the error says why.
         """
         if self._is_named(self.path.name):
             self._check_unchanged("it is not removed")
@@ -219,7 +220,7 @@ class MadeFile:
             remove_side(self.path, self._folder)
 
     def _check_samples(self, most: int, consequence: str) -> None:
-        """Look whether sampled sectors carry the key."""
+        """Check that sampled sectors carry the key."""
         size_bytes = os.fstat(self._descriptor).st_size
         filling = self.side.state == "filling"
         if filling and size_bytes == 0:
@@ -230,19 +231,19 @@ class MadeFile:
             found = Evidence(self._descriptor, self.side, self._buffers_of, whole).samples(most)
             may_be_zero = filling or "zero" in self.side.contents
             foreign = bool(found.foreign or (found.zero and not may_be_zero))
-            # The first sectors come before everything else.
+            # The first sectors come before all others.
             foreign = foreign or (filling and not found.keyed)
         if foreign:
             raise RunError(f"{self.path} contains data that Drivelab did not write; {consequence}")
 
     def _unlink(self) -> None:
-        """Remove the name, unless another file took it in this very moment."""
+        """Remove the name, unless another file has just taken it."""
         away = hidden_name(self.path.name, self.side.key, "removed")
         os.rename(self.path.name, away, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         if self._is_named(away):
             os.unlink(away, dir_fd=self._folder)
             return
-        # As it was; should the name be taken again by now, both files are still there.
+        # Put it back; if the name has been taken again by now, both files still exist.
         with contextlib.suppress(FileExistsError):
             os.link(
                 away,
@@ -265,7 +266,7 @@ class MadeFile:
             )
 
     def _remove_what_was_taken_away(self, stale: Side) -> None:
-        """Finish the removal of an earlier file that a kill cut short."""
+        """Finish the removal of an earlier file that a kill interrupted."""
         away = hidden_name(self.path.name, stale.key, "removed")
         with contextlib.suppress(OSError):
             descriptor = os.open(away, _TO_LOOK, dir_fd=self._folder)
@@ -286,13 +287,13 @@ class MadeFile:
             self.after_writing()
 
     def _has_side(self) -> bool:
-        """Whether the side file is there, and no other file of that name."""
+        """Return whether the side file is there, and no other file of that name."""
         found = read_side(self.path, self._folder)
         return found is not None and found.key == self.side.key
 
     def _say(self, side: Side) -> None:
         try:
-            # What lies there and is not the side file is somebody else's.
+            # Another file of that name belongs to somebody else.
             write_side(self.path, self._folder, side, first=not self._has_side())
         except FileExistsError as error:
             raise RunError(f"{side_path(self.path)} was replaced by something else") from error

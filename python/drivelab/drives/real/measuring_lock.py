@@ -1,7 +1,7 @@
-"""The locks that keep a second Drivelab off a file or device while it is measured.
+"""The locks that keep a second Drivelab away from a file or device while it is measured.
 
-A loop device and the file it lies over are one drive under two names. So the file is locked too,
-and before the loop device: two loop devices over one file meet at the file.
+A loop device and the file below it are one drive with two names. So the file is locked too, and
+before the loop device: two loop devices over one file conflict at the file.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _NO_LOCKS: Final = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errn
 def lock_to_measure(path: Path, descriptor: int) -> None:
     """Lock an open file or device; the lock lasts until every copy of the descriptor is closed.
 
-    On a whole drive udev keeps off as well while it is held.
+    While a whole drive is locked, udev does not touch it either.
 
     Raises
     ------
     UsageError
-        When another process has it.
+        If another process has it.
     OSError
-        When locking fails in another way than that there are no locks.
+        If locking fails for another reason than missing support for locks.
     """
-    # After a kill the last fio may still hold the lock until its run time is over.
+    # After a kill the last fio may still have the lock until its run time is over.
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
@@ -61,25 +61,25 @@ def lock_to_measure(path: Path, descriptor: int) -> None:
 
 
 def lock_below(device: BlockDevice, roots: SystemRoots = THIS_MACHINE) -> list[int]:
-    """Lock what a loop device lies over, from the bottom up.
+    """Lock what a loop device is based on, from the bottom up.
 
     Parameters
     ----------
     device
-        Any device; below most of them there is nothing to lock.
+        Any device; most have nothing below to lock.
     roots
         The kernel's view.
 
     Returns
     -------
     list of int
-        Descriptors, to be closed when the device is. What was removed, or belongs to somebody who
-        lets nobody read it, is under no name by which it could be measured here, and not locked.
+        Descriptors, to be closed with the device. Files that were removed, or that this user cannot
+        read, cannot be named and measured here and are not locked.
 
     Raises
     ------
     UsageError
-        When another process measures it.
+        If another process measures it.
     """
     loop = drive_of(device.name, roots)
     path = backing_path(loop, roots)

@@ -1,7 +1,8 @@
-"""Paths are opened once, without following a link, so that what was checked is what is used.
+"""Open paths once, without following links, so that what was checked is what is used.
 
-A path is resolved before it is opened, and its owner may swap any part of it for a link in
-between. So nothing here follows one: a resolved path has none, and one that turns up is refused.
+A path is resolved before it is opened, and its owner may replace any part of it with a link in
+between. So nothing here follows one: a resolved path has no links, and one that turns up is
+refused.
 
 ::
 
@@ -9,7 +10,7 @@ between. So nothing here follows one: a resolved path has none, and one that tur
     ├────────────────┘ │
     open_folder        open_in: found by O_PATH, which reads and waits for nothing
                        │
-                       opened: the very file that was found and looked at
+                                              opened: the very file that was found and checked
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Final
 _OPENAT2: Final = 437
 _RESOLVE_NO_SYMLINKS: Final = 0x04
 _FOLDER: Final = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
-# An older kernel does not know it; a container's filter may refuse what it does not know.
+# An older kernel does not know it; a container's filter may refuse calls that it does not know.
 _NOT_THERE: Final = frozenset({errno.ENOSYS, errno.EPERM, errno.EINVAL, errno.E2BIG})
 
 
@@ -42,12 +43,12 @@ def open_folder(path: Path) -> int:
     Returns
     -------
     int
-        A descriptor (``O_PATH``) to look names up in.
+        A descriptor (``O_PATH``) for looking up names.
 
     Raises
     ------
     OSError
-        When there is no such folder; ``ELOOP`` or ``ENOTDIR`` when a part of the path is a link.
+        If there is no such folder; ``ELOOP`` or ``ENOTDIR`` if a part of the path is a link.
     """
     try:
         return _open_at_once(path)
@@ -86,7 +87,7 @@ def _system_call() -> Callable[[int, int, bytes, bytes, int], int]:
 
 
 def _open_by_parts(path: Path) -> int:
-    """Open one folder in the other: as `_open_at_once`, on a kernel that has no such call."""
+    """Open one folder inside the other, as `_open_at_once`, on a kernel without that call."""
     folder = os.open(path.anchor, _FOLDER)
     for name in path.parts[1:]:
         try:
@@ -103,44 +104,44 @@ def open_in(folder: int, name: str, flags: int, mode: int = 0o600) -> int:
     Parameters
     ----------
     folder
-        Of `open_folder`.
+        Descriptor from `open_folder`.
     name
-        One name, no path.
+        A single name, not a path.
     flags, mode
-        As for `os.open`. A FIFO is not waited for.
+        As for `os.open`. It does not wait for a FIFO.
 
     Raises
     ------
     OSError
-        When that fails; ``ELOOP`` for a link.
+        If opening fails; ``ELOOP`` for a link.
     """
     how = flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     return os.open(name, how, mode, dir_fd=folder)
 
 
 def find_in(folder: int, name: str) -> int:
-    """Open what has this name in a folder to be looked at alone (``O_PATH``).
+    """Open this name in a folder only to look at it (``O_PATH``).
 
-    Nothing is read and no driver is asked: it may be a device, a FIFO, or a link, to be told by
-    `os.fstat`. `opened` makes a descriptor of it to read or to write by.
+    Nothing is read and no driver is asked: it may be a device, a FIFO, or a link, which `os.fstat`
+    shows. `opened` makes a descriptor for reading or writing from it.
     """
     return open_in(folder, name, os.O_PATH)
 
 
 def folder_reason(error: OSError) -> str:
-    """Say why `open_folder` did not open a folder."""
+    """Return why `open_folder` did not open a folder."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
         return "a part of its path was replaced by a link or a file in this very moment"
     return error.strerror or str(error)
 
 
 def opened(found: int, flags: int) -> int:
-    """Open what a descriptor leads to, whatever its path names by now."""
+    """Open what a descriptor leads to, whatever its path names now."""
     return os.open(f"/proc/self/fd/{found}", flags | os.O_CLOEXEC)
 
 
 def leads_to(folder: int, name: str, descriptor: int) -> bool:
-    """Whether a name in a folder is that of an open file."""
+    """Return whether a name in a folder is that of an open file."""
     try:
         now = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""Whether a file is the one that Drivelab made, with nothing in it that anybody else wrote.
+"""Whether a file is the one that Drivelab made, and nobody else wrote to it.
 
 A name, an inode and a size prove nothing: a copy over the file keeps all three. So a file is ours
-only if all of this holds, and what cannot be told counts against it:
+only if all of the following is true, and what cannot be checked counts as false:
 
 =============  ==================================  ===============================================
 state          identity                            content
@@ -12,8 +12,8 @@ state          identity                            content
 ``filling``    inode, generation, size             every sector carries the key or is yet empty
 =============  ==================================  ===============================================
 
-``writing`` is what a killed run leaves: its last write is of no known time. What carries the key is
-told in ``crates/workload/src/keyed_content.rs``.
+A killed run leaves ``writing``: the time of its last write is not known.
+``crates/workload/src/keyed_content.rs`` defines how content carries the key.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ SECTOR_BYTES: Final = 512
 _SAMPLES: Final = 64
 _CHUNK_BYTES: Final = 4 * 2**20
 _SECOND_NS: Final = 10**9
-# The slowest clock of a kernel ticks a hundred times a second.
+# The slowest kernel clock ticks a hundred times per second.
 _TICK_NS: Final = 20_000_000
-# More takes some seconds, and somebody waits.
+# More takes some seconds, and the user waits.
 _QUICKLY_READ_BYTES: Final = 2**30
 _FOREIGN: Final = "it contains data that Drivelab did not write"
 
-#: Gives what fio's buffers of a seed, a queue depth and a size of requests hold, in pieces.
+#: Yields what fio's buffers contain for a seed, a queue depth and a request size, in pieces.
 BuffersOf = Callable[[int, int, int], Iterator[bytes]]
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Sectors that carry the key, that hold nothing but zeroes, and all others."""
+    """Numbers of sectors that carry the key, that contain only zeroes, and of all others."""
 
     keyed: int
     zero: int
@@ -60,18 +60,18 @@ class Counted:
 
 
 class Evidence:
-    """What the content of an open file says of who wrote it.
+    """What the content of an open file shows about who wrote it.
 
     Parameters
     ----------
     descriptor
         The file, open for reading.
     side
-        What its side file says.
+        Contents of its side file.
     buffers_of
-        Gives the content of fio's buffers, where there is a fio to ask.
+        Returns the content of fio's buffers, if fio is available.
     size_bytes
-        How much of the file there is, whole sectors; unless given as much as was made.
+        Size of the file in whole sectors; default: the size it was made with.
     """
 
     def __init__(
@@ -89,11 +89,11 @@ class Evidence:
         self._learned = False
 
     def all_sectors(self) -> Counted:
-        """Read the whole file, or up to where something foreign is found."""
+        """Read the whole file, or up to the first sector that is not ours."""
         return self._counted(range(0, self._size_bytes, _CHUNK_BYTES), _CHUNK_BYTES)
 
     def samples(self, most: int = _SAMPLES) -> Counted:
-        """Read some sectors: the first, the last, and at `most` so many that the key chooses."""
+        """Read some sectors: the first, the last, and up to `most` that the key chooses."""
         return self._counted(self._places(most), SECTOR_BYTES)
 
     def digest(self) -> str:
@@ -127,7 +127,7 @@ class Evidence:
         return total
 
     def _learn(self) -> bool:
-        """Learn what fio's buffers hold, once, where a file was written from any."""
+        """Learn what fio's buffers contain, once, if the file was written from any."""
         if self._learned or self._buffers_of is None or not self._side.buffers:
             return False
         self._learned = True
@@ -148,18 +148,18 @@ class Evidence:
 
 
 def as_left(descriptor: int, side: Side) -> AsLeft | None:
-    """Note how a file is left, once all that was written is on the medium.
+    """Return how a file is left, after all that was written is on the medium.
 
     Returns
     -------
     AsLeft or None
-        ``None`` where the file system's times are too coarse to tell a later change.
+        ``None`` if the file system's times are too coarse to show a later change.
     """
     os.fsync(descriptor)
     status = os.fstat(descriptor)
     if status.st_ctime_ns % _SECOND_NS == 0:
         return None
-    # What is written from now on shall have another time: a kernel may count in ticks.
+    # Later writes must have another time, but a kernel may count in ticks.
     while abs(time.time_ns() - status.st_ctime_ns) < _TICK_NS:
         time.sleep(_TICK_NS / _SECOND_NS / 4)
     samples = Evidence(descriptor, side, None).digest()
@@ -167,20 +167,20 @@ def as_left(descriptor: int, side: Side) -> AsLeft | None:
 
 
 def times_of(descriptor: int) -> tuple[int, int, int]:
-    """Return when a file was changed, when its content was, in ns, and its size."""
+    """Return when a file and its content were last changed, in ns, and its size."""
     status = os.fstat(descriptor)
     return status.st_ctime_ns, status.st_mtime_ns, status.st_size
 
 
 def why_not_ours(descriptor: int, side: Side, buffers_of: BuffersOf | None = None) -> str | None:
-    """Say why an open file is not known to be as Drivelab left it; ``None`` when it is.
+    """Return why an open file may not be as Drivelab left it; ``None`` if it is.
 
     Parameters
     ----------
     descriptor
         The file, open for reading.
     side
-        What its side file says.
+        Contents of its side file.
     buffers_of
         See `Evidence`.
     """
@@ -195,7 +195,7 @@ def _other_identity(descriptor: int, side: Side) -> str | None:
     generation, status = generation_of(descriptor), os.fstat(descriptor)
     if side.generation is None or generation is None:
         return "its file system does not distinguish a file from a later one with the same inode"
-    # A side file of another user's may say anything.
+    # Another user's side file may contain anything.
     then, now = (side.owner, side.inode, side.generation), (status.st_uid, status.st_ino)
     if then != (*now, generation):
         return "another file has its name by now"

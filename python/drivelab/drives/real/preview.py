@@ -1,7 +1,7 @@
-"""What a real drive could be asked for, found without making, writing or locking anything.
+"""What a real drive could be asked for, without making, writing or locking anything.
 
-Files and devices are opened for reading only, and fio is not needed. What would be refused when
-the drive is opened in earnest is refused here with the same words, as far as reading shows.
+Files and devices are opened only for reading, and fio is not needed. What opening the drive would
+refuse is refused here in the same words, as far as reading shows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from drivelab.drives.real.target_file import (
 from drivelab.errors import UsageError
 from drivelab.workloads.workload import Workload
 
-# Where the drive below does not say it: more than any drive needs.
+# If the drive below does not report it: more than any drive needs.
 _ASSUMED_BLOCK_BYTES: Final = 4096
 
 
@@ -45,15 +45,15 @@ class RealPreview:
     Attributes
     ----------
     name
-        As the user named it.
+        Name as the user gave it.
     capacity_bytes
         Bytes that workloads may address.
     block_bytes
         Requests are multiples of this.
     block_assumed
-        Whether nothing could be read to find that out, because the file is yet to be made.
+        Whether the block size is assumed, because the file does not exist yet.
     file_bytes
-        Size of the file that would be made and filled; 0 where there is one.
+        Size of the file that would be made and filled; 0 if it exists.
     write_refusal
         Why it may only be read, or `None`.
     """
@@ -67,7 +67,7 @@ class RealPreview:
     kind: Literal["real"] = "real"
 
     def check(self, workload: Workload) -> None:
-        """Raise as the opened drive would for `workload`."""
+        """Raise for `workload` as the opened drive would."""
         check_on_drive(
             workload, self.name, self.capacity_bytes, self.block_bytes, self.write_refusal
         )
@@ -86,7 +86,7 @@ def preview_real_drive(
     Raises
     ------
     UsageError
-        When the path cannot be measured, with the reason and what to do.
+        If the path cannot be measured; the error gives the reason and a remedy.
     """
     if Path(name).is_block_device():
         return _preview_device(name, size_bytes, keep, allow_destructive, roots)
@@ -145,7 +145,7 @@ def _preview_file(
 
 
 def _buffers() -> BuffersOf | None:
-    """Give what fio's buffers hold, where there is a fio: without one less can be proved."""
+    """Return what fio's buffers contain if there is a fio; without one less can be proved."""
     try:
         return buffers_with(find_fio())
     except UsageError:

@@ -1,4 +1,4 @@
-"""Bringing a real drive back to how it left the factory, by its own command.
+"""Purge a real drive with its own command, so that it is as new from the factory.
 
 ::
 
@@ -6,10 +6,11 @@
         │
         a whole drive of the method's kind, alone on its controller, that may be written
         │
-        the drive's command, and what the drive says of it ──► done, refused or unavailable
+                the drive's command, and what the drive reports about it ──► done, refused or
+                unavailable
 
-What is none of the drive's own commands is no purge: a file that is made anew, ``blkdiscard``,
-zeroes written over everything.
+Anything other than the drive's own commands is no purge: recreating a file, ``blkdiscard``,
+overwriting with zeroes.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from drivelab.errors import RunError, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Between the command that erases and the one that sets a password no other can come; it is told,
-#: because a drive that loses power meanwhile asks for it.
+#: The erase command must directly follow the one that sets a password. The password is published,
+#: because a drive that loses power in between asks for it.
 ATA_PASSWORD: Final = "drivelab"  # noqa: S105
 # A hard disk of 30 TB takes two days.
 _LONGEST_SECONDS: Final = 3 * 86400.0
@@ -40,7 +41,7 @@ _SANITIZE_GOES_ON: Final = 2
 
 
 class _RefusedError(RunError):
-    """The drive said no."""
+    """The drive refused."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,12 @@ class PurgeMethod:
     Attributes
     ----------
     words
-        How a report calls it.
+        Its name in a report.
     speaks
-        Which drives have it.
+        The command set that a drive needs for it.
     erase
-        Does it; raises `RunError` where that is not possible, `_RefusedError` where the drive
-        does not.
+        Carries it out; raises `RunError` if that is not possible, `_RefusedError` if the drive
+        refuses.
     """
 
     words: str
@@ -65,12 +66,12 @@ class PurgeMethod:
 
 def _erase_by_format(device: BlockDevice, roots: SystemRoots) -> None:
     _alone_on_controller(device, roots)
-    _told("nvme", "format", device.path, "--ses=1", "--force", f"--timeout={_MILLISECONDS}")
+    _send("nvme", "format", device.path, "--ses=1", "--force", f"--timeout={_MILLISECONDS}")
 
 
 def _erase_by_sanitize(device: BlockDevice, roots: SystemRoots) -> None:
     controller = _alone_on_controller(device, roots)
-    _told("nvme", "sanitize", str(controller), "--sanact=2")
+    _send("nvme", "sanitize", str(controller), "--sanact=2")
     end = time.monotonic() + _LONGEST_SECONDS
     while True:
         answer = run_tool("nvme", "sanitize-log", str(controller))
@@ -103,11 +104,11 @@ def _erase_by_ata(device: BlockDevice, _: SystemRoots) -> None:
             "thaws when the machine sleeps and wakes, or when it is plugged in while it runs"
         )
     as_user = ("--user-master", "u")
-    _told("hdparm", *as_user, "--security-set-pass", ATA_PASSWORD, device.path)
+    _send("hdparm", *as_user, "--security-set-pass", ATA_PASSWORD, device.path)
     try:
-        _told("hdparm", *as_user, "--security-erase", ATA_PASSWORD, device.path)
+        _send("hdparm", *as_user, "--security-erase", ATA_PASSWORD, device.path)
     except BaseException as error:
-        # After an erase that was done there is none any more, and nothing to undo.
+        # After a successful erase there is no password any more, and nothing to undo.
         undo = run_tool("hdparm", *as_user, "--security-disable", ATA_PASSWORD, device.path)
         if not isinstance(error, RunError):
             raise
@@ -116,8 +117,8 @@ def _erase_by_ata(device: BlockDevice, _: SystemRoots) -> None:
 
 
 def _erase_by_scsi(device: BlockDevice, _: SystemRoots) -> None:
-    # "quick" leaves out the seconds in which a person may change their mind.
-    _told("sg_format", "--format", "--quick", device.path)
+    # "quick" skips the seconds in which a person may change their mind.
+    _send("sg_format", "--format", "--quick", device.path)
 
 
 _MILLISECONDS: Final = 2**31 - 1
@@ -130,12 +131,12 @@ METHODS: Final[dict[str, PurgeMethod]] = {
 
 
 def check_method(name: str, allow_destructive: str | None) -> PurgeMethod:
-    """Give a method by its name.
+    """Return a method by its name.
 
     Raises
     ------
     UsageError
-        When there is none of that name, or nothing may be overwritten.
+        If no method has this name, or nothing may be overwritten.
     """
     if name not in METHODS:
         raise UsageError(f"--purge={name}; allowed: {', '.join(METHODS)}")
@@ -161,11 +162,11 @@ def purge_drive(
     device
         The device; ``None`` for a file.
     method
-        What the user named; ``None`` for nothing.
+        The method that the user named; ``None`` for none.
     is_whole
-        Whether it is a drive, no file, partition or loop device.
+        Whether it is a drive, not a file, partition or loop device.
     roots
-        The kernel's view.
+        The kernel's view of devices.
     """
     if method is None:
         return Purge("unavailable", "", "no command of the drive's own was named (--purge)")
@@ -173,7 +174,7 @@ def purge_drive(
         return Purge(
             "unavailable",
             method.words,
-            "only a whole drive can be purged, no file, partition, loop device or array",
+            "only a whole drive can be purged, not a file, partition, loop device or array",
         )
     speaks = command_set(device, roots)
     if speaks != method.speaks:
@@ -197,8 +198,8 @@ def _alone_on_controller(device: BlockDevice, roots: SystemRoots) -> Path:
     return controller
 
 
-def _told(tool: str, *words: str) -> None:
-    """Send a command that may take days; `_RefusedError` when the drive does not do it."""
+def _send(tool: str, *words: str) -> None:
+    """Send a command that may take days; `_RefusedError` if the drive refuses it."""
     answer = run_tool(tool, *words, seconds=_LONGEST_SECONDS)
     if answer.code:
         raise _RefusedError(f"{tool}: {answer.complaint}")

@@ -1,4 +1,4 @@
-"""Which named drives lie on the same hardware, so that measuring both at once would spoil both."""
+"""Find named drives on the same hardware, which would disturb each other."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from drivelab.drives.real.file_location import locate_file
 def sharing_pair(
     names: Sequence[str], roots: SystemRoots = THIS_MACHINE
 ) -> tuple[str, str, str] | None:
-    """Find two drives that lie on the same hardware.
+    """Find two drives on the same hardware.
 
     Parameters
     ----------
     names
-        As a user writes them; simulated ones share nothing.
+        Names as users write them; simulated drives share nothing.
     roots
-        The kernel's view.
+        The kernel's view of devices.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def sharing_pair(
     Raises
     ------
     UsageError
-        When a name is no device and no file on a drive.
+        If a name is neither a device nor a file on a drive.
     """
     below = {name: hardware_of(name, roots) for name in names if kind_of(name) == "real"}
     for one, other in combinations(below, 2):
@@ -51,9 +51,9 @@ def sharing_pair(
 
 
 def hardware_of(name: str, roots: SystemRoots = THIS_MACHINE) -> frozenset[str]:
-    """Name the drives that a device, or a file's file system, lies on.
+    """Return the drives below a device or a file's file system.
 
-    Where no drive is known (network and layered file systems) it is the file system.
+    If no drive is known (network and layered file systems), return the file system.
     """
     path = Path(os.path.realpath(name))
     try:
@@ -75,7 +75,7 @@ def _bottom(device: BlockDevice, roots: SystemRoots) -> frozenset[str]:
 
 
 def _drives_below(name: str, roots: SystemRoots) -> set[str]:
-    """Follow a partition to its drive, and what is made of others to those."""
+    """Follow a partition to its drive, and a device made of others to those."""
     folders = folders_of(name, roots)
     if not folders:
         return {name}

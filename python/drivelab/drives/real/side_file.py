@@ -1,7 +1,7 @@
-"""The side file ``PATH.drivelab.json``: what Drivelab knows of a file that it made.
+"""The side file ``PATH.drivelab.json``: what Drivelab knows about a file that it made.
 
-It holds the key of the file's content and says in what state the file was left. It proves nothing:
-whether a file is still the one that was made is settled by `drivelab.drives.real.ownership`.
+It contains the key of the file's content and the state in which the file was left. It proves
+nothing: `drivelab.drives.real.ownership` decides whether a file is still the one that was made.
 
 ::
 
@@ -10,8 +10,8 @@ whether a file is still the one that was made is settled by `drivelab.drives.rea
     made        times,    may have
                 samples   changed it
 
-Every change is a new file under an unguessable name that takes the old one's place, so a kill
-leaves either the old or the new, and no link that lies there is followed.
+Every change is a new file under an unguessable name that replaces the old one. So a kill leaves
+either the old or the new one, and links at that name are not followed.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _LAYOUT: Final = 2
 _KEY_BYTES: Final = 32
 _LEAST_FILE_BYTES: Final = 2**20
 _FILE_BLOCK_BYTES: Final = 4096
-# None covers another, and each is a power of two or near the most memory: fewer than a hundred.
+# No entry covers another, and each is a power of two or near the most memory: fewer than a hundred.
 _MOST_BUFFERS: Final = 100
 _MOST_DEPTH: Final = 1024
-# It has some hundred bytes, and a line for each of a few dozen sizes of buffers.
+# It has some hundred bytes, and one line for each of a few dozen buffer sizes.
 _MOST_BYTES: Final = 65_536
-# ioctl FS_IOC_GETVERSION: an inode that is used again for another file gets a new one.
+# ioctl FS_IOC_GETVERSION: an inode that is reused for another file gets a new one.
 _GET_GENERATION: Final = 0x80087601
 
 State = Literal["filling", "ready", "writing"]
@@ -51,12 +51,12 @@ State = Literal["filling", "ready", "writing"]
 
 @dataclass(frozen=True)
 class AsLeft:
-    """How a file was when Drivelab last had it.
+    """The state of a file when Drivelab last had it.
 
     Attributes
     ----------
     changed_ns, modified_ns
-        The file system's times of its last change and of that of its content.
+        The file system's times of its last change and of its content's last change, ns.
     samples
         Digest of some sectors, in hexadecimal digits.
     """
@@ -68,28 +68,28 @@ class AsLeft:
 
 @dataclass(frozen=True)
 class Side:
-    """What a side file says.
+    """The contents of a side file.
 
     Attributes
     ----------
     state
-        See the module.
+        See the diagram above.
     keep
-        The user wants the file to stay.
+        Whether the user wants to keep the file.
     size_bytes
-        How long it was made.
+        The size with which it was made.
     key
-        Of its content, 32 bytes.
+        Key of its content, 32 bytes.
     inode, generation
-        Which file it is; see `file_key`.
+        Identity of the file; see `file_key`.
     left
         How it was left; ``None`` while it is filled.
     buffers
-        Queue depth and bytes of a request of which fio had buffers that it kept, the largest.
+        Queue depth and request size of the largest buffers that fio kept, in bytes.
     contents
-        What kinds of content workloads have written.
+        Kinds of content that workloads have written.
     owner
-        Whose the side file is, the user's number; -1 of one that was not read.
+        User number of the side file's owner; -1 if it was not read from a file.
     """
 
     state: State
@@ -105,13 +105,13 @@ class Side:
 
     @classmethod
     def of_new(cls, descriptor: int, size_bytes: int, *, keep: bool) -> Self:
-        """Begin the side file of a file that was just made, with a key of its own."""
+        """Return the side file of a new file, with its own key."""
         key = secrets.token_bytes(_KEY_BYTES)
         inode, generation = os.fstat(descriptor).st_ino, generation_of(descriptor)
         return cls("filling", keep, size_bytes, key, inode, generation)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the file holds."""
+        """Return the contents of the file."""
         left = self.left
         return {
             "made_by": "drivelab",
@@ -134,7 +134,7 @@ class Side:
 
     @classmethod
     def from_json(cls, data: Any) -> Self | None:
-        """Read what `to_json` wrote; ``None`` where it is anything else."""
+        """Read what `to_json` wrote; ``None`` for anything else."""
         with contextlib.suppress(KeyError, TypeError, ValueError):
             left = data["left"]
             side = cls(
@@ -153,11 +153,11 @@ class Side:
         return None
 
     def writing(self, content: str, buffers: tuple[int, int] | None) -> Self:
-        """Say that a workload with such content, in such buffers of fio's, may change the file."""
+        """Note that a workload with this content, in these fio buffers, may change the file."""
         contents = tuple(sorted({*self.contents, content}))
         pairs = self.buffers
         if buffers is not None and not any(_covers(pair, buffers) for pair in pairs):
-            # By powers of two, so that a campaign changes it a few times and not each time.
+            # In powers of two, so that a campaign changes it only a few times.
             wider = (_power_of_two(buffers[0]), _power_of_two(buffers[1]))
             if wider[0] * wider[1] > MAX_BUFFER_BYTES:
                 wider = buffers
@@ -165,7 +165,7 @@ class Side:
         return replace(self, state="writing", contents=contents, buffers=pairs)
 
     def unsettled(self) -> Self:
-        """Say that all of the file has to be read before it is known again."""
+        """Note that all of the file must be read before it is recognised again."""
         nothing = AsLeft(0, 0, "")
         return replace(self, state="writing", left=self.left or nothing)
 
@@ -205,30 +205,30 @@ def _power_of_two(number: int) -> int:
 
 
 def side_path(path: Path) -> Path:
-    """Name the side file of `path`."""
+    """Return the path of the side file of `path`."""
     return path.with_name(path.name + SUFFIX)
 
 
 def removing(path: Path) -> str:
-    """Give the shell's command that removes a file that was made, with its side file."""
+    """Return the shell command that removes a file that was made and its side file."""
     return shlex.join(["rm", str(path), str(side_path(path))])
 
 
 def hidden_name(name: str, key: bytes, purpose: str) -> str:
-    """Name a file beside `name` for a moment, as nobody can guess who has not the key."""
+    """Return a temporary name next to `name` that nobody can guess without the key."""
     drawn = hashlib.blake2b(purpose.encode(), digest_size=8, key=key).hexdigest()
     return f".{name}.{drawn}"
 
 
 def read_side(path: Path, folder: int | None = None) -> Side | None:
-    """Read the side file of `path`; `None` when there is none that this version wrote.
+    """Read the side file of `path`; `None` if there is none that this version wrote.
 
     Parameters
     ----------
     path
-        The file that it is of.
+        The file that it belongs to.
     folder
-        The descriptor of its folder, where that is open.
+        The descriptor of its folder, if that is open.
     """
     name = side_path(path)
     try:
@@ -258,21 +258,21 @@ def write_side(path: Path, folder: int, side: Side, *, first: bool = False) -> N
     Parameters
     ----------
     path, folder
-        The file that it is of, and the descriptor of its folder.
+        The file that it belongs to, and the descriptor of its folder.
     side
-        What it is to say.
+        The new contents.
     first
-        There is none yet: what lies there is somebody else's.
+        Whether none exists yet: an existing file would be somebody else's.
 
     Raises
     ------
     FileExistsError
-        When it is the first one, and something has the name.
+        If it is the first one and something has the name.
     OSError
-        When it cannot be written; an older one stays.
+        If it cannot be written; an older one stays.
     """
     name = side_path(path).name
-    # Nobody knows the key, so nobody can take the name; what a kill left there is ours.
+    # Nobody knows the key, so nobody else can take the name; what a kill left there is ours.
     draft = hidden_name(name, side.key, "draft")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(draft, dir_fd=folder)
@@ -295,13 +295,13 @@ def write_side(path: Path, folder: int, side: Side, *, first: bool = False) -> N
 
 
 def _claim(draft: str, name: str, folder: int) -> None:
-    """Give a draft a name that nobody has."""
+    """Give a draft an unused name."""
     try:
         os.link(draft, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
         raise
     except OSError:
-        # A file system without hard links: the name first, then what it is to hold.
+        # Without hard links: first reserve the name, then write the contents.
         how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         os.close(os.open(name, how, 0o600, dir_fd=folder))
         os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -310,21 +310,21 @@ def _claim(draft: str, name: str, folder: int) -> None:
 
 
 def remove_side(path: Path, folder: int) -> None:
-    """Remove the side file of `path`, where there is one."""
+    """Remove the side file of `path`, if there is one."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(side_path(path).name, dir_fd=folder)
 
 
 def file_key(descriptor: int) -> dict[str, int | None]:
-    """Tell a file from others by its inode and the inode's generation.
+    """Distinguish a file from others by its inode and the inode's generation.
 
-    A file that is written over in place keeps both.
+    A file that is overwritten in place keeps both.
     """
     return {"inode": os.fstat(descriptor).st_ino, "generation": generation_of(descriptor)}
 
 
 def generation_of(descriptor: int) -> int | None:
-    """Return how often an inode was used again; ``None`` if the file system does not say."""
+    """Return how often an inode was reused; ``None`` if the file system does not report it."""
     generation = array.array("l", [0])
     try:
         fcntl.ioctl(descriptor, _GET_GENERATION, generation)

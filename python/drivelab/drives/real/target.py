@@ -20,78 +20,78 @@ class Target(Protocol):
 
     @property
     def path(self) -> Path:
-        """Where it is, links resolved."""
+        """Return its path, links resolved."""
         ...
 
     @property
     def place(self) -> FileLocation | None:
-        """Where a file lies; `None` for a device."""
+        """Return the location of a file; `None` for a device."""
         ...
 
     @property
     def device(self) -> BlockDevice | None:
-        """The device, or the drive below a file if the kernel reports one."""
+        """Return the device, or the drive below a file if the kernel reports one."""
         ...
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is a drive, not a file, a partition or what is made of others."""
+        """Return whether it is a drive, not a file, a partition or a device made of others."""
         ...
 
     @property
     def descriptor(self) -> int:
-        """Open, at least for reading."""
+        """Return the open descriptor, at least readable."""
         ...
 
     @property
     def locks(self) -> tuple[int, ...]:
-        """Descriptors that hold its locks: `descriptor`, and of what it lies over."""
+        """Return the descriptors that keep its locks: its own, and those of what is below it."""
         ...
 
     @property
     def capacity_bytes(self) -> int:
-        """Bytes that may be addressed."""
+        """Return the bytes that may be addressed."""
         ...
 
     @property
     def write_refusal(self) -> str | None:
-        """Why it may only be read, or `None`."""
+        """Return why it may only be read, or `None`."""
         ...
 
     def check_present(self) -> None:
-        """Raise `RunError` when the path names something else by now."""
+        """Raise `RunError` if the path names something else now."""
         ...
 
     @property
     def mark(self) -> Mark | None:
-        """What data written to it carries; `None` where that is all one."""
+        """Return the mark on written data; `None` if no mark is needed."""
         ...
 
     def before_writing(self, written: Written | None = None) -> None:
-        """Raise `RunError` when it may not be written any more, or not by such a workload."""
+        """Raise `RunError` if it may not be written any more, or not by such a workload."""
         ...
 
     def after_writing(self) -> None:
-        """Take note that a workload that writes is over."""
+        """Note that a workload that writes has ended."""
         ...
 
     def describe(self) -> dict[str, Any]:
-        """Say what it is, JSON-able."""
+        """Return what it is, as JSON values."""
         ...
 
     def close(self) -> None:
-        """Give it back."""
+        """Close it."""
         ...
 
 
 @contextlib.contextmanager
 def writing(target: Target, written: Written | None) -> Iterator[None]:
-    """Check a target before a workload that writes, and have it note the end; `None` only reads.
+    """Check a target before a workload that writes, and tell it the end; `None` only reads.
 
     Raises
     ------
     RunError
-        When it may not be written any more.
+        If it may not be written any more.
     """
     if written is None:
         yield

@@ -2,13 +2,14 @@
 
 ::
 
-    --allow-destructive names it, and nothing stands against writing
+        --allow-destructive names it, and nothing prevents writing
         │
         open O_RDWR | O_EXCL    the kernel refuses if anything has claimed it, and from now on
         │                       refuses mounts, swap, LVM and RAID over it
-        locked, checked again   what came between
+                locked, checked again   for changes in between
         │
-        before each workload that writes: is it used, and before the first: what does it carry?
+                before each workload that writes: is it used? before the first: what does it
+                contain?
 """
 
 from __future__ import annotations
@@ -41,15 +42,15 @@ class TargetDevice:
     Parameters
     ----------
     device
-        What `find_block_device` described.
+        The result of `find_block_device`.
     descriptor
-        Open and locked; for writing, and exclusively, where there is no refusal.
+        Open and locked; if there is no refusal, for writing and exclusively.
     write_refusal
-        Why it is only read, or `None`.
+        Why it may only be read, or `None`.
     roots
         The kernel's view of devices and mounts.
     below
-        Descriptors that lock what a loop device lies over.
+        Descriptors that lock what is below a loop device.
     """
 
     def __init__(
@@ -71,22 +72,22 @@ class TargetDevice:
 
     @property
     def device(self) -> BlockDevice:
-        """What it was when it was opened."""
+        """Return the device as it was when it was opened."""
         return self._device
 
     @property
     def place(self) -> None:
-        """No file system is in between."""
+        """Return None: there is no file system in between."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is a drive: no partition, no loop device, not made of others."""
+        """Return whether it is a drive: no partition, no loop device, not made of others."""
         is_drive = (self._roots.sys / "block" / self._device.name).exists()
         return is_drive and self._device.backing is None and not self._device.members
 
     @property
     def locks(self) -> tuple[int, ...]:
-        """Whoever measures it holds all of them."""
+        """Return all locks; each measurement keeps all of them."""
         return (self.descriptor, *self._below)
 
     def check_present(self) -> None:
@@ -95,7 +96,7 @@ class TargetDevice:
         Raises
         ------
         RunError
-            When it went away or shrank.
+            If it disappeared or shrank.
         """
         try:
             now = self.path.stat().st_rdev
@@ -110,29 +111,29 @@ class TargetDevice:
 
     @property
     def mark(self) -> None:
-        """Content proves nothing of a device."""
+        """Return None: a device's content proves nothing."""
 
     def before_writing(self, _written: Written | None = None) -> None:
-        """Check right before a workload that writes that nobody else uses the device.
+        """Check before a workload that writes that nobody else uses the device.
 
         Raises
         ------
         RunError
-            When it is used or, before anything was written, carries something by now.
+            If it is used or, before the first write, contains something now.
         """
         reasons = usage(self._device, self._roots)
         if not self._written and not reasons:
-            # What it carries later is what was written here.
+            # Later it contains what was written here.
             reasons = write_refusals(self._device, self._roots, allow_destructive=self._device.path)
         if reasons:
             raise RunError(f"{self.path} may not be written any more: {'; '.join(reasons)}")
         self._written = True
 
     def after_writing(self) -> None:
-        """Do nothing: a device is asked again each time."""
+        """Do nothing: a device is checked again each time."""
 
     def describe(self) -> dict[str, Any]:
-        """Say which device it is, JSON-able."""
+        """Return which device it is, as JSON values."""
         return {"target": "block device", "device": self._device.describe()}
 
     def close(self) -> None:
@@ -151,24 +152,24 @@ def open_target_device(
     allow_destructive: str | None = None,
     roots: SystemRoots = THIS_MACHINE,
 ) -> TargetDevice:
-    """Open the block device `name` to be read or, where that is allowed, written.
+    """Open the block device `name` to be read or, if allowed, written.
 
     Parameters
     ----------
     name
         The device's node or a link to it.
     size_bytes, keep
-        Only for files that are made; anything but the default is an error.
+        Only for new files; anything but the default is an error.
     allow_destructive
-        The path that the user allowed to be overwritten, if any.
+        The path that the user allows to be overwritten, if any.
     roots
         The kernel's view of devices and mounts.
 
     Raises
     ------
     UsageError
-        When it is no block device, is empty or cannot be read; when it is to be written and
-        something stands against that.
+        If it is no block device, is empty or cannot be read; or if it is to be written and
+        something prevents that.
     """
     device, reasons = look_at_device(
         name, size_bytes=size_bytes, keep=keep, allow_destructive=allow_destructive, roots=roots
@@ -196,7 +197,7 @@ def look_at_device(
     allow_destructive: str | None,
     roots: SystemRoots,
 ) -> tuple[BlockDevice, list[str]]:
-    """Describe a device, and say why it would only be read; parameters as `open_target_device`.
+    """Describe a device and why it would only be read; parameters as `open_target_device`.
 
     Raises
     ------
@@ -251,7 +252,7 @@ def _opened(device: BlockDevice, to_write: bool) -> int:
 
 
 def _check_number(device: BlockDevice, found: int) -> None:
-    """Check that what was found is the device that was looked at, before its driver is asked."""
+    """Check that the found device is the one that was looked at, before its driver is asked."""
     status = os.fstat(found)
     number = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
     if not stat.S_ISBLK(status.st_mode) or number != device.number:
@@ -259,7 +260,7 @@ def _check_number(device: BlockDevice, found: int) -> None:
 
 
 def _remedy(error: OSError) -> str:
-    """Say whom a device lets in, where that is what stands against opening it."""
+    """Return who may open a device, if permissions prevent opening it."""
     if error.errno not in (errno.EACCES, errno.EPERM):
         return ""
     if os.geteuid():

@@ -1,15 +1,15 @@
-"""The file that stands for a real drive, and the rules that keep everybody else's files whole.
+"""The file that represents a real drive, and the rules that protect everybody else's files.
 
 - A path that does not exist is created: allocated, filled with content of its own key so that
-  reads reach real blocks, and removed when closed unless it is to be kept.
-- Beside it a side file, ``PATH.drivelab.json``, holds the key. After a kill the pair is left
-  behind; the next run uses it again where the content proves that nobody else wrote to it.
-- Any other existing file is only ever read, unless the user named exactly this file with
+  reads reach real blocks, and removed when closed unless it is kept.
+- The side file ``PATH.drivelab.json`` contains the key. After a kill both files are left behind;
+  the next run uses them again if the content proves that nobody else wrote to the file.
+- Any other existing file is only read, unless the user named exactly this file with
   ``--allow-destructive``, and it is never removed.
 
-The file is opened once, without following a link, and locked; whoever measures it opens it
-again through that descriptor, so that what was checked is what is measured. The lock passes
-to child processes: as long as one of them works on the file, nobody else gets it.
+The file is opened once, without following a link, and locked. To measure it, it is opened again
+through that descriptor, so that what was checked is what is measured. Child processes inherit the
+lock: as long as one of them works on the file, nobody else gets it.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ ALIGNMENT: Final = 4096
 
 @dataclass(frozen=True)
 class UnfilledFile:
-    """A file that is allocated, and to which nothing was written yet.
+    """A file that is allocated but not written yet.
 
     Attributes
     ----------
     descriptor
         Open for reading and writing, and locked.
     capacity_bytes, block_bytes
-        Of the file, and of direct requests to it.
+        Size of the file, and block size of direct requests to it.
     """
 
     descriptor: int
@@ -80,15 +80,15 @@ class TargetFile(ClosedOnExit):
     Parameters
     ----------
     place
-        Where the file lies.
+        Location of the file.
     descriptor
-        Open for reading, and for writing where `write_refusal` is `None`.
+        Open for reading, and for writing if `write_refusal` is `None`.
     capacity_bytes
-        The part that is measured, a multiple of 4096.
+        Size of the measured part, a multiple of 4096.
     write_refusal
         Why the file may only be read, or `None`.
     was_there
-        It was complete when it was opened: who made it may want to go on with it.
+        Whether it was complete when it was opened; its maker may want to resume with it.
     """
 
     place: FileLocation
@@ -104,26 +104,26 @@ class TargetFile(ClosedOnExit):
 
     @property
     def path(self) -> Path:
-        """The file, links resolved."""
+        """Return the file's path, links resolved."""
         return self.place.path
 
     @property
     def device(self) -> BlockDevice | None:
-        """The drive below, where the file system has one."""
+        """Return the drive below, if the file system has one."""
         return self.place.device
 
     @property
     def locks(self) -> tuple[int, ...]:
-        """The file's own lock is all there is."""
+        """Return the file's own lock; there is no other."""
         return (self.descriptor,)
 
     @property
     def is_whole(self) -> bool:
-        """A file is no drive."""
+        """Return False: a file is no drive."""
         return False
 
     def describe(self) -> dict[str, Any]:
-        """Say what identifies the file, its file system and the drive below, JSON-able."""
+        """Return what identifies the file, its file system and the drive below, as JSON values."""
         return {"target": "file", "made_by_drivelab": self.made, **self.place.describe()}
 
     def check_present(self) -> None:
@@ -132,7 +132,7 @@ class TargetFile(ClosedOnExit):
         Raises
         ------
         RunError
-            When it vanished, was replaced or shrank.
+            If it disappeared, was replaced or shrank.
         """
         try:
             now = self.path.lstat()
@@ -148,21 +148,21 @@ class TargetFile(ClosedOnExit):
 
     @property
     def made(self) -> bool:
-        """Whether Drivelab made the file, in this run or an earlier one."""
+        """Return whether Drivelab made the file, in this run or an earlier one."""
         return self._own is not None
 
     @property
     def mark(self) -> Mark | None:
-        """What fio is to write by, so that a file of ours is known again."""
+        """Return the mark for fio's writes, by which our file is recognised."""
         return None if self._own is None else self._own.mark
 
     def before_writing(self, written: Written | None = None) -> None:
-        """Check that nobody uses the file or changed one of ours, and note what may change it.
+        """Check that nobody uses the file or changed ours, and note what may change it.
 
         Raises
         ------
         RunError
-            When somebody did.
+            If somebody did.
         """
         reasons = file_usage(self.descriptor, self.path, self._roots)
         if reasons:
@@ -176,10 +176,10 @@ class TargetFile(ClosedOnExit):
             self._own.after_writing()
 
     def leave(self, *, only_found: bool = False) -> Path | None:
-        """Let a file that would be removed stay for whoever opens it next; give its path.
+        """Keep a file that would be removed, for the next start; return its path.
 
-        With `only_found` one that is new is removed all the same, and always one that could not be
-        known again: nothing could be written to it.
+        With `only_found` a new file is removed all the same. So is a file that could not be
+        recognised later: nothing could be written to it.
         """
         own = self._own
         if own is None or not own.can_be_known_again or not self._remove:
@@ -190,14 +190,14 @@ class TargetFile(ClosedOnExit):
         return self.path
 
     def take_up(self) -> None:
-        """Remove a file that `leave` let stay: whoever left it resumes with it."""
+        """Undo `leave`: remove the file after all, because its owner resumes with it."""
         if self._is_left:
             self._remove, self._is_left = True, False
 
     def close(self) -> None:
         """Close the file; remove it and its side file if it was made and is not kept.
 
-        Where it holds what somebody else wrote it stays, and a line says so.
+        If it contains what somebody else wrote, it stays, and a message says so.
         """
         atexit.unregister(self.close)
         if self.descriptor < 0:
@@ -223,7 +223,7 @@ class TargetFile(ClosedOnExit):
 
 @dataclass(frozen=True)
 class _Asked:
-    """What `open_target_file` was asked for."""
+    """The arguments of `open_target_file`."""
 
     size_bytes: int | None
     keep: bool
@@ -243,32 +243,31 @@ def open_target_file(
     buffers_of: BuffersOf | None = None,
     roots: SystemRoots = THIS_MACHINE,
 ) -> TargetFile:
-    """Open the file `name` to be measured; make it when it does not exist.
+    """Open the file `name` to be measured; make it if it does not exist.
 
     Parameters
     ----------
     name
         The path as the user wrote it.
     size_bytes
-        Size of a file to be made, 1 GiB when not given. Only for files that Drivelab makes.
+        Size of a new file, 1 GiB by default. Only for files that Drivelab makes.
     keep
-        Leave a file that Drivelab made in place when closing.
+        Whether to keep a file that Drivelab made when closing.
     allow_destructive
-        The path that the user allowed to be overwritten, if any.
+        The path that the user allows to be overwritten, if any.
     before_filling
-        Called before anything is written to a file that is made; what it raises prevents the
-        file.
+        Called before anything is written to a new file; an exception prevents the file.
     buffers_of
-        Gives what fio's buffers hold, by which a file that was being written is known again.
+        Returns what fio's buffers contain, by which a file that was being written is recognised.
     roots
-        The kernel's view of what is mounted.
+        The kernel's view of mounts.
 
     Raises
     ------
     UsageError
-        When the path cannot be measured, with the reason and what to do.
+        If the path cannot be measured; the error gives the reason and a remedy.
     RunError
-        When making the file fails half-way; nothing is left behind.
+        If making the file fails half-way; nothing is left behind.
     """
     place = locate_file(name, roots)
     check_named(place, allow_destructive)
@@ -303,7 +302,7 @@ def _open_existing(place: FileLocation, asked: _Asked) -> TargetFile:
             made = _made_at(place, folder, descriptor, side, asked.buffers_of)
             made.known_since(known)
             if side.state == "filling":
-                # A killed run left it half written; the lock says that nobody works on it now.
+                # A killed run left it half written; the lock shows that nobody works on it now.
                 target = _filled(place, folder, descriptor, made, asked)
                 undo.pop_all()
                 return target
@@ -339,8 +338,8 @@ def _why_foreign(descriptor: int, side: Side, buffers_of: BuffersOf | None) -> s
 
 
 def check_named(place: FileLocation, allow_destructive: str | None) -> None:
-    """Raise `UsageError` when ``--allow-destructive`` names anything but the file."""
-    # No link is followed here: the flag must name the file itself.
+    """Raise `UsageError` if ``--allow-destructive`` names anything but the file."""
+    # Links are not followed here: the flag must name the file itself.
     named = None if allow_destructive is None else os.path.abspath(allow_destructive)  # noqa: PTH100
     if named is not None and named != str(place.path):
         raise UsageError(
@@ -350,12 +349,12 @@ def check_named(place: FileLocation, allow_destructive: str | None) -> None:
 
 
 def used_file(path: Path, descriptor: int, roots: SystemRoots, *, to_write: bool) -> str | None:
-    """Say why a file that something uses is only read; ``None`` where nothing does.
+    """Return why a file in use is only read; ``None`` if nothing uses it.
 
     Raises
     ------
     UsageError
-        When it was `to_write`.
+        If it was `to_write`.
     """
     reasons = "; ".join(file_usage(descriptor, path, roots))
     if reasons and to_write:
@@ -366,7 +365,7 @@ def used_file(path: Path, descriptor: int, roots: SystemRoots, *, to_write: bool
 
 
 def only_read(path: Path, foreign: str | None) -> str:
-    """Say why a file of somebody else's is not written; `foreign` is why it may not be ours."""
+    """Return why a file that is not ours is not written; `foreign` is why it may not be ours."""
     reason = "was not made by Drivelab and is only read"
     if foreign is not None:
         stale = f"{side_path(path).name} next to it is out of date and may be deleted"
@@ -377,16 +376,16 @@ def only_read(path: Path, foreign: str | None) -> str:
 def check_content(
     path: Path, descriptor: int, actual_bytes: int, asked_bytes: int | None, *, made: bool
 ) -> None:
-    """Raise `UsageError` when an existing file cannot be measured, or is not as asked for.
+    """Raise `UsageError` if an existing file cannot be measured, or has another size.
 
     Parameters
     ----------
     path, descriptor
         The file, opened.
     actual_bytes, asked_bytes
-        How long it is, and is to be, if that was asked.
+        Its size, and the size that was asked for, if any.
     made
-        Drivelab made it.
+        Whether Drivelab made it.
     """
     if asked_bytes is not None and asked_bytes != actual_bytes:
         remedy = "remove it" if made else "name a path that does not exist"
@@ -413,7 +412,7 @@ def check_content(
 
 
 def _open_locked(folder: int, path: Path, to_write: bool, must: bool) -> int:
-    """Open a file and lock it; to be written where that is asked, and allowed or a `must`."""
+    """Open a file and lock it; for writing if asked for, and allowed or a `must`."""
     verb = "read"
     with contextlib.ExitStack() as undo:
         try:
@@ -442,10 +441,11 @@ def _open_locked(folder: int, path: Path, to_write: bool, must: bool) -> int:
 
 
 def _only_to_read(path: Path, descriptor: int) -> int:
-    """Take the right to write from an open, locked file; its descriptor stays."""
+    """Remove the right to write from an open, locked file; its descriptor stays."""
     reading = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        # In its place at once, so that nobody else gets the number; the lock goes with the old one.
+        # Replaced in one step, so that nobody else gets the number; the old one's lock goes with
+        # it.
         os.dup2(reading, descriptor, inheritable=False)
     finally:
         os.close(reading)
@@ -461,7 +461,7 @@ def _folder_of(place: FileLocation) -> int:
 
 
 def check_makeable(path: Path, size_bytes: int) -> None:
-    """Raise `UsageError` when a file of this size cannot be made."""
+    """Raise `UsageError` if a file of this size cannot be made."""
     if size_bytes < MIN_SIZE_BYTES or size_bytes % ALIGNMENT:
         raise UsageError(
             f"--size must be a multiple of 4 KiB and at least {format_size(MIN_SIZE_BYTES)}; "
@@ -493,7 +493,7 @@ def _make(place: FileLocation, size_bytes: int, asked: _Asked) -> TargetFile:
 def _check_space(folder: Path, size_bytes: int) -> None:
     space = os.statvfs(folder)
     total, free = space.f_blocks * space.f_frsize, space.f_bavail * space.f_frsize
-    # A tenth stays free: a full file system slows down, and its owner has other plans for it.
+    # A tenth stays free: a full file system slows down, and its owner needs space.
     if (free - size_bytes) * 10 < total:
         most = max(0, free - -(-total // 10)) // ALIGNMENT * ALIGNMENT
         remedy = (
@@ -510,7 +510,7 @@ def _check_space(folder: Path, size_bytes: int) -> None:
 def _made_at(
     place: FileLocation, folder: int, descriptor: int, side: Side, buffers_of: BuffersOf | None
 ) -> MadeFile:
-    # Overlays have no generations of their own, but the times of the file system below.
+    # Overlays have no generations, but they have the times of the file system below.
     overlay = place.mount is not None and place.mount.file_system == "overlay"
     times_tell = overlay or side.generation is not None
     return MadeFile(place.path, folder, descriptor, side, buffers_of, times_tell=times_tell)
@@ -523,12 +523,12 @@ def _filled(
     made: MadeFile,
     asked: _Asked,
 ) -> TargetFile:
-    """Fill a file that is ours; whatever goes wrong, neither it nor its side file stays."""
+    """Fill a new file; on any failure neither it nor its side file stays."""
     path, size_bytes = place.path, made.side.size_bytes
     try:
         lock_to_measure(path, descriptor)
         made.begin()
-        # Allocated it shows a full disk and its direct block before it is filled.
+        # Allocation shows a full disk and the direct block before the file is filled.
         made.allocate()
         if asked.before_filling is not None:
             block_bytes = direct_block_bytes(path, descriptor)

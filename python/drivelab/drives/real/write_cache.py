@@ -1,7 +1,7 @@
-"""A drive's own write cache, switched by the drive's own feature and put back afterwards.
+"""A drive's own write cache: switched by the drive's own feature and restored afterwards.
 
-``queue/write_cache`` of the kernel only says whether it flushes the cache; writing there changes
-nothing in the drive. And direct I/O has nothing to do with it: that passes the page cache.
+``queue/write_cache`` of the kernel only says whether the kernel flushes the cache; writing to it
+changes nothing in the drive. Direct I/O is independent of it: that bypasses the page cache.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ CACHE_STATES: Final[tuple[CacheState, ...]] = ("on", "off")
 
 @dataclass(frozen=True)
 class Switched:
-    """What became of a write cache.
+    """The result of switching a write cache.
 
     Attributes
     ----------
     found
-        As the drive said before; ``None`` where it did not.
+        The drive's setting before; ``None`` if it did not report it.
     now
-        As it says now.
+        The drive's setting now.
     words
-        For a report.
+        Text for a report.
     """
 
     found: CacheState | None
@@ -55,9 +55,9 @@ def switch_write_cache(
     wanted
         ``on`` or ``off``.
     is_whole
-        Whether it is a drive, no file, partition or loop device.
+        Whether it is a drive, not a file, partition or loop device.
     roots
-        The kernel's view.
+        The kernel's view of devices.
     """
     if device is None or not is_whole:
         why = "a file, partition or loop device is not switched"

@@ -1,16 +1,16 @@
-"""Why writing to a block device or a file is refused, as far as it is known before writing.
+"""Why writing to a block device or a file is refused, as far as that is known before writing.
 
 ::
 
-    what the kernel knows                what the device carries       what the user said
+        what the kernel knows                what the device contains      what the user said
     mounted, held, swap, a loop          file system, partition        --allow-destructive
     device over it, read-only            table, other signature
 
-Of a drive all its partitions are looked at, and of a partition its drive: what claims one has the
-other. What cannot be checked is a reason of its own: unknown never counts as empty. Nothing here
-opens a device for writing; whoever does opens it exclusively (``O_EXCL``), which the kernel refuses
-while something else has claimed it, in whatever container that is. No such thing exists for files:
-those beneath a loop device, mounted themselves or used as swap are looked for.
+For a drive all its partitions are checked, and for a partition its drive: what uses one uses the
+other. What cannot be checked is a reason too: unknown never counts as empty. Nothing here opens a
+device for writing. Later it is opened exclusively (``O_EXCL``), which the kernel refuses while
+anything else uses it, in any container. Files have no such protection: those below a loop device,
+mounted files and swap files are looked for.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from drivelab.drives.real.block_devices import (
 from drivelab.drives.real.loop_devices import backing_path, loops_over
 from drivelab.errors import RunError
 
-# A device that answers none of its reads would hang the listing.
+# A device that answers no reads would block the listing.
 _PROBE_SECONDS: Final = 10.0
 
 Probe = Callable[[Path], str | None]
@@ -53,7 +53,7 @@ def write_refusals(
     allow_destructive: str | None = None,
     probe: Probe | None = None,
 ) -> list[str]:
-    """Say why writing to `device` is refused, one reason a line; empty when nothing is against it.
+    """Return why writing to `device` is refused, one reason per line; empty if it is allowed.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def write_refusals(
     roots
         The kernel's view.
     allow_destructive
-        The path for which the user allowed writing, if any.
+        The path that the user allows to be written, if any.
     probe
-        Says what a device carries (`probe_content` unless given).
+        Returns what a device contains (default `probe_content`).
     """
     reasons = usage(device, roots)
     partitions = [folder.name for folder in partitions_of(roots.sys / "block" / device.name)]
@@ -81,7 +81,7 @@ def write_refusals(
 
 
 def usage(device: BlockDevice, roots: SystemRoots = THIS_MACHINE) -> list[str]:
-    """Say what uses `device`, a partition of it, a device that it is a part of, or its file."""
+    """Return what uses `device`, its partitions, devices that it is part of, or its file."""
     return [
         *_users(_related(device, roots), device.name, roots),
         *_users_of_its_file(device, roots),
@@ -91,14 +91,14 @@ def usage(device: BlockDevice, roots: SystemRoots = THIS_MACHINE) -> list[str]:
 def file_usage(
     descriptor: int, path: str | Path, roots: SystemRoots = THIS_MACHINE, *, besides: str = ""
 ) -> list[str]:
-    """Say what uses a file: swap, mounts, loop devices over it, and what uses those.
+    """Return what uses a file: swap, mounts, loop devices over it, and what uses those.
 
     Parameters
     ----------
     descriptor
-        The file, open in whatever way.
+        The file, open in any mode.
     path
-        As it is named; that it is mounted right there is no use of it.
+        Its path; a mount at the path itself does not count as use.
     roots
         The kernel's view.
     besides
@@ -116,7 +116,7 @@ def file_usage(
 
 
 def _users(folders: Iterable[Path], own_name: str, roots: SystemRoots) -> list[str]:
-    """Say what uses devices; of the one with `own_name` without saying that name."""
+    """Return what uses devices; leave out the name of the one with `own_name`."""
     reasons: list[str] = []
     for folder in folders:
         name = folder.name
@@ -132,7 +132,7 @@ def _users(folders: Iterable[Path], own_name: str, roots: SystemRoots) -> list[s
 
 
 def _users_of_its_file(device: BlockDevice, roots: SystemRoots) -> list[str]:
-    """Say what else uses the file behind a loop device, directly or over other loop devices."""
+    """Return what else uses the file behind a loop device, also through other loop devices."""
     if device.backing is None:
         return []
     below = _number_of(device.backing)
@@ -143,7 +143,7 @@ def _users_of_its_file(device: BlockDevice, roots: SystemRoots) -> list[str]:
     try:
         descriptor = os.open(path or "", os.O_PATH | os.O_CLOEXEC)
     except (OSError, ValueError):
-        # Removed, or of another container: nobody here can name it either.
+        # Removed, or in another container: nobody here can name it either.
         return []
     try:
         users = file_usage(descriptor, path or "", roots, besides=loop)
@@ -158,7 +158,7 @@ def _related(device: BlockDevice, roots: SystemRoots) -> Iterator[Path]:
     # The drive of a partition, but not the drive's other partitions.
     if folders and (folders[0] / "partition").exists():
         yield folders[0].parent
-    # What a loop device lies over, if that is a block device too.
+    # What is below a loop device, if that is a block device too.
     below = None if device.backing is None else _number_of(device.backing)
     if below is not None:
         yield from _related(block_device_by_number(below, roots), roots)
@@ -175,7 +175,7 @@ def _mount_points(number: str, node: str, roots: SystemRoots) -> list[str]:
 
 
 def _loops_over(number: str, node: str, roots: SystemRoots) -> list[str]:
-    """List the loop devices that lie over a device: the kernel does not call them holders."""
+    """List the loop devices over a device: the kernel does not call them holders."""
     found = []
     for name in children(roots.sys / "block"):
         backing = text_of(roots.sys / "block" / name / "loop" / "backing_file")
@@ -208,9 +208,9 @@ def _is_swap_file(file: os.stat_result, path: str, roots: SystemRoots) -> bool:
 
 
 def _mounted_as(file: os.stat_result, path: str, roots: SystemRoots) -> list[str]:
-    """List where else a file itself is mounted, as ``mount --bind`` does it."""
+    """List where else a file itself is mounted, as by ``mount --bind``."""
     number = f"{os.major(file.st_dev)}:{os.minor(file.st_dev)}"
-    # Btrfs shows other numbers. Of the rest no mount point is asked: a server may not answer.
+    # Btrfs has other numbers. Other mount points are not asked: a server may not answer.
     near = [
         mount.point
         for mount in mounts(roots)
@@ -227,7 +227,7 @@ def _is_same(path: str, file: os.stat_result) -> bool:
 
 
 def _raw_lines(path: Path) -> list[str]:
-    """Read a list of the kernel's whose names may be in any encoding."""
+    """Read a list of the kernel's; its names may be in any encoding."""
     try:
         return [os.fsdecode(line) for line in path.read_bytes().splitlines() if line]
     except OSError:
@@ -235,7 +235,7 @@ def _raw_lines(path: Path) -> list[str]:
 
 
 def probe_content(path: Path) -> str | None:
-    """Say what the device at `path` carries, or `None` when it was read and carries nothing.
+    """Return what the device at `path` contains, or `None` if it was read and contains nothing.
 
     Returns
     -------
@@ -261,7 +261,7 @@ def _probe_by_reading(path: Path) -> str | None:
         return f"carries the partition table {found['PTTYPE']}"
     if "TYPE" in found:
         return _carries(found["TYPE"], found.get("USAGE"))
-    # blkid answers 2 when it recognised nothing, and something else when it is not sure.
+    # blkid returns 2 if it recognised nothing, and something else if it is not sure.
     if result.returncode == 2:
         return None
     return f"its contents could not be determined: blkid answered {result.returncode}"
@@ -311,5 +311,5 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _tool(name: str) -> str | None:
-    # Both live where only root's PATH looks.
+    # Both are in folders that only root's PATH contains.
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")

@@ -1,4 +1,4 @@
-"""What is asked of a simulated drive: a workload's streams, and when counting begins and ends."""
+"""What a simulated drive is asked for: a workload's streams, and when counting begins and ends."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ if TYPE_CHECKING:
     from drivelab.drives.session import StepPlan
     from drivelab.workloads.workload import Workload
 
-#: From the first request to the last of what ends by itself.
+#: The window of a workload with its own end: from the first request to the last.
 _WHOLE: WindowTuple = (0, 0, None, None, None, 0)
 
 
 def streams_of(workload: Workload, content: str, range_bytes: int | None = None) -> list[Stream]:
-    """Return the streams that a workload consists of.
+    """Return the streams of a workload.
 
     Parameters
     ----------
     workload
-        Any.
+        Any workload.
     content
-        What the written data of characteristics and traces looks like; others say so themselves.
+        Kind of the written data of characteristics and traces; other workloads set it themselves.
     range_bytes
-        Requests of characteristics fall into the drive's first so many bytes, or anywhere.
+        Requests of characteristics go to this many bytes at the drive's beginning; default:
+        anywhere.
     """
     streams = workload.streams()
     if not isinstance(workload, (Characteristics, Trace)):
@@ -42,11 +43,11 @@ def streams_of(workload: Workload, content: str, range_bytes: int | None = None)
 
 
 def planned_window(workload: Workload, streams: list[Stream], plan: MeasurementPlan) -> WindowTuple:
-    """Return when counting begins and ends of a measurement: see `drivelab.drives.plan`."""
+    """Return when counting begins and ends in a measurement: see `drivelab.drives.plan`."""
     warmup, warmup_ns, requests, duration_ns, *_ = _own_window(workload)
     counts = [each.requests for each in streams]
     if isinstance(workload, SideBySide) and None not in counts:
-        # Lists alone are over by themselves, however many requests would end it sooner.
+        # Only lists end by themselves, even if a number of requests would end them sooner.
         total = sum(each or 0 for each in counts)
         requests = total if requests is None else min(requests, total)
     if requests is None and None not in counts:
@@ -63,13 +64,13 @@ def planned_window(workload: Workload, streams: list[Stream], plan: MeasurementP
 
 
 def settled_by(workload: Workload, plan: MeasurementPlan) -> int | None:
-    """Return the bytes of the pieces that were written before, 0 in order; `None` for a burst."""
+    """Return the size of the pieces written before, 0 for sequential; `None` for a burst."""
     pattern = None if plan.writes == BURST else write_pattern(workload)
     return None if pattern is None else PIECE_BYTES[pattern]
 
 
 def step_window(workload: Workload, plan: StepPlan) -> WindowTuple:
-    """Return when counting begins and ends of a step, beside its bytes and the streams' own end."""
+    """Return when counting begins and ends in a step, apart from bytes and the streams' end."""
     warmup, warmup_ns, requests, duration_ns, *_ = _own_window(workload)
     return (warmup, warmup_ns, requests, _first(duration_ns, nanoseconds(plan.seconds)), None, 0)
 
@@ -81,16 +82,16 @@ def asked_window(
     requests: int | None,
     duration_ns: int | None,
 ) -> WindowTuple:
-    """Return when counting begins and ends of a run; what is not asked for is as a scenario says.
+    """Return when counting begins and ends in a run; the default is what a scenario says.
 
     Parameters
     ----------
     workload
-        Any.
+        Any workload.
     warmup_requests
-        Completed before counting begins.
+        Requests that complete before counting begins.
     requests, duration_ns
-        End the run, whichever is first; one of them stands for both.
+        Limits of the run, whichever is reached first; one of them replaces the scenario's.
     """
     own_warmup, warmup_ns, own_requests, own_duration_ns, *_ = _own_window(workload)
     if requests is None and duration_ns is None:
@@ -104,12 +105,12 @@ def _own_window(workload: Workload) -> WindowTuple:
 
 
 def _first(*ends: int | None) -> int | None:
-    """Return the first of the ends that there are."""
+    """Return the first of the ends that are given."""
     return min((end for end in ends if end is not None), default=None)
 
 
 def own_interval_ns(workload: Workload) -> int | None:
-    """Return the length of the intervals of time series that a workload says itself."""
+    """Return the length of time series intervals that a workload itself sets, in ns."""
     return workload.interval_ns if isinstance(workload, Scenario) else None
 
 

@@ -29,7 +29,7 @@ from drivelab.drives.simulated.simulation import (
     operations,
     series_json,
     stream_json,
-    streams_told,
+    stream_results,
     submitted_requests,
 )
 from drivelab.errors import CannotAnswerError, RunError, UsageError
@@ -69,16 +69,16 @@ class SimulatedDrive(ClosedOnExit):
     source
         The preset's text, and those of the presets in its folder that it starts from.
     varies
-        Whether runs differ as the preset's ``[variability]`` says; without it every run takes
-        the preset's own times.
+        Whether runs differ as the preset's ``[variability]`` says; without it every run takes the
+        preset's own times.
     like
-        A drive that has measured something. Where this one differs from it in times, the host's
-        side and buffers alone, it begins in the same state without making that anew.
+        A drive that has measured something. If this drive differs from it only in times, the host's
+        side and buffers, it reuses that drive's initial state.
 
     Attributes
     ----------
     variability
-        ``none`` where the preset has none, ``on``, or ``off`` where it was left out.
+        ``none`` if the preset has none, ``on``, or ``off`` if it was turned off.
     """
 
     kind: ClassVar[Literal["simulated"]] = "simulated"
@@ -93,7 +93,7 @@ class SimulatedDrive(ClosedOnExit):
         like: SimulatedDrive | None = None,
     ) -> None:
         self.name = name
-        #: The preset that it is made of.
+        #: The preset that it is made from.
         self.source = source
         with source.named():
             self._core: _core.SimulatedDrive = _core.SimulatedDrive(
@@ -115,17 +115,17 @@ class SimulatedDrive(ClosedOnExit):
     ) -> SimulatedDrive:
         """Open ``sim:NAME`` or ``sim:FILE.toml``, with or without its variability.
 
-        With the source of a firmware of one's own, only `simulate` is for it, with its library.
+        With the source of the user's own firmware only `simulate`, with its library, is possible.
 
         Raises
         ------
         UsageError
-            When there is no such preset or file, or its values are impossible.
+            If there is no such preset or file, or its values are impossible.
         """
         return cls(name, read_preset(name.removeprefix(PREFIX), own_firmware), varies=varies)
 
     def identity(self) -> dict[str, Any]:
-        """Return what decides how the drive behaves."""
+        """Return what determines how the drive behaves."""
         switched = {"variability": self.variability} if self.variability == "off" else {}
         return {
             "name": self.name,
@@ -138,16 +138,16 @@ class SimulatedDrive(ClosedOnExit):
     def variability_factors(
         self, indices: Sequence[int], *, seed: int, seconds: float
     ) -> list[float]:
-        """Return by how much measurements take longer than the preset says.
+        """Return the factor by which each measurement takes longer than the preset says.
 
         Parameters
         ----------
         indices
-            The measurements.
+            Indices of the measurements.
         seed
             Key of all random numbers.
         seconds
-            How long each is, without variability.
+            Duration of each without variability.
         """
         return self._core.variability_factors(list(indices), seed, round(seconds * 1e9))
 
@@ -156,7 +156,7 @@ class SimulatedDrive(ClosedOnExit):
         self._core.prepare()
 
     def check(self, workload: Workload) -> None:
-        """Raise when the drive cannot answer for `workload`."""
+        """Raise if the drive cannot answer for `workload`."""
         if isinstance(workload, Characteristics):
             workload.validate(self.capacity_bytes)
         if isinstance(workload, Trace):
@@ -197,21 +197,21 @@ class SimulatedDrive(ClosedOnExit):
         *,
         range_bytes: int | None = None,
     ) -> Iterator[Measurement]:
-        """Measure every workload from the preset's condition, or what its writes lead to, in order.
+        """Measure every workload in order, from the preset's condition or after sustained writes.
 
-        Random numbers are keyed by the plan's seed and the workload's index: results depend
-        neither on the other workloads nor on the number of threads. Requests of characteristics
-        fall into the drive's first `range_bytes`, or anywhere.
+        Random numbers are keyed by the plan's seed and the workload's index, so results depend
+        neither on the other workloads nor on the number of threads. Requests of characteristics go
+        to the drive's first `range_bytes`, or anywhere.
         """
         for _, workload in work:
             self.check(workload)
-        asked, told_apart = [], []
+        asked, by_stream = [], []
         for index, workload in work:
             streams = streams_of(workload, plan.content, range_bytes)
             holding = plan.holding(ends_by_itself=ends_by_itself(workload, streams))
             window = planned_window(workload, streams, holding)
             asked.append((index, streams, window, settled_by(workload, plan)))
-            told_apart.append(told_by_stream(workload, streams))
+            by_stream.append(told_by_stream(workload, streams))
         measuring = self._core.measure(
             asked,
             seed=plan.seed,
@@ -219,13 +219,15 @@ class SimulatedDrive(ClosedOnExit):
             range_bytes=range_bytes,
         )
         try:
-            for (index, workload), is_told in zip(work, told_apart, strict=True):
+            for (index, workload), has_streams in zip(work, by_stream, strict=True):
                 result = next(measuring, None)
                 if result is None:
                     raise RunError(f"{self.name} gave no result for measurement {index}")
-                yield _measurement(index, workload, result, streams_told(result) if is_told else ())
+                yield _measurement(
+                    index, workload, result, stream_results(result) if has_streams else ()
+                )
         finally:
-            # Threads measure ahead: what is not taken is given up.
+            # Threads measure ahead; results that are not taken are dropped.
             measuring.close()
 
     def simulate(
@@ -244,46 +246,46 @@ class SimulatedDrive(ClosedOnExit):
         keeps_state: bool = False,
         progress: Callable[[float, int, int, int, bool], None] | None = None,
     ) -> Simulation:
-        """Run a workload from the preset's condition; give everything (docs/json-measure.md).
+        """Run a workload from the preset's condition; return all results (docs/json-measure.md).
 
         Parameters
         ----------
         workload
-            The streams, and how long they run unless something else is asked for.
+            The streams, and their default duration.
         content
-            What the written data of characteristics looks like.
+            Kind of the written data of characteristics.
         seed
             Key of all random numbers.
         warmup_requests
-            Completed before the window opens.
+            Requests that complete before the window opens.
         requests, seconds
-            The window closes at so many requests or so much simulated time, whichever is
+            The window closes at this many requests or this much simulated time, whichever comes
             first.
         interval_seconds
             Length of the intervals of the time series, in simulated time.
         firmware
-            A shared library that takes the place of the drive's firmware
+            A shared library that replaces the drive's firmware
             (crates/ftl/include/drivelab_firmware.h).
         log_requests
-            The first requests of the window are recorded one by one, up to this many.
+            Number of requests of the window that are recorded one by one, from the first.
         from_state
-            A file with the state from which the run starts instead, as an earlier run kept it.
+            A file with the state from which the run starts instead, saved by an earlier run.
         keeps_state
-            Whether the state that the run leaves is wanted.
+            Whether to return the final state.
         progress
-            Called some times a second with the share of the way to the end of the window,
-            requests completed, simulated ns, requests outstanding and whether they drain.
+            Called a few times per second with the share of the window that is over, requests
+            completed, simulated ns, requests outstanding and whether they drain.
 
         Raises
         ------
         UsageError
-            When the drive cannot be asked for this, or the state is of another drive or damaged.
+            If the drive cannot be asked for this, or the state is from another drive or damaged.
         RunError
-            When the run fails, or loses a request.
+            If the run fails, or loses a request.
         """
         self._workers(1)
         if firmware is not None and firmware.exists():
-            # The native core reads it whole, and a pipe would be waited for.
+            # The native core reads the whole file, and would wait for a pipe.
             check_file(firmware, "a firmware library", _MOST_LIBRARY_BYTES, "name FILE.so")
             if self.source.own_firmware is None:
                 refuse_unknown_source(self.source.modelled_time, firmware)
@@ -293,7 +295,7 @@ class SimulatedDrive(ClosedOnExit):
             self.prepare()
         prepared = time.perf_counter()
         streams = streams_of(workload, content)
-        told = self._core.simulate(
+        reported = self._core.simulate(
             streams,
             asked_window(
                 workload,
@@ -309,9 +311,9 @@ class SimulatedDrive(ClosedOnExit):
             keeps_state=keeps_state,
             progress=progress,
         )
-        log = told.get("log", {"requests": None, "dropped": None, "parquet": None})
+        log = reported.get("log", {"requests": None, "dropped": None, "parquet": None})
         asked = [each.described() for each in streams]
-        described = self._described(told, asked)
+        described = self._described(reported, asked)
         values = {
             "drive": self.name,
             "kind": self.kind,
@@ -321,19 +323,19 @@ class SimulatedDrive(ClosedOnExit):
             "capacity_bytes": self.capacity_bytes,
             "config_hash": self._core.config_hash,
             "seed": seed,
-            "requests": submitted_requests(told),
-            "loop_wall_seconds": told["loop_wall_seconds"],
-            "page_programs": told.get("page_programs"),
+            "requests": submitted_requests(reported),
+            "loop_wall_seconds": reported["loop_wall_seconds"],
+            "page_programs": reported.get("page_programs"),
             "peak_memory_bytes": peak_bytes(),
             "preparation_wall_seconds": prepared - started,
             **described,
             "logged_requests": log["requests"],
             "dropped_requests": log["dropped"],
         }
-        return Simulation(values, asked, log["parquet"], told.get("state"))
+        return Simulation(values, asked, log["parquet"], reported.get("state"))
 
     def _state(self, path: Path | None) -> tuple[Path, bytes] | None:
-        """Read a saved state, with the name of its file for messages."""
+        """Read a saved state; return it with its file's name for messages."""
         if path is None:
             return None
         most_bytes = 2 * self._core.state_bytes + _LEAST_STATE_BYTES
@@ -345,7 +347,7 @@ class SimulatedDrive(ClosedOnExit):
         Raises
         ------
         UsageError
-            When it cannot be served so, or the state is of another drive or damaged.
+            If it cannot be served like this, or the state is from another drive or damaged.
         """
         if "zones" in self.preset:
             raise UsageError(
@@ -355,38 +357,44 @@ class SimulatedDrive(ClosedOnExit):
         self._workers(1)
         return self._core.serve(asked, from_state=self._state(from_state))
 
-    def _described(self, told: dict[str, Any], asked: list[dict[str, Any]]) -> dict[str, Any]:
-        duration_ns = told["duration_ns"]
-        series = told.get("series")
-        is_flash = told["flash"] is not None
-        # The channels and units of an array are its members'.
-        is_one = not told["members"]
+    def _described(self, reported: dict[str, Any], asked: list[dict[str, Any]]) -> dict[str, Any]:
+        duration_ns = reported["duration_ns"]
+        series = reported.get("series")
+        is_flash = reported["flash"] is not None
+        # In an array, channels and units belong to its members.
+        is_one = not reported["members"]
         return {
             "duration_ns": duration_ns,
-            "stopped_by": told["stopped_by"],
-            "warmup_requests": told["warmup_requests"],
-            "counted_requests": told["counted_requests"],
+            "stopped_by": reported["stopped_by"],
+            "warmup_requests": reported["warmup_requests"],
+            "counted_requests": reported["counted_requests"],
             "streams": [
                 stream_json(plan, stream, duration_ns)
-                for plan, stream in zip(asked, told["streams"], strict=True)
+                for plan, stream in zip(asked, reported["streams"], strict=True)
             ],
-            "flash": told["flash"],
-            "disk": told["disk"],
-            # Of a firmware of one's own alone.
-            **({"firmware_counts": told["firmware_counts"]} if told["firmware_counts"] else {}),
-            # Of a drive with placement handles alone.
-            **({} if told["placement"] is None else {"placement": told["placement"]}),
-            # Of an array with copies or parity alone.
-            **({"array": told["array"]} if told.get("array") else {}),
-            # Of one with zones.
-            **({} if told["zones"] is None else {"zones": told["zones"]}),
-            "energy": told["energy"],
+            "flash": reported["flash"],
+            "disk": reported["disk"],
+            # Only with the user's own firmware.
+            **(
+                {"firmware_counts": reported["firmware_counts"]}
+                if reported["firmware_counts"]
+                else {}
+            ),
+            # Only for a drive with placement handles.
+            **({} if reported["placement"] is None else {"placement": reported["placement"]}),
+            # Only for an array with copies or parity.
+            **({"array": reported["array"]} if reported.get("array") else {}),
+            # Only for a drive with zones.
+            **({} if reported["zones"] is None else {"zones": reported["zones"]}),
+            "energy": reported["energy"],
             "variability": self.variability,
-            "variability_factor": told["variability_factor"],
-            "members": told["members"],
+            "variability_factor": reported["variability_factor"],
+            "members": reported["members"],
             "unit": self._unit() if is_flash else None,
-            "channel_utilisation_ratio": told.get("channel_utilisation_ratio") if is_one else None,
-            "unit_utilisation_ratio": told.get("unit_utilisation_ratio") if is_one else None,
+            "channel_utilisation_ratio": reported.get("channel_utilisation_ratio")
+            if is_one
+            else None,
+            "unit_utilisation_ratio": reported.get("unit_utilisation_ratio") if is_one else None,
             "series": None if series is None else series_json(series, duration_ns),
         }
 
@@ -401,8 +409,8 @@ class SimulatedDrive(ClosedOnExit):
     ) -> tuple[list[dict[str, Any]], list[_core.CoreWork]]:
         """Return the flash operations of one request on the idle drive, and the work of cores.
 
-        Of a drive whose firmware is free no core works. Each piece of work has its core, whether
-        it is for the host, and from when to when it lasts, in ns.
+        If the drive's firmware is free, no core works. Each piece of work has its core, whether it
+        is for the host, and its start and end in ns.
         """
         self._workers(1)
         return self._core.record_timeline(direction, record_bytes)
@@ -419,20 +427,20 @@ class SimulatedDrive(ClosedOnExit):
     ) -> tuple[list[dict[str, Any]], list[_core.CoreWork]]:
         """Return the flash operations in a span of a run, and the work of cores.
 
-        Of each there are at most `most` and one more.
+        Each list has at most `most` entries and one more.
 
         Parameters
         ----------
         workload
-            What runs, from the preset's condition.
+            The workload, which starts in the preset's condition.
         content
-            What the written data of characteristics looks like.
+            Kind of the written data of characteristics.
         seed
             Key of all random numbers.
         from_ns, to_ns
             The span, in ns from the beginning of the run.
         most
-            So many are wanted; one more says that there are more.
+            Limit on the entries; one more means that there are more.
         """
         self._workers(1)
         return self._core.record_span(
@@ -445,28 +453,28 @@ class SimulatedDrive(ClosedOnExit):
         )
 
     def _workers(self, wanted: int | None) -> int:
-        """Return how many threads to use: no more than memory has room for their states."""
+        """Return how many threads to use: at most as many states as fit into memory."""
         if self._most_workers is None:
             self._most_workers = _workers_that_fit(self.name, self._core.state_bytes)
         return min(wanted or available_cores(), self._most_workers)
 
     @property
     def session_bytes(self) -> int:
-        """Memory that a session takes: the state it begins with, and what is done to it."""
+        """Return the memory of a session: its initial state, and what is done to it."""
         return _needed_bytes(self._core.state_bytes)
 
     @property
     def file(self) -> None:
-        """No file of this machine."""
+        """Return None: it is no file of this machine."""
 
     def leave(self, *, only_found: bool = False) -> None:
-        """Nothing is made."""
+        """Do nothing: no file is made."""
 
     def take_up(self) -> None:
-        """Nothing was left."""
+        """Do nothing: no file was left."""
 
     def session(self, *, seed: int = 0) -> SimulatedSession:
-        """Begin in the preset's condition, apart from measurements; `RunError` without memory."""
+        """Start a session in the preset's condition; `RunError` if memory is too small."""
         self._workers(1)
         return SimulatedSession(self, self.preset, self._core.session(seed=seed))
 
@@ -478,7 +486,7 @@ def _workers_that_fit(name: str, state_bytes: int) -> int:
     available = available_bytes()
     if available is None:
         return sys.maxsize
-    # The prepared state, and a state for every worker with room for what its run needs.
+    # The prepared state, and one state per worker with space for what its run needs.
     fitting = (available - state_bytes) * 8 // (state_bytes * 9)
     if fitting < 1:
         raise lacking(name, _needed_bytes(state_bytes), "use a drive with fewer pages")
@@ -490,7 +498,7 @@ def _needed_bytes(state_bytes: int) -> int:
 
 
 def _only_finds_what_was_there(workload: Workload) -> bool:
-    """Tell whether reads of it, if it has any, find what was there before."""
+    """Return whether its reads, if any, find only data from before."""
     if isinstance(workload, SideBySide):
         return any(_only_finds_what_was_there(each.workload) for each in workload.parts)
     if isinstance(workload, Characteristics):

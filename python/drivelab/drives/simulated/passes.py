@@ -22,18 +22,18 @@ def one_of_each(
     sizes: Sequence[int] = BOITO2015_SIZES,
     seed: int = 0,
 ) -> tuple[list[Measurement], list[Measurement]]:
-    """Measure a pass in order and one in random order at every size; give both lists.
+    """Measure a sequential and a random pass at every size; return both lists.
 
     Parameters
     ----------
     drive
-        Without its variability for the drive's truth.
+        The drive; without its variability for its truth.
     direction
-        Of all passes.
+        Direction of all passes.
     file_bytes
-        Of the file, which lies at the drive's beginning.
+        Size of the file, which is at the drive's beginning.
     sizes
-        Of requests.
+        Request sizes in bytes.
     seed
         Key of the random orders.
     """

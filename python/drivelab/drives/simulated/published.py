@@ -1,4 +1,4 @@
-"""Published figures of a drive, and what its preset gives under the same condition."""
+"""Published figures of a drive, compared with its preset under the same condition."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
     from drivelab.drives.simulated.drive import SimulatedDrive
 
-#: The quantities that are published, with the unit that people read, how many of the stored one
-#: that is, and decimals.
+#: The quantities that are published: the unit for people, its factor to the stored unit,
+#: and decimals.
 UNITS: Final = {
     "latency_ns": ("us", 1e3, 0),
     "throughput_iops": ("IOPS", 1.0, 0),
@@ -25,10 +25,10 @@ UNITS: Final = {
     "sequential_to_random_ratio": ("", 1.0, 2),
 }
 _ROTATION_READS: Final = 20_000
-# Writes are measured after this many times the range was overwritten: by then the amplification
-# of a range of 8 GiB changes by less than 1 % from one overwriting to the next.
+# Writes are measured after the range was overwritten this many times: by then the write
+# amplification of a range of 8 GiB changes by less than 1 % from one overwrite to the next.
 _OVERWRITES: Final = 3
-# Single writes into an empty buffer, each from the prepared state.
+# Number of single writes into an empty buffer, each from the prepared state.
 _SINGLE_WRITES: Final = 100
 
 
@@ -42,9 +42,9 @@ class Compared:
         ``latency_ns``, ``throughput_iops``, ``bandwidth_bytes_per_second``,
         ``rotational_latency_ns`` or ``sequential_to_random_ratio``.
     published, simulated
-        In the unit of the quantity's name.
+        Both in the unit of the quantity's name.
     tolerance_ratio
-        Relative difference that still counts as agreement.
+        Relative difference that counts as agreement.
     """
 
     quantity: str
@@ -54,23 +54,23 @@ class Compared:
 
     @property
     def difference_ratio(self) -> float:
-        """How much more the simulated figure is, over the published one."""
+        """Return how much larger the simulated figure is, relative to the published one."""
         return self.simulated / self.published - 1
 
     @property
     def holds(self) -> bool:
-        """Whether the two agree."""
+        """Return whether the two agree."""
         return abs(self.difference_ratio) <= self.tolerance_ratio
 
 
 def figure_text(quantity: str, value: float) -> str:
-    """Write a figure in the unit that people read; ratios have none."""
+    """Return a figure in the unit for people; ratios have none."""
     unit, scale, decimals = UNITS[quantity]
     return f"{value / scale:,.{decimals}f} {unit}".rstrip()
 
 
 def percent_text(ratio: float) -> str:
-    """Write a difference with its sign, in tenths of a per cent; what rounds to none has a plus."""
+    """Return a difference with its sign, in tenths of a per cent; a rounded zero has a plus."""
     return f"{round(100 * ratio, 1) + 0.0:+.1f} %"
 
 
@@ -80,7 +80,7 @@ def compare(drive: SimulatedDrive, figure: Mapping[str, Any]) -> Compared:
     Parameters
     ----------
     drive
-        The preset's, without its variability.
+        The preset's drive, without its variability.
     figure
         An entry of the preset's ``published``.
     """
@@ -113,16 +113,16 @@ def compare(drive: SimulatedDrive, figure: Mapping[str, Any]) -> Compared:
 
 
 def rotational_latency_ns(disk: SimulatedDrive) -> float:
-    """Return how long single random reads of a hard disk wait for their place to come round, mean.
+    """Return how long single random reads of a hard disk wait for the rotation, mean.
 
-    Of 20,000 reads: four standard errors are 1.6 % of it.
+    For 20,000 reads four standard errors are 1.6 % of it.
     """
-    told = disk.simulate(
+    found = disk.simulate(
         Characteristics(),
         warmup_requests=0,
         requests=_ROTATION_READS,
     )
-    parts = told.values["streams"][0]["operations"]["read"]["latency_parts"]
+    parts = found.values["streams"][0]["operations"]["read"]["latency_parts"]
     return float(parts["rotation"]["latency_ns_mean"])
 
 

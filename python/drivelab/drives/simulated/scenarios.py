@@ -1,4 +1,4 @@
-"""Finding the text of a scenario, the package's or a file's, and of the lists that it names."""
+"""Find the text of a scenario, the package's or a file's, and the lists that it names."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from drivelab.workloads.given import shown
 from drivelab.workloads.scenario import Scenario
 
 SUFFIX: Final = ".toml"
-# Streams take some ten lines each.
+# Streams take about ten lines each.
 _MAX_SCENARIO_BYTES: Final = 16 << 20
-# A request takes some thirty bytes as a line, and as many in memory.
+# A request takes about thirty bytes as a line, and as many in memory.
 _MAX_REQUESTS_BYTES: Final = 1 << 30
 
 
 def scenario_file(reference: str) -> Path | None:
-    """Give the file that is meant; ``None`` where it is one of the package's scenarios.
+    """Return the file that is meant; ``None`` if it is one of the package's scenarios.
 
-    The names of the package come first: a file that is called as one of them is ``./NAME``.
+    The package's names come first: a file with such a name is ``./NAME``.
     """
     return None if reference in scenario_names() else Path(reference)
 
@@ -31,12 +31,12 @@ def scenario_file(reference: str) -> Path | None:
 def read_scenario(reference: str) -> Scenario:
     """Read a scenario: one of the package's by its name, or a file by its path.
 
-    The lists of requests that a file names are looked for in its folder.
+    Lists of requests that a file names are looked for in its folder.
 
     Raises
     ------
     UsageError
-        When there is none, or it is none: names the line, the key and what is allowed.
+        If there is none, or it is invalid: the error names the line, the key and what is allowed.
     """
     path = scenario_file(reference)
     if path is None:
@@ -53,12 +53,12 @@ def read_scenario(reference: str) -> Scenario:
 
 
 def text_of(reference: str) -> str:
-    """Return a scenario as it was written, comments too.
+    """Return a scenario as it was written, with comments.
 
     Raises
     ------
     UsageError
-        When there is none; lists those of the package.
+        If there is none; the error lists those of the package.
     """
     path = scenario_file(reference)
     return scenario_text(reference) if path is None else _text_of(path)

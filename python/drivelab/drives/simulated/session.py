@@ -1,4 +1,4 @@
-"""A simulated drive step after step: what one step leaves, the next one finds."""
+"""A session on a simulated drive: each step finds what the previous one left."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.session import Purge, step_measurement
 from drivelab.drives.simulated.asked import step_window
-from drivelab.drives.simulated.simulation import operations, streams_told
+from drivelab.drives.simulated.simulation import operations, stream_results
 from drivelab.errors import UsageError
 from drivelab.units import format_size
 from drivelab.workloads.stimuli import Stimuli
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from drivelab.drives.session import StepPlan
     from drivelab.workloads.workload import Workload
 
-#: Idling is a step like any other to the random numbers: its key is far from those of steps.
+#: For random numbers idling is a step; its key is far from those of other steps.
 _IDLE_KEY: Final = 1 << 40
-#: Of `extra`, what a sum over members or a mean over nothing would make of no worth.
-_TOLD: Final = ("write_amplification_ratio", "variability_factor")
+#: Entries of `extra` that would lose their meaning as a sum or mean over members.
+_KEPT: Final = ("write_amplification_ratio", "variability_factor")
 
 
 class SimulatedSession(ClosedOnExit):
@@ -35,15 +35,15 @@ class SimulatedSession(ClosedOnExit):
     Parameters
     ----------
     drive
-        Which; its own measurements do not see what is done here.
+        The drive; its own measurements do not see what is done here.
     preset
-        What the drive is made of.
+        The drive's preset.
     core
-        A drive of its own in the native core; each step starts where the last one ended.
+        A separate drive in the native core; each step starts where the last one ended.
     """
 
     kind: Literal["simulated"] = "simulated"
-    #: Everything of a simulated drive is its own.
+    #: A simulated drive is always a whole device.
     is_whole_device = True
 
     def __init__(self, drive: OpenDrive, preset: dict[str, Any], core: Session) -> None:
@@ -55,11 +55,11 @@ class SimulatedSession(ClosedOnExit):
         self._session = core
 
     def identity(self) -> dict[str, Any]:
-        """Return what decides how the drive behaves."""
+        """Return what determines how the drive behaves."""
         return self._drive.identity()
 
     def header(self) -> dict[str, str]:
-        """Give what a report says of drive and host, by field in words."""
+        """Return what a report says about drive and host, by field in words."""
         preset = self._preset
         flash = preset.get("member_preset", preset)
         kinds = {"ssd": "solid-state drive", "hdd": "hard disk"}
@@ -81,16 +81,16 @@ class SimulatedSession(ClosedOnExit):
         }
 
     def purge(self) -> Purge:
-        """Erase everything; erase counts stay as the preset says, and a disk keeps what it has."""
+        """Erase everything; erase counts stay as in the preset, and a disk keeps its data."""
         self._session.purge()
         return Purge("done", "simulated: every block erased")
 
     def check(self, work: Workload) -> None:
-        """Raise `UsageError` when it goes beyond the drive, or loops are too many."""
+        """Raise `UsageError` if it goes beyond the drive, or has too many loops."""
         end = work.footprint_bytes
         if end is not None and end > self.capacity_bytes:
             raise UsageError(
-                f"what is asked for goes to {end} bytes of {self.name}; allowed: at most "
+                f"the step goes to {end} bytes of {self.name}; allowed: at most "
                 f"{self.capacity_bytes}"
             )
         if not isinstance(work, Stimuli):
@@ -99,56 +99,58 @@ class SimulatedSession(ClosedOnExit):
         loops = sum(1 if each.is_random else each.threads for each in work.stimuli)
         if loops > MOST_STREAMS:
             raise UsageError(
-                f"{loops} streams at the same time, each thread of accesses in order being one; "
-                f"allowed on simulated drives: at most {MOST_STREAMS}"
+                f"{loops} streams at the same time, because each thread of sequential accesses is "
+                f"one; allowed on simulated drives: at most {MOST_STREAMS}"
             )
 
     def run(self, work: Workload, plan: StepPlan, step: int) -> Measurement:
         """Send any workload in simulated time; see `DriveSession.run`.
 
-        Between two steps the write buffer drains: what a step finds is an idle drive.
+        Between two steps the write buffer drains, so each step finds an idle drive.
         """
         self.check(work)
         streams = work.streams()
         plan.check(work, streams)
-        told = self._session.run(
+        reported = self._session.run(
             streams,
             step_window(work, plan),
             place=step,
             total_bytes=plan.total_bytes,
         )
-        extra = {name: told["extra"][name] for name in _TOLD if name in told["extra"]}
-        if "energy_joules" in told:
-            extra["energy_joules"] = told["energy_joules"]
+        extra = {name: reported["extra"][name] for name in _KEPT if name in reported["extra"]}
+        if "energy_joules" in reported:
+            extra["energy_joules"] = reported["energy_joules"]
         is_over = plan.total_bytes is None or ends_by_itself(work, streams)
-        ended: StoppedBy = "requests" if is_over and told["stopped_by"] == "requests" else "seconds"
+        ended: StoppedBy = (
+            "requests" if is_over and reported["stopped_by"] == "requests" else "seconds"
+        )
         return step_measurement(
             step,
             work,
             streams,
-            max(1, told["duration_ns"]),
-            streams_told(told),
-            whole=operations(told),
+            max(1, reported["duration_ns"]),
+            stream_results(reported),
+            whole=operations(reported),
             plan=plan,
             ended=ended,
             extra=extra,
         )
 
     def idle(self, seconds: float) -> None:
-        """Leave the drive alone; what it does then is its preset's."""
+        """Leave the drive idle; the preset decides what it does then."""
         if seconds > 0:
             self._session.idle(max(1, round(seconds * 1e9)), _IDLE_KEY)
 
     def save_state(self) -> bytes:
-        """Return the state: a few bytes for each page that differs from where it began."""
+        """Return the state: a few bytes for each page that differs from the initial state."""
         return self._session.save()
 
     def load_state(self, state: bytes) -> None:
-        """Take up what `save_state` gave on the same drive; `UsageError` for anything else."""
+        """Load a state that `save_state` returned for the same drive; else `UsageError`."""
         self._session.load(state)
 
     def leave(self, *, only_found: bool = False) -> None:
-        """Nothing is made."""
+        """Do nothing: no file is made."""
 
     def close(self) -> None:
         """Nothing to release."""

@@ -24,7 +24,7 @@ PERCENTILES: Final = {
     "p99_99": 99.99,
     "p99_999": 99.999,
 }
-# In thousandths of a percent, so that whether a count supports one is decided in whole numbers.
+# In thousandths of a percent, so that whole numbers decide whether a count supports one.
 _WHOLE: Final = 100_000
 
 
@@ -35,13 +35,13 @@ class Simulation:
     Attributes
     ----------
     values
-        Everything about it (docs/json-measure.md).
+        All results (docs/json-measure.md).
     asked
         What each stream asked for, by name.
     log
-        Its requests by themselves as a Parquet file, if they were asked for.
+        Its single requests as a Parquet file, if they were asked for.
     state
-        The drive's state after it, if it was asked for.
+        The drive's final state, if it was asked for.
     """
 
     values: dict[str, Any]
@@ -51,71 +51,72 @@ class Simulation:
 
 
 def percentile_is_supported(requests: int, percent: float) -> bool:
-    """Tell whether at least one of `requests` lies above the percentile.
+    """Return whether at least one of `requests` is above the percentile.
 
-    Otherwise it would be the maximum under a name that promises more.
+    Otherwise the percentile would only be the maximum.
     """
     return requests * (_WHOLE - round(percent * 1000)) >= _WHOLE
 
 
-def submitted_requests(told: Mapping[str, Any]) -> int:
+def submitted_requests(reported: Mapping[str, Any]) -> int:
     """Return how many requests a run submitted: all completed, and each was counted once.
 
     Raises
     ------
     RunError
-        When the run's own numbers say that one was lost.
+        If the run's own numbers show that one was lost.
     """
-    submitted: int = sum(stream["submitted_requests"] for stream in told["streams"])
-    completed = sum(told[f"{part}_requests"] for part in ("warmup", "counted", "drained"))
+    submitted: int = sum(stream["submitted_requests"] for stream in reported["streams"])
+    completed = sum(reported[f"{part}_requests"] for part in ("warmup", "counted", "drained"))
     counted = sum(
         0 if stream["result"][operation] is None else stream["result"][operation]["requests"]
-        for stream in told["streams"]
+        for stream in reported["streams"]
         for operation in ("read", "write", "trim", "flush")
     )
-    if submitted != completed or counted != told["counted_requests"]:
+    if submitted != completed or counted != reported["counted_requests"]:
         raise RunError(
             f"the simulation lost requests: {submitted} submitted, {completed} completed, "
-            f"{counted} of {told['counted_requests']} in histograms; this is a fault of the "
+            f"{counted} of {reported['counted_requests']} in histograms; this is a fault of the "
             "simulator, please report it with the preset and the seed"
         )
     return submitted
 
 
 def operations(
-    told: Mapping[str, Any],
+    reported: Mapping[str, Any],
 ) -> tuple[OperationResult | None, OperationResult | None]:
-    """Return what reads and writes did, as the native core reports it."""
+    """Return the results of reads and writes, as the native core reports them."""
     read, write = (
-        None if told[name] is None else OperationResult(**told[name]) for name in ("read", "write")
+        None if reported[name] is None else OperationResult(**reported[name])
+        for name in ("read", "write")
     )
     return read, write
 
 
-def streams_told(told: Mapping[str, Any]) -> tuple[StreamResult, ...]:
-    """Return what each stream did, as the native core reports it."""
-    duration_ns = max(1, told["duration_ns"])
-    return tuple(StreamResult.of_core(each, duration_ns) for each in told["streams"])
+def stream_results(reported: Mapping[str, Any]) -> tuple[StreamResult, ...]:
+    """Return the results of each stream, as the native core reports them."""
+    duration_ns = max(1, reported["duration_ns"])
+    return tuple(StreamResult.of_core(each, duration_ns) for each in reported["streams"])
 
 
 def stream_json(
-    plan: Mapping[str, Any], told: Mapping[str, Any], duration_ns: int
+    plan: Mapping[str, Any], reported: Mapping[str, Any], duration_ns: int
 ) -> dict[str, Any]:
-    """Give one stream as ``--json`` prints it (docs/json-measure.md).
+    """Return one stream as ``--json`` prints it (docs/json-measure.md).
 
     Parameters
     ----------
     plan
-        The stream as the scenario says it.
-    told
-        As the native core reports it: what it did, by operation the parts of its latencies, and
-        how many requests it submitted.
+        The stream as the scenario defines it.
+    reported
+        The native core's report: results, parts of latencies by operation, and the number of
+        submitted requests.
     duration_ns
-        Of the window in which they were counted.
+        Length of the window in which they were counted.
     """
-    result = StreamResult.of_core(told["result"], duration_ns)
+    result = StreamResult.of_core(reported["result"], duration_ns)
     operations = {
-        name: _operation_json(done, told["parts"][name], duration_ns)
+        name: _operation_json(done, reported["parts"][name], duration_ns)
         for name, done in result.by_operation.items()
     }
     start, length = plan["range"] or (None, None)
@@ -131,9 +132,9 @@ def stream_json(
         "queue_pair": plan["queue_pair"],
         "share": plan["share"],
         "content": plan["content"],
-        # Of streams that say so.
+        # Only for streams with these keys.
         **{key: plan[key] for key in _WHERE if plan[key] is not None},
-        "submitted_requests": told["submitted_requests"],
+        "submitted_requests": reported["submitted_requests"],
         **({} if result.lateness is None else {"lateness": result.lateness.to_json()}),
         **_rates(result, duration_ns),
         "operations": operations,
@@ -141,7 +142,7 @@ def stream_json(
 
 
 def series_json(series: Mapping[str, Any], duration_ns: int) -> dict[str, Any]:
-    """Give the time series as ``--json`` prints it: a row an interval, stream and operation."""
+    """Return the time series for ``--json``: one row per interval, stream and operation."""
     interval_ns = series["interval_ns"]
     rows = []
     for stream, operation, bins in series["rows"]:
@@ -164,7 +165,7 @@ def series_json(series: Mapping[str, Any], duration_ns: int) -> dict[str, Any]:
 def _within(
     bins: Sequence[Sequence[int]], interval_ns: int, duration_ns: int
 ) -> Sequence[Sequence[int]]:
-    """Join what completes in the very instant in which the window ends to what was before."""
+    """Merge completions at the exact end of the window into the interval before."""
     if (len(bins) - 1) * interval_ns < duration_ns or len(bins) == 1:
         return bins
     requests, moved_bytes, latency_sum_ns, latency_max_ns = bins[-1]

@@ -1,4 +1,4 @@
-"""How well a fitted scenario stands for its trace: both on the same simulated drive, by window."""
+"""How well a fitted scenario represents its trace: both on the same simulated drive, by window."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from drivelab.workloads.recorded import RecordedFiles
     from drivelab.workloads.workload import Workload
 
-#: A trace waits for nobody, as arrivals of a scenario do.
+#: A trace's requests do not wait for completions, like arrivals of a scenario.
 _DEPTH = 65_536
 
 
@@ -29,14 +29,14 @@ class Check:
     Attributes
     ----------
     drive
-        Its name.
+        Name of the drive.
     windows
-        How many were compared.
+        Number of windows that were compared.
     latency_difference, throughput_difference, bandwidth_difference
-        Median of the absolute difference of mean latency, of requests a second and of bytes a
-        second, over that of the trace.
+        Median of the absolute difference of mean latency, of requests per second and of bytes per
+        second, relative to the trace.
     latency_difference_p90
-        Nine of ten windows differ by no more.
+        The difference of latency that nine of ten windows do not exceed.
     latency_bias
         Median of the signed difference: above 0 the scenario is slower.
     trace_latency_ns_mean, scenario_latency_ns_mean
@@ -59,15 +59,15 @@ def check(
 ) -> Check:
     """Replay a trace and run a scenario on a drive, and compare them by window.
 
-    Addresses beyond the drive begin again at its start, of both.
+    Addresses beyond the end of the drive start again at its beginning, for both.
 
     Raises
     ------
     UsageError
-        When there is no such simulated drive.
+        If there is no such simulated drive.
     """
     trace = Trace.of_files(source, depth=_DEPTH, fit="wrap")
-    # Both end at the same time, also where the drive has fallen behind.
+    # Both end at the same time, even if the drive has fallen behind.
     duration_ns = scenario.window[3]
     seconds = None if duration_ns is None else duration_ns / 1e9
     recorded = windows_on(drive, trace, window_ns, seed, seconds=seconds)
@@ -75,7 +75,7 @@ def check(
 
 
 def requests_as_trace(requests: Requests) -> Trace:
-    """Give requests in memory as a workload, for a drive of any size."""
+    """Return requests in memory as a workload, for a drive of any size."""
     rows = zip(
         requests.arrival_ns.tolist(),
         [("read", "write")[each] for each in requests.action.tolist()],
@@ -94,13 +94,13 @@ def windows_on(
     *,
     seconds: float | None = None,
 ) -> dict[int, Any]:
-    """Run a workload, for as long as it says; give requests, bytes and latency by window."""
+    """Run a workload for its whole length; return requests, bytes and latency by window."""
     with open_simulated(drive) as opened:
-        told = opened.simulate(
+        simulated = opened.simulate(
             workload, seed=seed, seconds=seconds, interval_seconds=window_ns / 1e9
         ).values
     found: dict[int, Any] = {}
-    for row in told["series"]["rows"]:
+    for row in simulated["series"]["rows"]:
         if row["requests"]:
             sums = found.setdefault(row["start_ns"] // window_ns, np.zeros(3))
             latency_ns = row["requests"] * row["latency_ns_mean"]
@@ -109,7 +109,7 @@ def windows_on(
 
 
 def compared(drive: str, recorded: Mapping[int, Any], made: Mapping[int, Any]) -> Check:
-    """Compare what `windows_on` gave of a trace and of a scenario."""
+    """Compare the results of `windows_on` for a trace and for a scenario."""
     none = np.zeros(3)
     ours = np.array([made.get(window, none) for window in recorded])
     theirs = np.array(list(recorded.values()))

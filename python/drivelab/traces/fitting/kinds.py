@@ -45,7 +45,7 @@ class _Kind:
     log_size: float
 
     def distance(self, other: _Kind) -> float:
-        """Tell how unlike two kinds of one action are, in steps of what a drive notices."""
+        """Return how unlike two kinds of one action are, in steps that a drive notices."""
         unlike = 0.7 * abs(self.part - other.part)
         if self.place != other.place:
             unlike += 6
@@ -57,14 +57,14 @@ class _Kind:
 
 @dataclass(frozen=True)
 class Kinds:
-    """Which kind each request is of, and what the kinds are.
+    """The kind of each request, and the properties of the kinds.
 
     Attributes
     ----------
     of_request
-        The number of its kind.
+        The number of each request's kind.
     action, place, size_class
-        Of each kind.
+        Properties of each kind.
     """
 
     of_request: NDArray[np.int64]
@@ -74,7 +74,7 @@ class Kinds:
 
 
 def kinds_of(requests: Requests, placed: Placed) -> Kinds:
-    """Find the kinds of requests; rare ones join the one that is most like them."""
+    """Find the kinds of requests; rare ones join the most similar one."""
     part = np.zeros(len(placed.place), np.int64)
     for place, bounds in _RANKS.items():
         part = np.where(placed.place == place, np.digitize(placed.rank, bounds), part)
@@ -99,7 +99,7 @@ def kinds_of(requests: Requests, placed: Placed) -> Kinds:
 
 
 def _joined(kinds: list[_Kind], counts: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Give the kind that each kind has become part of."""
+    """Return the kind that each kind became part of."""
     leaders = np.arange(len(kinds))
     alive = set(range(len(kinds)))
     while len(alive) > MOST_KINDS:
@@ -109,7 +109,7 @@ def _joined(kinds: list[_Kind], counts: NDArray[np.float64]) -> NDArray[np.int64
         ]
         alive.discard(rarest)
         if not others:
-            # The only one of its action: another goes first.
+            # The only kind of its action cannot join another, so another goes first.
             counts[rarest] = np.inf
             alive.add(rarest)
             continue
@@ -120,5 +120,5 @@ def _joined(kinds: list[_Kind], counts: NDArray[np.float64]) -> NDArray[np.int64
 
 
 def needs_region(kinds: Kinds) -> NDArray[np.bool_]:
-    """Tell which requests draw a region."""
+    """Return which requests draw a region."""
     return np.asarray(kinds.place[kinds.of_request] == REGION)

@@ -1,15 +1,15 @@
-"""Where each request goes in relation to those before it.
+"""Where each request goes relative to those before it.
 
 ::
 
-    next          where a stream of its group ended
+        next          where a stream of its group ended
     next_of_any   where a stream of another group ended
     again         where an earlier request of its group went
-    again_other   the same, of the other action
+        again_other   the same, for the other action
     ahead, behind at most 2 MiB from the end of a stream of its group
     region        anywhere else
 
-A group is an action and a class of sizes. It is what `crates/workload/src/windows` draws from.
+A group is an action and a class of sizes. `crates/workload/src/windows` draws from these places.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ NEXT, NEXT_OF_ANY, AGAIN, AGAIN_OTHER, AHEAD, BEHIND, REGION = range(len(PLACES)
 _STREAMS: Final = 32
 _HISTORY: Final = 8192
 _NEAR_BYTES: Final = 2 << 20
-#: A size that so large a share of the requests has is a class of its own, at most so many.
+#: A size with this share of the requests is its own class; there are at most this many.
 _COMMON_SHARE: Final = 0.02
 _MOST_COMMON: Final = 8
 
 
 @dataclass(frozen=True)
 class Placed:
-    """Of each request: its class of sizes, its place, and where that is counted from.
+    """For each request: its class of sizes, its place, and the reference of that place.
 
     Attributes
     ----------
     size_class
-        A number of requests of like sizes.
+        Number of its class of sizes.
     place
         One of `PLACES`.
     rank
-        Which stream or earlier request, counted back from the last.
+        The stream or earlier request it refers to, counted back from the last.
     distance_bytes
-        How far ahead or behind.
+        Distance ahead (positive) or behind, in bytes.
     """
 
     size_class: NDArray[np.int64]
@@ -57,7 +57,7 @@ class Placed:
 
 
 def size_classes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give each size a class: a common one its own, others one by powers of two."""
+    """Give each size a class: each common one its own, the others by powers of two."""
     known, counts = np.unique(sizes, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:_MOST_COMMON]
     common = [known[each] for each in order if counts[each] >= _COMMON_SHARE * len(sizes)]
@@ -68,7 +68,7 @@ def size_classes(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class _Direction:
-    """What one action did: ends of streams, the last one first, and what may come again."""
+    """What one action did: ends of streams, the last one first, and what may be repeated."""
 
     def __init__(self) -> None:
         self.all: list[int] = []
@@ -95,14 +95,14 @@ class _Direction:
                 return
 
     def earlier(self, group: int, offset: int) -> tuple[int, int]:
-        """Give which request went there last, -1 for none, and its rank."""
+        """Return which request went there last (-1 for none), and its rank."""
         request, number = self.last.get(group, {}).get(offset, (-1, 0))
         rank = self.counts.get(group, 0) - number - 1
         return (request, rank) if rank < _HISTORY else (-1, 0)
 
 
 def placed(requests: Requests) -> Placed:
-    """Tell where each request goes."""
+    """Return where each request goes."""
     classes = size_classes(requests.size_bytes)
     count = len(classes)
     place = np.full(count, REGION, np.int64)

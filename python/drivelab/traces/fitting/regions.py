@@ -1,4 +1,4 @@
-"""Regions of a drive in which requests that follow nothing begin."""
+"""Regions of a drive for requests that do not follow earlier ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 #: The most regions of a fitted scenario.
 MOST_REGIONS: Final = 128
-#: Bounds of regions are rounded to so much.
+#: Bounds of regions are rounded to this.
 ROUNDED_BYTES: Final = 1 << 20
 
 
@@ -25,11 +25,11 @@ class Region:
 
 
 def regions_of(offsets: NDArray[np.int64], end_bytes: int) -> tuple[Region, ...]:
-    """Cut a drive up so that places that are drawn evenly in a region lie about as offsets do.
+    """Cut a drive into regions in each of which offsets are nearly uniform.
 
-    A region is cut where nothing lies for longest, if that is a tenth of it, else in the middle of
-    its requests; always that next which has the most requests times bytes. The last region ends
-    where the trace does, and may be one where nothing begins.
+    A region is cut at its longest gap if that is a tenth of it, else in the middle of its requests.
+    The next region to cut is the one with the most requests times bytes. The last region ends where
+    the trace does, and may be one where no request begins.
     """
     end = -(-end_bytes // ROUNDED_BYTES) * ROUNDED_BYTES
     cells = np.sort(offsets // ROUNDED_BYTES)
@@ -50,7 +50,7 @@ def regions_of(offsets: NDArray[np.int64], end_bytes: int) -> tuple[Region, ...]
 
 
 def region_numbers(regions: tuple[Region, ...], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the region in which each of the offsets lies that they were made of."""
+    """Return the region of each of the offsets that the regions were made from."""
     begins = np.array([each.range_offset_bytes for each in regions])
     return np.asarray(np.searchsorted(begins, offsets, "right") - 1, np.int64)
 

@@ -1,4 +1,4 @@
-"""The reads and writes of a trace in memory, as a drive is sent them."""
+"""The reads and writes of a trace in memory, as a drive receives them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from drivelab.traces.source import BATCH, refuse_without_requests
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from drivelab.traces.source import Told
+    from drivelab.traces.source import Progress
     from drivelab.workloads.recorded import RecordedFiles
 
 SECTOR_BYTES: Final = 512
-#: What several devices are rounded up to before the next is laid behind them.
+#: Each device is rounded up to this; the next device begins after it.
 REGION_BYTES: Final = 1 << 20
-#: A larger request is sent as several.
+#: A larger request is split.
 _MOST_REQUEST_BYTES: Final = 64 << 20
-#: They are held in memory, some hundred bytes each.
+#: They are kept in memory, a few hundred bytes each.
 MOST_REQUESTS: Final = 10_000_000
 
 _TYPES: Final = {
@@ -41,15 +41,15 @@ class Requests:
     Attributes
     ----------
     arrival_ns, offset_bytes, size_bytes
-        When after the first request, where, and how much, in whole sectors.
+        Time after the first request, address, and size, in whole sectors.
     action
         0 for a read, 1 for a write.
     left_out
-        Trims, flushes and other operations that are not among them.
+        Number of trims, flushes and other operations, which are left out.
     format
-        Of the files.
+        Format of the files.
     cautions
-        What speaks against the trace's units; a sentence each.
+        Sentences about doubts in the trace's units.
     """
 
     arrival_ns: NDArray[np.int64]
@@ -62,19 +62,19 @@ class Requests:
 
     @property
     def end_bytes(self) -> int:
-        """Bytes that they take of a drive, from its first on."""
+        """Return the bytes of drive that they need, from address 0."""
         return int((self.offset_bytes + self.size_bytes).max())
 
 
-def read_requests(source: RecordedFiles, told: Told | None = None) -> Requests:
+def read_requests(source: RecordedFiles, progress: Progress | None = None) -> Requests:
     """Read the reads and writes of a trace.
 
     Raises
     ------
     UsageError
-        When it is no trace, is too long, or has too little to be fitted to.
+        If it is no trace, is too long, or has too little to fit to.
     RunError
-        When a file cannot be read on.
+        If reading a file fails.
     """
     reader = source.open()
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in _TYPES}
@@ -88,14 +88,14 @@ def read_requests(source: RecordedFiles, told: Told | None = None) -> Requests:
                 f"{source.name} has more than {MOST_REQUESTS:,} requests; cut a part out of it "
                 "with `drivelab trace cut`, and fit that"
             )
-        if told is not None:
-            told(count)
+        if progress is not None:
+            progress(count)
     checks = reader.checks()
     refuse_without_requests(reader, checks)
     columns = {name: np.concatenate(part) for name, part in parts.items()}
     kept = columns["operation"] < 2
     if TRACE_OPERATIONS[:2] != ["read", "write"] or not kept.any():
-        raise UsageError(f"{source.name} has no reads and no writes; name a trace that has some")
+        raise UsageError(f"{source.name} has no reads or writes; name a trace that has some")
     columns = {name: column[kept].astype(np.int64) for name, column in columns.items()}
     columns["arrival_ns"] -= columns["arrival_ns"][0]
     _refuse_too_little(source.name, columns["arrival_ns"])
@@ -114,7 +114,7 @@ def read_requests(source: RecordedFiles, told: Told | None = None) -> Requests:
 
 def _refuse_too_little(name: str, arrival_ns: NDArray[np.int64]) -> None:
     if len(arrival_ns) == 1:
-        raise UsageError(f"{name} has one read or write; a fit needs two or more, at two times")
+        raise UsageError(f"{name} has one read or write; a fit needs at least two, at two times")
     if arrival_ns[-1] == 0:
         raise UsageError(
             f"all {len(arrival_ns):,} requests of {name} arrive at the same time, so their rate "
@@ -123,7 +123,7 @@ def _refuse_too_little(name: str, arrival_ns: NDArray[np.int64]) -> None:
 
 
 def _on_one_drive(columns: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Lay devices one after the other, in the order of their first requests."""
+    """Place devices one after the other, in the order of their first requests."""
     offsets, device = columns["offset_bytes"].copy(), columns["device"]
     ends = offsets + columns["size_bytes"]
     base = 0
@@ -145,7 +145,7 @@ def _in_sectors(
 def _in_pieces(
     offsets: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
-    """Cut what is too large for one request; give also which request each piece is of."""
+    """Split requests that are too large; return also which request each piece is from."""
     pieces = -(-sizes // _MOST_REQUEST_BYTES)
     place = np.repeat(np.arange(len(sizes)), pieces)
     number = np.arange(len(place)) - np.repeat(np.cumsum(pieces) - pieces, pieces)

@@ -1,4 +1,4 @@
-"""A fit as a scenario: TOML, each value with its source."""
+"""A fit as a scenario in TOML, each value with its source."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from drivelab.traces.fitting.regions import Region
     from drivelab.traces.fitting.tables import Fitted, Gap, Kind, Pairs, Train, Window
 
-#: What its stream is called unless it has another name.
+#: The default name of its stream.
 NAME: Final = "fitted"
 _PAIRS: Final = ("kinds_after", "gaps_before", "gaps_after", "kinds", "gaps", "regions", "trains")
 _ABOUT: Final = """\
 # A scenario that was fitted to a recorded trace: docs/scenarios.md says what the keys mean.
 #
-# It holds kinds of requests, classes of gaps and of trains, regions, and how many of each a window
-# has; no request of the trace, no time and no address. Behind the last window the first comes
-# again, so it can run for any time.
+# It contains kinds of requests, classes of gaps and of trains, regions, and how many of each a
+# window has; no request of the trace, no time and no address. After the last window it starts
+# again with the first, so it can run for any time.
 """
 
 
 def scenario_text(fitted: Fitted, name: str = NAME) -> str:
-    """Write a fit as a scenario whose stream has a name."""
+    """Return a fit as a scenario whose stream has this name."""
     source = f"trace: fitted to {fitted.requests:,} requests"
     lasting = sum(window.duration_ns for window in fitted.windows)
     lines = [

@@ -1,6 +1,6 @@
-"""What a fitted scenario holds: kinds, gaps, regions, and windows that count them.
+"""What a fitted scenario contains: kinds, gaps, regions, and windows that count them.
 
-Nothing of it is a request of the trace: tables are quantiles of many requests, and counts.
+It contains no request of the trace: tables are quantiles of many requests, and counts.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ if TYPE_CHECKING:
     from drivelab.traces.fitting.places import Placed
     from drivelab.traces.fitting.requests import Requests
 
-#: Gaps at which another class begins, in ns: what drives notice, from a flash page to a spin-up.
+#: Gaps at which another class begins, in ns: differences that drives notice, from a flash page to a
+#: disk's spin-up.
 GAP_BOUNDS_NS: Final = (
     *(5_000, 20_000, 100_000, 500_000, 2_000_000, 10_000_000, 50_000_000, 500_000_000),
 )
 #: The most windows that a scenario may have.
 MOST_WINDOWS: Final = 2_000
-#: Simulated time ends then, and so does a scenario.
+#: Simulated time ends here, and so must a scenario.
 _LONGEST_NS: Final = 1 << 49
-#: A train goes on after gaps below this: a drive is then still busy with what came before.
+#: A train continues across gaps below this: the drive is still busy with the request before.
 TRAIN_GAP_NS: Final = 2_000_000
-#: Classes of trains double their length in so many steps.
+#: Steps of train classes in each doubling of length.
 _TRAIN_STEPS: Final = 2
 _MOST_WINDOW_REQUESTS: Final = 4_000_000
 _GRID_BYTES: Final = 4096
-#: So many of a kind's offsets lie on a grid that is kept.
+#: The share of a kind's offsets that must be on a grid for the grid to be saved.
 _GRID_SHARE: Final = 0.9
-#: Values of a table of sizes or ranks, and bounds of one of distances or gaps.
+#: Values in a table of sizes or ranks, and bounds in one of distances or gaps.
 _CELLS: Final = 16
 _GAP_CELLS: Final = 8
 
@@ -76,14 +77,14 @@ class Gap:
 
 @dataclass(frozen=True)
 class Train:
-    """A class of trains: requests that come one shortly after the other."""
+    """A class of trains: requests in quick succession."""
 
     lengths: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Window:
-    """A span of time and how many requests of what it has."""
+    """A span of time, and how many requests of each kind it has."""
 
     duration_ns: int
     kinds: Pairs
@@ -99,9 +100,9 @@ class Fitted:
     Attributes
     ----------
     kinds, gaps, regions, trains, windows
-        What requests are drawn from.
+        The tables that requests are drawn from.
     requests, span_ns, window_ns
-        Of the trace, and how long its windows are.
+        Size and length of the trace, and length of its windows.
     """
 
     kinds: tuple[Kind, ...]
@@ -115,7 +116,7 @@ class Fitted:
 
     @property
     def numbers(self) -> int:
-        """How many numbers it consists of."""
+        """Return how many numbers it consists of."""
 
         def size(value: Any) -> int:
             if isinstance(value, (int, str)):
@@ -127,12 +128,12 @@ class Fitted:
 
 
 def fit(requests: Requests, window_ns: int) -> Fitted:
-    """Find the scenario that asks for what requests ask for.
+    """Fit a scenario that asks for what these requests ask for.
 
     Raises
     ------
     UsageError
-        When the window does not suit the trace.
+        If the window does not suit the trace.
     """
     span_ns = int(requests.arrival_ns[-1]) + 1
     window = requests.arrival_ns // window_ns
@@ -212,7 +213,7 @@ def _kinds(
     for number in range(count):
         mine = kinds.of_request == number
         place = int(kinds.place[number])
-        # Those that joined go elsewhere.
+        # Kinds that joined others use their tables.
         true = mine & (where.place == place)
         is_near = place in (AHEAD, BEHIND)
         grid = _grid(where.distance_bytes[true] if is_near else requests.offset_bytes[mine])
@@ -249,7 +250,7 @@ def _gaps(gap_ns: NDArray[np.int64], gap_class: NDArray[np.int64]) -> Sequence[G
 
 @dataclass(frozen=True)
 class _Trains:
-    """With which requests trains begin, of which class each is, and the classes."""
+    """Where trains begin, their classes, and the class of each."""
 
     begins: NDArray[np.intp]
     of_each: NDArray[np.int64]
@@ -268,20 +269,20 @@ def _trains(window: NDArray[np.int64], gap_ns: NDArray[np.int64]) -> _Trains:
 
 
 def _cells(values: NDArray[np.int64]) -> tuple[int, ...]:
-    """Give values that stand for equal parts of all, one where they are all the same."""
+    """Return values for equal parts of all; one value if all are the same."""
     shares = (np.arange(_CELLS) + 0.5) / _CELLS
     found = np.quantile(values, shares, method="nearest").tolist()
     return tuple(int(each) for each in (found[:1] if len(set(found)) == 1 else found))
 
 
 def _bounds(values: NDArray[np.int64], cells: int) -> tuple[int, ...]:
-    """Give bounds between which equal parts of all lie."""
+    """Return bounds with equal parts between them."""
     found = np.quantile(values, np.linspace(0, 1, cells + 1)).round().tolist()
     return tuple(int(each) for each in (found[:1] * 2 if len(set(found)) == 1 else found))
 
 
 def _grid(values: NDArray[np.int64]) -> tuple[int, int]:
-    """Give the grid of 4 KiB on which nearly all lie, and where it begins; else sectors."""
+    """Return the grid of 4 KiB that nearly all are on, and its start; else sectors."""
     found, counts = np.unique(values % _GRID_BYTES, return_counts=True)
     if counts.max() >= _GRID_SHARE * len(values):
         return _GRID_BYTES, int(found[counts.argmax()])

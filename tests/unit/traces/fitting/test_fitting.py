@@ -201,7 +201,7 @@ GOOD = ["0,0,4096,r,0.0", "0,8,4096,r,1.0"]
 @pytest.mark.parametrize(
     ("lines", "more", "words"),
     [
-        (ONE, [], "has one read or write; a fit needs two or more, at two times"),
+        (ONE, [], "has one read or write; a fit needs at least two, at two times"),
         (TIES, [], "all 3 requests of a.spc arrive at the same time"),
         (
             FAR_APART,

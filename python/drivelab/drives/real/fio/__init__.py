@@ -1,1 +1,1 @@
-"""fio: its program and jobs, what it is sent and what it answers, and the drives behind it."""
+"""fio: the program and its jobs, what it is sent, what it reports, the drives it measures."""

@@ -1,4 +1,4 @@
-"""What fio can be asked for: workloads by themselves, and steps of a session."""
+"""What fio can be asked for: single workloads, and steps of a session."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def requests_of(workload: Workload, name: str) -> Characteristics:
-    """Give what a workload looks like to a real drive; `CannotAnswerError` for other kinds."""
+    """Return what a workload looks like to a real drive; `CannotAnswerError` for other kinds."""
     if isinstance(workload, WholePass):
         return workload.characteristics()
     if isinstance(workload, Characteristics):
@@ -42,14 +42,14 @@ def check_on_drive(
     block_bytes: int,
     write_refusal: str | None,
 ) -> None:
-    """Raise when a real drive of which this is known cannot be asked for `workload`.
+    """Raise if a real drive with these properties cannot be asked for `workload`.
 
     Raises
     ------
     CannotAnswerError
-        When the drive may not be written, has larger blocks, or memory lacks.
+        If the drive may not be written, has larger blocks, or memory is too small.
     UsageError
-        When no drive of this size could be asked for it.
+        If no drive of this size could be asked for it.
     """
     if isinstance(workload, Trace):
         check_replay(workload, name, capacity_bytes, block_bytes, write_refusal)
@@ -77,27 +77,27 @@ def check_with_engine(
     engine: str,
     write_refusal: str | None,
 ) -> None:
-    """Raise as `check_on_drive`, and where fio's I/O engine cannot keep so many requests."""
+    """Raise as `check_on_drive`, or if fio's I/O engine cannot keep this queue depth."""
     check_on_drive(workload, name, capacity_bytes, block_bytes, write_refusal)
     check_kept_depth(engine, name, workload)
 
 
 def check_kept_depth(engine: str, name: str, workload: Workload) -> None:
-    """Raise where fio's I/O engine cannot keep as many requests in flight as a workload has."""
-    # Jobs at recorded times send one request each, past the engine.
+    """Raise if fio's I/O engine cannot keep the workload's queue depth."""
+    # Jobs at recorded times send one request each and do not use the engine's queue.
     if not (isinstance(workload, Trace) and workload.speed is not None):
         check_depth(engine, name, requests_of(workload, name).queue_depth)
 
 
 def check_possible(workload: Characteristics, capacity_bytes: int) -> None:
-    """Raise when no real drive of `capacity_bytes` can be asked for `workload`.
+    """Raise if no real drive of `capacity_bytes` can be asked for `workload`.
 
     Raises
     ------
     CannotAnswerError
-        When fio would need too much memory for it.
+        If fio would need too much memory for it.
     UsageError
-        When no drive of this size could be asked for it.
+        If no drive of this size could be asked for it.
     """
     workload.validate(capacity_bytes)
     if workload.queue_depth > MAX_QUEUE_DEPTH:
@@ -121,7 +121,7 @@ def check_step(
     engine: str,
     write_refusal: str | None = None,
 ) -> None:
-    """Raise when fio cannot send a step of a session: as `check_with_engine`, of stimuli too."""
+    """Raise if fio cannot send a step of a session: as `check_with_engine`, and for stimuli."""
     if isinstance(work, Trace):
         raise CannotAnswerError(
             f"a trace is no step on {name}, a real drive: `drivelab measure` replays it alone"

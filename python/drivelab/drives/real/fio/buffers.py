@@ -1,8 +1,8 @@
-"""What fio's buffers hold: asked of fio itself, which fills them alike for a seed.
+"""What fio's buffers contain: fio itself is asked, because it fills them alike for a seed.
 
-A workload whose buffers fio keeps (`fio.job`) writes them again and again, each
-time with another stamp. To know such a sector again, a fio with the same seed writes each of its
-buffers once, without stamps, into memory.
+If fio keeps a workload's buffers (`fio.job`), it writes them again and again, each time with
+another stamp. To recognise such a sector, a fio with the same seed writes each of its buffers once,
+without stamps, into memory.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from drivelab.errors import RunError
 from drivelab.memory import available_bytes, lacking
 
 _PART_BYTES: Final = 64 * 2**20
-# Some hundred MB/s at least, and fio's start.
+# At least some hundred MB/s, and the time to start fio.
 _START_SECONDS: Final = 10.0
 _BYTES_A_SECOND: Final = 100e6
 
 
 def buffers_with(program: FioProgram) -> Callable[[int, int, int], Iterator[bytes]]:
-    """Return what gives the buffers of a seed, a queue depth and a size of requests in bytes."""
+    """Return a function from a seed, a queue depth and a request size in bytes to fio's buffers."""
 
     def buffers_of(randseed: int, depth: int, size: int) -> Iterator[bytes]:
         # In this process's file and in fio's own memory.
@@ -52,7 +52,7 @@ def _write_once(program: FioProgram, descriptor: int, randseed: int, depth: int,
             f"ioengine={engine}",
             f"bs={size}",
             f"size={depth * size}",
-            # All are filled before the first is taken again.
+            # All are filled before the first is used again.
             f"iodepth={depth}",
             f"iodepth_batch_submit={depth}",
             f"iodepth_batch_complete_min={depth}",

@@ -1,8 +1,8 @@
 """A real drive, measured with fio: a file on a file system, or a block device.
 
-Requests go past the page cache (``direct=1``); where a file system does not let them, nothing
-is measured, because what would be measured is memory. How one measurement runs is told in
-`drivelab.drives.real.fio.measurement`.
+Requests bypass the page cache (``direct=1``). On a file system that does not allow this nothing is
+measured, because the result would be that of memory. See `drivelab.drives.real.fio.measurement` for
+how one measurement runs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from drivelab.workloads.trace import Trace
 from drivelab.workloads.whole_pass import WholePass
 from drivelab.workloads.workload import Workload
 
-# Requests in flight at the end of the run time: drives try for seconds to read a bad block.
+# Time for outstanding requests after the run time: drives retry a bad block for seconds.
 SLACK_SECONDS: Final = 15.0
 
 
@@ -61,15 +61,15 @@ class FioDrive(ClosedOnExit):
     Parameters
     ----------
     name
-        As the user named it.
+        Name as the user gave it.
     target
         What is measured; closed with the drive.
     program
         A checked fio.
     engine
-        fio's I/O engine, where it is known that the target takes it.
+        fio's I/O engine, if it is known that the target accepts it.
     slack_seconds
-        How long requests in flight may take beyond the run time before fio is killed.
+        How long outstanding requests may take beyond the run time before fio is killed.
 
     Attributes
     ----------
@@ -104,37 +104,37 @@ class FioDrive(ClosedOnExit):
                     name, target.descriptor, target.capacity_bytes, program, slack_seconds
                 )
         self.engine = engine
-        #: Told now and then which share of a trace's replay is over.
+        #: Called now and then with the finished share of a trace's replay.
         self.watch: ReplayWatch | None = None
         self._files = FioFiles()
         self._settling = Settling(self.session())
 
     @property
     def block_bytes(self) -> int:
-        """The smallest request past the page cache that the target takes."""
+        """Return the smallest request past the page cache that the target accepts."""
         return self._block_bytes
 
     def leave(self, *, only_found: bool = False) -> Path | None:
-        """Let a file that was made stay when it is closed, for whoever resumes; give its path.
+        """Keep a new file after closing, so that a resumed run finds it; return its path.
 
-        It is removed when that one is closed. ``None`` where none would be removed; with
-        `only_found` also where the file is new.
+        The resumed run removes it at its end. ``None`` if no file would be removed; with
+        `only_found` also if the file is new.
         """
         target = self.target
         return target.leave(only_found=only_found) if isinstance(target, TargetFile) else None
 
     def take_up(self) -> None:
-        """Go on with a file that `leave` let stay: it is removed when this drive is closed."""
+        """Undo `leave`: the file is removed when this drive is closed."""
         if isinstance(self.target, TargetFile):
             self.target.take_up()
 
     @property
     def file(self) -> dict[str, int | None] | None:
-        """Which file it is: it may be recreated for another start; ``None`` for a device."""
+        """Return which file it is; it may be recreated later. ``None`` for a device."""
         return file_key(self.target.descriptor) if isinstance(self.target, TargetFile) else None
 
     def identity(self) -> dict[str, Any]:
-        """Give what identifies the drive; what may change on the way is under ``volatile``."""
+        """Return what identifies the drive; what may change in between is under ``volatile``."""
         return {
             "path": str(self.target.path),
             "size_bytes": self.capacity_bytes,
@@ -147,14 +147,14 @@ class FioDrive(ClosedOnExit):
         }
 
     def check(self, workload: Workload) -> None:
-        """Raise when this drive cannot be asked for `workload`.
+        """Raise if this drive cannot be asked for `workload`.
 
         Raises
         ------
         CannotAnswerError
-            When the drive may not be written, has larger blocks, or memory lacks.
+            If the drive may not be written, has larger blocks, or memory is too small.
         UsageError
-            When no drive of this size could be asked for it.
+            If no drive of this size could be asked for it.
         """
         check_with_engine(
             workload,
@@ -170,18 +170,18 @@ class FioDrive(ClosedOnExit):
     ) -> Iterator[Measurement]:
         """Measure one workload after the other, each when it is asked for.
 
-        Where the plan's writes are sustained, `drivelab.drives.real.fio.settling` writes to the
-        drive before; it writes least where workloads of one kind of writing follow each other.
+        If the plan's writes are sustained, `drivelab.drives.real.fio.settling` writes to the drive
+        first. It writes least if workloads of one kind of writing follow each other.
 
-        The file of a pass is the part of the target that the pass names. Of an existing file or
-        device it is transferred as it lies there; a file that Drivelab made was written when it was
-        made. A random order is keyed by the plan's seed and the pass's index, as on a simulated
-        drive. A pass ends before its last request where the plan says, but not at a half-width.
+        The file of a pass is the part of the target that the pass names. An existing file or device
+        is transferred unchanged; a file that Drivelab made was filled when it was made. A random
+        order is keyed by the plan's seed and the pass's index, as on a simulated drive. The plan
+        may end a pass before its last request, but not at a half-width.
 
         Raises
         ------
         RunError
-            When fio fails, hangs, or answers what cannot be; or the file goes away.
+            If fio fails, hangs, or reports the impossible; or if the file disappears.
         """
         for index, workload in work:
             self.check(workload)
@@ -212,7 +212,7 @@ class FioDrive(ClosedOnExit):
         purge_method: PurgeMethod | None = None,
         write_cache: CacheState | None = None,
     ) -> FioSession:
-        """Begin with the drive as it is; `FioSession` says what the rest means."""
+        """Start a session with the drive unchanged; `FioSession` explains the other parameters."""
         return FioSession(self, seed=seed, purge_method=purge_method, write_cache=write_cache)
 
     def close(self) -> None:
@@ -222,7 +222,7 @@ class FioDrive(ClosedOnExit):
 
     @contextlib.contextmanager
     def _prepared(self, written: Written | None) -> Iterator[FioSetup]:
-        """Check before and after that the target is there and may be used; say what runs."""
+        """Check before and after that the target is there and may be used; yield what runs."""
         target = self.target
         target.check_present()
         with self._told_when_gone(), writing(target, written):
@@ -244,7 +244,7 @@ class FioDrive(ClosedOnExit):
         try:
             yield
         except RunError:
-            # A file that went away is the reason, and fio's words for it are others.
+            # The missing file is the reason; fio's own words for it differ.
             self.target.check_present()
             raise
 
@@ -253,28 +253,28 @@ def _written(workload: Workload, requests: Characteristics, content: str) -> Wri
     if requests.write_ratio == 0:
         return None
     largest = max(requests.read_size, requests.write_size)
-    # Jobs of a trace at its times fill their buffers anew.
+    # Jobs of a trace at its recorded times refill their buffers.
     is_timed = isinstance(workload, Trace) and workload.speed is not None
     keeps = keeps_buffers(content) and not is_timed
     return Written(content, (requests.queue_depth, largest) if keeps else None)
 
 
 def clear_caches(target: Target) -> None:
-    """Write out what the machine and the drive still hold of `target`, and drop its pages.
+    """Flush what the machine and the drive still buffer of `target`, and drop its pages.
 
-    Requests pass the page cache anyway. A drive's cache of what was read cannot be cleared
-    from here; nor are other files' caches dropped, which would slow the whole machine.
+    Requests bypass the page cache anyway. A drive's read cache cannot be cleared from here. Other
+    files' caches are not dropped, because that would slow the whole machine.
 
     Raises
     ------
     RunError
-        When what was written before does not reach the drive.
+        If earlier writes do not reach the drive.
     """
     try:
         os.fsync(target.descriptor)
         os.posix_fadvise(target.descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     except OSError as error:
-        # Some file systems have nothing to write out, and say so.
+        # Some file systems have nothing to flush, and report that.
         if error.errno in (errno.EINVAL, errno.EROFS, errno.ENOSYS):
             return
         raise RunError(
@@ -292,7 +292,7 @@ def open_real_drive(
     before_filling: Callable[[int, int, str], None] | None = None,
     roots: SystemRoots = THIS_MACHINE,
 ) -> FioDrive:
-    """Open a block device or a file to be measured; a path that does not exist is made.
+    """Open a block device or a file to be measured; a path that does not exist is created.
 
     Parameters
     ----------
@@ -301,21 +301,21 @@ def open_real_drive(
     size_bytes, keep, allow_destructive
         As for `drivelab.drives.real.target_file.open_target_file`.
     intended
-        Workloads that must be possible; else no file is made for nothing.
+        Workloads that must be possible, or no file is made.
     before_filling
-        Called before a file that is made is filled, with its size and its direct block in bytes
-        and fio's I/O engine; what it raises prevents the file.
+        Called before a new file is filled, with its size and its direct block in bytes and fio's
+        I/O engine; an exception prevents the file.
     roots
         The kernel's view of devices and mounts.
 
     Raises
     ------
     UsageError
-        When fio is missing or too old, or the path cannot be measured.
+        If fio is missing or too old, or the path cannot be measured.
     CannotAnswerError
-        When a file would have to be made and an intended workload is not possible on it.
+        If a file would have to be made and an intended workload is not possible on it.
     RunError
-        When making the file or reading it for a try fails.
+        If making the file or a trial read fails.
     """
     engine: str | None = None
 
@@ -330,7 +330,7 @@ def open_real_drive(
         if before_filling is not None:
             before_filling(size, block, engine)
 
-    # Before a gibibyte is written for nothing.
+    # Checked before a gibibyte is written in vain.
     program = find_fio()
     target: Target
     if Path(name).is_block_device():

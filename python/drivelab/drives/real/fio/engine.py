@@ -1,4 +1,4 @@
-"""fio's I/O engine: which one a target takes, and which queue depths it keeps."""
+"""fio's I/O engine: which one a target accepts, and which queue depths it keeps."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from drivelab.drives.real.fio.result import UnknownReportError
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics
 
-# In this order. fio 3.33 keeps more requests in flight than asked by io_uring, up to the next
-# power of two: it is for machines that forbid libaio, and for powers of two.
+# In this order. With io_uring fio 3.33 keeps more requests outstanding than asked, up to the next
+# power of two. So io_uring is for machines without libaio, and for powers of two.
 IO_ENGINES: Final = ("libaio", "io_uring")
 _PROBE_PLAN: Final = MeasurementPlan(warmup_requests=0, requests=16, seconds=5.0)
 
@@ -25,23 +25,23 @@ def find_engine(
     program: FioProgram,
     slack_seconds: float,
 ) -> str:
-    """Give the first engine that reads a target by a short read.
+    """Return the first engine that can read a target, tested by a short read.
 
-    It also proves the shape of fio's JSON. A file need not be filled, only allocated.
+    This also checks the form of fio's JSON. A file needs only to be allocated, not filled.
 
     Parameters
     ----------
     name
-        The target as messages name it.
+        The target's name in messages.
     descriptor, capacity_bytes, program, slack_seconds
         As in `FioSetup`.
 
     Raises
     ------
     RunError
-        When none does, or the drive does not answer.
+        If no engine does, or the drive does not answer.
     UsageError
-        When this fio reports what is not known here.
+        If this fio reports something unknown.
     """
     failures = []
     with FioFiles() as files:
@@ -61,7 +61,7 @@ def find_engine(
 
 
 def check_depth(engine: str, name: str, queue_depth: int) -> None:
-    """Raise `CannotAnswerError` when fio would keep another number of requests in flight."""
+    """Raise `CannotAnswerError` if fio would keep another queue depth."""
     if engine == "io_uring" and queue_depth & (queue_depth - 1):
         raise CannotAnswerError(
             f"queue_depth is {queue_depth}; without libaio, which does not work on "

@@ -1,13 +1,13 @@
-"""What fio reads and writes apart from the drive: files in memory, which no kill leaves behind.
+"""Files that fio reads and writes apart from the drive: in memory, so that a kill leaves none.
 
 ::
 
     iolog         memfd, inherited by fio      ──► requests to send
-    latency log   memfd  ◄── a link in a folder of its own, because fio appends to names
+        latency log   memfd  ◄── a link in its own folder, because fio appends to names
 
-On a disk these megabytes would be written back while the drive is measured, perhaps to the very
-same one. All that lies in the folder for temporary files is one link; what a killed Drivelab
-leaves of it is removed by the next one.
+On a disk these megabytes would be written back during the measurement, perhaps to the measured
+drive. The folder for temporary files contains only one link. What a killed Drivelab leaves of it is
+removed by the next one.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from drivelab.errors import RunError
 
 _PREFIX: Final = "drivelab-fio-"
 _LOG_PREFIX: Final = "segment"
-# What fio 3.25 and later append for logs of latencies, and of their parts, of a job from 1 on.
+# Suffixes that fio 3.25 and later append to logs of latencies, and of their parts, job 1 first.
 _LOG_SUFFIX: Final = "_lat.{job}.log"
 _UNREAD_SUFFIX: Final = "_clat.{job}.log"
 
 
 class FioFiles(ClosedOnExit):
-    """The iologs and the latency logs of one fio after another. Close them.
+    """The iologs and latency logs of one fio after another. Close them.
 
     Parameters
     ----------
     jobs
-        How many jobs a fio has at most, each with an iolog and a log of its own.
+        The largest number of jobs of a fio, each with its own iolog and log.
 
     Raises
     ------
     RunError
-        When there is no place for them.
+        If there is no space for them.
     """
 
     def __init__(self, jobs: int = 1) -> None:
@@ -69,32 +69,32 @@ class FioFiles(ClosedOnExit):
 
     @property
     def iolog(self) -> str:
-        """The first job's iolog as fio names it."""
+        """Return the first job's iolog as fio names it."""
         return self.iologs[0]
 
     @property
     def iologs(self) -> list[str]:
-        """Each job's iolog as fio names it."""
+        """Return each job's iolog as fio names it."""
         return [_inherited(descriptor) for descriptor in self._iologs]
 
     @property
     def log_prefix(self) -> str:
-        """The latency logs as fio's options name them."""
+        """Return the latency logs as fio's options name them."""
         return str(self._folder / _LOG_PREFIX)
 
     @property
     def log_descriptors(self) -> list[int]:
-        """The latency logs, one a job."""
+        """Return descriptors of the latency logs, one per job."""
         return list(self._logs)
 
     @property
     def descriptors(self) -> list[int]:
-        """What fio has to inherit."""
+        """Return the descriptors that fio has to inherit."""
         return [*self._iologs, *self._logs]
 
     @contextlib.contextmanager
     def holding(self, *iologs: bytes) -> Iterator[None]:
-        """Keep each job's iolog, and whatever log is written meanwhile, while the block lasts."""
+        """Write each job's iolog, and clear the logs, for as long as the block lasts."""
         try:
             for descriptor, iolog in zip(self._iologs, iologs, strict=False):
                 _write(descriptor, iolog)
@@ -105,7 +105,7 @@ class FioFiles(ClosedOnExit):
                 os.ftruncate(descriptor, 0)
 
     def latency_log(self, job: int = 0) -> bytes:
-        """Read what fio's job of this place wrote."""
+        """Read the latency log of the job at this position."""
         parts = []
         size = 0
         while part := os.pread(self._logs[job], 2**24, size):
@@ -114,7 +114,7 @@ class FioFiles(ClosedOnExit):
         return b"".join(parts)
 
     def close(self) -> None:
-        """Forget everything; may be called again."""
+        """Release everything; may be called again."""
         self._undo.close()
 
 
@@ -148,10 +148,10 @@ def _locked_folder() -> tuple[Path, int]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             ours = folder.stat().st_ino == os.fstat(lock).st_ino
         except (BlockingIOError, FileNotFoundError):
-            # Between making and locking it another process took it for left behind.
+            # Another process removed it between its creation and locking, taking it for abandoned.
             ours = False
         except OSError:
-            # A file system without locks: then nobody else can tell either.
+            # The file system has no locks, so nobody else can check them either.
             ours = True
         if ours:
             return folder, lock

@@ -1,23 +1,23 @@
 """fio's options for one segment of a request stream.
 
-Every workload is sent by iolog: text with one request a line, written by the one generator
-(`crates/workload`), so that a real drive gets the very requests of a simulated one. fio 3.33
-needs no more time a request for that than with its own random numbers (`benches/fio_iolog.py`).
+Every workload is sent by iolog: a text with one request per line, written by the one generator
+(`crates/workload`), so that a real drive gets exactly the requests of a simulated one. In fio 3.33
+this costs no more time per request than its own random numbers (`benches/fio_iolog.py`).
 
-What fio does otherwise than one would think, and what is done about it:
+Surprises in fio, and what is done about them:
 
-- At the end of an iolog the requests still in flight are left out of its statistics, unless
-  ``number_ios`` is reached by then: it is set to the number of requests in the log.
-- ``write_iolog`` is dropped in silence beside ``read_iolog``; what was sent is read back from
-  the latency log, which carries offsets with ``log_offset=1``.
-- When its latency log is full while the queue drains, what completes from then on is missing
-  from it: the log has room for every request from the start.
-- ``time_based`` would begin the log again, and ``ramp_time`` leaves counts that disagree:
-  neither is used. ``runtime`` alone ends a log early and counts everything.
-- A FIFO as an iolog hangs fio: it is a file in memory.
-- ``refill_buffers`` draws all bytes of a write anew before sending it: 256 KiB at queue depth 1
-  then leave the drive idle for a ninth of the time. Instead every 512 bytes are made different
-  from those before.
+- fio leaves requests that are outstanding at the end of an iolog out of its statistics, unless
+  ``number_ios`` is reached by then. So it is set to the number of requests in the log.
+- fio silently ignores ``write_iolog`` together with ``read_iolog``. What was sent is read back
+  from the latency log, which contains offsets with ``log_offset=1``.
+- If fio's latency log is full while the queue drains, later completions are missing from it.
+  So the log has space for every request from the start.
+- ``time_based`` would restart the log, and ``ramp_time`` leaves counts that disagree, so neither
+  is used. ``runtime`` alone ends a log early and counts everything.
+- A FIFO as an iolog hangs fio, so it is a file in memory.
+- ``refill_buffers`` redraws all bytes of a write before sending it: with 256 KiB at queue depth 1
+  the drive is then idle for a ninth of the time. Instead every 512 bytes are made different from
+  the previous ones.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from drivelab.drives.real.fio.content import Mark
     from drivelab.workloads.characteristics import Characteristics
 
-#: fio keeps one buffer a request in flight: of memory at most so much.
+#: fio keeps one buffer per outstanding request: the most memory for them.
 MAX_BUFFER_BYTES: Final = 2**30
-# From 1024 on the latency log of fio 3.33 fails, and few queues of the kernel are deeper.
+# At 1024 and more the latency log of fio 3.33 fails, and few kernel queues are deeper.
 MAX_QUEUE_DEPTH: Final = 1023
-# fio takes 1024 to 1048576, which is more than `fio_pace` sends at once.
+# fio accepts 1024 to 1048576, which is more than `fio_pace` sends at a time.
 LEAST_LOG_ENTRIES: Final = 1024
 
 
@@ -59,7 +59,7 @@ class Segment:
 
     @property
     def milliseconds(self) -> int:
-        """Run time as fio takes it: whole, never shorter than asked."""
+        """Return the run time as fio takes it: whole milliseconds, never shorter than asked."""
         return max(1, math.ceil(round(self.seconds * 1000, 6)))
 
 
@@ -79,21 +79,21 @@ def segment_options(
     Parameters
     ----------
     workload
-        Whose stream it is.
+        The workload of the stream.
     segment
-        How much of it.
+        How much of the stream to send.
     engine
         fio's I/O engine.
     iolog
-        The file that holds the requests.
+        The file that contains the requests.
     log_prefix
-        fio appends ``_lat.1.log`` for the name of its latency log.
+        Prefix of the latency log, to which fio appends ``_lat.1.log``.
     buffer_seed
-        Key of the bytes that are written.
+        Key of the written bytes.
     content
-        What they look like.
+        Kind of the written data.
     mark
-        By which a file that Drivelab made is known again.
+        The mark by which a file that Drivelab made is recognised.
     """
     return [
         *(["readonly"] if workload.write_ratio == 0 else []),
@@ -125,6 +125,6 @@ def segment_options(
 
 
 def buffer_seed(seed: int, index: int, position: int) -> int:
-    """Draw a number below 2**62 from the key of a measurement and how far its stream is."""
+    """Draw a number below 2**62 from the key of a measurement and its stream's progress."""
     digest = hashlib.blake2b(f"{seed} {index} {position}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 2

@@ -28,37 +28,37 @@ from drivelab.drives.real.fio.result import check_segment
 from drivelab.errors import RunError
 from drivelab.workloads.characteristics import Characteristics
 
-# fio's start, and per request reading the iolog and writing the log, ten times over.
+# Time for fio's start, and per request for reading the iolog and writing the log, times ten.
 START_SECONDS: Final = 3.0
 SECONDS_A_REQUEST: Final = 1e-5
-# A line of the latency log is 30 to 60 bytes.
+# A line of the latency log takes 30 to 60 bytes.
 LOG_BYTES_A_REQUEST: Final = 120
-# Segments that counted nothing although their window was open.
+# Limit on segments that count nothing although their window is open.
 _MOST_IDLE_SEGMENTS: Final = 3
 
 
 @dataclass(frozen=True)
 class FioSetup:
-    """What runs, and what it is pointed at.
+    """What runs, and on which target.
 
     Parameters
     ----------
     program
         A checked fio.
     files
-        For its logs.
+        For fio's logs.
     descriptor
         The open file or device.
     capacity_bytes
-        The part that requests may address, from its start.
+        The part that requests may address, from the start.
     engine
         fio's I/O engine.
     slack_seconds
-        How long requests in flight may take beyond the run time before fio is killed.
+        How long outstanding requests may take beyond the run time before fio is killed.
     mark
-        What is written carries it, in a file that Drivelab made.
+        The mark on written data, in a file that Drivelab made.
     locks
-        Descriptors that fio holds as well, so that the drive stays locked as long as fio works.
+        Descriptors that fio also keeps open, so that the drive stays locked as long as fio works.
     """
 
     program: FioProgram
@@ -79,18 +79,18 @@ def measure_with_fio(
     Parameters
     ----------
     setup
-        How and where.
+        What runs, and where.
     index
-        Of the measurement in its campaign; with the plan's seed the key of its stream.
+        Index of the measurement in its campaign; with the plan's seed the key of its stream.
     workload
-        One that the drive accepts.
+        A workload that the drive accepts.
     plan
         When the window opens and closes.
 
     Raises
     ------
     RunError
-        When fio fails, hangs, or answers what cannot be.
+        If fio fails, hangs, or reports the impossible.
     """
     stream = RequestStream(workload.as_tuple(), 0, setup.capacity_bytes, plan.seed, index)
     window = CompletionWindow(
@@ -130,25 +130,25 @@ def run_segment(
     stream: RequestStream,
     data: tuple[int, str],
 ) -> tuple[Completions, bool]:
-    """Let fio send a segment; say what completed and whether time ended it.
+    """Let fio send a segment; return what completed and whether time ended it.
 
     Parameters
     ----------
     setup
-        How and where.
+        What runs, and where.
     workload
         Gives queue depth and whether there are writes.
     segment
-        How much, and how long.
+        How many requests, and for how long.
     stream
-        Whose next requests are sent; its cursor stays.
+        The stream whose next requests are sent; its cursor does not move.
     data
-        The key of the bytes that are written, and what they look like.
+        Key of the written bytes, and their kind.
 
     Raises
     ------
     RunError
-        When fio fails, hangs, or contradicts itself.
+        If fio fails, hangs, or contradicts itself.
     """
     files = setup.files
     options = segment_options(
@@ -161,7 +161,7 @@ def run_segment(
         content=data[1],
         mark=setup.mark,
     )
-    # What was opened and checked, whatever its path names by now.
+    # The descriptor that was opened and checked, whatever its path names now.
     name = f"/proc/self/fd/{setup.descriptor}"
     with files.holding(stream.iolog_segment(name, segment.requests)):
         output = run_limited(setup, options, files, segment)
@@ -178,7 +178,7 @@ def run_limited(
     watch: Callable[[], None] | None = None,
     patience_seconds: float | None = None,
 ) -> FioOutput:
-    """Run fio on a segment within the time and the log that it may take; else as `run_fio`."""
+    """Run fio on a segment with limits on its time and log; else as `run_fio`."""
     return run_fio(
         setup.program,
         options,

@@ -2,13 +2,13 @@
 
 ::
 
-    pass ──► iologs of at most a million requests, one after the other, one request at a time
+        pass ──► iologs of at most a million requests, one after the other, one request at a time
                  └── each is checked against the stream, then its latencies are added up
 
-A pass lasts as long as its requests together: from submitting each until it is complete. What fio
-itself needs between two, a microsecond or two, is no time of the drive, and neither is the pause in
-which the next log is prepared. So a pass of milliseconds is known as exactly as a long one,
-although fio's clock has whole milliseconds.
+A pass takes the sum of its requests' times, each from submission to completion. fio's own time
+between two requests, a microsecond or two, is not the drive's, and neither is the pause in which
+the next log is prepared. So a pass of milliseconds is measured as exactly as a long one, although
+fio's clock has whole milliseconds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DIRECTIONS: Final = ("read", "write")
 
 
 def check_pass(one: WholePass, name: str, capacity_bytes: int) -> None:
-    """Raise `UsageError` when a pass's file does not fit into a drive of this size."""
+    """Raise `UsageError` if a pass's file does not fit into a drive of this size."""
     end = one.start_bytes + one.file_bytes
     if end > capacity_bytes:
         raise UsageError(
@@ -47,7 +47,7 @@ def check_pass(one: WholePass, name: str, capacity_bytes: int) -> None:
 
 
 def check_pass_plan(plan: MeasurementPlan, name: str) -> None:
-    """Raise `CannotAnswerError` when a pass would be counted to a half-width."""
+    """Raise `CannotAnswerError` if the plan has a half-width."""
     if plan.half_width_ratio is not None:
         raise CannotAnswerError(
             f"a pass over a file of {name}, a real drive, is not counted to a half-width: leave "
@@ -63,18 +63,18 @@ def pass_with_fio(
     Parameters
     ----------
     setup
-        How and where.
+        What runs, and where.
     index
         With the plan's seed the key of a random order.
     one
         A pass that the drive accepts.
     plan
-        Ends it before its last request, at `requests` or `seconds`, where it has them.
+        Ends the pass before its last request, at `requests` or `seconds`, if given.
 
     Raises
     ------
     RunError
-        When fio fails, hangs, or sends other requests than those of the pass.
+        If fio fails, hangs, or sends other requests than those of the pass.
     """
     stream = RequestStream.of_pass(one.as_tuple(), plan.seed, index)
     workload = one.characteristics()
@@ -102,5 +102,5 @@ def pass_with_fio(
 
 
 def _lasted_ns(done: Sequence[tuple[str, OperationResult]]) -> int:
-    """Say how long requests took together, one at a time."""
+    """Return how long requests took together, one at a time."""
     return sum(round(part.latency_ns_mean * part.requests) for _, part in done)

@@ -1,8 +1,7 @@
-"""fio as a program: found, checked, run in a process group of its own, and ended in time.
+"""fio as a program: found, checked, run in its own process group, and ended in time.
 
-fio is trusted with nothing: it may be missing, old, hang, be killed, ignore SIGTERM, or leave
-output that is no JSON. Each of these is an error here. What its numbers mean is the business
-of `drivelab.drives.real.fio.result`.
+fio may be missing, old, hang, be killed, ignore SIGTERM, or leave output that is not JSON. Each of
+these is an error here. `drivelab.drives.real.fio.result` interprets its numbers.
 """
 
 from __future__ import annotations
@@ -23,30 +22,30 @@ from typing import Any, Final
 from drivelab.bounded_json import UnreadableJsonError, end_of_json, parse_json
 from drivelab.errors import RunError, UsageError
 
-# Debian 11 carries 3.25, with everything used here: io_uring, latency percentiles of submission
-# to completion with their bins, room for a whole latency log.
+# Debian 11 has 3.25, with everything used here: io_uring, bins of the latency from submission to
+# completion, space for a whole latency log.
 MIN_VERSION: Final = (3, 25)
 REMEDY: Final = "`make system-packages` installs one"
-# After SIGTERM fio may wait for requests in flight; after SIGKILL only the kernel can.
+# After SIGTERM fio may wait for outstanding requests; after SIGKILL only the kernel can.
 _TERMINATE_SECONDS: Final = 2.0
 _KILL_SECONDS: Final = 5.0
-# How long output may still come from a program that ended.
+# How long output may still arrive from a program that has ended.
 _LAST_WORDS_SECONDS: Final = 1.0
 _LOOK_SECONDS: Final = 0.25
-# Its JSON with every bin is some hundred KiB.
+# fio's JSON with every bin takes some hundred KiB.
 _MOST_OUTPUT_BYTES: Final = 16 * 2**20
 _VERSION_SECONDS: Final = 20.0
-# fio goes on without the option that it complains about, so the stream would be another one.
+# fio continues without the option that it complains about, so it would send another stream.
 _CHANGED_STREAM: Final = re.compile(r"ignor|capped|unsupported|not supported|drop", re.IGNORECASE)
 
 
 class FioHungError(RunError):
-    """fio was not done in time."""
+    """fio did not finish in time."""
 
 
 @dataclass(frozen=True)
 class FioProgram:
-    """A fio that was found and is recent enough.
+    """An installed fio that is recent enough.
 
     Parameters
     ----------
@@ -62,7 +61,7 @@ class FioProgram:
 
 @dataclass(frozen=True)
 class FioOutput:
-    """What a run of fio left: its JSON and the lines around it."""
+    """The output of a fio run: its JSON and the lines around it."""
 
     report: dict[str, Any]
     remarks: tuple[str, ...]
@@ -74,7 +73,7 @@ def find_fio() -> FioProgram:
     Raises
     ------
     UsageError
-        When it is missing, too old, or no fio.
+        If it is missing, too old, or not fio.
     """
     path = shutil.which("fio")
     if path is None:
@@ -124,25 +123,24 @@ def run_fio(
     program
         From `find_fio`.
     options
-        Without the leading dashes, such as ``bs=4096``.
+        Options without the leading dashes, such as ``bs=4096``.
     deadline_seconds
-        When it is not done by then, it and its children are killed.
+        After this time it and its children are killed.
     descriptors
         Open files that fio inherits.
     log
-        Descriptors of files that fio writes, and the bytes that they may grow to together.
+        Descriptors of files that fio writes, and the size in bytes that they may reach together.
     watch
         Called several times a second while fio runs.
     patience_seconds
-        When it is not done by its deadline, it may go on as long as it reads or writes anything
-        within so much time.
+        After its deadline it may continue as long as it reads or writes something within this time.
 
     Raises
     ------
     RunError
-        When fio fails, is killed, leaves no JSON, or writes without end.
+        If fio fails, is killed, leaves no JSON, or writes without end.
     FioHungError
-        When it is not done in time.
+        If it does not finish in time.
     """
     command = [*_ended_with_us(), program.path, *(f"--{option}" for option in options)]
     try:
@@ -152,7 +150,7 @@ def run_fio(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=tuple(descriptors),
-            # Of its own, so that Ctrl-C reaches Drivelab alone, which then ends fio in order.
+            # In its own group, so that Ctrl-C reaches only Drivelab, which then ends fio cleanly.
             start_new_session=True,
         )
     except OSError as error:
@@ -174,7 +172,7 @@ def run_fio(
 
 
 class _Deadline:
-    """When a program has to be done, or to show that it still does something."""
+    """The time by which a program has to finish, or to show that it still does something."""
 
     def __init__(self, pid: int, seconds: float, patience_seconds: float | None) -> None:
         self._pid = pid
@@ -184,7 +182,7 @@ class _Deadline:
         self._calls: str | None = None
 
     def check(self, now: float) -> None:
-        """Raise `FioHungError` when it is over."""
+        """Raise `FioHungError` after the deadline."""
         if now <= self._ends:
             return
         calls = None if self._patience is None else _calls_of(self._pid)
@@ -197,7 +195,7 @@ class _Deadline:
 
 
 def _calls_of(pid: int) -> str | None:
-    """Say how many reads and writes a program's threads have finished; `None` if nobody knows."""
+    """Return how many reads and writes a program's threads have finished; `None` if unknown."""
     try:
         lines = Path(f"/proc/{pid}/io").read_text().splitlines()
     except OSError:
@@ -211,7 +209,7 @@ def _collect(
     log: tuple[Sequence[int], int] | None,
     watch: Callable[[], None] | None,
 ) -> tuple[str, str]:
-    """Read standard output and error until both end or the program did."""
+    """Read standard output and error until both end or the program does."""
     ended_at: float | None = None
     pipes = (pipe for pipe in (process.stdout, process.stderr) if pipe is not None)
     texts = {pipe.fileno(): bytearray() for pipe in pipes}
@@ -229,7 +227,7 @@ def _collect(
             _check_log(log)
             if watch is not None:
                 watch()
-            # Without output left, only the program's end is waited for.
+            # When the output has ended, wait only for the program's end.
             for key, _ in selector.select(_LOOK_SECONDS if selector.get_map() else 0.01):
                 part = os.read(key.fd, 2**16)
                 texts[key.fd] += part
@@ -249,10 +247,10 @@ def _check_log(log: tuple[Sequence[int], int] | None) -> None:
 
 
 def _ended_with_us() -> list[str]:
-    """Give the words before a command that the kernel is to kill when Drivelab is killed.
+    """Return a command prefix that makes the kernel kill the program if Drivelab is killed.
 
-    Without them (`setpriv` belongs to util-linux) fio goes on until its run time is over,
-    and the next run waits for the file's lock.
+    Without it (`setpriv` belongs to util-linux) fio runs until its run time is over, and the next
+    run waits for the file's lock.
     """
     setpriv = shutil.which("setpriv")
     return [] if setpriv is None else [setpriv, "--pdeathsig", "KILL", "--"]
@@ -261,12 +259,14 @@ def _ended_with_us() -> list[str]:
 def _check_end(code: int, report: dict[str, Any], remarks: tuple[str, ...]) -> None:
     if code < 0:
         with contextlib.suppress(ValueError):
-            raise RunError(f"fio was killed by {signal.Signals(-code).name}{_told(remarks)}")
-        raise RunError(f"fio was killed by signal {-code}{_told(remarks)}")
+            raise RunError(
+                f"fio was killed by {signal.Signals(-code).name}{_remarks_text(remarks)}"
+            )
+        raise RunError(f"fio was killed by signal {-code}{_remarks_text(remarks)}")
     if code > 0:
-        raise RunError(f"fio failed with exit code {code}{_told(remarks)}")
+        raise RunError(f"fio failed with exit code {code}{_remarks_text(remarks)}")
     if not report:
-        raise RunError(f"fio printed no JSON{_told(remarks)}")
+        raise RunError(f"fio printed no JSON{_remarks_text(remarks)}")
     changed = next((line for line in remarks if _CHANGED_STREAM.search(line)), None)
     if changed is not None:
         raise RunError(f"fio did not do what it was asked: {changed}")
@@ -278,13 +278,13 @@ def message_of(remarks: Sequence[str]) -> str | None:
     return next(iter([*said, *remarks]), None)
 
 
-def _told(remarks: Sequence[str]) -> str:
+def _remarks_text(remarks: Sequence[str]) -> str:
     message = message_of(remarks)
     return f": {message[:300]}" if message else ""
 
 
 def _split(output: str) -> tuple[str, dict[str, Any], str]:
-    """Find the JSON object that starts on a line of its own; fio prints warnings before it."""
+    """Find the JSON object that starts on its own line; fio prints warnings before it."""
     match = re.search(r"^\{", output, re.MULTILINE)
     if match is None:
         return output, {}, ""
@@ -297,15 +297,15 @@ def _split(output: str) -> tuple[str, dict[str, Any], str]:
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Say whether a program ended, without giving its number away to another one."""
+    """Return whether a program ended, without releasing its process number."""
     ended = os.WEXITED | os.WNOWAIT | os.WNOHANG
     return os.waitid(os.P_PID, process.pid, ended) is not None
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a program and whatever is left of its process group.
+    """End a program and the rest of its process group.
 
-    The leader is reaped last: until then nobody else can get its number.
+    The leader is reaped last: until then no other process can get its number.
     """
     try:
         if not _has_ended(process):

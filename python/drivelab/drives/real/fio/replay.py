@@ -1,17 +1,19 @@
-"""A recorded trace on a real drive: fio sends the commands that the core reads, a segment each.
+"""A recorded trace on a real drive: fio sends the commands that the core reads, in segments.
 
 ::
 
-    at recorded times   each of N jobs sends every N-th request, one after the other (psync), behind
-                        a wait until its millisecond: at most N are outstanding
+        at recorded times   each of N jobs sends every N-th request, one after the other (psync),
+        after
+                            a wait until its millisecond: at most N are outstanding
     as fast as possible one job with a queue of N (`fio.job`), nothing waits
 
-Why jobs: a queue of fio before 3.36 does not look for completions while it waits for a time, and
-calls that latency. Why waits and not the times of its third iolog: they count from when the request
-before was sent, so a request that is late makes all later ones late, and each adds a microsecond.
+Why jobs: before 3.36 fio's queue does not look for completions while it waits for a time, and
+counts that as latency. Why waits instead of the times of its third iolog version: those count from
+when the previous request was sent, so a late request makes all later ones late, and each adds a
+microsecond.
 
-A segment ends in a pause of the recording. Its requests complete before the next fio starts; the
-clock stands still meanwhile, and what the last one completed too late for, is sent late.
+A segment ends in a pause of the recording. Its requests complete before the next fio starts. The
+clock stands still meanwhile; requests whose time passed before the end of a segment are sent late.
 """
 
 from __future__ import annotations
@@ -51,14 +53,14 @@ if TYPE_CHECKING:
     from drivelab.workloads.characteristics import Characteristics
     from drivelab.workloads.trace import Trace
 
-#: The longest segment: a drive that went silent is noticed when it should have ended.
+#: The longest segment: a drive that stops answering is noticed when it should have ended.
 MOST_SECONDS: Final = 600.0
 _LEAD_MS: Final = 200.0
 _LEAD_MS_A_JOB: Final = 2.0
 _LEAD_MS_A_REQUEST: Final = 0.005
 _LEAD_MS_A_BYTE: Final = 1e-5
 
-#: Told now and then which share of a replay is over.
+#: Called now and then with the finished share of a replay.
 ReplayWatch = Callable[[float], None]
 
 
@@ -120,11 +122,11 @@ class _Replay:
         self.segments.complete(logs, lead_ms)
 
     def _timed_options(self, files: FioFiles, requests: int) -> list[str]:
-        """Write the options of one job for each of the files' iologs, without leading dashes."""
+        """Return the options of one job for each of the files' iologs, without leading dashes."""
         iologs = files.iologs
         seed = buffer_seed(self.plan.seed, self.index, self.sent)
         jobs = (
-            # Each with data of its own.
+            # Each job writes different data.
             (f"name=segment{job}", f"read_iolog={iolog}", f"randseed={seed + job}")
             for job, iolog in enumerate(iologs)
         )
@@ -141,7 +143,7 @@ class _Replay:
             f"log_entries={max(LEAST_LOG_ENTRIES, math.ceil(requests / len(iologs)))}",
             "log_offset=1",
             "disable_slat=1",
-            # Beside it fio does not time flushes.
+            # Together with it fio does not time flushes.
             *([] if self.has_flushes else ["disable_clat=1"]),
             "lat_percentiles=1",
             "clat_percentiles=0",
@@ -176,7 +178,7 @@ class _Replay:
         self.segments.complete_closed(completions, self.requests.queue_depth)
 
     def _run(self, options: list[str], files: FioFiles, segment: Segment) -> FioOutput:
-        # A drive that is too slow for recorded times is late, and does not hang.
+        # A drive that is too slow for recorded times is late but does not hang.
         patience = None if self.trace.speed is None else self.setup.slack_seconds
         watch = self._watcher(segment)
         return run_limited(
@@ -184,7 +186,7 @@ class _Replay:
         )
 
     def _take_flushes(self, output: FioOutput) -> int:
-        """Count the flushes that fio sent, and say how many they are."""
+        """Count the flushes that fio sent, and return their number."""
         if not self.has_flushes:
             return 0
         job = field_of(field_of(output.report, "jobs", list), 0, dict)
@@ -203,9 +205,9 @@ class _Replay:
         return count
 
     def _watcher(self, lasting: Segment) -> Callable[[], None] | None:
-        """Report the share of the trace that is over, while fio sends a segment.
+        """Report the finished share of the trace while fio sends a segment.
 
-        As fast as possible that is known between segments alone.
+        In the mode "as fast as possible" it is known only between segments.
         """
         watch, whole_ns = self.watch, self.trace.lasting_ns
         if watch is None:
@@ -237,24 +239,24 @@ def replay_with_fio(
     Parameters
     ----------
     setup
-        How and where.
+        What runs, and where.
     index
-        Of the measurement; with the plan's seed the key of its data.
+        Index of the measurement; with the plan's seed the key of its data.
     trace
-        One that the drive accepts.
+        A trace that the drive accepts.
     plan
-        What written data look like.
+        Kind of the written data.
     name
-        The drive as the user named it.
+        The drive's name as the user gave it.
     watch
-        Told now and then which share is over.
+        Called now and then with the finished share.
 
     Raises
     ------
     RunError
-        When fio fails, hangs, or sends other requests than those of the trace.
+        If fio fails, hangs, or sends other requests than those of the trace.
     UsageError
-        When the trace is not what it was any more.
+        If the trace has changed since it was read.
     """
     requests = looks_like(trace, name)
     segments = trace.on_real_drive(setup.capacity_bytes, requests.queue_depth)

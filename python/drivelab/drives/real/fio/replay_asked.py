@@ -1,4 +1,4 @@
-"""Which traces fio can replay on a real drive, and how many of their requests at once."""
+"""Which traces fio can replay on a real drive, and with how many outstanding requests."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.workloads.trace import Trace
 
-#: Jobs of one fio at recorded times: each is a thread and two open files.
+#: Limit on jobs of one fio at recorded times: each is a thread and two open files.
 MOST_JOBS: Final = 256
-#: Where nobody says how many.
+#: Default number of jobs.
 USUAL_JOBS: Final = 64
 
 
 def check_replay(
     trace: Trace, name: str, capacity_bytes: int, block_bytes: int, write_refusal: str | None
 ) -> None:
-    """Raise when a real drive of which this is known cannot be asked for a trace.
+    """Raise if a real drive with these properties cannot be asked for a trace.
 
     Raises
     ------
     CannotAnswerError
-        When it may not be written, has larger blocks, or fio cannot send it.
+        If it may not be written, has larger blocks, or fio cannot send it.
     UsageError
-        When the trace takes more than the drive has.
+        If the trace needs more space than the drive has.
     """
     commands = trace.commands
     trims = commands.get("trim", 0)
@@ -65,12 +65,12 @@ def check_replay(
 
 
 def jobs_of(trace: Trace, name: str) -> int:
-    """Say how many requests are outstanding at most.
+    """Return the maximum number of outstanding requests.
 
     Raises
     ------
     CannotAnswerError
-        When fio or its memory takes fewer than were asked for.
+        If fio or its memory allows fewer than were asked for.
     """
     largest = trace.largest_bytes
     room = max(1, MAX_BUFFER_BYTES // largest)
@@ -96,7 +96,7 @@ def jobs_of(trace: Trace, name: str) -> int:
 
 
 def check_replay_plan(plan: MeasurementPlan, name: str) -> None:
-    """Raise `CannotAnswerError` when a replay would end before its last request."""
+    """Raise `CannotAnswerError` if a replay would end before its last request."""
     for attribute in ("requests", "seconds", "half_width_ratio"):
         if getattr(plan, attribute) is not None:
             raise CannotAnswerError(
@@ -106,7 +106,7 @@ def check_replay_plan(plan: MeasurementPlan, name: str) -> None:
 
 
 def looks_like(trace: Trace, name: str) -> Characteristics:
-    """Give what a trace looks like to a drive: whether it writes, how large, how many."""
+    """Return what a trace looks like to a drive: whether it writes, how large, how many."""
     commands = trace.commands
     writes = commands.get("write", 0)
     largest = trace.largest_bytes

@@ -1,7 +1,7 @@
-"""What fio says of a segment, or an error: what is missing or does not add up is never a number.
+"""Check fio's report on a segment: missing or contradictory values are errors, never numbers.
 
-For a segment fio reports the same requests twice, in its latency log and in the statistics in its
-JSON. The log is what is used; both must agree to the request, to the nanosecond and to the bin.
+fio reports the same requests twice for a segment, in its latency log and in the statistics in its
+JSON. The log is used. Both must agree to the request, to the nanosecond and to the bin.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from drivelab.errors import RunError
 
 _LARGEST: Final = 2**64 - 1
 _BIN: Final = re.compile("[0-9]{1,20}")
-# fio ends a segment when it looks at its clock, which it keeps in whole milliseconds.
+# fio ends a segment when it looks at its clock, which has whole milliseconds.
 _CLOCK_MILLISECONDS = 2
 
 
 class UnknownReportError(RunError):
-    """fio's JSON lacks what every fio known here has: it is another fio, not a bad run."""
+    """fio's JSON lacks what every known fio has: it is an unknown version, not a failed run."""
 
 
 def check_segment(
     report: dict[str, Any], remarks: Sequence[str], segment: Segment, completions: Completions
 ) -> bool:
-    """Check what fio says of a segment.
+    """Check fio's report on a segment.
 
     Parameters
     ----------
     report
         Its JSON, in the form ``json+`` with ``lat_percentiles=1``.
     remarks
-        The lines around it.
+        The lines around the JSON.
     segment
         What was asked for.
     completions
-        What its latency log holds.
+        The entries of its latency log.
 
     Returns
     -------
@@ -52,9 +52,9 @@ def check_segment(
     Raises
     ------
     RunError
-        When fio met an error, completed nothing, or contradicts itself.
+        If fio met an error, completed nothing, or contradicts itself.
     UnknownReportError
-        When its JSON lacks a field.
+        If its JSON lacks a field.
     """
     job = field_of(field_of(report, "jobs", list), 0, dict)
     error = field_of(job, "error", int)
@@ -82,7 +82,7 @@ def check_segment(
 
 
 def _check_operation(job: dict[str, Any], name: str, completions: Completions) -> int:
-    """Check one direction, and say how many requests it sent."""
+    """Check one direction, and return how many requests it sent."""
     part = field_of(job, name, dict)
     sent: int = field_of(part, "total_ios", int)
     logged = completions.operation(name)
@@ -99,20 +99,20 @@ def _check_operation(job: dict[str, Any], name: str, completions: Completions) -
             raise RunError(f"fio's numbers disagree: no {name}s sent, {moved} bytes moved")
         return 0
     latency = field_of(part, "lat_ns", dict)
-    told = {
+    reported = {
         "requests": field_of(latency, "N", int),
         "bytes": moved,
         "latency_ns_min": field_of(latency, "min", int),
         "latency_ns_max": field_of(latency, "max", int),
     }
-    for field, value in told.items():
+    for field, value in reported.items():
         if getattr(result, field) != value:
             raise RunError(
                 f"fio's numbers disagree: {field} of its {name}s is {value}, and "
                 f"{getattr(result, field)} by its latency log"
             )
     mean = field_of(latency, "mean", (int, float))
-    # fio's mean runs along in floating point.
+    # fio computes its mean in floating point, step by step.
     if not math.isclose(mean, result.latency_ns_mean, rel_tol=1e-6, abs_tol=1):
         raise RunError(
             f"fio's numbers disagree: its {name}s took {mean} ns on average, and "
@@ -124,7 +124,7 @@ def _check_operation(job: dict[str, Any], name: str, completions: Completions) -
 
 
 def histogram_of(bins: dict[str, Any], name: str) -> dict[int, int]:
-    """Count the bins of fio's JSON in the layout of its histograms; they are `name`'s."""
+    """Convert the bins of fio's JSON to the layout of its histograms; `name` is the direction."""
     histogram: dict[int, int] = {}
     for value, count in bins.items():
         # fio names a bin by the value in its middle.
@@ -139,7 +139,7 @@ def histogram_of(bins: dict[str, Any], name: str) -> dict[int, int]:
 
 
 def field_of(container: Any, key: str | int, kind: Any) -> Any:
-    """Take a field of fio's JSON; a missing one means a fio that Drivelab does not know."""
+    """Return a field of fio's JSON; a missing one means a fio that Drivelab does not know."""
     try:
         value = container[key]
     except (KeyError, IndexError, TypeError):
@@ -150,7 +150,7 @@ def field_of(container: Any, key: str | int, kind: Any) -> Any:
         raise UnknownReportError(
             f"fio's JSON has {type(value).__name__} as {key!r}, which makes no sense"
         )
-    # Neither is anything that fio counts below 0, or more than its own 64 bits hold.
+    # No count of fio's is below 0 or needs more than 64 bits.
     if isinstance(value, int | float) and not 0 <= value <= _LARGEST:
         raise UnknownReportError(f"fio's JSON has {value!r:.40} as {key!r}, which makes no sense")
     return value

@@ -1,17 +1,17 @@
 """A real drive, step after step: each step of stimuli is one fio.
 
-Characteristics and whole passes are measured as by themselves (`FioDrive.measure`), from the state
-that the step before left.
+Characteristics and whole passes are measured as outside of sessions (`FioDrive.measure`), from the
+state that the previous step left.
 
 ::
 
     stimulus ──► fio_step: options ──► fio_program: fio runs ──► fio_result: what its JSON says
         ▲                                                              │
-        └── the drive keeps its state; between two steps it rests ◄────┘
-            for some tenths of a second, as long as fio ends and starts
+                └── the drive keeps its state; between two steps it rests ◄────┘
+                    for some tenths of a second, while fio ends and starts
 
-The page cache is passed by (``direct=1``), never switched off in the hope that this is the drive's
-cache; that one belongs to `drivelab.drives.real.write_cache`.
+The page cache is bypassed (``direct=1``). The drive's own cache is a different one: see
+`drivelab.drives.real.write_cache`.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
     from drivelab.workloads.stimulus import Stimulus
     from drivelab.workloads.workload import Workload
 
-# fio's start, and that of each of its threads.
+# Time for fio's start, and for that of each of its threads.
 _START_SECONDS: Final = 5.0
 _SECONDS_A_THREAD: Final = 0.05
-# Where bytes alone end a step: slower than this no drive is that still answers.
+# If only bytes end a step: no drive that still answers is slower than this.
 _SLOWEST_BYTES_PER_SECOND: Final = 100_000.0
 
 
@@ -69,7 +69,7 @@ class OpenedWithFio(OpenDrive, Protocol):
 
     @property
     def file(self) -> dict[str, int | None] | None:
-        """Which file it is; ``None`` of a device."""
+        """Return which file it is; ``None`` for a device."""
         ...
 
     def measure(
@@ -79,7 +79,7 @@ class OpenedWithFio(OpenDrive, Protocol):
         ...
 
     def leave(self, *, only_found: bool = False) -> Path | None:
-        """Let a file that was made stay; see `DriveSession.leave`."""
+        """Keep a file that was made; see `DriveSession.leave`."""
         ...
 
 
@@ -91,11 +91,11 @@ class FioSession(ClosedOnExit):
     drive
         An open real drive; closed with the session.
     seed
-        Key of fio's random numbers, with a step's place.
+        Key of fio's random numbers, together with a step's position.
     purge_method
-        What the user named to purge it with.
+        The method that the user named for purging it.
     write_cache
-        What the drive's own cache is switched to until the session is closed; ``None`` leaves it.
+        The drive's own cache is switched to this until the session is closed; ``None`` leaves it.
     """
 
     kind: Literal["real"] = "real"
@@ -118,21 +118,21 @@ class FioSession(ClosedOnExit):
 
     @property
     def is_whole_device(self) -> bool:
-        """Whether results are of a device, not of a file, a partition or what is made of others."""
+        """Return whether it is a drive, not a file, a partition or a device made of others."""
         return self._drive.target.is_whole
 
     def identity(self) -> dict[str, Any]:
-        """Give everything that identifies the drive; see `FioDrive.identity`.
+        """Return everything that identifies the drive; see `FioDrive.identity`.
 
-        Under ``volatile`` also which ``file`` it is: one may be made anew for another start.
+        ``volatile`` also has the ``file``, because another start may recreate it.
         """
-        told, file = self._drive.identity(), self._drive.file
+        identity, file = self._drive.identity(), self._drive.file
         if file is None:
-            return told
-        return {**told, "volatile": {**told["volatile"], "file": file}}
+            return identity
+        return {**identity, "volatile": {**identity["volatile"], "file": file}}
 
     def header(self) -> dict[str, str]:
-        """Give what a report says of drive and host, by field in words; see `DriveSession`.
+        """Return what a report says about drive and host, by field in words; see `DriveSession`.
 
         Also ``software``, ``I/O scheduler`` and ``file system`` (of a file, with its options).
         """
@@ -144,12 +144,12 @@ class FioSession(ClosedOnExit):
         return fields
 
     def purge(self) -> Purge:
-        """Bring the drive back by the command of its own that was named, if one was.
+        """Purge the drive with its own command, if the user named one.
 
         Raises
         ------
         RunError
-            When it may not be written any more, or went away.
+            If it may not be written any more, or disappeared.
         """
         target, method = self._drive.target, self._purge_method
         if method is None or not target.is_whole or target.write_refusal is not None:
@@ -161,16 +161,16 @@ class FioSession(ClosedOnExit):
         return purge
 
     def run(self, work: Workload, plan: StepPlan, step: int) -> Measurement:
-        """Send stimuli, several as a fio job each, characteristics or a whole pass.
+        """Send stimuli (several as one fio job each), characteristics or a whole pass.
 
         See `DriveSession.run`.
 
         Raises
         ------
         UsageError
-            When the drive cannot be asked for it, or nothing ends it.
+            If the drive cannot be asked for it, or nothing ends it.
         RunError
-            When fio fails, hangs, or answers what cannot be; or the drive goes away.
+            If fio fails, hangs, or reports the impossible; or if the drive disappears.
         """
         streams = work.streams()
         plan.check(work, streams)
@@ -181,7 +181,7 @@ class FioSession(ClosedOnExit):
             if isinstance(work, Stimuli)
             else self._measured(work, plan, step)
         )
-        # By which a log of the drive's power is joined to it.
+        # Used to match a log of the drive's power.
         return replace(found, extra={**found.extra, "began_unix_seconds": began})
 
     def _measured(self, work: Workload, plan: StepPlan, step: int) -> Measurement:
@@ -193,7 +193,7 @@ class FioSession(ClosedOnExit):
             seed=self._seed, warmup_requests=0, requests=requests, seconds=plan.seconds
         )
         [found] = self._drive.measure([(step, work)], until)
-        # A whole pass that is over before has not moved so many.
+        # A whole pass may end before this many bytes have moved.
         is_moved = requests is not None and found.requests >= requests
         return replace(found, stopped_by="bytes") if is_moved else found
 
@@ -234,7 +234,7 @@ class FioSession(ClosedOnExit):
                 end_at_once=bool(shares),
             )
         except RunError:
-            # A drive that went away is the reason, and fio's words for it are others.
+            # The missing drive is the reason; fio's own words for it differ.
             target.check_present()
             raise
         target.check_present()
@@ -246,7 +246,7 @@ class FioSession(ClosedOnExit):
         time.sleep(max(0.0, seconds))
 
     def save_state(self) -> None:
-        """Give nothing: the drive keeps its state."""
+        """Return None: the drive keeps its state."""
 
     def load_state(self, state: bytes) -> None:
         """Refuse a state: the drive has its own."""
@@ -256,11 +256,11 @@ class FioSession(ClosedOnExit):
         )
 
     def leave(self, *, only_found: bool = False) -> Path | None:
-        """Let a file made for the drive stay; see `DriveSession`."""
+        """Keep a file made for the drive; see `DriveSession`."""
         return self._drive.leave(only_found=only_found)
 
     def close(self) -> None:
-        """Give the drive back, its write cache as it was found.
+        """Release the drive and restore its write cache.
 
         A file that was made and is not kept is removed.
         """
@@ -277,7 +277,7 @@ class FioSession(ClosedOnExit):
         return switch_write_cache(target.device, wanted, is_whole=may_be)
 
     def check(self, work: Workload) -> None:
-        """Raise `UsageError` when the drive cannot be asked for it, or not by fio."""
+        """Raise `UsageError` if the drive or fio cannot be asked for it."""
         check_step(
             self.name,
             self.capacity_bytes,
@@ -304,9 +304,9 @@ class UnmadeFile:
     Attributes
     ----------
     name
-        As the user named it.
+        Name as the user gave it.
     capacity_bytes, block_bytes
-        Of the file, and of direct requests to it.
+        Capacity of the file, and block size of direct requests to it.
     engine
         fio's I/O engine.
     """
@@ -318,5 +318,5 @@ class UnmadeFile:
     kind: Literal["real"] = "real"
 
     def check(self, work: Workload) -> None:
-        """Raise `UsageError` when the file could not be asked for it."""
+        """Raise `UsageError` if the file could not be asked for it."""
         check_step(self.name, self.capacity_bytes, self.block_bytes, work, engine=self.engine)

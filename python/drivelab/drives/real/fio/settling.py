@@ -1,15 +1,15 @@
-"""A real drive brought to where a kind of writing has led when it has gone on for long.
+"""Bring a real drive to the state that a kind of writing leads to in the long run.
 
 ::
 
-    pattern of the next workload    written first
-    none, or that of the last       nothing
-    in order                        twice the drive, in order
-    at random                       twice the drive, pieces anywhere
+        pattern of the next workload    written first
+        none, or that of the last       nothing
+        sequential                      twice the drive, sequentially
+        at random                       twice the drive, in pieces anywhere
 
-Twice the capacity is what the performance test specification writes before it looks for a steady
-state (Coughlin et al. 2010). What the drive was written with before this program began is not
-known, so the first workload of each start that writes comes after such writing. So does the first
+The performance test specification also writes twice the capacity before it looks for a steady state
+(Coughlin et al. 2010). What was written to the drive before this program began is not known, so at
+each start this writing comes before the first workload that writes. It also comes before the first
 one after anything else has written to the drive: a pass, or a burst.
 """
 
@@ -39,43 +39,43 @@ if TYPE_CHECKING:
 
 
 class Settling:
-    """Which kind of writing the drive has had last, for so long that it lasts.
+    """The last kind of writing that the drive had for long enough to be sustained.
 
     Parameters
     ----------
     session
-        The drive, step after step.
+        The session on the drive.
     """
 
     def __init__(self, session: FioSession) -> None:
         self._session = session
-        # With what was written: a drive that compresses is left otherwise by other content.
+        # The content counts too: other content leaves a drive that compresses in another state.
         self._had: tuple[WritePattern, str] | None = None
         self._steps = 0
 
     def before(self, workload: Workload, plan: MeasurementPlan, *, writes: bool) -> None:
-        """Write what comes before a workload, if it needs any.
+        """Write what must come before a workload, if anything.
 
         Parameters
         ----------
         workload
-            What is measured next.
+            The workload that is measured next.
         plan
-            Whether its writes are to be sustained, and what they look like.
+            Whether its writes are to be sustained, and the kind of data.
         writes
             Whether it writes at all.
 
         Raises
         ------
         RunError
-            When fio fails, or the drive goes away.
+            If fio fails, or the drive disappears.
         """
         if not writes:
             return
         pattern = None if plan.writes == BURST else write_pattern(workload)
         if pattern is not None and self._had == (pattern, plan.content):
             return
-        # Until it is over nobody knows what the drive has had.
+        # Until the writing is over the drive's state is unknown.
         self._had = None
         if pattern is not None:
             self._settle(pattern, plan.content)

@@ -1,26 +1,27 @@
 """fio's options for one step of a session: stimuli sent by fio's own random numbers.
 
-A step of the performance test specification is a minute of tens of millions of requests that nobody
-will send again one by one, from several threads: no log of requests could be read back fast
-enough. What fio does otherwise than one would think, and what is done about it:
+A step of the performance test specification is a minute with tens of millions of requests, sent by
+several threads. They are never repeated one by one, and no log of them could be read back fast
+enough. Surprises in fio, and what is done about them:
 
 - Shares of a mix, of reads and of zones are whole per cent: others are refused.
-- Where requests have several sizes, random offsets are multiples of one size. It is 4 KiB, or the
-  smallest size where that is larger, so that most requests do not straddle pages.
-- ``time_based`` ignores ``io_size``: where both may end a step, ``runtime`` alone is the limit of
+- With several request sizes random offsets are multiples of one size. It is 4 KiB, or the
+  smallest size if that is larger, so that most requests do not straddle pages.
+- ``time_based`` ignores ``io_size``: if both may end a step, ``runtime`` alone is the limit of
   time. Before ``io_size`` is reached fio stops when less than its largest request is left.
-- ``io_size`` and ``size`` are of each thread.
-- ``flow`` holds shares: whole numbers up to 1000, of each thread. Which thread may go on it asks
-  before every request, so shares are exact to a few requests. One that is ahead asks again at once,
-  and looks for nothing that is complete meanwhile: processors are busy with asking, nine threads on
-  two sent an eightieth of what they sent without, and the time is told as latency. With
-  ``flow_sleep`` it waits until all of its own are complete, and then sleeps: latencies are the
-  drive's, but its queue runs empty, and no sleep is shorter than about 50 us. So threads of random
-  accesses, which do not differ, are one thread with all that they keep outstanding. Where one has
-  ended nobody waits for it any more, and on a busy machine some begin later: ``exitall`` ends all
-  with the first.
-- Stimuli at the same time are a job each, and ``new_group`` keeps their figures apart.
+- ``io_size`` and ``size`` apply to each thread.
+- ``flow`` keeps shares: whole numbers up to 1000 per thread. fio checks before every request which
+  thread may continue, so shares are exact to a few requests. A thread that is ahead checks again
+  immediately and looks for no completions meanwhile. That keeps processors busy: nine threads on
+  two sent an eightieth of what they sent without it, and the delay counts as latency. With
+  ``flow_sleep`` a thread waits until all of its own requests are complete and then sleeps.
+  Latencies are then the drive's, but its queue runs empty, and no sleep is shorter than about
+  50 us. So threads of random accesses, which do not differ, become one thread with their total
+  queue depth. When one thread has ended, the others no longer wait for it, and on a busy machine
+  some begin later: ``exitall`` ends all with the first.
+- Stimuli at the same time are one job each, and ``new_group`` keeps their results apart.
 - Without ``refill_buffers`` a thread writes the same bytes again and again, which a drive may
+  notice.
   notice.
 """
 
@@ -42,14 +43,14 @@ if TYPE_CHECKING:
     from drivelab.workloads.stimulus import Stimulus
 
 _PAGE_BYTES: Final = 4096
-# A thread begins no later than where such a share of its part is left.
+# A thread starts at the latest where this share of its part is left.
 _LEAST_PARTS: Final = 16
-# fio keeps zones and sizes of a mix in whole per cent.
+# fio takes zones and sizes of a mix in whole per cent.
 _PERCENT_TOLERANCE: Final = 1e-6
-# Weights of fio's flow control. One that is rounded may be off by such a part of itself.
+# Weights of fio's flow control. A rounded weight may be off by this share of itself.
 _LARGEST_FLOW: Final = 1000
 _FLOW_TOLERANCE: Final = 0.01
-# The shortest: in microseconds.
+# The shortest sleep, in microseconds.
 _FLOW_SLEEP: Final = 1
 
 
@@ -60,9 +61,9 @@ class Sender:
     Attributes
     ----------
     stimulus
-        With the threads that fio has for it.
+        The stimulus, with the threads that fio uses for it.
     flow
-        The weight of each thread where shares are held; 0 where none are.
+        The weight of each thread if shares are kept; 0 if none are.
     """
 
     stimulus: Stimulus
@@ -70,18 +71,18 @@ class Sender:
 
     @property
     def options(self) -> list[str]:
-        """What holds the share."""
+        """Return the option that keeps the share."""
         held = [f"flow={self.flow}", "flow_id=1", f"flow_sleep={_FLOW_SLEEP}"]
         return [*held, "exitall", "exit_what=all"] if self.flow else []
 
 
 def senders(stimuli: Sequence[Stimulus], shares: Sequence[float] = ()) -> list[Sender]:
-    """Give the jobs that send stimuli at the same time, with their shares where these are held.
+    """Return the jobs that send stimuli at the same time, with their shares if these are kept.
 
     Raises
     ------
     CannotAnswerError
-        When fio cannot hold such shares.
+        If fio cannot keep such shares.
     """
     if not shares:
         return [Sender(stimulus) for stimulus in stimuli]
@@ -94,7 +95,7 @@ def senders(stimuli: Sequence[Stimulus], shares: Sequence[float] = ()) -> list[S
 
 
 def _flows(shares: Sequence[float]) -> list[int]:
-    """Give the whole numbers that come nearest to the proportion of the shares."""
+    """Return the whole numbers that come nearest to the ratio of the shares."""
 
     def rounded(largest: int) -> list[int]:
         return [round(share / max(shares) * largest) for share in shares]
@@ -124,31 +125,31 @@ def step_options(
     shares: Sequence[float] = (),
     mark: Mark | None = None,
 ) -> list[str]:
-    """Write the options, without leading dashes.
+    """Return the options, without leading dashes.
 
     Parameters
     ----------
     stimuli
-        What is sent: one, or several at the same time.
+        One stimulus, or several at the same time.
     engine
         fio's I/O engine.
     filename
         The file or device.
     key
-        Of fio's random numbers: the session's seed and the step's place.
+        Key of fio's random numbers: the session's seed and the step's position.
     seconds, total_bytes
-        What ends the step, whichever is first; at least one.
+        Limits of the step, whichever is reached first; at least one.
     shares
-        Of the requests, for each of the stimuli; empty where each goes as fast as it can.
+        Share of the requests of each stimulus; empty if each runs as fast as it can.
     mark
-        By which a file that Drivelab made is known again.
+        The mark by which a file that Drivelab made is recognised.
 
     Raises
     ------
     CannotAnswerError
-        When fio cannot be asked for it.
+        If fio cannot be asked for it.
     UsageError
-        When the range is too small for so many threads.
+        If the range is too small for the number of threads.
     """
     check_stimuli(stimuli)
     jobs = [
@@ -201,7 +202,7 @@ def step_seed(seed: int, step: int, stream: int = 0) -> int:
 
 
 def check_stimuli(stimuli: Sequence[Stimulus]) -> None:
-    """Raise when fio cannot be asked for stimuli at the same time; see `step_options`."""
+    """Raise if fio cannot be asked for stimuli at the same time; see `step_options`."""
     for stimulus in stimuli:
         _check_stimulus(stimulus)
     outstanding = sum(stimulus.outstanding for stimulus in stimuli)
@@ -229,7 +230,7 @@ def _check_stimulus(stimulus: Stimulus) -> None:
 
 
 def percent(name: str, share: float) -> int:
-    """Return a share in per cent; `CannotAnswerError` where that is no whole number."""
+    """Return a share in per cent; `CannotAnswerError` if that is no whole number."""
     exact = share * 100
     whole = round(exact)
     if abs(exact - whole) > _PERCENT_TOLERANCE:
@@ -285,7 +286,7 @@ def _range(stimulus: Stimulus) -> list[str]:
 
 
 def _begin(stimulus: Stimulus) -> int:
-    """Return where each thread begins in its part; fio goes round from there to its end.
+    """Return where each thread begins in its part; fio goes from there to the end and wraps around.
 
     Near the end that would be the same few requests again and again: then from the start.
     """
@@ -309,5 +310,5 @@ def _end(stimulus: Stimulus, seconds: float | None, total_bytes: int | None) -> 
 
 
 def milliseconds(seconds: float) -> int:
-    """Return a run time as fio takes it: whole, never shorter than asked."""
+    """Return a run time as fio takes it: whole milliseconds, never shorter than asked."""
     return max(1, math.ceil(round(seconds * 1000, 6)))

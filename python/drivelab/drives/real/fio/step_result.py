@@ -1,7 +1,7 @@
-"""What fio's JSON says of a step: what is missing or does not add up is an error, never a number.
+"""Read fio's report on a step: missing or contradictory values are errors, never numbers.
 
-Latencies are those of ``lat_ns``, from submission to completion: with io_uring a few requests
-complete while they are submitted, which ``clat_ns`` shows as times near 0.
+Latencies are ``lat_ns``, from submission to completion. With io_uring a few requests complete while
+they are submitted, which ``clat_ns`` shows as times near 0.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from drivelab.drives.real.fio.program import message_of
 from drivelab.drives.real.fio.result import field_of, histogram_of
 from drivelab.errors import RunError
 
-# fio looks at its clock, which has whole milliseconds, once a request.
+# fio looks at its clock, which has whole milliseconds, once per request.
 _CLOCK_MILLISECONDS: Final = 2
 _NANOSECONDS: Final = 1_000_000
 _NAMES: Final = ("read", "write")
@@ -32,32 +32,32 @@ def step_result(
     total_bytes: int | None,
     end_at_once: bool = False,
 ) -> tuple[int, list[_Operations]]:
-    """Read fio's JSON of a step: a group for each stream, its threads reported together.
+    """Read fio's JSON of a step: one group per stream, its threads reported together.
 
     Parameters
     ----------
     report
-        In the form ``json+`` with ``lat_percentiles=1``.
+        The JSON in the form ``json+`` with ``lat_percentiles=1``.
     remarks
-        The lines around it.
+        The lines around the JSON.
     streams
-        Stimuli that ran at the same time; several end by time.
+        Number of stimuli at the same time; several end by time.
     milliseconds, total_bytes
-        What was to end the step.
+        The limits of the step.
     end_at_once
-        Whether the first stream that ends was to end them all, however late others began.
+        Whether the first stream that ends ends them all, however late others began.
 
     Returns
     -------
     tuple
-        The duration in ns, and what reads and writes of each stream did.
+        The duration in ns, and the results of each stream's reads and writes.
 
     Raises
     ------
     RunError
-        When fio met an error, ended too early or contradicts itself.
+        If fio met an error, ended too early or contradicts itself.
     UnknownReportError
-        When its JSON lacks a field.
+        If its JSON lacks a field.
     """
     jobs = field_of(report, "jobs", list)
     if len(jobs) != streams:
@@ -78,7 +78,7 @@ def step_result(
         longest, all_moved = max(longest, ran), all_moved + moved
     if end_at_once:
         _check_end(longest, all_moved, milliseconds, total_bytes, remarks)
-    # Without a completed request fio tells no run time.
+    # Without a completed request fio reports no run time.
     duration = (longest or milliseconds or 0) * _NANOSECONDS
     return duration, found
 
@@ -126,7 +126,7 @@ def _check_end(
         return
     if milliseconds is not None and ran >= milliseconds - _CLOCK_MILLISECONDS:
         return
-    # Nothing completed in the time: that is told, not an error.
+    # No completion in the time is a result, not an error.
     if milliseconds is not None and moved == 0 and not remarks:
         return
     asked = " or ".join(

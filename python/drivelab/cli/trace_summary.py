@@ -30,14 +30,14 @@ _MOST_ROWS: Final = 10
 
 
 def info_text(trace: Characterization) -> str:
-    """Say in a screen what a trace is."""
+    """Return on one screen what a trace is."""
     lines = [*_head(trace), "", *_block(tables.characteristics_table(trace)), ""]
     lines += _footprint(trace)
     return "\n".join([*lines, *_checks(trace)])
 
 
 def characterization_text(trace: Characterization, files: Mapping[str, str]) -> str:
-    """Say everything that a terminal has room for."""
+    """Return everything that fits a terminal."""
     lines = [*_head(trace), ""]
     shown = [
         tables.characteristics_table(trace),
