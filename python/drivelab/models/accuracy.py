@@ -27,7 +27,7 @@ class Accuracy:
     mae
         Mean of ``|p - p_hat|``, in the unit of the observations.
     mean
-        Mean of the observations, which the paper prints beside the MAE.
+        Mean of the observations, which the paper prints next to the MAE.
     mre
         Mean of ``|p - p_hat| / p``, as a ratio: 0.09 is 9 %. NaN where observations may be 0 or
         less.

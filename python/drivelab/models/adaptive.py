@@ -1,19 +1,18 @@
 """What a model has learnt of a drive so far, and which workloads it would learn most from.
 
-One kriging model, of the time that a request takes in a closed loop, ln(mean latency / queue
-depth), from which mean latency, throughput and bandwidth follow: of the work of workloads, or of
-what the queueing model leaves, whichever is less off on workloads that it has not seen. Each row's
-error is what the model would have been off without it (leave one workload out, in closed form;
-Rasmussen and Williams 2006, equations 5.10 to 5.12).
+One kriging model predicts the time of a request in a closed loop, ln(mean latency / queue depth),
+from which mean latency, throughput and bandwidth follow. It is a model of the work of workloads, or
+of the residual of the queueing model, whichever has the smaller error on workloads that it has not
+seen. Each row's error is the model's error without that row (leave one workload out, in closed
+form; Rasmussen and Williams 2006, equations 5.10 to 5.12).
 
 Workloads are chosen by how much they lower the variance of the answers over a reference set that
-stands for the population (active learning by Cohn 1996, for Gaussian processes Seo et al. 2000),
-each reference counting as much more as the errors found near it are larger than the model thinks.
-After each choice the model is taken for one that has seen it, whatever its value will be, so that a
-round is spread out. Where a measurement's own noise is what limits the model, its workload is
-chosen again.
+represents the population (active learning by Cohn 1996, for Gaussian processes Seo et al. 2000). A
+reference counts more where nearby errors are larger than the model's own estimate. After each
+choice the model is updated as if it had seen the workload, whatever the value, so that a round is
+spread out. Where a measurement's own noise limits the model, its workload is chosen again.
 
-Pure: the same rows give the same choices, whatever else goes on.
+Pure: the same rows always give the same choices.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from drivelab.workloads.parts import DRAWN
 
 #: Of the estimators that may answer in the end those that know how sure they are.
 MODELS: Final = ("kriging", "queueing_kriging")
-#: Whom local errors are taken from: so many nearest rows.
+#: Local errors are averaged over this many nearest rows.
 NEIGHBOURS: Final = 12
 # Of the search for the likeliest process.
 _STEPS: Final = 100
@@ -57,9 +56,9 @@ class Learned:
     Attributes
     ----------
     kriging
-        Of ln(mean latency / queue depth), in ns, less the mean of its inputs.
+        Values of ln(mean latency / queue depth), in ns, minus the mean of its inputs.
     inputs
-        What it sees of workloads.
+        The model's inputs for each workload.
     table
         Workloads that it knows, shape (n, 8).
     errors
@@ -67,7 +66,7 @@ class Learned:
     variances
         What the model thinks of the squares of these.
     noise_variances
-        Of each measurement by itself.
+        Variance of each single measurement.
     """
 
     kriging: KrigingRegressor
@@ -108,7 +107,7 @@ class Judged:
     Attributes
     ----------
     inputs
-        What it sees of workloads.
+        The model's inputs for each workload.
     expected
         How far it is off on workloads of the population that it has not seen.
     """
@@ -123,9 +122,9 @@ def learn(rows: Rows, inputs: Inputs) -> Learned:
     Parameters
     ----------
     rows
-        What was measured for models.
+        The measurements for models.
     inputs
-        What it sees of workloads.
+        The model's inputs for each workload.
     """
     kriging = KrigingRegressor(max_steps=_STEPS)
     with one_thread():
@@ -203,7 +202,7 @@ class Judge:
             left: FloatArray = targets[asked] - fit(whole, folds != fold).predict(rows.table[asked])
             return left
 
-        # Each is the same whichever thread it is computed by.
+        # Each result is the same for any thread that computes it.
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             errors = np.concatenate(list(pool.map(errors_of, range(int(folds.max()) + 1))))
         off = max(

@@ -1,11 +1,11 @@
 """What a campaign of the design ``adaptive`` asks for, round by round, until its goal is reached.
 
-Probes come first, which find how the drive is built. The first round is spread over the ranges.
-Each later one is a fifth of what there is: a fifth of it drawn at random, so that
-intervals and the expected error stay honest; of the rest a quarter spread on and three quarters
-chosen where the model would learn most (docs/models.md has what other shares gave). On a real drive
-whose writes are to be sustained each round is as large as what there is, because each costs the
-writing that comes before.
+Probes come first and find how the drive is built. The first round is spread over the ranges. Each
+later round is a fifth of the existing measurements. A fifth of a round is drawn at random, so that
+intervals and the expected error stay honest. Of the rest, a quarter is spread out further, and
+three quarters are chosen where the model would learn most (docs/models.md has the results of other
+shares). On a real drive with sustained writes each round doubles the measurements, because each
+round costs the writing before it.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from drivelab.workloads.calibration import calibration_count
 from drivelab.workloads.parts import FITTED, PartName, Parts
 from drivelab.workloads.probes import FILL_SECONDS, Fill, first_probes, page_probes
 
-# A round adds one part in so many of what there is, and so many at least.
+# A round adds this share of the existing measurements, and at least this many.
 _GROWTH: Final = 5
 _LEAST_ROUND: Final = 15
 # Of what is not drawn, the share that is chosen.
 _CHOSEN: Final = 0.75
-# So many of the pool are looked at when some are chosen, and so many stand for the population.
+# Number of pool workloads that a choice looks at, and number that represent the population.
 _LOOKED_AT: Final = 1_500
 _REFERENCES: Final = 500
-# Curves may take one part in so many of a budget.
+# Curves may take this share of a budget.
 _SWEEPS_OF_BUDGET: Final = 4
-# So may probes, of which there are about so many.
+# So may probes, of which there are about this many.
 _PROBES_OF_BUDGET: Final = 8
 _PROBES: Final = 24
 # And so may fills, if each takes as long as it may.
@@ -59,7 +59,7 @@ class AdaptiveRounds:
     goal
         When there is enough.
     pool
-        What may be asked for.
+        Workloads that may be measured.
     plan
         How long each measurement is, and the seed.
     is_real
@@ -70,7 +70,7 @@ class AdaptiveRounds:
     Attributes
     ----------
     ended_by
-        What ended the run, once it has.
+        What ended the run, if it has ended.
     """
 
     def __init__(
@@ -87,7 +87,8 @@ class AdaptiveRounds:
         self._pool = pool
         self._plan = plan
         self._is_real = is_real
-        # A drive is written before each kind of writing of each round: few rounds are large ones.
+        # The drive is written before each kind of writing of each round, so rounds are few and
+        # large.
         self._growth = _growth(plan, is_real=is_real)
         self._before: float | None = None
         # As long as none is measured, what the plan says of each.
@@ -135,7 +136,7 @@ class AdaptiveRounds:
         return more
 
     def _foreseen(self, measured: Measured, asked: int) -> int:
-        """Return how many measurements there will be, when so many more are asked for now."""
+        """Return how many measurements there will be if this many more are asked for now."""
         parts, count = measured.parts, len(measured.measurements)
         held = sum(parts.counts[part] for part in FITTED)
         total = (
@@ -208,8 +209,8 @@ class AdaptiveRounds:
             wanted = [] if page is None else page_probes(page)
         else:
             return None
-        told = tuple(places[each.key()] for each in wanted if each.key() in places)
-        return Asked("probes", told) if told else None
+        probes = tuple(places[each.key()] for each in wanted if each.key() in places)
+        return Asked("probes", probes) if probes else None
 
     def _fills(self, measured: Measured) -> list[Asked]:
         """Return what shows how much the drive takes before it slows down, if that is missing.
@@ -274,7 +275,7 @@ class AdaptiveRounds:
             if room <= 0:
                 self.ended_by = "budget"
                 return 0
-            # Twice as many as there are at most: the first few tell little of what each costs.
+            # At most twice as many: the first few are a poor estimate of the cost.
             size = min(size, room, 2 * count)
         return size
 

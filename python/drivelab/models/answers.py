@@ -1,9 +1,9 @@
 """One surface, three answers: in a closed loop a drive's performances are one and the same.
 
-As many requests are in flight as the queue depth says, so by Little's law latency times throughput
-is the queue depth, and bandwidth is throughput times the mean size (Little 1961). What is fitted is
-the logarithm of latency over queue depth, the mean time from one completion to the next; each
-performance follows from it, so that a model's answers never contradict each other.
+The number of outstanding requests is the queue depth. So by Little's law latency times throughput
+is the queue depth, and bandwidth is throughput times the mean size (Little 1961). The logarithm of
+latency over queue depth, the mean time from one completion to the next, is fitted. Each performance
+follows from it, so a model's answers never contradict each other.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def of_surface(values: FloatArray, table: FloatArray, metric: str) -> FloatArray
     Parameters
     ----------
     values
-        Of the surface, for the workloads of `table`.
+        Answers of the surface for the workloads of `table`.
     table
         Workloads in effect, shape (n, 8).
     metric
@@ -67,7 +67,7 @@ class Answer:
     surface
         Of latency over queue depth.
     metric
-        Which performance it is asked for.
+        The requested performance.
     """
 
     def __init__(self, surface: Predictor, metric: str) -> None:
@@ -83,5 +83,5 @@ class Answer:
         return of_surface(asked.of(self.surface), asked.table, self.metric)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what describes the surface; the metric is told beside it."""
+        """Return what describes the surface, without the metric."""
         return self.surface.to_json()

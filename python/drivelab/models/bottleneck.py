@@ -9,11 +9,11 @@ It cannot be shorter than what the busiest part needs for a request::
 
     time = (path^p + link^p + units^p)^(1/p)
 
-Each is a sum of costs of reads and of writes, by what they are (`drivelab.models.work`): requests,
-pages touched, pages left partly written, bytes, share that goes anywhere (a disk's positioning, a
+Each is a sum of costs of reads and of writes, by their properties (`drivelab.models.work`):
+requests, pages touched, pages left partly written, bytes, random share (a disk's positioning, a
 flash drive's collection), bytes passed over. The costs are fitted to logarithms by least squares
-with a soft L1 loss, and drawn a little towards usual ones, so that what no workload tells stays
-small. Which part is the largest says what limits a workload.
+with a soft L1 loss. A weak prior keeps costs small that no workload determines. The largest part is
+what limits a workload.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _REACH: Final = 10.0
 _PULL: Final = 0.02
 _SOFT: Final = 0.1
 _STEPS: Final = 60
-# More rows tell the costs no better.
+# More rows do not determine the costs any better.
 _MOST_ROWS: Final = 1000
 # Pages that are passed over: a disk waits a revolution at most.
 _MOST_SKIPPED: Final = 64.0
@@ -74,7 +74,7 @@ class Bottleneck:
     parameters
         Logarithms of the costs in ns and the two powers, in the order of `PARAMETERS`.
     stripes
-        Over which units accesses in order spread; None where nothing tells.
+        Stripe of sequential accesses over the units; None if it is not known.
     """
 
     kind: ClassVar[str] = "bottleneck"

@@ -27,9 +27,9 @@ from drivelab.models.trained import BoolArray
 from drivelab.workloads.characteristics import FIELDS
 from drivelab.workloads.csv_table import CsvBlock, WorkloadCsv
 
-#: The share of workloads that an interval holds, unless something else is asked for.
+#: Default share of workloads that an interval contains.
 DEFAULT_LEVEL: Final = 0.9
-#: Of a column of answers: numbers, or whether a row lies outside what was trained.
+#: Type of a column of answers: numbers, or whether a row is outside the trained range.
 Column = FloatArray | BoolArray
 #: The name of the last column.
 OUTSIDE: Final = "outside_training"
@@ -40,7 +40,7 @@ _WORKLOAD_COLUMNS: Final = tuple(
 
 @dataclass(frozen=True)
 class Answered:
-    """A block of rows as CSV, how many they are, and how many lie outside what was trained."""
+    """A block of rows as CSV, its number of rows, and the number outside the trained range."""
 
     text: bytes
     rows: int
@@ -55,9 +55,9 @@ class BulkPredictor:
     model
         Whom to ask.
     level
-        Of the intervals; None leaves them empty.
+        Level of the intervals; None leaves them empty.
     features, estimator
-        Which of its models; the best of each metric where left open.
+        The model to use; default: the best of each metric.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def bulk_predictor(
     features: str | None = None,
     estimator: str | None = None,
 ) -> tuple[BulkPredictor, str]:
-    """Give whom to ask, and why it has no intervals; empty where it has them.
+    """Return what predicts, and why it has no intervals; empty if it has them.
 
     Without a level it is `DEFAULT_LEVEL`, and no interval where too few workloads were reserved
     for that.

@@ -19,7 +19,7 @@ from drivelab.models.predictor import Estimator, Predictor
 MEMBERS: Final = ("boosted", "guide", "kriging", "bottleneck_kriging", "queueing_kriging")
 # Weights below this are as good as none.
 _LEAST: Final = 1e-3
-# Errors of so many times the median are far off, and how often that is seen anew.
+# Errors above this multiple of the median are outliers; how often that is recomputed.
 _FAR: Final = 3.0
 _ROUNDS: Final = 5
 # How much more the sum of the weights counts than the data.
@@ -121,7 +121,7 @@ def combining_weights(answers: Mapping[str, FloatArray], targets: FloatArray) ->
     usual = _FAR * float(np.median(np.abs(left))) or 1.0
     found = np.full(len(names), 1 / len(names))
     for _ in range(_ROUNDS):
-        # What is off by far is held back, or a few workloads would decide (Huber 1964).
+        # Outliers are weighted down, or a few workloads would decide (Huber 1964).
         counts = np.sqrt(1 / np.maximum(1.0, np.abs(left @ found) / usual))
         rows = np.vstack([counts[:, np.newaxis] * left, np.full(len(names), _SUM * usual)])
         found, _ = nnls(rows, np.append(np.zeros(len(targets)), _SUM * usual))

@@ -28,7 +28,7 @@ class ModelContents:
         By model, how far a fit without it is off on each workload of the calibration part,
         ascending; see `drivelab.models.intervals`.
     seed
-        Of folds, estimators and shuffles.
+        Seed of folds, estimators and shuffles.
     provenance
         What the caller says about the measurements: drive, design, plan, versions.
     """

@@ -1,9 +1,9 @@
 """How hard a workload is for a combination of models: what widens its interval, or narrows it.
 
-Two things tell that an answer may be off, and neither needs the answer to be known:
+Two quantities show that an answer may be off, and neither needs the true answer:
 
-    errors nearby     of the trained workloads nearest to it, how far fits without them were off
-    disagreement      how far the members are from the answer of the combination
+        errors nearby     errors of fits without them on the nearest trained workloads
+        disagreement      distance of the members' answers from the combination's
 
 Their geometric mean follows the true errors, but exaggerates at both ends: a few neighbours happen
 to be answered well, or one model errs alone. Its square root made the narrowest intervals of nine
@@ -11,8 +11,8 @@ scales that were tried on four flash drives, an array and a disk. Scores of a co
 are divided by it and its width is multiplied by it (normalised nonconformity: Papadopoulos,
 Vovk and Gammerman 2011), so that the promise stays what it was.
 
-A model that is no combination has nobody to disagree with: to it every workload is as hard as 1,
-and its intervals are as wide everywhere.
+A single model has no members that could disagree, so for it every workload has difficulty 1, and
+its intervals have the same width everywhere.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from drivelab.models.features import FloatArray
     from drivelab.models.trained import TrainedWorkloads
 
-#: Of so many neighbours the errors are averaged.
+#: Errors are averaged over this many neighbours.
 NEIGHBOURS: Final = 25
-# A single tree answers in steps, and disagrees everywhere.
+# A single tree answers in steps, so it would disagree everywhere.
 _COARSE: Final = ("guide",)
 # What is closer than this is as good as equal; no difficulty is 0.
 _LEAST: Final = 1e-6
@@ -50,16 +50,16 @@ def of_workloads(
     evaluation: Evaluation,
     trained: TrainedWorkloads,
 ) -> FloatArray:
-    """Return how hard workloads are for a model, whichever performance it is asked for.
+    """Return how hard workloads are for a model; the same for every performance.
 
     Parameters
     ----------
     key
-        Which model answers.
+        The model that answers.
     asked
         The workloads.
     predictors, evaluation, trained
-        Of all models: see `drivelab.models.contents.ModelContents`.
+        Errors of all models: see `drivelab.models.contents.ModelContents`.
 
     Returns
     -------

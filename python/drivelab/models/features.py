@@ -15,20 +15,19 @@ Three of the extended features are what trees would otherwise approach only in s
 learn at all from a grid of values; figures are from a simulated drive:
 
 - The stride counts as much as the share of its direction's requests that follow it. A design
-  that strides only where nothing is random cannot tell what a stride does where half is random;
-  with this it need not, and the error on such workloads fell by a quarter.
+  with strides only in workloads without random requests cannot show what a stride does when half
+  of the requests are random. With this feature the error on such workloads fell by a quarter.
 - The request size of the basic features; the error of predicted bandwidths fell by a third.
 - The pages of 4 KiB that a request touches on average, the unit of file systems and of most
   drives' mapping: a request that is not aligned to them touches more than it moves, and a write
   makes the drive read what it does not replace. Errors fell by a tenth, between the values of a
   grid by a third.
 
-Trees take missing features as they are: a split sends them to the side that suits them, and
-in a linear leaf they contribute nothing. Ordinary least squares cannot, and a straight line
-in the extended features alone would weigh the write size of a workload that hardly writes
-like that of one that only writes. So it sees each direction's features times the share of
-requests that they are about, which is 0 exactly where they have no effect, beside the basic
-features, which are such weighted means already.
+Trees handle missing features: a split sends them to the better side, and in a linear leaf they
+contribute nothing. Ordinary least squares cannot. A straight line in the extended features alone
+would weigh the write size of a workload that hardly writes like that of one that only writes. So it
+sees each direction's features times that direction's share of requests, which is 0 exactly where
+they have no effect, and the basic features, which are such weighted means already.
 """
 
 from __future__ import annotations

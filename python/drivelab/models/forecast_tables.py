@@ -35,7 +35,7 @@ def forecast_answer(
     Parameters
     ----------
     forecast, trace
-        What was found, and what was asked.
+        The result and the question.
     provenance
         Of the model; whoever wrote its file may have written anything there.
     model

@@ -6,10 +6,10 @@ Inputs are standardised, targets centred and scaled; before anything is seen, ta
     k(x, x') = amplitude m(r) + slope x . x' + constant,     r^2 = sum(((x_j - x'_j) / length_j)^2)
     m(r)     = (1 + sqrt(5) r + 5 r^2 / 3) exp(-sqrt(5) r)   Matern, nu = 5/2
 
-Each input has a length of its own; a long one says that the input hardly matters. The slopes are
-straight lines in every input with a normal prior, so that trends cost no lengths and go on beyond
-what was seen. Each row's noise is its own, and a nugget, the same for all, is what inputs do not
-tell (Rasmussen and Williams 2006: equations 2.25, 2.26, 2.30, 4.17, 5.9).
+Each input has its own length; a long one means that the input hardly matters. The slopes are
+straight lines in every input with a normal prior, so that trends need no lengths and continue
+beyond the data. Each row has its own noise. A nugget, the same for all rows, is the variance that
+inputs do not explain (Rasmussen and Williams 2006: equations 2.25, 2.26, 2.30, 4.17, 5.9).
 
 `drivelab.profile.kriging` is another process: of one input, around a line, averaged over its
 parameters.
@@ -39,8 +39,8 @@ _SLOPES: Final = (math.log(1e-6), math.log(1e2))
 _NUGGETS: Final = (math.log(1e-7), math.log(1.0))
 _LENGTHS: Final = (math.log(0.05), math.log(300.0))
 _START: Final = (math.log(1.0), math.log(0.1), math.log(1e-3))
-# Lengths are drawn, a little, to a few standard deviations of an input: where there are more inputs
-# than the rows can tell apart, those that say nothing should not pretend to.
+# A weak prior draws lengths to a few standard deviations of an input: with more inputs than the
+# rows can distinguish, irrelevant inputs should not seem to matter.
 _USUAL_LENGTH: Final = math.log(6.0)
 _LENGTH_DEVIATION: Final = 1.5
 _STEPS: Final = 150
@@ -56,8 +56,8 @@ class Process:
     Attributes
     ----------
     amplitude, slope, nugget
-        Variances: of the smooth part, of the straight lines in every input, and of what the
-        inputs do not tell; in squares of the targets' standard deviation.
+        Variances of the smooth part, of the straight lines in every input, and of what the inputs
+        do not explain; in squares of the targets' standard deviation.
     lengths
         One an input, in its standard deviations, shape (d,).
     """
@@ -70,8 +70,8 @@ class Process:
     def smooth(self, rows: Array, others: Array) -> Array:
         """Return the covariance of the smooth part, shape (n, m).
 
-        Every entry is computed alike whatever stands beside it, so that an answer never depends
-        on the other rows that are asked for.
+        Every entry is computed independently, so an answer never depends on the other rows that are
+        asked for.
         """
         far = cdist(rows / self.lengths, others / self.lengths)
         far *= _ROOT_5

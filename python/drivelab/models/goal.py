@@ -1,4 +1,4 @@
-"""When a run that asks round by round has enough: whichever of its limits comes first."""
+"""When a run that asks round by round has enough: the first of its limits."""
 
 from __future__ import annotations
 

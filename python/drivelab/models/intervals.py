@@ -49,7 +49,7 @@ def workloads_needed(level: float) -> int:
 
 
 def levels_possible(count: int) -> tuple[float, ...]:
-    """Return the levels that so many reserved workloads give an interval at."""
+    """Return the levels for which this many reserved workloads give an interval."""
     return tuple(level for level in LEVELS if conformal_rank(count, level) <= count)
 
 

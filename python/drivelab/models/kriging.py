@@ -27,10 +27,10 @@ class KrigingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     max_steps : int, default=150
-        Of the search, at most.
+        Largest number of search steps.
     max_search_rows : int, default=1200
-        The search sees so many rows at most, spread over all of them; every row counts in
-        what is predicted.
+        The search uses at most this many rows, spread over all of them; every row counts in
+        predictions.
     start : Process or None, default=None
         Where the search begins: the `process_` of a fit to nearly the same rows needs few steps.
 
@@ -112,7 +112,7 @@ class KrigingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         refuse_too_many(len(targets))
         noise = _checked_noise(noise_variance, len(targets))
         self.centre_, self.scale_ = features.mean(axis=0), features.std(axis=0)
-        # A column that only rounding tells apart is constant.
+        # A column that differs only by rounding is constant.
         self.scale_[self.scale_ <= 1e-12 * np.abs(self.centre_)] = 1.0
         self.rows_ = (features - self.centre_) / self.scale_
         self.target_centre_ = float(targets.mean())
@@ -191,8 +191,8 @@ class KrigingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         array of shape (n_samples, n_others)
-            In squares of the target's unit, without nugget and noise, which are of each
-            measurement by itself: `nugget_variance_` tells the former.
+            Covariances in squares of the target's unit, without nugget and noise, which belong to
+            single measurements: `nugget_variance_` is the former.
 
         Notes
         -----
@@ -214,7 +214,7 @@ class KrigingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def nugget_variance_(self) -> float:
-        """Variance of what the inputs do not tell, in squares of the target's unit."""
+        """Return the variance that the inputs do not explain, in squares of the target's unit."""
         check_is_fitted(self)
         return self.process_.nugget * self.target_scale_**2
 
@@ -233,11 +233,11 @@ def after_measuring(
     Parameters
     ----------
     covariance
-        Of candidates, shape (n, n), as `KrigingRegressor.covariance` returns it.
+        Covariance of candidates, shape (n, n), as `KrigingRegressor.covariance` returns it.
     place
-        Which candidate is measured.
+        The candidate that is measured.
     noise_variance
-        Of that measurement, nugget included, above 0.
+        Variance of that measurement, nugget included, above 0.
     """
     column = covariance[:, place]
     left: NDArray[np.float64] = covariance - np.outer(
@@ -247,7 +247,7 @@ def after_measuring(
 
 
 def refuse_too_many(rows: int) -> None:
-    """Raise `ParameterError` when kriging cannot hold so many rows."""
+    """Raise `ParameterError` if kriging cannot handle this many rows."""
     if rows > MOST_ROWS:
         raise ParameterError(
             f"kriging takes at most {MOST_ROWS:,} rows, found {rows:,}: its matrices grow with the "

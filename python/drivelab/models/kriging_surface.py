@@ -1,14 +1,15 @@
-"""Kriging of a drive's workloads: what it sees of them, and the fitted surface in a model's file.
+"""Kriging of a drive's workloads: its inputs, and the fitted surface in a model's file.
 
 Extended features are the work of a workload (`drivelab.models.work`), all others their linear
-inputs. On top of the work, each only where it makes the measurements likelier: the imbalance over
-units that work in parallel, whose number and stripe are those that explain most of what is left
-without them; and the bottleneck model's time and parts.
+inputs. Further inputs are added only if they make the measurements more likely: the imbalance over
+parallel units, with the number and stripe that explain most of the rest; and the bottleneck model's
+time and parts.
 
-`kriging` predicts the logarithm itself; `bottleneck_kriging` what the bottleneck model leaves of
-it, so that far from measurements it answers like that, and `queueing_kriging` what the queueing
-model leaves (`drivelab.models.queueing`), of its time and of what that goes to. A measurement that
-is far off from what all others say of it, as where a drive once paused, counts for little there.
+`kriging` predicts the logarithm itself. `bottleneck_kriging` predicts the residual of the
+bottleneck model, so that far from measurements it answers like that model. `queueing_kriging`
+predicts the residual of the queueing model (`drivelab.models.queueing`), from its time and the
+parts of that time. A measurement far from what all others predict, for example because the drive
+paused, counts for little.
 """
 
 from __future__ import annotations
@@ -32,24 +33,24 @@ if TYPE_CHECKING:
     from drivelab.models.gaussian_process import Process
     from drivelab.models.kriging import KrigingRegressor
 
-#: Of more workloads so many, evenly spread, make the surface: its time grows with their cube.
+#: Number of workloads, evenly spread, that make the surface: its time grows with their cube.
 MOST_WORKLOADS: Final = 1200
-# As `drivelab.models.kriging`, which is imported by who fits.
+# As in `drivelab.models.kriging`, which only fitting imports.
 _MOST_ROWS: Final = 5_000
-# So many of them the search for parameters sees; more tell lengths hardly better.
+# The search for parameters uses this many of them; more hardly improve lengths.
 _SEARCHED: Final = 500
 # Candidates whose likelihood is compared.
 _STRIPES: Final = 2
-# Of a logarithm of a likelihood: what an input more has to bring.
+# Gain in the logarithm of the likelihood that another input must bring.
 _WORTH: Final = 6.0
-# Of a search, and of one that begins where one for nearly the same rows ended.
+# Steps of a search, and of one that starts from the result for nearly the same rows.
 _STEPS: Final = 60
 _AGAIN: Final = 12
-# Length of an input that comes to those of such a search.
+# Length of an input that is added to those of such a search.
 _MORE: Final = 6.0
-# Left over by so many times what is usual, a measurement is taken for a mishap of the drive.
+# A measurement whose residual is this many times the usual one is treated as an outlier.
 _MISHAP: Final = 6.0
-# Of a normal distribution's standard deviation over its median absolute deviation.
+# Ratio of a normal distribution's standard deviation to its median absolute deviation.
 _NORMAL: Final = 1.4826
 # Standard deviations of an input beyond those trained on that slopes follow.
 _BEYOND: Final = 2.0
@@ -297,7 +298,7 @@ class _Tried:
         self.likelihood = self.fitted.log_likelihood_ - min(len(left), _SEARCHED) * math.log(unit)
 
     def left(self) -> FloatArray:
-        """Return what each row's target is above the answer without it (Dubrule 1983)."""
+        """Return how far each row's target is above the answer without it (Dubrule 1983)."""
         from drivelab.models.gaussian_process import solved
 
         root = self.fitted.root_
@@ -386,7 +387,7 @@ def refit_kriging(
     targets: FloatArray,
     noise: FloatArray,
 ) -> Predictor:
-    """Fit to most of the rows of a fitted surface: the same inputs, everything else anew."""
+    """Fit to most of the rows of a fitted surface: the same inputs, everything else recomputed."""
     del features
     if not isinstance(predictor, KrigingSurface):
         raise TypeError("no surface")

@@ -33,7 +33,7 @@ class Limits:
     classes
         By class of workloads in words: how many there are, and the shares among them.
     read_alone_ns
-        Latency of a random read of 4 KiB by itself.
+        Latency of a single random read of 4 KiB.
     link_bytes_per_second
         That the link moves at most.
     pages_per_second

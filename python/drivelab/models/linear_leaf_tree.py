@@ -59,7 +59,7 @@ class LinearLeafTree(EnsembleRegressor):
         Folds of the cross-validation that prunes; 0 prunes only splits that save nothing. Rows
         with equal features are never in two folds.
     prune_standard_errors : float, default=0.0
-        The smallest tree is taken whose cross-validated error is at most so many standard errors
+        The smallest tree is taken whose cross-validated error is at most this many standard errors
         above the least. 0 is most accurate; 0.5 or 1 is shorter to read.
     n_jobs : int or None, default=None
         Threads that prune and predict; None is one, -1 all cores. Results are the same for
@@ -70,17 +70,17 @@ class LinearLeafTree(EnsembleRegressor):
     ensemble_ : drivelab._core.TreeEnsemble
         The fitted tree; `ensemble_.arrays()` describes it completely.
     nodes_ : dict of list
-        Of each node of the tree, in its arrays' order: ``weight`` (of its rows), ``mean`` (of their
-        targets), ``loss`` (mean, of its own linear function) and ``by_interaction`` (whether
-        a pair of columns chose its split); of a leaf, ``lowest`` (the least answer of its rows)
-        and ``negative`` (weight of its rows whose answer is below 0).
+        For each node of the tree, in the order of its arrays: ``weight`` (of its rows), ``mean``
+        (of their targets), ``loss`` (mean, of its own linear function) and ``by_interaction``
+        (whether a pair of columns chose its split). For a leaf also ``lowest`` (the least answer of
+        its rows) and ``negative`` (weight of its rows whose answer is below 0).
     feature_importances_ : array of shape (n_features_in_,)
         What splits on a feature save of the loss, and how far its terms move the answers of leaves
         from their means (squared, or absolute for a quantile); the sum is 1.
     n_leaves_ : int
         Number of leaves.
     missing_seen_ : array of bool, shape (n_features_in_,)
-        Which features were missing in any row.
+        Whether each feature was missing in any row.
     target_range_ : tuple of float
         Smallest and largest target seen.
     n_features_in_ : int
@@ -104,9 +104,9 @@ class LinearLeafTree(EnsembleRegressor):
     Every pair of columns is tested with its fit, so that time grows with the cube of their number:
     for tens of columns, not for hundreds.
 
-    Where a quantile is fitted, a column of only two numbers has nothing left for a test of its own
-    (the fit balances the signs on both); pairs may still choose it. Name it among the
-    categories to have it tested.
+    If a quantile is fitted, a column of only two numbers cannot be tested on its own (the fit
+    balances the signs on both sides); pairs may still choose it. Name it among the categories to
+    have it tested.
     """
 
     def __init__(

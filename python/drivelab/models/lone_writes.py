@@ -1,9 +1,9 @@
-"""How long a write takes that waits for nothing, as far as closed loops show it.
+"""How long a write takes that does not wait, as far as closed loops show it.
 
 A drive with a write buffer acknowledges a write before it is on the flash. A closed loop of writes
-keeps the buffer full, so its writes wait for programs; but among many workloads there are some that
-write so little that each write meets room. No write is faster than those, so a line below all
-measured writes, as high as it can be, is what a lone write takes by its size::
+keeps the buffer full, so its writes wait for programs. But some of many workloads write so little
+that each write finds space. No write is faster than those, so the highest line below all measured
+writes shows what a lone write takes, by its size::
 
     latency |   .   .:
             |  . : ' _--      the line touches the workloads whose buffer never was full
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from drivelab.drives.measurement import Measurement
 
-#: Where a model's provenance keeps it.
+#: Its key in a model's provenance.
 KEY: Final = "lone_writes"
-# Means of fewer writes lie below what a write takes by chance.
+# Means of fewer writes may be below a lone write's time by chance.
 _FEWEST_WRITES: Final = 50
-# The line is known where so many workloads lie on it, within so much, small writes and large ones.
+# The line is known if this many workloads are on it within this distance, small and large writes.
 _FEWEST_ON_IT: Final = 6
 _NEAR: Final = 0.01
 _SMALL_PAGES, _LARGE_PAGES = 4.0, 16.0
@@ -38,14 +38,14 @@ def lone_writes(measurements: Sequence[Measurement]) -> dict[str, float] | None:
     """Return ``ns`` of a write without data and ``ns_per_page`` of each 4 KiB; None if unknown."""
     from scipy.optimize import linprog
 
-    told = [
+    lone = [
         (one.characteristics.write_size / PAGE_BYTES, one.write.latency_ns_mean)
         for one in measurements
         if one.write is not None and one.write.requests >= _FEWEST_WRITES
     ]
-    if len(told) < _FEWEST_ON_IT:
+    if len(lone) < _FEWEST_ON_IT:
         return None
-    pages, latency = np.array(told).T
+    pages, latency = np.array(lone).T
     line = np.column_stack([np.ones(len(pages)), pages])
     # Scaled, as times in ns and ones differ by six orders.
     unit = float(latency.min())

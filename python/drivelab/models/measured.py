@@ -31,7 +31,7 @@ class Rows:
     observed
         By metric, performance above 0, shape (n,).
     noise
-        Variance of the logarithm of each row's mean latency as far as its own half-width tells;
+        Variance of the logarithm of each row's mean latency, as far as its own half-width shows;
         0 where that is not known.
     indices
         Each row's measurement index.

@@ -89,10 +89,10 @@ class PerformanceModel(ModelContents):
         measurements
             At least five distinct workloads to fit to.
         parts
-            Which measurement is for what, by its index; None means that none was drawn for
+            The purpose of each measurement, by its index; None means that none was drawn for
             intervals and none is for a check: then there are none, and no off-grid accuracy.
         seed
-            Of folds, estimators and shuffles, 0 or more.
+            Seed of folds, estimators and shuffles, 0 or more.
         provenance
             Stored with the model; must be JSON-able.
         like

@@ -66,10 +66,10 @@ def run_model_campaign(
     size_bytes
         The size that a file was asked to have, if any.
     may_settle
-        Nobody said what writes find: those of a real drive are sustained where the budget has
-        room, whatever the plan says.
+        Whether `writes` was left to the default: on a real drive they are sustained if the budget
+        allows, whatever the plan says.
     executors
-        Gives who measures on the open drive, until it is closed; ``None`` is the drive itself.
+        Returns who measures on the open drive, until it is closed; ``None`` is the drive itself.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def run_model_campaign(
     refuse_goal(design, goal)
     refuse_short_budget(goal, plan)
     if may_settle and (begun := _writes_of(path)) is not None:
-        # It goes on as it began.
+        # It resumes with its own settings.
         plan = replace(plan, writes=begun)
     finished = finished_run(
         path,
@@ -147,7 +147,7 @@ def _writes_of(path: Path) -> str | None:
         with RunStore.open(path) as store:
             return MeasurementPlan.from_json(stored_header(store)["plan"]).writes
     except DrivelabError:
-        # Whoever opens it to go on says what is wrong.
+        # Opening the run reports what is wrong.
         return None
 
 

@@ -52,8 +52,8 @@ class StoredPredictor(Predictor, Protocol):
         ...
 
 
-#: From features, a table of workloads in effect, the targets, the known variance of each and a seed
-#: to a predictor.
+#: Makes a predictor from features, a table of workloads in effect, the targets, the known variance
+#: of each and a seed.
 Fit = Callable[[FeatureSet, FloatArray, FloatArray, FloatArray, int], Predictor]
 
 
@@ -66,19 +66,19 @@ class Estimator:
     label
         In words, such as ``regression tree``.
     fit
-        Fits it to logarithms. A combination is not fitted by itself, see `members`.
+        Fits it to logarithms. A combination is fitted from its `members` instead.
     predictor
-        What `fit` gives.
+        The class that `fit` returns.
     features
-        Of which feature sets there is one; ``own`` are the columns of such a table.
+        The feature sets that it exists for; ``own`` means the columns of the user's table.
     refit
-        Fits it to most of the rows of a predictor that is there, from where that ended; None
-        fits from the beginning.
+        Fits it to most of the rows of an existing predictor, starting from that result; None fits
+        from the beginning.
     members
         Names of the estimators whose answers a combination weighs; empty for others.
     most_rows, most_inputs
-        Of somebody's own measurements (`drivelab.models.own`) it is fitted to so many rows and
-        inputs at most; None where more only take longer.
+        For the user's own measurements (`drivelab.models.own`): the most rows and inputs that it is
+        fitted to; None if more only take longer.
     """
 
     label: str

@@ -1,6 +1,6 @@
 """Every kind of formula that is fitted, by the name that files and commands know it by.
 
-A new one is a file beside `least_squares`, with its label, and a line here.
+A new one is a file like `least_squares`, with its label, and a line here.
 """
 
 from __future__ import annotations

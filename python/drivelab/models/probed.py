@@ -1,18 +1,18 @@
-"""How a drive is built, as far as probes tell (`drivelab.workloads.probes`).
+"""How a drive is built, as far as probes show (`drivelab.workloads.probes`).
 
-What is found, and from what:
+What is found, and how:
 
 - **arm**: a random read takes a millisecond or more, and 64 at once are little faster;
 - **page**: small random writes all cost the same up to the page, and twice the page costs more;
-- **parallel units**: whole pages written in order with n pages from one to the next reach
-  ``units / gcd(n, units)`` of the units, and the rates say for which number of units;
+- **parallel units**: whole pages written at a stride of n pages reach ``units / gcd(n, units)``
+  of the units, and the rates show which number of units fits;
 - **alignment**: pages written across the borders of pages;
 - **merging**: small writes in order that are faster than their pages would be;
 - **buffer**: a write that is acknowledged sooner than a unit could write it;
 - **size of the buffer**: what the first writes took beyond the rate that lasts;
 - **slow-down**: after how many bytes random writes fall to a fraction of their first rate.
 
-What the rates do not say clearly is not said.
+What the rates do not show clearly is left out.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ class Probed:
     unaligned_ratio
         What a page written across the borders of pages costs over one that is aligned.
     merges
-        Whether small writes in order share pages.
+        Whether small sequential writes share pages.
     in_order_gain
-        How many times as fast writes of a page are in order as at random.
+        How many times as fast sequential writes of a page are as random ones.
     is_buffered
         Whether writes are acknowledged before they are on the medium.
     buffer_bytes
@@ -118,7 +118,7 @@ class Probed:
 
     def describe(self) -> str:
         """Say it in a line, what is unknown last; without a full stop."""
-        told = [*self._how_built(), *self._how_written()]
+        found = [*self._how_built(), *self._how_written()]
         unknown = []
         if not self.has_arm:
             unknown += ["pages"] if self.page_bytes is None else []
@@ -141,11 +141,11 @@ class Probed:
         return [", ".join([*pages, *units])] if pages or units else []
 
     def _how_written(self) -> list[str]:
-        told = []
+        found = []
         if self.unaligned_ratio is not None and self.unaligned_ratio >= _TELLING:
-            told.append(f"unaligned writes cost {self.unaligned_ratio:.1f} times as much")
+            found.append(f"unaligned writes cost {self.unaligned_ratio:.1f} times as much")
         if self.merges is not None:
-            told.append(f"small writes in order are {'' if self.merges else 'not '}merged")
+            found.append(f"small sequential writes are {'' if self.merges else 'not '}merged")
         if self.in_order_gain is not None and self.in_order_gain >= _CLEAR:
             told.append(f"writes in order are {self.in_order_gain:.0f} times as fast as at random")
         if self.buffer_bytes is not None:
@@ -168,7 +168,7 @@ def rates_of(measurements: Iterable[Measurement]) -> Rates:
 
 
 def find_page(rates: Rates) -> int | None:
-    """Return the largest write that costs no more than smaller ones; None where none stands out."""
+    """Return the largest write that costs no more than smaller ones; None if none is clear."""
     sizes = {size: rates.get(random_write(size).key()) for size in WRITE_SIZES}
     known = [rate for rate in sizes.values() if rate is not None]
     if len(known) < 2:
@@ -263,7 +263,7 @@ def _units(rates: Rates, page: int) -> int | None:
 
 
 def _merges(rates: Rates, page: int) -> bool | None:
-    """Tell whether small writes in order are faster than their pages would be."""
+    """Return whether small sequential writes are faster than their pages would be."""
     small, whole = (rates.get(write_in_order(size).key()) for size in (1024, page))
     if not small or not whole or page <= 1024:
         return None

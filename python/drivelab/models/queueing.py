@@ -1,23 +1,24 @@
 """The queueing model: a closed loop of requests over a link, a buffer and parallel units.
 
-The core replays some hundred requests of a workload (`crates/queueing`), exactly where they would
-go, on a drive that is a `Layout`, a few counts and switches, and fourteen costs::
+The core replays a few hundred requests of a workload (`crates/queueing`) at their real addresses,
+on a drive with a `Layout`, which is a few counts and switches, and fourteen costs::
 
     path_read, path_write               after a read's data; after a write is in the buffer
     link_read, link_write               a command;   link_read_page, link_write_page   4 KiB
     channel                             a page on its way to or from a unit
-    read, read_again                    a page; one that the read before ended in
-    program, program_again              a page; one that the write before ended in
-    partial, program_random             more for a page written in part; anywhere
-    read_waits                          for a program that runs, where reads go first
+        read, read_again                    a page; one that the previous read ended in
+        program, program_again              a page; one that the previous write ended in
+        partial, program_random             extra for a partly written page; for a random write
+        read_waits                          for a running program, if reads go first
 
-and two factors by which programs take longer where writes go anywhere, in small pieces and in large
-ones: what a drive has settled to, whose every program is followed by some of collection.
+and two factors for slower programs under small and under large random writes. They describe a
+settled drive, in which garbage collection follows every program.
 
-The time of a loop is a sum of these costs along its critical path, so the logarithm's derivative by
-that of a cost is the cost's share of the time. Costs are fitted with it, by least squares with a
-soft L1 loss; the layout is searched: some beginnings, then one change after the other, each kept
-where it explains more. Which costs the time goes to, and how much, is what kriging sees.
+The time of a loop is a sum of these costs along its critical path, so the derivative of its
+logarithm by that of a cost is the cost's share of the time. It is used to fit the costs, by least
+squares with a soft L1 loss. The layout is searched: from several starting points, one change after
+the other, each kept if it explains more. Kriging sees the costs that take the time, and their
+shares.
 """
 
 from __future__ import annotations
@@ -43,45 +44,45 @@ _OF_CORE: Final = (
     *("channel", "read", "read_again", "program", "program_again", "partial", "program_random"),
     "read_waits",
 )
-# By how much programs take longer in a drive that was written anywhere for long, in small pieces
-# and in large ones; and which costs of the core that is about.
+# Factors for programs in a drive that had random writes for long, in small and in large pieces; and
+# the core's costs that they apply to.
 _FACTORS: Final = ("small_anywhere", "large_anywhere")
 _LENGTHENED: Final = ("program", "program_again")
 _PLACES: Final = [_OF_CORE.index(name) for name in _LENGTHENED]
 #: What is fitted: the costs, and the two factors.
 COSTS: Final = (*_OF_CORE, *_FACTORS)
 _COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
-# About so many requests are replayed: for an answer, while costs settle, of layouts in which one
-# thing is changed, and of those with which the search begins.
+# Approximate number of replayed requests: for an answer, while costs settle, for layouts with one
+# change, and for those at the start of the search.
 _REQUESTS: Final = 768
 _SETTLING: Final = 128
 _CHANGED: Final = 64
 _BEGUN: Final = 48
-# So many rows are replayed for the same; more tell neither costs nor layouts better.
+# Number of replayed rows for the same purposes; more improve neither costs nor layouts.
 _MOST_ROWS: Final = 500
 _CHANGED_ROWS: Final = 200
 _BEGUN_ROWS: Final = 120
-# Of a search for costs: rounds in which far rows count nearly in full, and hardly.
+# Rounds of a search for costs: with nearly full weight for far rows, and with hardly any.
 _ROUNDS: Final = 5
 _SOFT, _SOFTER = 0.1, 0.3
-# Logarithms of costs are drawn a little to where the search begins, and stay so near.
+# Logarithms of costs are drawn a little to where the search begins, and stay this near.
 _PULL: Final = 0.02
 _REACH: Final = 10.0
-# Of the first step of a search, as if so many workloads said that a cost is what it was.
+# Damping of a search's first step, as if this many workloads confirmed each cost.
 _DAMPING: Final = 0.3
-# So many layouts are followed of each way in which writes may go, or beside the one found without
-# factors; so many of those are finished with more requests. A change is kept that lowers the loss
-# to this share.
+# Number of layouts that are followed for each way in which writes may go, or in addition to the one
+# found without factors; number of those that are finished with more requests. A change is kept if
+# it lowers the loss to this share.
 _FOLLOWED: Final = 3
 _FOLLOWED_WITH_FACTORS: Final = 1
 _FINISHED: Final = 2
 _WORTH: Final = 0.98
-# Factors are taken where they lower it to this share.
+# Factors are kept if they lower the loss to this share.
 _MARKED: Final = 0.92
 _PASSES: Final = 3
-# Fewer rows, two for each cost, tell nothing of how a drive is built.
+# Fewer rows, two for each cost, do not show how a drive is built.
 _FEWEST_ROWS: Final = 2 * len(COSTS)
-# A share of the time that varies less between workloads tells nothing.
+# A share of the time that varies less than this between workloads carries no information.
 _LEAST_SHARE: Final = 1e-3
 # Costs of units grow with their number where the time of them all stays the same; half of it does.
 _OF_UNITS: Final = ("read", "read_again", "program", "program_again", "partial", "program_random")
@@ -89,7 +90,7 @@ _OF_UNITS: Final = ("read", "read_again", "program", "program_again", "partial",
 
 @dataclass(frozen=True)
 class Layout:
-    """What a drive is made of, as `drivelab._core.replay_loops` takes it.
+    """The structure of a drive, as `drivelab._core.replay_loops` takes it.
 
     Attributes
     ----------
@@ -135,7 +136,7 @@ _LEAST: Final = np.array([512.0 if name.endswith("_size") else 0.0 for name in F
 _MOST: Final = np.array(
     [1e9 if name == "queue_depth" else 1e12 if "_s" in name else 1.0 for name in FIELDS]
 )
-#: What is tried of each count and switch.
+#: Values that are tried for each count and switch.
 TRIED: Final[dict[str, tuple[int, ...] | tuple[bool, ...]]] = {
     "page_bytes": (4096, 8192, 16384, 32768),
     "units": (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64),
@@ -209,7 +210,7 @@ class Queueing:
         costs
             Shape (n, 14).
         lone
-            What a write takes that waits for nothing: ns, and ns of each 4 KiB.
+            Time of a write that does not wait: ns, and ns for each 4 KiB.
         """
         if lone is None or not self.layout.buffer_pages:
             return costs
@@ -229,7 +230,7 @@ class Queueing:
         return float(np.exp(self.parameters[COSTS.index(name)]))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the layout, the costs and which of them tell."""
+        """Return the layout, the costs and which of them carry information."""
         return {
             "layout": dataclasses.asdict(self.layout),
             "parameters": dict(zip(COSTS, self.parameters.tolist(), strict=True)),
@@ -285,7 +286,7 @@ def fit_queueing(table: FloatArray, targets: FloatArray) -> Queueing:
 
 
 def _searched(table: FloatArray, targets: FloatArray, freed: _Fitted | None = None) -> _Fitted:
-    """Search the layout, with the factors beside what was found without them."""
+    """Search the layout, with the factors, in addition to what was found without them."""
     begun = _begun(table, targets, has_factors=freed is not None)
     # Where writes go, and how many members there are, changes too much to be found on the way.
     followed = [
@@ -300,13 +301,13 @@ def _searched(table: FloatArray, targets: FloatArray, freed: _Fitted | None = No
     some = _some(table, targets, _CHANGED_ROWS)
 
     def finish(one: _Fitted) -> _Fitted:
-        # Few requests hide how accesses in order meet the same units again.
+        # A few requests would hide how sequential accesses meet the same units again.
         better = _improved(*some, one, _SETTLING)
         for requests in (_SETTLING, _REQUESTS):
             better = _costs(table, targets, better.layout, requests, start=better, rounds=10)
         return better
 
-    # Each is the same whichever thread it is searched by.
+    # Each result is the same for any thread that searches it.
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         improved = sorted(
             pool.map(partial(_improved, *some, requests=_CHANGED), followed), key=_loss
@@ -323,7 +324,7 @@ def _begun(table: FloatArray, targets: FloatArray, *, has_factors: bool) -> list
     """Fit the costs of the layouts with which a search begins, the likeliest first."""
     some = _some(table, targets, _BEGUN_ROWS)
     begin = partial(_costs, *some, requests=_BEGUN, has_factors=has_factors)
-    # Each is the same whichever thread it is fitted by.
+    # Each result is the same for any thread that fits it.
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         return sorted(pool.map(begin, _BEGINNINGS), key=_loss)
 
@@ -338,7 +339,7 @@ def _free(*, has_factors: bool) -> FloatArray:
 
 
 def refit_queueing(table: FloatArray, targets: FloatArray, start: Queueing) -> Queueing:
-    """Fit the costs anew, to nearly the rows of a fit that is there."""
+    """Refit the costs to nearly the rows of an existing fit."""
     table, targets = _some(table, targets, _MOST_ROWS)
     has_factors = bool(start.parameters[len(_OF_CORE) :].any())
     fitted = _Fitted(start.layout, start.parameters, np.inf, has_factors)
@@ -347,7 +348,7 @@ def refit_queueing(table: FloatArray, targets: FloatArray, start: Queueing) -> Q
 
 
 def _some(table: FloatArray, targets: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
-    """Return so many rows, spread over all."""
+    """Return this many rows, spread over all."""
     if len(table) <= most:
         return table, targets
     rows = np.linspace(0, len(table) - 1, most).astype(int)
@@ -365,7 +366,7 @@ class _Fitted:
 
 
 def _improved(table: FloatArray, targets: FloatArray, fitted: _Fitted, requests: int) -> _Fitted:
-    """Change a layout as long as that explains more of what so many requests show."""
+    """Change a layout as long as that explains these requests better."""
     fitted = _costs(table, targets, fitted.layout, requests, start=fitted, rounds=4)
     for _ in range(_PASSES):
         before = fitted.loss
@@ -469,13 +470,13 @@ def _replayed(
     for kind in np.unique(kinds):
         rows = kinds == kind
         costs = _costs_ns(parameters, int(kind))
-        told = _core.replay_loops(
+        replayed = _core.replay_loops(
             np.clip(table[rows], _LEAST, _MOST),
             dataclasses.asdict(layout),
             costs.tolist(),
             requests,
         )
-        found = np.frombuffer(told).reshape(-1, 1 + len(_OF_CORE))
+        found = np.frombuffer(replayed).reshape(-1, 1 + len(_OF_CORE))
         time[rows] = np.maximum(found[:, 0], 1e-3)
         shares[rows, : len(_OF_CORE)] = found[:, 1:] * costs / time[rows, np.newaxis]
         if kind:

@@ -1,13 +1,13 @@
-"""What it takes to bring a real drive to where its writes are sustained, and whether that pays.
+"""The time to bring a real drive to sustained writes, and whether that pays.
 
-What lasts is what users plan with. A simulated drive is brought there in seconds. A real one is
-written twice over before each kind of writing of each round (`drivelab.drives.real.fio.settling`),
-so it is done unasked only where a budget has room::
+Users plan with sustained performance. A simulated drive reaches it in seconds. A real drive must be
+overwritten twice before each kind of writing of each round (`drivelab.drives.real.fio.settling`),
+so without a request it is done only if a budget allows::
 
     settling before all rounds, at the speed of a second  <=  a fifth of the budget
 
-A second finds caches and erased blocks, and the drive only becomes slower: where it takes writes
-half as fast in the long run, more than half of the budget is left.
+The first second uses caches and erased blocks, and the drive only becomes slower later. If it
+sustains half that speed, more than half of the budget is still left.
 """
 
 from __future__ import annotations

@@ -88,23 +88,23 @@ def fit_surfaces(
     finish: Callable[[Predictor, FloatArray], Predictor] = _as_it_is,
     like: Mapping[SurfaceKey, Predictor] | None = None,
 ) -> Surfaces:
-    """Fit every surface to all rows, and to all but each fold; tell what the latter said.
+    """Fit every surface to all rows, and to all but each fold; return the latter's predictions.
 
     Parameters
     ----------
     pool
-        Whose threads fit; results are the same for any number.
+        Its threads do the fitting; results are the same for any number.
     keys
-        Which surfaces.
+        The surfaces to fit.
     feature_sets
-        By the name in the keys.
+        Features, by the name in the keys.
     given
-        What they are fitted to.
+        The data that they are fitted to.
     finish
-        Makes of a fitted predictor and the rows that it was fitted to what answers.
+        Turns a fitted predictor and the rows that it was fitted to into one that answers.
     like
-        Surfaces of other rows of the same thing: an estimator that searches begins where they
-        ended, and keeps what only a long search finds.
+        Surfaces of other rows of the same data: an estimator that searches starts from their
+        results, and keeps what only a long search finds.
     """
     # Threads that import parts of a package at once may find one that is half imported.
     import sklearn.linear_model
@@ -164,9 +164,9 @@ def fit_surfaces(
 def _weigh(
     answers: Mapping[str, FloatArray], targets: FloatArray, folds: IntArray
 ) -> tuple[list[dict[str, float]], FloatArray]:
-    """Weigh members by all rows but each fold's, last by all; tell what the former say.
+    """Weigh members by all rows but each fold's, last by all; return the former's predictions.
 
-    What a fold's rows are answered must not set the weights that answer them.
+    The answers for a fold's rows must not set the weights for these rows.
     """
 
     def weights(kept: NDArray[np.bool_]) -> dict[str, float]:

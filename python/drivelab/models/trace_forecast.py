@@ -1,19 +1,21 @@
-"""What becomes of a trace on a modelled drive that it never ran on, window by window.
+"""A forecast of a trace on a modelled drive that it never ran on, window by window.
 
-A model of a run knows closed loops alone: so many requests outstanding, the next one sent when one
-completes. A trace asks at its own times. What both have in common is how the drive is built, so its
-queueing model serves the recorded requests at their times::
+A run's model knows only closed loops: a constant number of outstanding requests, the next one sent
+when one completes. A trace's requests arrive at their own times. Both depend on how the drive is
+built, so the drive's queueing model serves the recorded requests at their times::
 
     windows ─> their characteristics ─> which costs the drive has in each
     requests ─> queueing model (layout, costs) ─> latencies, what completes, how late ─┐
                                 ^                                                      │
-                                └── costs times what the model says of a closed loop ──┘
-                                    like the window, over what the queueing model says of it
+                                                                └── costs times the model's answer
+                                                                for a closed loop ───┘
+                                                                    like the window, over the
+                                                                    queueing model's own answer
 
-What a write takes that meets room in the buffer, closed loops of few writes show by themselves
-(`drivelab.models.lone_writes`). The trace is served twice: the first time tells how deep the queue
-of each window is, by which the second one's costs are corrected. Where arrivals are even that is
-the solution of depth = rate x latency; where they gather it follows every burst.
+Closed loops of few writes show what a write takes that finds space in the buffer
+(`drivelab.models.lone_writes`). The trace is served twice. The first run shows the queue depth of
+each window, and the costs of the second run are corrected by it. With even arrivals this solves
+depth = rate x latency; with clustered arrivals it follows every burst.
 """
 
 from __future__ import annotations
@@ -43,9 +45,9 @@ if TYPE_CHECKING:
     from drivelab.models.trained import BoolArray
     from drivelab.workloads.trace import Trace
 
-#: A queueing model that leaves more of its own measurements unexplained (median) is not asked.
+#: A queueing model that leaves more of its own measurements unexplained (median) is not used.
 MOST_UNEXPLAINED: Final = 0.10
-# Of a row that the core tells.
+# Fields of a row that the core returns.
 _ROW: Final = 13
 _LATENCY: Final = "latency_ns_mean"
 # By the names of characteristics, those of windows.
@@ -299,7 +301,7 @@ class _Served:
     def by(self, costs: FloatArray) -> FloatArray:
         """Serve it with costs for each window; rows as the core tells them."""
         (stream,) = self.trace.streams()
-        told = _core.forecast_trace(
+        served = _core.forecast_trace(
             stream,
             self.capacity_bytes,
             dataclasses.asdict(self.queueing.layout),
@@ -307,7 +309,7 @@ class _Served:
             np.ascontiguousarray(costs),
             self.asked.window_ns,
         )
-        return np.frombuffer(told).reshape(-1, _ROW)
+        return np.frombuffer(served).reshape(-1, _ROW)
 
 
 def _depths(found: FloatArray, asked: _Asked) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What a model was trained on, and whether a question lies outside it.
+"""What a model was trained on, and whether a question is outside it.
 
 A question lies outside when a characteristic in effect is beyond the trained range by more than
 a fiftieth of it (the ends of a sample lie a little inside those of its population), or when
@@ -39,7 +39,7 @@ HALF_A_RANGE: Final = 0.5
 USUAL_SHARE: Final = 0.99
 
 _COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
-# Distances between so many pairs are computed at once, 8 bytes each.
+# Distances between this many pairs are computed at a time, 8 bytes each.
 _PAIRS: Final = 2**21
 
 
@@ -57,7 +57,7 @@ class TrainedWorkloads:
 
     @cached_property
     def ranges(self) -> Mapping[str, tuple[float, float] | None]:
-        """Smallest and largest value of each characteristic in effect; None where never."""
+        """Return smallest and largest value of each characteristic in effect; None if never."""
         ranges: dict[str, tuple[float, float] | None] = {}
         for name, column in _COLUMN.items():
             values = self.table[~np.isnan(self.table[:, column]), column]
@@ -65,7 +65,7 @@ class TrainedWorkloads:
         return ranges
 
     def out_of_range(self, table: FloatArray) -> BoolArray:
-        """Tell, by row and characteristic, which values in effect lie beyond those trained."""
+        """Return, by row and characteristic, which values in effect are beyond those trained."""
         beyond = np.zeros(table.shape, dtype=bool)
         for name, column in _COLUMN.items():
             values, trained = table[:, column], self.ranges[name]
@@ -79,7 +79,7 @@ class TrainedWorkloads:
         return beyond
 
     def outside(self, table: FloatArray) -> BoolArray:
-        """Tell which rows lie outside what was trained, shape (n,)."""
+        """Return which rows are outside the trained range, shape (n,)."""
         outside: BoolArray = np.any(self.out_of_range(table), axis=1)
         inside = np.flatnonzero(~outside)
         scaled = np.ascontiguousarray(self._scaled(table[inside]))

@@ -1,7 +1,7 @@
-"""What workloads say about models that were fitted without them.
+"""Predictions for workloads by models that were fitted without them.
 
-Those of the calibration part by cross-validation: each is answered by the fit that left it out,
-so that no measurement is lost for models. Those of the check part are never fitted to.
+In the calibration part by cross-validation: each workload is predicted by the fit that left it out,
+so that all measurements can be used for models. Models are never fitted to the check part.
 """
 
 from __future__ import annotations

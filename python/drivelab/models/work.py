@@ -1,11 +1,10 @@
-"""How much work a workload is: what its requests make a drive read, write, move and wait for.
+"""The work of a workload: what its requests make a drive read, write, move and wait for.
 
-Trees find kinks by themselves, but need thousands of measurements for it. Kriging and the
-bottleneck model are smooth, and learn from a few hundred when they see quantities that time
-follows from: pages that requests touch and leave partly written, bytes each way, pages in flight,
-and how unevenly accesses in order load units that work in parallel. All are of plain arithmetic on
-the characteristics; what a direction has counts by its share of the requests, so nothing is missing
-where a workload only reads.
+Trees find kinks, but need thousands of measurements for it. Kriging and the bottleneck model are
+smooth. They learn from a few hundred measurements if they see quantities that time follows from:
+pages that requests touch and leave partly written, bytes each way, outstanding pages, and how
+unevenly sequential accesses load parallel units. All are simple arithmetic on the characteristics.
+Each direction counts by its share of the requests, so nothing is missing if a workload only reads.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from drivelab.models.predictor import IntArray
 from drivelab.workloads.characteristics import FIELDS
 
 _COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
-#: Added to an amount of work before its logarithm is taken: less is nothing.
+#: Added to an amount of work before its logarithm is taken: less counts as nothing.
 _LITTLE: Final = 0.02
-# A run of accesses in order that never breaks is taken to have so many.
+# A run of sequential accesses that never ends is assumed to have this many.
 _LONGEST_RUN: Final = 64.0
-# So many requests in order are laid over the units.
+# Number of sequential requests that are distributed over the units.
 _IN_ORDER: Final = 16
-# So many rows are laid over the units at once: 64 units are 16 KiB a row.
+# Number of rows that are distributed at a time: 64 units are 16 KiB per row.
 _ROWS: Final = 4096
 
 
@@ -94,7 +93,7 @@ def _partly(size: FloatArray, apart: FloatArray) -> FloatArray:
     return _touched(size, apart) - np.maximum(0.0, (size - PAGE_BYTES + apart) / PAGE_BYTES)
 
 
-#: Kinds of writing, beside 0: where nothing is written anywhere but in order.
+#: Kinds of writing, in addition to 0 for no random writes.
 SMALL_ANYWHERE: Final = 1
 LARGE_ANYWHERE: Final = 2
 
@@ -170,7 +169,7 @@ class Stripes:
     stripe_bytes: int
 
     def imbalance(self, size: FloatArray, stride: FloatArray) -> FloatArray:
-        """Return the most loaded unit's share over the mean, of requests in order, shape (n,)."""
+        """Return the busiest unit's share over the mean, for sequential requests, shape (n,)."""
         found = np.empty(len(size))
         for begin in range(0, len(size), _ROWS):
             rows = slice(begin, begin + _ROWS)

@@ -1,1 +1,1 @@
-"""Performance of a drive once it has settled, after the SNIA performance test specification."""
+"""Performance of a settled drive, after the SNIA performance test specification."""

@@ -1,4 +1,4 @@
-"""What the settings mean on a drive: how large its range is, how long a minute, what is sent."""
+"""The settings on a drive: the size of its range, the length of a minute, what is sent."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from drivelab.drives.session import Askable
     from drivelab.workloads.workload import Workload
 
-#: Preconditioning that no test depends on writes the capacity so often, in such requests.
+#: Default preconditioning writes the capacity this many times, in requests of this size.
 PRECONDITIONING_FILLS: Final = 2
 PRECONDITIONING_BYTES: Final = 128 * 1024
 _MINUTE_SECONDS: Final = 60.0
-#: Ranges end at whole multiples of this, or of the drive's block where that is larger.
+#: Ranges end at whole multiples of this, or of the drive's block if that is larger.
 _RANGE_STEP_BYTES: Final = 4096
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How large a drive is under its settings.
+    """The size of a drive under its settings.
 
     Attributes
     ----------
     capacity_bytes
         User capacity, of which multiples are written; scaled.
     range_bytes
-        The active range, from the drive's beginning on; scaled.
+        The active range, from the drive's beginning; scaled.
     block_bytes
         The drive's logical block.
     """
@@ -44,7 +44,7 @@ class Extent:
 
     @classmethod
     def of(cls, capacity_bytes: int, block_bytes: int, settings: Settings) -> Extent:
-        """Work out the extent of a drive; a `UsageError` where nothing would be left of it."""
+        """Return the extent of a drive; `UsageError` if nothing of it would be left."""
         step = max(block_bytes, _RANGE_STEP_BYTES)
         capacity = int(capacity_bytes * settings.scale)
         length = int(capacity * settings.active_range_ratio) // step * step
@@ -68,15 +68,15 @@ class Extent:
 
 @dataclass(frozen=True)
 class AppliedSettings:
-    """Settings on a drive.
+    """Settings applied to a drive.
 
     Attributes
     ----------
     settings, extent
-        How, and on how large a drive.
+        The settings, and the size of the drive.
     is_simulated
-        Whether the drive is; a real one's write cache is switched, a simulated one's writes
-        are forced.
+        Whether the drive is simulated. A real drive's write cache is switched; a simulated drive's
+        writes are forced.
     accepts
         Raises `UsageError` for what the drive cannot be asked for.
     """
@@ -88,7 +88,7 @@ class AppliedSettings:
 
     @classmethod
     def of(cls, drive: Askable, settings: Settings) -> AppliedSettings:
-        """Apply settings to a drive; a `UsageError` where nothing would be left of it."""
+        """Apply settings to a drive; `UsageError` if nothing of it would be left."""
         extent = Extent.of(drive.capacity_bytes, drive.block_bytes, settings)
         return cls(settings, extent, drive.kind == "simulated", drive.check)
 
@@ -103,13 +103,13 @@ class AppliedSettings:
     def stimulus(
         self, sizes: int | tuple[tuple[int, float], ...], read_ratio: float, **others: Any
     ) -> Stimulus:
-        """Make a stimulus over the active range; what is not said is as the settings have it.
+        """Return a stimulus over the active range; the default values are the settings'.
 
         Raises
         ------
         UsageError
-            When the drive's blocks are larger than a request, its range is too small, or it
-            cannot be asked for that.
+            If the drive's blocks are larger than a request, its range is too small, or it cannot be
+            asked for that.
         """
         values: dict[str, Any] = {
             "threads": self.settings.threads,
@@ -126,7 +126,7 @@ class AppliedSettings:
                     f"a request of {size} bytes on a drive with blocks of "
                     f"{format_size(block_bytes)}; allowed: multiples of that"
                 )
-        # In order, each thread has its own part of the range.
+        # For sequential access each thread has its own part of the range.
         parted = 1 if values.get("is_random", True) else values["threads"]
         largest = max(size for size, _ in parts)
         self.extent.check_holds(largest, parted)
@@ -144,5 +144,5 @@ class AppliedSettings:
         return stimulus
 
     def preconditioning(self, size_bytes: int = PRECONDITIONING_BYTES) -> Stimulus:
-        """Make the writes in order that precondition a drive; errors as of `stimulus`."""
+        """Return the sequential writes that precondition a drive; errors as for `stimulus`."""
         return self.stimulus(size_bytes, 0.0, is_random=False)

@@ -1,17 +1,17 @@
-"""What a test drives: one drive, step after step, journalled, so that a stopped test resumes.
+"""What a test works on: one drive, step after step, in a journal, so that a stopped test resumes.
 
-A test is a program over a `Bench`. Its steps are numbered from 0; the number is the key of a
-step's random numbers and its place in the journal. A step that the journal holds is answered
-from there. So a test that resumes runs its program again from the beginning, and the drive is
-asked from the first step on that is missing. By then it must be in the state that the last
-step left: a real drive is; a simulated one takes up the last state that was saved, and what
-followed it is done again, with the results that are stored.
+A test is a program over a `Bench`. Its steps are numbered from 0; the number is the key of a step's
+random numbers and its position in the journal. A step in the journal is answered from there. So a
+resumed test runs its program again from the beginning, and the drive is asked only from the first
+missing step on. By then it must be in the state that the last step left. A real drive is. A
+simulated drive loads the last saved state and repeats the steps after it, whose results must equal
+the stored ones.
 
 ::
 
     journal   0 purge   1 preconditioning   2 ... 57 (round 1)   58 ... stopped at 80
     state                                            saved after 58
-    going on                                         58 ... 79 done again, 80 is the next
+        resuming                                         58 ... 79 repeated, 80 is the next
 """
 
 from __future__ import annotations
@@ -39,32 +39,32 @@ from drivelab.store import damaged
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 
-#: Preconditioning is a purge, and writes.
+#: Preconditioning consists of a purge, and writes.
 PRECONDITIONING_STEPS: Final = 2
-# Of a step in which nothing completed.
+# Result of a step in which nothing completed.
 _NONE: Final = {"bytes": 0}
 
 
 class Bench:
     """A drive under test.
 
-    Steps of accesses in order go on where the last of the same ended, as hours of one stimulus
-    would.
+    A step of sequential accesses continues where the last step of the same kind ended, like hours
+    of one stimulus.
 
     Parameters
     ----------
     session
         The drive.
     run
-        Keeps every step.
+        Stores every step.
     settings
-        Of the test.
+        Settings of the test.
     states
-        Where states of simulated drives are kept.
+        Folder for states of simulated drives.
     shared
-        Where preconditioned ones are, for other tests and runs.
+        Preconditioned states that other tests and runs share.
     progress
-        Gets what is done.
+        Shows what is done.
     """
 
     def __init__(
@@ -86,50 +86,50 @@ class Bench:
         if set(run.entries) != set(range(run.stored)):
             raise damaged(run.store.path, "a step is missing between others")
         self._next = 0
-        # Where accesses in order ended, by what they are.
+        # Where sequential accesses ended, by their properties.
         self._reached: dict[Stimulus, int] = {}
         self._most: int | None = None
-        # What the last preconditioned state is kept under, and how many steps it follows.
+        # The key of the last preconditioned state, and the number of steps before it.
         self._preconditioned: tuple[dict[str, Any], int] | None = None
-        # Steps that the drive itself has gone through; nothing for one that was not asked yet.
+        # Steps that the drive itself has done; None if it was not asked yet.
         self._drive_at: int | None = None
 
     @property
     def done(self) -> int:
-        """Steps that are stored."""
+        """Return the number of stored steps."""
         return self._run.stored
 
     @property
     def is_simulated(self) -> bool:
-        """Whether the drive's state is ours to keep."""
+        """Return whether the drive is simulated, so that its state must be saved."""
         return self._session.kind == "simulated"
 
     def expect(self, steps: int) -> None:
-        """Say how many steps are left at most, for the time left that is shown."""
+        """Set the largest number of steps left, for the remaining time."""
         self._most = self._next + steps
 
     def purge(self, phase: str = "preconditioning", section: str = "") -> Purge:
-        """Bring the drive back to how it left the factory, or learn why not."""
+        """Purge the drive, or learn why that is not possible."""
         entry = self._take(Action("purge", phase, section))
         return Purge(**entry["result"])
 
     def precondition(self, size_bytes: int = PRECONDITIONING_BYTES, section: str = "") -> None:
-        """Purge; then write twice the user capacity in order, over the active range.
+        """Purge; then write twice the user capacity sequentially, over the active range.
 
-        On a simulated drive a state that another test or run left of the same is taken up.
+        A simulated drive loads the same state if another test or run left it.
         """
         stimulus = self.applied.preconditioning(size_bytes)
         total = PRECONDITIONING_FILLS * self.applied.extent.capacity_bytes
         written = Action("run", "preconditioning", section, stimulus=stimulus, total_bytes=total)
         purged = Action("purge", "preconditioning", section)
         drive = lasting_identity(self._session.identity())
-        # Under another name it is the same drive.
+        # The drive is the same under another name.
         drive.pop("name", None)
         key = {
             "drive": drive,
             "first_step": self._next,
             "seed": self.applied.settings.seed,
-            # Purging leaves nothing of what was before.
+            # A purge removes everything from before.
             "actions": [replace(each, section="").to_json() for each in (purged, written)],
         }
         is_ahead = self.is_simulated and self._next == self.done
@@ -147,7 +147,7 @@ class Bench:
                 self._shared.put(key, self._session.name, entries, state)
 
     def run(self, action: Action) -> Step:
-        """Send a stimulus, or several at the same time."""
+        """Send one stimulus, or several at the same time."""
         if action.stimulus is None:
             raise ValueError(f"{action} sends nothing")
         position = self._next
@@ -163,26 +163,26 @@ class Bench:
         )
 
     def _going_on(self, stimulus: Stimulus) -> Stimulus:
-        """Begin accesses in order where the last step of the same ended."""
+        """Start sequential accesses where the last step of the same kind ended."""
         if stimulus.is_random:
             return stimulus
         return replace(stimulus, begin_bytes=self._reached.get(_course(stimulus), 0))
 
     def _note_end(self, action: Action, result: dict[str, Any]) -> None:
-        """Remember where sequential accesses ended; after a purge they start again."""
+        """Note where sequential accesses ended; after a purge they start again."""
         if action.kind == "purge":
             self._reached.clear()
         results = result["streams"] if action.beside else [result]
-        for stimulus, told in zip(action.stimuli, results, strict=False):
+        for stimulus, done in zip(action.stimuli, results, strict=False):
             if stimulus.is_random:
                 continue
-            moved = max(each["bytes"] for each in (told["read"], told["write"], _NONE) if each)
+            moved = max(each["bytes"] for each in (done["read"], done["write"], _NONE) if each)
             whole = moved // stimulus.threads // stimulus.largest_bytes * stimulus.largest_bytes
             end = (stimulus.begin_bytes + whole) % stimulus.part_bytes
             self._reached[_course(stimulus)] = end
 
     def idle(self, action: Action) -> None:
-        """Leave the drive alone for this time."""
+        """Leave the drive idle for this time."""
         self._take(action)
 
     def end(self) -> None:
@@ -191,19 +191,19 @@ class Bench:
         self._states.forget()
 
     def save_if_due(self) -> None:
-        """Keep the state of a simulated drive, where the last one is long ago."""
+        """Save the state of a simulated drive if the last one is old."""
         if self.is_simulated and self._drive_at == self._next and self._states.is_due():
             state = self._session.save_state()
             if state is not None:
                 self._states.save(self._next, state)
 
     def _take(self, action: Action) -> dict[str, Any]:
-        """Answer a step from the journal, or take it and store it."""
+        """Answer a step from the journal, or carry it out and store it."""
         position = self._next
         asked = action.to_json()
 
         def is_same(entry: dict[str, Any]) -> bool:
-            # What an older version did not say is the usual.
+            # What an older version did not store has its default.
             return Action.from_json(entry["action"]).to_json() == asked
 
         def do() -> dict[str, Any]:
@@ -222,11 +222,11 @@ class Bench:
     def _take_up(
         self, found: tuple[list[dict[str, Any]], bytes], actions: tuple[Action, Action]
     ) -> None:
-        """Take up a preconditioned state, and journal what led to it as if it was done here."""
+        """Load a preconditioned state, and store its steps as if they were done here."""
         entries, state = found
-        self._progress.begin_again("taking up the preconditioned state", self._next)
+        self._progress.begin_again("loading the preconditioned state", self._next)
         if len(entries) != len(actions) or not self._loads(state):
-            # It is computed, from a purge on, and kept in place of this one.
+            # It is computed from a purge on, and replaces this one.
             return
         for entry, action in zip(entries, actions, strict=True):
             kept = {"action": action.to_json(), "result": entry["result"]}
@@ -246,11 +246,11 @@ class Bench:
             if self._done_by_drive(action, place) != entry["result"]:
                 raise RunError(
                     f"{self._session.name} does not answer step {place} as it did when "
-                    f"{self._run.store.path} was begun: choose another --out and begin again"
+                    f"{self._run.store.path} was started: choose another --out and start again"
                 )
 
     def _kept_states(self, most: int) -> Iterator[tuple[int, bytes]]:
-        """Give states that follow at most `most` steps, and how many each follows; last first."""
+        """Yield states after at most `most` steps, and the number of these steps; last first."""
         latest = self._states.latest(most)
         if latest is not None:
             yield latest
@@ -261,9 +261,9 @@ class Bench:
                 yield position, found[1]
 
     def _loads(self, state: bytes) -> bool:
-        """Bring the drive into a kept state; false for one that it refuses, as if there was none.
+        """Load a saved state; return False if the drive refuses it, as if there was none.
 
-        What is done next, a purge or a state before, leaves nothing of the attempt.
+        The next purge or earlier state removes all traces of the attempt.
         """
         try:
             self._session.load_state(state)
@@ -289,22 +289,22 @@ class Bench:
                 return result.results_json()
         except (RunError, UsageError) as error:
             if isinstance(error, UsageError) and not self._has_run():
-                # It cannot do such things at all: nothing was done to it.
+                # The drive cannot do this at all, so nothing was done to it.
                 raise
             message = f"{words_of(action)}: {error}"
             raise self._run.fail(position, message, action.to_json()) from error
         return None
 
     def _has_run(self) -> bool:
-        """Whether the drive has served a stimulus of this test."""
+        """Return whether the drive has served a stimulus of this test."""
         return any(entry["action"]["kind"] == "run" for entry in self._run.entries.values())
 
 
 def lasting_identity(identity: dict[str, Any]) -> dict[str, Any]:
-    """Leave out of a drive's identity what may change between two starts."""
+    """Return a drive's identity without what may change between two starts."""
     return {name: value for name, value in identity.items() if name != "volatile"}
 
 
 def _course(stimulus: Stimulus) -> Stimulus:
-    """Give what distinguishes sequential accesses: everything but where they begin."""
+    """Return what distinguishes sequential accesses: everything except where they begin."""
     return replace(stimulus, begin_bytes=0)

@@ -13,22 +13,22 @@ ByCell = Mapping[Cell, CellResult]
 
 
 def block_text(size_bytes: int) -> str:
-    """Write a block size as the specification does, in KiB."""
+    """Return a block size as the specification writes it, in KiB."""
     return f"{size_bytes / 1024:g} KiB"
 
 
 def mix_text(read_percent: int) -> str:
-    """Write a mix as the specification does: ``R/W 65/35``."""
+    """Return a mix as the specification writes it: ``R/W 65/35``."""
     return f"R/W {read_percent}/{100 - read_percent}"
 
 
 def cell_text(cell: Cell) -> str:
-    """Write block size and mix: ``4 KiB R/W 0/100``."""
+    """Return block size and mix: ``4 KiB R/W 0/100``."""
     return f"{block_text(cell[0])} {mix_text(cell[1])}"
 
 
 def cells_table(name: str, title: str, cells: ByCell, value: Value, *, note: str = "") -> Table:
-    """Set a value out by block size (rows) and mix (columns)."""
+    """Return a table of a value by block size (rows) and mix (columns)."""
     sizes, mixes = axes_of(cells)
     rows = tuple(
         (
@@ -47,7 +47,7 @@ def cells_table(name: str, title: str, cells: ByCell, value: Value, *, note: str
 
 
 def cells_lines(name: str, title: str, cells: ByCell, value: Value, y: Axis) -> LineFigure:
-    """Draw a value against block size, one series a mix."""
+    """Draw a value against block size, one series per mix."""
     sizes, mixes = axes_of(cells)
     lines = []
     for mix in mixes:
@@ -63,7 +63,7 @@ def cells_lines(name: str, title: str, cells: ByCell, value: Value, y: Axis) -> 
 
 
 def cells_columns(name: str, title: str, cells: ByCell, value: Value, z: Axis) -> ColumnFigure:
-    """Raise a column for every block size and mix."""
+    """Draw a column for every block size and mix."""
     sizes, mixes = axes_of(cells)
     return ColumnFigure(
         name,
@@ -79,14 +79,14 @@ def cells_columns(name: str, title: str, cells: ByCell, value: Value, z: Axis) -
 
 
 def axes_of(cells: ByCell) -> tuple[list[int], list[int]]:
-    """Give block sizes and shares of reads in the order in which they were measured."""
+    """Return block sizes and shares of reads in the order in which they were measured."""
     sizes = list(dict.fromkeys(size for size, _ in cells))
     mixes = list(dict.fromkeys(mix for _, mix in cells))
     return sizes, mixes
 
 
 def by_cell(results: Sequence[CellResult]) -> dict[Cell, CellResult]:
-    """Name results by block size and share of reads in per cent."""
+    """Return results by block size and share of reads in per cent."""
     named = {}
     for result in results:
         stimulus = result.steps[0].stimulus
@@ -97,7 +97,7 @@ def by_cell(results: Sequence[CellResult]) -> dict[Cell, CellResult]:
 def iops_exhibits(name: str, cells: ByCell, window_words: str) -> list[Exhibit]:
     """Show IOPS of every cell: the table, the 2-D plot and the 3-D columns.
 
-    `window_words` say which rounds the means are of.
+    `window_words` say which rounds the means cover.
     """
 
     def iops(cell: CellResult) -> float:

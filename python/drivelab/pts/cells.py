@@ -1,4 +1,4 @@
-"""What a stimulus came to over the rounds of the measurement window."""
+"""The results of a stimulus over the rounds of the measurement window."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ LEVELS: Final = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999)
 
 @dataclass(frozen=True)
 class CellResult:
-    """One stimulus, its steps in the window's rounds.
+    """One stimulus, and its steps in the window's rounds.
 
     Attributes
     ----------
     steps
-        One a round, of the same stimulus.
+        One step of the same stimulus per round.
     """
 
     steps: tuple[Step, ...]
 
     @property
     def iops(self) -> float:
-        """Mean of the rounds."""
+        """Return the mean of the rounds."""
         return fmean(step.iops for step in self.steps)
 
     @property
     def megabytes_per_second(self) -> float:
-        """Mean of the rounds, decimal."""
+        """Return the mean of the rounds, decimal MB/s."""
         return fmean(step.megabytes_per_second for step in self.steps)
 
     @property
     def latency_ms_mean(self) -> float | None:
-        """Mean of the rounds' means; ``None`` where nothing completed."""
+        """Return the mean of the rounds' means; ``None`` if nothing completed."""
         means = [step.latency_ms_mean for step in self.steps if step.latency_ms_mean is not None]
         return fmean(means) if means else None
 
     @property
     def latency_ms_max(self) -> float | None:
-        """The longest of all rounds; ``None`` where nothing completed."""
+        """Return the longest latency of all rounds; ``None`` if nothing completed."""
         longest = [step.latency_ms_max for step in self.steps if step.latency_ms_max is not None]
         return max(longest, default=None)
 
     def latency_ms(self, percent: float) -> float | None:
-        """Return a percentile of all rounds' requests; ``None`` where nothing completed."""
+        """Return a percentile over all rounds' requests; ``None`` if nothing completed."""
         return percentile_ms(self.steps, percent)
 
     @property
     def iops_per_watt(self) -> float | None:
-        """Requests over energy in joules; ``None`` if the drive does not report it."""
+        """Return requests per joule; ``None`` if the drive does not report its energy."""
         joules = [step.result.extra.get("energy_joules") for step in self.steps]
         if not joules or any(each is None or each <= 0 for each in joules):
             return None
@@ -64,7 +64,7 @@ class CellResult:
         return requests / sum(each for each in joules if each is not None)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what docs/json-pts.md says of a cell."""
+        """Return a cell as in docs/json-pts.md."""
         stimulus = self.steps[0].stimulus
         sizes = [[size, share] for size, share in stimulus.sizes]
         return {
@@ -78,7 +78,7 @@ class CellResult:
         }
 
     def figures_json(self) -> dict[str, Any]:
-        """Return what the drive did, without what was sent."""
+        """Return the results without the stimulus."""
         return {
             "iops_mean": self.iops,
             "iops_rounds": [step.iops for step in self.steps],
@@ -95,7 +95,7 @@ class CellResult:
 
 
 def cell_results(rounds: Sequence[Sequence[Step]]) -> list[CellResult]:
-    """Turn rounds around: a result for each place in a round."""
+    """Return one result for each position in a round."""
     return [CellResult(tuple(steps)) for steps in zip(*rounds, strict=True)]
 
 
@@ -109,7 +109,7 @@ def merged_histogram(steps: Sequence[Step]) -> dict[int, int]:
 
 
 def percentile_ms(steps: Sequence[Step], percent: float) -> float | None:
-    """Return a percentile of the requests of several steps; ``None`` where there are none."""
+    """Return a percentile over the requests of several steps; ``None`` without requests."""
     return next(_percentiles_ms(steps, (percent,)))
 
 
@@ -134,12 +134,13 @@ def _percentiles_ms(steps: Sequence[Step], percents: Sequence[float]) -> Iterato
 def _bounds_ns(
     bins: Sequence[tuple[int, int, int]], percent: float, total: float
 ) -> tuple[float, float]:
-    """Give between what a percentile lies for the exact sum of all latencies to come out.
+    """Return the limits that the exact sum of all latencies sets to a percentile.
 
-    Of n latencies in order the percentile is the k-th. The k up to it are at most as long, and
-    those beyond at most as long as their bins are high; so k times it is at least what is left of
-    the sum. From below alike. A bin's middle alone may lie below the mean of equal latencies. Bins
-    are the shortest and the longest latency in ns and how many there are.
+    Of n sorted latencies the percentile is the k-th. The k latencies up to it are at most as long,
+    and those beyond it at most as long as the upper ends of their bins. So k times the percentile
+    is at least the rest of the sum. The upper limit follows in the same way. A bin's middle alone
+    may be below the mean of equal latencies. Bins are the shortest and the longest latency in ns
+    and the number of latencies.
     """
     count = sum(here for _, _, here in bins)
     # Multiplied before divided, as where the bin is found.

@@ -1,4 +1,4 @@
-"""Reading a class of workloads: the package's, or a user's file; what is wrong in it is named."""
+"""Read a class of workloads, the package's or a user's file; errors name what is wrong."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def class_text(name: str) -> str:
     Raises
     ------
     UsageError
-        When there is no such class or file; lists the classes.
+        If there is no such class or file; the error lists the classes.
     """
     if name.endswith(SUFFIX):
         guess = meant(Path(name).stem, class_names())
@@ -63,12 +63,13 @@ def load_class(name: str) -> WorkloadClass:
     Parameters
     ----------
     name
-        Of the package's, or the path of a file that ends in ``.toml``.
+        Name of a class of the package, or the path of a file that ends in ``.toml``.
 
     Raises
     ------
     UsageError
-        When there is none, or something in it is not allowed: names place, value and what is.
+        If there is none, or something in it is not allowed: the error names place, value and
+        remedy.
     """
     text = class_text(name)
     try:
@@ -131,7 +132,7 @@ def _stream_of(entry: Any, where: str) -> Stream:
 
 
 def _demand_of(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Read what is usual of a stream and may be left out."""
+    """Read the optional keys of a stream."""
     values: dict[str, Any] = {}
     for key in ("threads", "queue_depth"):
         if key in entry:
@@ -146,7 +147,7 @@ def _demand_of(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _check_stimuli(stream: Stream, where: str) -> None:
-    """Let `Stimulus` refuse what no drive could be asked for, however large it is."""
+    """Let `Stimulus` refuse what no drive of any size could be asked for."""
     for part in parts_of(stream, "in turn"):
         try:
             Stimulus(range_bytes=2**50, **part.stimulus_values())

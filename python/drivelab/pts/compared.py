@@ -1,4 +1,4 @@
-"""The results of a test on several drives: read, named, and checked to be comparable."""
+"""The results of a test on several drives: read, named, and checked for comparability."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from drivelab.pts.result_types import misfit
 from drivelab.sealed_json import BrokenSealError, NoSealError, unsealed_json
 from drivelab.store import is_run
 
-#: Of references, where nothing else says which.
+#: The test of references, if nothing else decides.
 _FIRST_TEST: Final = "iops"
-#: More cannot be told apart on one page.
+#: More drives cannot be distinguished on one page.
 MOST_DRIVES: Final = 20
-# A day of minutes with their histograms has less; a file beyond is not read into memory.
+# A day of minutes with their histograms is smaller; a larger file is not read into memory.
 _LARGEST_BYTES: Final = 2**30
-# So every result of ours begins.
+# Every result of ours begins like this.
 _BEGIN: Final = re.compile(rb'\{\s*"kind": "pts",')
 _WRITE_AGAIN: Final = "write it again with `drivelab pts report`"
-# What has to be alike, and what is only told where it is not.
+# Settings that must be the same, and settings whose difference is only reported.
 _SAME: Final = {
     "scale": "--scale",
     "content": "data pattern",
@@ -45,7 +45,7 @@ _TOLD: Final = {
     "rule": "rule of steady state",
     "seed": "seed",
 }
-# What is read of any result that is a file.
+# Keys that are read from any result file.
 _KEYS: Final = ("test", "title", "edition", "stamp", "verdict", "header", "sections")
 _INNER_KEYS: Final = {
     "drive": ("name", "kind", "capacity_bytes"),
@@ -57,9 +57,9 @@ _CELL_KEYS: Final = (
     *("iops_rounds", "bandwidth_bytes_per_second_rounds", "latency_ns_mean_rounds"),
 )
 _WINDOW_KEYS: Final = ("tracked", "values")
-# Judged by what it tracked, which is none of its cells.
+# Judged by what it tracked, which is not one of its cells.
 _CLASS_TEST: Final = "class"
-#: How a reader is told what a drive is. Never is one taken for another.
+#: Words for the kind of a drive. One kind is never shown as another.
 KINDS: Final = {"real": "real", "simulated": "simulated", "closed_form": "calculated"}
 
 
@@ -71,9 +71,9 @@ class Compared:
     ----------
     label
         Its name and, in brackets, what it is; unique among those compared.
-    source
+    The path or name of its result.
         Where its result comes from.
-    result
+    The result, as in docs/json-pts.md.
         As docs/json-pts.md describes it.
     """
 
@@ -96,17 +96,17 @@ def read_results(names: Sequence[str], test: str | None = None) -> list[Compared
         Run folders, folders of several runs as ``pts run all`` leaves them, saved results, or
         ``sim:PRESET`` for a result that ships with the package.
     test
-        Which test of a folder that holds several; without it the one that all have first.
+        The test, if folders contain several; by default the first that all contain.
 
     Returns
     -------
     list of Compared
-        In the order in which they were named.
+        In the order of their names.
 
     Raises
     ------
     UsageError
-        For what is no result, and for results that cannot be compared.
+        If something is no result, or the results cannot be compared.
     """
     if not 2 <= len(names) <= MOST_DRIVES:
         raise UsageError(
@@ -127,8 +127,8 @@ def read_results(names: Sequence[str], test: str | None = None) -> list[Compared
 
 
 def differences(drives: Sequence[Compared]) -> list[str]:
-    """Say in which settings drives differ that may still be compared."""
-    told = []
+    """Return the settings in which the drives differ but may still be compared."""
+    notes = []
     for key, words in _TOLD.items():
         values = [drive.result["settings"][key] for drive in drives]
         if len(set(values)) > 1:
@@ -136,18 +136,18 @@ def differences(drives: Sequence[Compared]) -> list[str]:
                 f"{drive.label} {setting_text(key, value)}"
                 for drive, value in zip(drives, values, strict=True)
             )
-            told.append(f"Not alike, {words}: {each}.")
+            notes.append(f"Not alike, {words}: {each}.")
     varying = [_varies(drive.result) for drive in drives]
     if len({one for one in varying if one is not None}) > 1:
         without = ", ".join(
             drive.label for drive, one in zip(drives, varying, strict=True) if one is False
         )
-        told.append(f"Not alike, variability: {without} without it.")
-    return told
+        notes.append(f"Not alike, variability: {without} without it.")
+    return notes
 
 
 def _varies(result: Mapping[str, Any]) -> bool | None:
-    """Tell whether a simulated drive's times varied; ``None`` of others."""
+    """Return whether a simulated drive's times varied; ``None`` for other drives."""
     drive = result["drive"]
     if drive["kind"] != "simulated":
         return None
@@ -155,7 +155,7 @@ def _varies(result: Mapping[str, Any]) -> bool | None:
 
 
 def setting_text(key: str, value: Any) -> str:
-    """Write a setting as reports of single runs do."""
+    """Return a setting as reports of single runs show it."""
     if key == "active_range_ratio":
         return f"{100 * value:g} %"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -201,7 +201,7 @@ def _test_of(path: Path) -> str | None:
     try:
         return test_of(path)
     except DrivelabError:
-        # It may be none of those that are asked for.
+        # It may not be one of the requested tests.
         return None
 
 
@@ -254,7 +254,7 @@ def _is_result(values: Any) -> bool:
 
 
 def _lacking(result: Mapping[str, Any]) -> str:
-    """Name what a file lacks that a comparison reads of any result; empty for nothing."""
+    """Return what a file lacks that a comparison reads from any result; empty if nothing."""
     parts: list[tuple[str, Any, Sequence[str]]] = [("", result, _KEYS)]
     parts += [(f"{name}.", result.get(name), keys) for name, keys in _INNER_KEYS.items()]
     sections = result.get("sections")
@@ -295,7 +295,7 @@ def _refuse_different(names: Sequence[str], results: Sequence[Mapping[str, Any]]
 
 
 def _class_of(result: Mapping[str, Any]) -> str:
-    """Name a result's class of workloads, so that another content has another name."""
+    """Return the name of a result's class of workloads, different if its content differs."""
     of = result["settings"].get("workload_class")
     if of is None:
         return "none"
@@ -311,7 +311,7 @@ def _labels(names: Sequence[str], results: Sequence[Mapping[str, Any]]) -> list[
         if short.count(text) > 1:
             text = f"{text}, {Path(name).name or name}"
         labels.append(f"{text} ({KINDS[result['drive']['kind']]})")
-    # Of folders of one name too.
+    # Folders may have the same name, too.
     return [
         label if labels.count(label) == 1 else f"{place + 1}: {label}"
         for place, label in enumerate(labels)

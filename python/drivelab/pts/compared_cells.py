@@ -1,8 +1,8 @@
-"""Stimuli that several drives have run: what each came to, and who is better.
+"""Stimuli that several drives have run: the result of each drive, and which is better.
 
-A stimulus of a test is a cell: block size, mix, order, threads and queue depth. Its five rounds
-of the measurement window give a mean and a 95 % interval. A drive wins against another where it
-is better and the two intervals do not meet.
+A stimulus of a test is a cell: block size, mix, order, threads and queue depth. The five rounds of
+its measurement window give a mean and a 95 % interval. A drive wins against another if it is better
+and the two intervals do not overlap.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from drivelab.student import Interval, mean_interval
 
 @dataclass(frozen=True)
 class Measure:
-    """What a test is judged by.
+    """The quantity that a test is judged by.
 
     Attributes
     ----------
     name, unit
-        For people.
+        Words for people.
     key
-        Of the cells' rounds in a result.
+        Key in the cells' rounds of a result.
     factor
-        From the result's unit.
+        Factor from the result's unit.
     is_time
-        Whether less is better.
+        Whether smaller is better.
     """
 
     name: str
@@ -42,12 +42,12 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """The label of an axis."""
+        """Return the label of an axis."""
         return f"{self.name} ({self.unit})"
 
 
 IOPS: Final = Measure("throughput", "IOPS", "iops_rounds", 1.0, is_time=False)
-#: By test; of any other, IOPS.
+#: By test; other tests are judged by IOPS.
 MEASURES: Final[Mapping[str, Measure]] = {
     "throughput": Measure(
         "bandwidth", "MB/s", "bandwidth_bytes_per_second_rounds", 1e-6, is_time=False
@@ -55,20 +55,20 @@ MEASURES: Final[Mapping[str, Measure]] = {
     "latency": Measure("mean latency", "ms", "latency_ns_mean_rounds", 1e-6, is_time=True),
 }
 
-#: Section, sizes as text, share of reads, order; threads and queue depth where a test varies
-#: them, else 0: an operator chooses them, and drives that were run with others are compared.
+#: Section, sizes as text, share of reads, order; threads and queue depth if a test varies them,
+#: else 0: an operator chooses them, and drives with different ones are compared.
 Key = tuple[str, str, float, bool, int, int]
 
 
 def measure_of(test: str) -> Measure:
-    """Give what a test is judged by."""
+    """Return the quantity that a test is judged by."""
     return MEASURES.get(test, IOPS)
 
 
 def cells_of(result: Mapping[str, Any], measure: Measure) -> dict[Key, list[float]]:
-    """Give the rounds of every cell of a result, in the measure's unit.
+    """Return the rounds of every cell of a result, in the measure's unit.
 
-    Cells in which a round served nothing are left out where that has no value.
+    If a quantity has no value without requests, cells with an empty round are left out.
     """
     return {
         key: [measure.factor * value for value in cell[measure.key]]
@@ -78,7 +78,7 @@ def cells_of(result: Mapping[str, Any], measure: Measure) -> dict[Key, list[floa
 
 
 def efficiency_of(result: Mapping[str, Any]) -> dict[Key, float]:
-    """Give the requests a joule, IOPS/W, of the cells in which a drive's energy is known."""
+    """Return requests per joule (IOPS/W) of the cells in which a drive's energy is known."""
     return {
         key: float(cell["iops_per_watt"])
         for key, cell in _keyed(result)
@@ -101,7 +101,7 @@ def _keyed(result: Mapping[str, Any]) -> list[tuple[Key, Mapping[str, Any]]]:
 
 
 def words_of(key: Key) -> str:
-    """Write a cell: ``4 KiB R/W 0/100``; where they vary, threads and queue depth."""
+    """Return a cell in words, ``4 KiB R/W 0/100``; threads and queue depth if they vary."""
     _, sizes, read_ratio, is_random, threads, depth = key
     if threads:
         return f"{threads} threads x {depth}"
@@ -113,16 +113,16 @@ def words_of(key: Key) -> str:
 
 @dataclass(frozen=True)
 class Standing:
-    """A drive at one stimulus.
+    """A drive's position for one stimulus.
 
     Attributes
     ----------
     drive
-        Which.
+        The drive.
     interval
         Its mean and interval, in the measure's unit.
     wins, losses, undecided
-        Against the others: an interval of its own beyond theirs, or below, or meeting them.
+        Number of drives whose intervals are worse, better, or overlap its own.
     """
 
     drive: Compared
@@ -135,7 +135,7 @@ class Standing:
 def standings(
     drives: Sequence[Compared], rounds: Sequence[Sequence[float]], measure: Measure
 ) -> list[Standing]:
-    """Set each drive against every other."""
+    """Compare each drive with every other."""
     intervals = [mean_interval(values) for values in rounds]
     found = []
     for place, (drive, interval) in enumerate(zip(drives, intervals, strict=True)):
@@ -148,7 +148,7 @@ def standings(
 
 
 def beats(one: Interval, other: Interval, measure: Measure) -> int:
-    """Say who is better: 1 the first, -1 the second, 0 where the intervals meet."""
+    """Return who is better: 1 the first, -1 the second, 0 if the intervals overlap."""
     if one.ends is None or other.ends is None:
         return 0
     above, below = one.ends[0] > other.ends[1], one.ends[1] < other.ends[0]
@@ -159,16 +159,16 @@ def beats(one: Interval, other: Interval, measure: Measure) -> int:
 
 @dataclass(frozen=True)
 class Asked:
-    """A user's block size and mix, on what was measured.
+    """A user's block size and mix, and what was measured there.
 
     Attributes
     ----------
     block_bytes, read_ratio
-        As asked for.
+        As the user asked.
     is_measured
-        Whether it is a cell of the test; else its rounds lie between cells.
+        Whether it is a cell of the test; else its rounds are interpolated between cells.
     rounds
-        Of each drive, in the measure's unit.
+        Rounds of each drive, in the measure's unit.
     """
 
     block_bytes: int
@@ -178,29 +178,29 @@ class Asked:
 
     @property
     def words(self) -> str:
-        """As a heading has it."""
+        """Return it as words for a heading."""
         return f"{block_text(self.block_bytes)} {mix_text(round(100 * self.read_ratio))}"
 
 
 def at_size_and_mix(
     cells: Sequence[Mapping[Key, list[float]]], block_bytes: int, read_ratio: float
 ) -> Asked:
-    """Find a size and mix on every drive, between cells where none is at it.
+    """Find a size and mix on every drive, interpolated if it is not a cell.
 
-    Between cells the logarithm of a rate or time is taken for linear in the share of reads and
+    Between cells the logarithm of a rate or time is assumed to be linear in the share of reads and
     in the logarithm of the size, round by round.
 
     Parameters
     ----------
     cells
-        Of each drive, as `cells_of` gives them.
+        Cells of each drive, from `cells_of`.
     block_bytes, read_ratio
         What is asked for.
 
     Raises
     ------
     UsageError
-        Outside of what every drive has run; says what that is.
+        If it is outside of what every drive has run; the error gives the range.
     """
     grids = [_grid(of) for of in cells]
     sizes = sorted(set.intersection(*({size for size, _ in grid} for grid in grids)))
@@ -243,7 +243,7 @@ def _refuse_gaps(
     sizes: Sequence[int],
     mixes: Sequence[float],
 ) -> None:
-    """Refuse what lies beside a cell in which a drive has no value, as where it served nothing."""
+    """Refuse a point next to a cell in which a drive has no value, because it served nothing."""
     needed = [
         (size, mix)
         for size, _ in _between(sizes, block_bytes, math.log)
@@ -258,7 +258,7 @@ def _refuse_gaps(
 
 
 def _grid(cells: Mapping[Key, list[float]]) -> dict[tuple[int, float], list[float]]:
-    """Give cells by size and mix: those of one size each."""
+    """Return cells by size and mix, for each size."""
     return {
         (int(sizes), mix): rounds
         for (_, sizes, mix, *_), rounds in cells.items()
@@ -267,7 +267,7 @@ def _grid(cells: Mapping[Key, list[float]]) -> dict[tuple[int, float], list[floa
 
 
 def _between(known: Sequence[Any], asked: float, scale: Any) -> list[tuple[Any, float]]:
-    """Give the two known values around the one asked for, and their weights."""
+    """Return the two known values around the one asked for, and their weights."""
     if asked in known:
         return [(next(value for value in known if value == asked), 1.0)]
     above = next(value for value in known if value > asked)

@@ -13,7 +13,7 @@ from drivelab.pts.words import minute_words
 
 Pages = tuple[list[Page], dict[str, Any]]
 
-# What is read of a result's first section, by test: keys, and those of objects and lists in it.
+# What is read from a result's first section, by test: keys, and keys of objects and lists in it.
 _READ: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "wsat": {
         "": (
@@ -58,7 +58,7 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
         if fresh:
             shares = tuple(value / fresh for value in iops)
             normalised.append(Line(drive.label, minutes, shares, "trace"))
-    # A fast drive is through in minutes, a slow one in a day.
+    # A fast drive finishes in minutes, a slow one in a day.
     time = Axis("time (min)", "log10")
     over = LineFigure(
         "saturation-normalised",
@@ -99,7 +99,7 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
         rows,
         title="Fresh, at the end, and settled",
         note=f"At the end: mean of the last {LAST_MINUTES} minutes. Last window: mean of the "
-        "rounds by which steady state is judged. Both are given whether the drive settled or "
+        "rounds that steady state is judged by. Both are shown whether the drive settled or "
         'not; "settled after" shows whether it did. Lost: by the last window, or at the end if '
         "there is no window.",
     )
@@ -121,12 +121,12 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
 
 
 def or_never(minutes: float | None, verdict: str) -> float | str | None:
-    """Say that something never came, unless the test was cut short before: then nobody knows."""
+    """Return that it never happened, or that this is unknown if the test was stopped early."""
     return "never" if minutes is None and verdict != "incomplete" else minutes
 
 
 def _minutes_of(drives: Sequence[Compared]) -> str:
-    """Say what is counted: all are of one scale, and some may idle between."""
+    """Return what is counted: all have one scale, and some may idle in between."""
     return max((minute_words(drive.result["settings"]) for drive in drives), key=len)
 
 
@@ -147,7 +147,7 @@ def _saturation_bars(
 
 
 def idle_pages(drives: Sequence[Compared]) -> Pages:
-    """Compare what idle time gives back."""
+    """Compare what drives gain by idle time."""
     sections = [drive.result["sections"][0] for drive in drives]
     ratios = list(
         dict.fromkeys(
@@ -183,11 +183,11 @@ def idle_pages(drives: Sequence[Compared]) -> Pages:
         }
         for drive, states in zip(drives, by_ratio, strict=True)
     ]
-    return [Page("What idle time gives back", (figure,))], {"idle_recovery": values}
+    return [Page("What drives gain by idle time", (figure,))], {"idle_recovery": values}
 
 
 def recovery_pages(drives: Sequence[Compared]) -> Pages:
-    """Compare how drives take up another stimulus."""
+    """Compare how drives adapt to another stimulus."""
     sections = [drive.result["sections"][0] for drive in drives]
     words = _minutes_of(drives)
     lines = []

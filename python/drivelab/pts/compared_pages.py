@@ -27,11 +27,11 @@ from drivelab.pts.compared_cells import (
 from drivelab.pts.merit import merit_classes, merits
 from drivelab.student import Interval, mean_interval, ratio_interval
 
-#: Beside the user's own, the cells by which the specification judges the IOPS test.
+#: In addition to the user's cell, those that the specification judges the IOPS test by.
 _HEADLINES: Final = ((4096, 0.0), (65536, 0.65), (1048576, 1.0))
 _DEFAULT: Final = (4096, 0.0)
 _CLASS_TEST: Final = "class"
-#: Tests whose stimuli are not block sizes and mixes to choose from.
+#: Tests whose stimuli are not a choice of block sizes and mixes.
 _FIXED_TESTS: Final = ("ecw", "dirth", _CLASS_TEST)
 _NOTE: Final = "Whiskers are 95 % intervals of the mean (Student's t over the window's rounds)."
 
@@ -45,12 +45,12 @@ def cell_pages(
     read_ratio: float | None,
     merit: str | None,
 ) -> tuple[list[Page], dict[str, Any]]:
-    """Compare drives over what all of them have run.
+    """Compare drives over the stimuli that all of them have run.
 
     Returns
     -------
     tuple
-        The pages, and what docs/json-pts.md says of ``pts compare``.
+        The pages, and ``pts compare`` as in docs/json-pts.md.
     """
     test = drives[0].result["test"]
     measure = measure_of(test)
@@ -58,7 +58,7 @@ def cell_pages(
     shared = [key for key in every[0] if all(key in of for of in every)]
     if not shared:
         raise UsageError(
-            "the drives have run nothing in common; name runs that came to their first window"
+            "the drives have run no stimulus in common; name runs that reached their first window"
         )
     if test in _FIXED_TESTS:
         if block_bytes is not None or read_ratio is not None or merit is not None:
@@ -102,7 +102,7 @@ def cell_pages(
 def _tracked(
     drives: Sequence[Compared], every: Cells, shared: Sequence[Key]
 ) -> tuple[str, tuple[tuple[float, ...], ...]]:
-    """Give what a test without cells to choose from is judged by, and its rounds on each drive."""
+    """Return what a test without a choice of cells is judged by, and its rounds on each drive."""
     windows = [drive.result["sections"][0]["windows"] for drive in drives]
     if drives[0].result["test"] == _CLASS_TEST and all(windows):
         return windows[0][0]["tracked"], tuple(tuple(of[0]["values"]) for of in windows)
@@ -164,13 +164,13 @@ def _asked_page(
         ),
         rows,
         title=f"Wins and losses at {words} ({better} is better)",
-        note="A drive wins against another where it is better and their intervals do not meet; "
-        "where they meet, so few rounds do not decide.",
+        note="A drive wins against another if it is better and their intervals do not overlap; "
+        "if they overlap, this number of rounds does not decide.",
     )
     cautions = (
         ()
         if is_measured
-        else (Caution(seen="Not a cell of the test: worked out between its cells."),)
+        else (Caution(seen="Not a cell of the test: interpolated between its cells."),)
     )
     return Page(f"At {words}", (bars, table), cautions)
 
@@ -202,14 +202,14 @@ def _normalised_page(
         Axis(f"{drives[0].label} = 1"),
         tuple(words for words, _ in groups),
         tuple(bars),
-        f"Each drive's mean over that of {drives[0].label}. Whiskers are 95 % intervals of the "
-        "ratio: both means are uncertain (Student's t, degrees of freedom after Welch).",
+        f"Each drive's mean divided by that of {drives[0].label}. Whiskers are 95 % intervals of "
+        "the ratio: both means are uncertain (Student's t, degrees of freedom after Welch).",
     )
     return Page("Normalised", (figure,))
 
 
 def efficiency_page(drives: Sequence[Compared], chosen: Sequence[Key]) -> Page | None:
-    """Show requests a second and watt, where any drive's energy is known at a chosen stimulus."""
+    """Show IOPS per watt, if any drive's energy is known at a chosen stimulus."""
     known = [efficiency_of(drive.result) for drive in drives]
     keys = [key for key in chosen if any(key in of for of in known)]
     if not keys:
@@ -230,7 +230,7 @@ def efficiency_page(drives: Sequence[Compared], chosen: Sequence[Key]) -> Page |
 
 
 def _headline_cells(shared: Sequence[Key], measure: Measure, asked: Asked | None) -> list[Key]:
-    """Choose four cells at most: the user's, those that are tracked, or those at the ends."""
+    """Choose at most four cells: the user's, those that are tracked, or those at the ends."""
     wanted = list(_HEADLINES)
     if asked is not None and asked.is_measured:
         wanted.insert(0, (asked.block_bytes, asked.read_ratio))
@@ -241,7 +241,7 @@ def _headline_cells(shared: Sequence[Key], measure: Measure, asked: Asked | None
 
 
 def _over(rounds: Sequence[Sequence[float]], place: int) -> Interval | None:
-    """Set a drive's rounds over those of the first one, which is 1 whatever it scatters."""
+    """Divide a drive's rounds by those of the first one, which is exactly 1 for itself."""
     if fmean(rounds[0]) <= 0:
         return None
     return ratio_interval(rounds[place], rounds[0]) if place else Interval(1.0, None, None)
@@ -303,8 +303,8 @@ def _all_cells_page(
         ("drive", "best of all", "wins", "losses", "undecided"),
         tuple((label, *found) for label, found in counts.items()),
         title=f"Over all {len(shared)} stimuli that every drive has run",
-        note="Best of all: ahead of every other with an interval of its own. Wins, losses: against "
-        "each other drive at each stimulus.",
+        note="Best of all: ahead of every other with intervals that do not overlap. Wins, losses: "
+        "against each other drive at each stimulus.",
     )
     each = Table(
         "best-by-cell",
@@ -323,14 +323,14 @@ def _merit_page(
 ) -> tuple[Page, list[dict[str, Any]]]:
     chosen = [load_class(asked)] if asked is not None else []
     others = merit_classes().values()
-    # A user's edition of a class stands in its place.
+    # A user's edition of a class replaces the package's.
     classes = [*chosen, *(each for each in others if each.name not in [of.name for of in chosen])]
     found = {}
     for of in classes:
         try:
             found[of.name] = [mean_interval(rounds) for rounds in merits(of, every)]
         except UsageError:
-            # Of drives that cannot serve its small blocks it has none.
+            # A drive that cannot serve its small blocks has no figure.
             if of.name == asked:
                 raise
     shown = [of for of in classes if of.name in found]

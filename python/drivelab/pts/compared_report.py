@@ -1,4 +1,4 @@
-"""A report on several drives that have run one test, made of their results alone."""
+"""A report on several drives that have run one test, made from their results alone."""
 
 from __future__ import annotations
 
@@ -38,22 +38,21 @@ def compare(
     Parameters
     ----------
     drives
-        Two or more, as `drivelab.pts.compared.read_results` gives them.
+        Two or more, from `drivelab.pts.compared.read_results`.
     block_bytes, read_ratio
-        The user's block size and share of reads; those of the test's first tracked cell unless
-        given.
+        The user's block size and share of reads; default: the test's first tracked cell.
     merit
         The class of workloads whose figure of merit ranks the drives; every class is shown.
 
     Returns
     -------
     Report
-        The first drive is what the others are normalised to.
+        The other drives are normalised to the first.
 
     Raises
     ------
     UsageError
-        When the test cannot answer what is asked.
+        If the test cannot answer the question.
     """
     first = drives[0].result
     test = first["test"]
@@ -103,7 +102,7 @@ def compare(
 
 
 def _cards(first: str, values: Mapping[str, Any]) -> Cards | None:
-    """Give the best drives with their intervals; None of a test that has no one value a drive."""
+    """Return the best drives with their intervals; None if a test has no single value per drive."""
     standings = sorted(
         values.get("standings", ()),
         key=lambda one: one["mean"],
@@ -123,7 +122,7 @@ def _cards(first: str, values: Mapping[str, Any]) -> Cards | None:
 def _header(drives: Sequence[Compared]) -> tuple[tuple[str, str], ...]:
     first = drives[0].result
     settings = first["settings"]
-    intervals = "none: one course a drive"
+    intervals = "none: one series per drive"
     if first["test"] not in COURSES:
         intervals = "95 %, Student's t over the rounds of the measurement window"
     return (
@@ -141,7 +140,7 @@ def _header(drives: Sequence[Compared]) -> tuple[tuple[str, str], ...]:
 
 
 def kinds_text(drives: Sequence[Compared]) -> str:
-    """Say how many drives are real and how many are not."""
+    """Return how many drives are real and how many are not."""
     kinds = [KINDS[drive.kind] for drive in drives]
     counts = [f"{kinds.count(kind)} {kind}" for kind in KINDS.values() if kind in kinds]
     return f"{' and '.join(counts)} drives" if len(drives) > 1 else f"{counts[0]} drive"
@@ -153,7 +152,7 @@ def _active_range(result: Mapping[str, Any]) -> str:
 
 
 def _alike(texts: Collection[str]) -> str:
-    return next(iter(texts)) if len(texts) == 1 else "not alike (see page 1)"
+    return next(iter(texts)) if len(texts) == 1 else "differs (see page 1)"
 
 
 def _overview(drives: Sequence[Compared]) -> Page:
@@ -185,24 +184,24 @@ def _header_of(result: Mapping[str, Any], name: str) -> str:
 
 
 def _purge_of(drive: Compared) -> str:
-    """Say what became of it; by which command, only of a real drive."""
+    """Return the result of the purge; only for a real drive also its command."""
     text = _header_of(drive.result, "purge")
     return text if drive.kind == "real" else text.partition(" (")[0]
 
 
 def _cautions(drives: Sequence[Compared]) -> list[str]:
-    told = []
+    notes = []
     simulated = [drive.label for drive in drives if drive.kind != "real"]
     if simulated and len(simulated) < len(drives):
-        told.append(
+        notes.append(
             f"Not measured on hardware: {', '.join(simulated)}. They are compared with real "
             "drives, and their bars are hatched."
         )
     elif simulated:
-        told.append("All drives are simulated: nothing here was measured on hardware.")
+        notes.append("All drives are simulated: nothing here was measured on hardware.")
     for drive in drives:
         if drive.result["verdict"] == "incomplete":
-            told.append(f"{drive.label} did not come to the end of the test.")
+            notes.append(f"{drive.label} did not finish the test.")
         elif drive.result["verdict"] == "not_steady":
-            told.append(f"{drive.label} never settled: its last rounds are compared.")
-    return [*told, *differences(drives)]
+            notes.append(f"{drive.label} never settled: its last rounds are compared.")
+    return [*notes, *differences(drives)]

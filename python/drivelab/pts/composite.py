@@ -1,4 +1,4 @@
-"""The specification's composite workload: sizes and places as enterprises use them."""
+"""The specification's composite workload: sizes and addresses as enterprises use them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from drivelab.pts.applied_settings import AppliedSettings
     from drivelab.workloads.stimulus import Stimulus
 
-#: Bytes of a request and its share.
+#: Bytes of a request, and its share.
 SIZES: Final = (
     (512, 0.04),
     *((sectors * 512, 0.01) for sectors in (2, 3, 4, 5, 6, 7)),
@@ -20,18 +20,18 @@ SIZES: Final = (
     (32768, 0.03),
     (65536, 0.03),
 )
-#: Share of accesses and share of the range, from its beginning on.
+#: Share of accesses and share of the range, from its beginning.
 ZONES: Final = ((0.50, 0.05), (0.30, 0.15), (0.20, 0.80))
 READ_RATIO: Final = 0.40
 
 
 def composite(applied: AppliedSettings, read_ratio: float = READ_RATIO, **others: Any) -> Stimulus:
-    """Make the composite workload.
+    """Return the composite workload.
 
     Raises
     ------
     UsageError
-        When the drive's blocks are larger than its smallest requests, 512 B.
+        If the drive's blocks are larger than its smallest requests, 512 B.
     """
     if applied.extent.block_bytes > SIZES[0][0]:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Exhibits of how a drive settled: convergence, the measurement window, the steady-state table."""
+"""Exhibits of how a drive settled: convergence, measurement window, steady-state table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def convergence_figure(
     series: Sequence[tuple[str, Callable[[Sequence[Step]], float | None]]],
     axis: Axis,
 ) -> LineFigure:
-    """Show a value of every round, one series a name."""
+    """Show a value of every round, one series per name."""
     lines = []
     for label, value in series:
         points = [
@@ -37,7 +37,7 @@ def convergence_figure(
 def window_exhibits(name: str, settled: Settled, adjective: str, note: str = "") -> list[Exhibit]:
     """Show the measurement window of everything tracked, and its steady-state table.
 
-    `adjective` says what the numbers are, measured or simulated, `note` more of the rounds.
+    `adjective` is measured or simulated; `note` describes the rounds further.
     """
     exhibits: list[Exhibit] = []
     for place, tracked in enumerate(settled.tracked, start=1):
@@ -118,13 +118,13 @@ def steady_table(name: str, settled: Settled, note: str = "") -> Table:
 
 
 def fit_text(window: Window) -> str:
-    """Write the fitted line as the specification does."""
+    """Return the fitted line as the specification writes it."""
     sign = "-" if window.intercept < 0 else "+"
     return f"{window.slope:.4g} x R {sign} {abs(window.intercept):.6g}"
 
 
 def windows_json(settled: Settled) -> list[dict[str, Any]]:
-    """Return what docs/json-pts.md says of windows."""
+    """Return windows as in docs/json-pts.md."""
     return [
         {
             "tracked": tracked.name,

@@ -1,4 +1,4 @@
-"""Exhibits of how a drive went on with time: a value of every step, against a growing one."""
+"""Exhibits of a drive over time: a value of every step, against a growing one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ Values = Sequence[float]
 
 
 def ends_minutes(steps: Sequence[Step], idle_seconds: float = 0.0) -> list[float]:
-    """Give when each step ended, in the drive's minutes; it was idle for this time after each."""
+    """Return when each step ended, in the drive's minutes; after each it was idle for this time."""
     seconds = (step.result.duration_ns / 1e9 + idle_seconds for step in steps)
     return [(end - idle_seconds) / 60 for end in accumulate(seconds)]
 
 
 def written_bytes(steps: Sequence[Step]) -> list[int]:
-    """Give how many bytes were written when each step ended."""
+    """Return how many bytes were written until each step ended."""
     return list(
         accumulate(0 if step.result.write is None else step.result.write.bytes for step in steps)
     )
@@ -33,7 +33,7 @@ def course(
     *,
     note: str = "",
 ) -> LineFigure:
-    """Draw a trace of every series that has points."""
+    """Draw a line for every series that has points."""
     lines = []
     for label, xs, ys in series:
         if len(xs):
@@ -43,5 +43,5 @@ def course(
 
 
 def values_of(steps: Sequence[Step], value: Callable[[Step], float | None]) -> list[float]:
-    """Give a value of every step; 0 where nothing completed."""
+    """Return a value of every step; 0 if nothing completed."""
     return [value(step) or 0.0 for step in steps]

@@ -1,4 +1,4 @@
-"""Demand: what a settled drive serves under seven numbers of threads at seven queue depths.
+"""Demand: the throughput of a settled drive at seven numbers of threads and seven queue depths.
 
 ::
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from drivelab.pts.settings import Settings
     from drivelab.workloads.stimulus import Stimulus
 
-#: Threads, and queue depths of each, in their order.
+#: Numbers of threads, and queue depths of each, in their order.
 DEMANDS: Final = (32, 16, 8, 6, 4, 2, 1)
-#: An operating point's mean response time is below this.
+#: The mean response time of an operating point is below this.
 MOST_LATENCY_MS: Final = 5.0
 WRITE_MINUTES: Final = 5
 POINT_WRITE_MINUTES: Final = 60
@@ -48,14 +48,14 @@ PointName = Literal["MIN", "MID", "MAX"]
 
 @dataclass(frozen=True)
 class Workload:
-    """What the demand is for.
+    """The workload of the demand.
 
     Attributes
     ----------
     mixed
-        Makes what is measured, at a number of threads and a queue depth.
+        Returns the measured stimulus, for a number of threads and a queue depth.
     writes
-        Makes what brings the drive into its state, 32 x 32.
+        Returns the stimulus that settles the drive, 32 x 32.
     """
 
     mixed: Callable[[AppliedSettings, int, int], Stimulus]
@@ -69,7 +69,7 @@ class Workload:
 
 
 def carry_out(bench: Bench, workload: Workload) -> None:
-    """Take every step."""
+    """Carry out every step."""
     applied = bench.applied
     writes = workload.writes(applied, _MOST, _MOST)
     bench.precondition()
@@ -94,13 +94,13 @@ def carry_out(bench: Bench, workload: Workload) -> None:
 
 
 def most_steps(_settings: Settings, _extent: Extent) -> int:
-    """Give how many steps there are at most."""
+    """Return the largest number of steps."""
     rounds = MOST_ROUNDS * (1 + _STEPS_A_ROUND)
     return PRECONDITIONING_STEPS + rounds + _STEPS_OF_POINTS
 
 
 def _tracked() -> tuple[Tracked, ...]:
-    # The first point of a round, behind its writes.
+    # The first point of a round, after its writes.
     return (Tracked(f"{_MOST} threads x {_MOST}", "IOPS", lambda steps: steps[1].iops),)
 
 
@@ -113,14 +113,14 @@ def _points(settled: Settled) -> list[CellResult]:
 
 
 def operating_points(points: Sequence[CellResult]) -> dict[PointName, CellResult]:
-    """Choose where response times are looked at, among points below 5 ms on average.
+    """Choose points for response times, among those below 5 ms on average.
 
     Returns
     -------
     dict
-        ``MIN`` is one thread at depth 1, whatever its response time; ``MID`` the point nearest
-        to the middle of the highest and the lowest throughput; ``MAX`` the one of the highest.
-        Only ``MIN`` where no point is below 5 ms; nothing where nothing was measured.
+        ``MIN`` is one thread at depth 1, whatever its response time. ``MID`` is the point nearest
+        to the middle of the highest and the lowest throughput. ``MAX`` has the highest. Only
+        ``MIN`` if no point is below 5 ms; empty if nothing was measured.
     """
     if not points:
         return {}
@@ -166,7 +166,7 @@ def _settling(record: Record) -> Settled:
 
 
 def _settling_section(record: Record) -> Section:
-    """Judge the writes before the rounds, which are to be steady too."""
+    """Judge the writes before the rounds, which must be steady too."""
     settling = _settling(record)
     is_over = record.is_complete or bool(record.of_phase("rounds"))
     values = {"windows": windows_json(settling), "cells": []}
@@ -175,7 +175,7 @@ def _settling_section(record: Record) -> Section:
 
 
 def pages(record: Record, name: str, title: str) -> list[Page]:
-    """Show a record; `name` begins the names of exhibits, `title` those of pages."""
+    """Show a record; names of exhibits begin with `name`, titles of pages with `title`."""
     settling = _settling(record)
     shown = []
     if settling.rounds:
@@ -220,7 +220,7 @@ def pages(record: Record, name: str, title: str) -> list[Page]:
 
 
 def _of_threads(points: Sequence[CellResult]) -> dict[int, list[CellResult]]:
-    """Group points by threads, queue depths rising."""
+    """Group points by threads, with rising queue depths."""
     grouped: dict[int, list[CellResult]] = {}
     for point in reversed(points):
         grouped.setdefault(point.steps[0].stimulus.threads, []).append(point)
@@ -266,7 +266,7 @@ def _intensity(name: str, points: Sequence[CellResult]) -> LineFigure:
         Axis("throughput (IOPS)"),
         Axis("mean response time (ms)", "log10"),
         tuple(lines),
-        "Along a line queue depth rises.",
+        "The queue depth rises along a line.",
     )
 
 
@@ -302,7 +302,7 @@ def _point_table(name: str, points: Sequence[CellResult]) -> Table:
 
 
 def _same_point(points: Sequence[CellResult]) -> str:
-    """Say which operating points are one and the same, each of which is measured all the same."""
+    """Return which operating points are the same stimulus; each is measured anyway."""
     labels: dict[tuple[int, int], list[str]] = {}
     for label, point in operating_points(points).items():
         key = point.steps[0].stimulus.threads, _depth(point)

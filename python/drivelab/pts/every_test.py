@@ -34,7 +34,7 @@ SPECIFIED: Final[dict[str, PtsTest]] = {
         dirth.TEST,
     )
 }
-#: Every test; those that are none of the specification's are not part of `all`.
+#: Every test; tests that are not the specification's are not part of `all`.
 TESTS: Final[dict[str, PtsTest]] = {
     **SPECIFIED,
     **{test.name: test for test in (workload_class.TEST, blocks.TEST)},
@@ -42,12 +42,12 @@ TESTS: Final[dict[str, PtsTest]] = {
 
 
 def test_named(name: str) -> PtsTest:
-    """Give a test by its name.
+    """Return a test by its name.
 
     Raises
     ------
     UsageError
-        For a name that is none; lists them.
+        If there is no test of this name; the error lists the tests.
     """
     if name not in TESTS:
         raise UsageError(f"no test {name!r}; {meant(name, TESTS)}the tests are {', '.join(TESTS)}")

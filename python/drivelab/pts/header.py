@@ -1,4 +1,4 @@
-"""The header of a report: what the specification wants to stand on every page."""
+"""The header of a report: what the specification wants on every page."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from drivelab.runs.starts import beside_text
 from drivelab.units import format_decimal_size, format_duration_ns, format_size
 
 NOT_KNOWN: Final = "not known"
-#: What the tests follow, by how their steps are known.
+#: What the tests follow, by the source of their steps.
 VERSIONS: Final = {
     "specification": "follows SNIA SSS PTS 2.0.x",
     "implementations": "PTS-style, after public implementations of SNIA SSS PTS 2.0.x",
-    "own": "by the method of SNIA SSS PTS 2.0.x; none of its tests",
+    "own": "by the method of SNIA SSS PTS 2.0.x; not one of its tests",
 }
-# In the order in which the specification lists what a session tells.
+# In the order in which the specification lists what a session reports.
 _OF_DRIVE: Final = ("vendor", "model", "serial", "firmware")
 _OF_BUILD: Final = ("interface", "form factor", "media")
 _OF_HOST: Final = ("host", "operating system", "driver")
 _OF_REAL_DRIVES: Final = ("software", "I/O scheduler", "file system")
 
 
-#: Tests that leave out blocks below the drive's, and the smallest of theirs.
+#: Tests that leave out blocks below the drive's, and their smallest block.
 _OF_SMALL_BLOCKS: Final = ("iops", "latency", "blocks")
 _SMALLEST_BYTES: Final = 512
 
 
 def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
-    """Give fields and values in the specification's order."""
+    """Return fields and values in the specification's order."""
     drive, session = record.header["drive"], record.header["session"]
     origin, settings = record.header["origin"], record.settings
 
-    def told(name: str) -> tuple[str, str]:
+    def field_of(name: str) -> tuple[str, str]:
         return name, session.get(name) or NOT_KNOWN
 
     return (
@@ -48,11 +48,11 @@ def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
         ("test", f"{test.title} ({EDITIONS[settings.edition]}){_chosen_text(record)}"),
         ("drive", drive["name"]),
         ("kind", _kind(record)),
-        *(told(name) for name in _OF_DRIVE),
+        *(field_of(name) for name in _OF_DRIVE),
         ("capacity", format_decimal_size(drive["capacity_bytes"])),
         ("logical block", f"{drive['block_bytes']} B"),
-        *(told(name) for name in _OF_BUILD),
-        *(told(name) for name in _OF_HOST),
+        *(field_of(name) for name in _OF_BUILD),
+        *(field_of(name) for name in _OF_HOST),
         *((name, session[name]) for name in _OF_REAL_DRIVES if session.get(name)),
         ("purge", purge_text(record)),
         ("write cache", _write_cache(record)),
@@ -68,7 +68,7 @@ def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
 
 
 def _outstanding(record: Record) -> str:
-    """Say what was outstanding in the test, and in its preconditioning where that was another."""
+    """Return the queue depth of the test, and that of its preconditioning if it differs."""
     settings = record.settings
     asked = _outstanding_text(settings.threads, settings.queue_depth)
     tested = {
@@ -79,8 +79,14 @@ def _outstanding(record: Record) -> str:
     }
     if tested <= {(settings.threads, settings.queue_depth)}:
         return asked
-    told = "as each table says" if len(tested) > 1 else _outstanding_text(*next(iter(tested)))
-    return told if _preconditioning(record) == "none" else f"{told}; preconditioning {asked}"
+    outstanding = (
+        "as each table says" if len(tested) > 1 else _outstanding_text(*next(iter(tested)))
+    )
+    return (
+        outstanding
+        if _preconditioning(record) == "none"
+        else f"{outstanding}; preconditioning {asked}"
+    )
 
 
 def _outstanding_text(threads: int, queue_depth: int) -> str:
@@ -88,7 +94,7 @@ def _outstanding_text(threads: int, queue_depth: int) -> str:
 
 
 def purge_text(record: Record) -> str:
-    """Say what became of purging, the worst of several."""
+    """Return the result of purging, the worst of several."""
     if not record.purges:
         return "not yet"
     worst = max(
@@ -101,83 +107,83 @@ def purge_text(record: Record) -> str:
 
 
 def cautions(record: Record, *, settles: bool = True) -> list[str]:
-    """Say what a reader must know before believing a report.
+    """Return what a reader must know before believing a report.
 
     Parameters
     ----------
     record
-        Of the test.
+        The record of the test.
     settles
-        Whether the test has rounds that are to become steady.
+        Whether the test has rounds that should become steady.
     """
     drive, settings = record.header["drive"], record.settings
-    told = []
+    notes = []
     if settings.scale < 1:
-        told.append(
-            f"Times and capacities were scaled by {settings.scale:g}, a minute of the test lasted "
-            f"{format_duration_ns(60e9 * settings.scale)}: this is for trying out, and not a PTS "
-            "result. The drive itself was not scaled, and may still be as fresh even where its "
+        notes.append(
+            f"Times and capacities were scaled by {settings.scale:g}; a minute of the test lasted "
+            f"{format_duration_ns(60e9 * settings.scale)}. This is for trying out, and not a PTS "
+            "result. The drive itself was not scaled, and may still be fresh even where its "
             "rounds are steady."
         )
     if drive["kind"] == "simulated":
-        told.append("A simulated drive: nothing here was measured on hardware.")
+        notes.append("A simulated drive: nothing here was measured on hardware.")
     elif not drive["is_whole_device"]:
-        told.append(
+        notes.append(
             "This is a file or a partition: what was measured is not a device-level result."
         )
     if any(purge.outcome != "done" for purge in record.purges):
-        told.append(
+        notes.append(
             f"The drive was not purged ({purge_text(record)}): the specification wants a purge "
             "before the test."
         )
     wanted = "off" if settings.writes_are_forced else "on"
     if drive["kind"] == "real" and not _write_cache(record).startswith(wanted):
-        told.append(
+        notes.append(
             f"The write cache is {_write_cache(record)}; the specification wants it {wanted}."
         )
-    told += [caution for _, caution in _departures(settings, test_settles=settles)]
+    notes += [caution for _, caution in _departures(settings, test_settles=settles)]
     if drive["kind"] == "real":
-        told += _disturbances(record)
+        notes += _disturbances(record)
     if drive["block_bytes"] > _SMALLEST_BYTES and record.test in _OF_SMALL_BLOCKS:
-        told.append(
+        notes.append(
             f"Blocks of 0.5 KiB are left out: the drive's logical block is "
             f"{format_size(drive['block_bytes'])}."
         )
     if not record.is_complete:
         why = f": {record.failure.message}" if record.failure else ""
-        told.append(f"The test did not come to its end{why}. What was measured is shown.")
-    return told
+        notes.append(f"The test did not finish{why}. What was measured is shown.")
+    return notes
 
 
 def _disturbances(record: Record) -> list[str]:
-    """Say what came between a real drive and its test."""
-    told = []
+    """Return what disturbed the test of a real drive."""
+    notes = []
     if record.starts > 1:
         times = "once" if record.starts == 2 else f"{record.starts - 1} times"
-        told.append(
+        notes.append(
             f"The test was stopped and resumed, {times}: the drive was idle in between, where "
             "the specification allows no gap."
         )
     if record.has_new_file:
-        told.append("It resumed with another file, which was never preconditioned.")
+        notes.append("It resumed with another file, which was never preconditioned.")
     if record.beside:
-        told.append(f"{beside_text(record.beside)}.")
-    return told
+        notes.append(f"{beside_text(record.beside)}.")
+    return notes
 
 
 def _departures(settings: Settings, *, test_settles: bool) -> list[tuple[str, str]]:
-    """Name what was chosen otherwise than the specification wants it, and say it in a sentence."""
-    told = []
+    """Return choices that differ from the specification, by name and as a sentence."""
+    notes = []
     if test_settles and settings.rule != PTS.name:
-        told.append(
+        notes.append(
             (
-                "the rule of steady state",
+                "the steady-state rule",
                 f"Steady state was judged by the rule {settings.rule}; the specification's is "
                 f"{PTS.name}.",
             )
         )
     if settings.active_range_ratio != settings.usual_active_range_ratio:
-        told.append(
+        notes.append(
             (
                 "the active range",
                 f"The active range was {100 * settings.active_range_ratio:g} % of the drive; the "
@@ -185,17 +191,17 @@ def _departures(settings: Settings, *, test_settles: bool) -> list[tuple[str, st
             )
         )
     if settings.content != "random":
-        told.append(
+        notes.append(
             (
                 "the data pattern",
                 f"Written data was {settings.content}; the specification wants random data.",
             )
         )
-    return told
+    return notes
 
 
 def _specification(settings: Settings, test: PtsTest) -> str:
-    """Say what a test follows, and what of it was chosen otherwise."""
+    """Return what a test follows, and which choices differ from it."""
     names = [name for name, _ in _departures(settings, test_settles=test.settles)]
     follows, *rest = VERSIONS[test.known].split(";")
     excepted = f", except for {' and '.join(names)}" if names else ""
@@ -203,7 +209,7 @@ def _specification(settings: Settings, test: PtsTest) -> str:
 
 
 def _chosen_text(record: Record) -> str:
-    """Say what a test sent where that is the operator's choice."""
+    """Return what a test sent, if that is the operator's choice."""
     settings = record.settings
     if settings.workload_class is not None:
         return f": {settings.workload_class['title']}"
@@ -217,7 +223,7 @@ def _chosen_text(record: Record) -> str:
 
 
 def _saturation_words(settings: Settings) -> list[str]:
-    """Say what differs from 4 KiB random writes without a rest, which the legends name."""
+    """Return what differs from 4 KiB random writes without a rest, which the legends name."""
     words = [] if settings.workload == Settings.workload else [settings.workload]
     if settings.idle_seconds:
         scaled = f", scaled by {settings.scale:g}" if settings.scale < 1 else ""
@@ -240,12 +246,12 @@ def _date(text: str | None) -> str:
 
 
 def _write_cache(record: Record) -> str:
-    told = record.header["session"].get("write cache")
+    reported = record.header["session"].get("write cache")
     if record.header["drive"]["kind"] != "simulated":
-        return told or NOT_KNOWN
+        return reported or NOT_KNOWN
     if record.settings.writes_are_forced:
         return "off: every write is forced"
-    return f"on, {told}" if told else "on"
+    return f"on, {reported}" if reported else "on"
 
 
 def _preconditioning(record: Record) -> str:

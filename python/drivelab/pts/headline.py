@@ -1,4 +1,4 @@
-"""The few figures of a result that a reader asks for first."""
+"""The few figures of a result that a reader looks for first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from drivelab.pts.cell_exhibits import block_text
 from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio
 from drivelab.pts.words import minute_words
 
-# Where they are those of the drive's time.
+# If they are minutes of the drive's time.
 _MINUTES: Final = "min"
 
 
@@ -21,9 +21,9 @@ class Figure:
     Attributes
     ----------
     name
-        What it is of.
+        What the figure is about.
     value
-        In `unit`; ``None`` where the test did not come to it.
+        In `unit`; ``None`` if the test did not reach it.
     unit
         ``IOPS``, ``MB/s``, ``ms``, ``minutes``, or ``ratio``.
     """
@@ -34,12 +34,12 @@ class Figure:
 
 
 def headline(result: Mapping[str, Any]) -> list[Figure]:
-    """Give the first figures of a test: means of its windows, and what the test is made for.
+    """Return the first figures of a test: means of its windows, and the test's main results.
 
     Parameters
     ----------
     result
-        Of one test, as docs/json-pts.md describes it.
+        Result of one test, as in docs/json-pts.md.
     """
     shown = _SHOWN.get(result["test"], (_windows,))
     figures = [
@@ -95,17 +95,17 @@ def _response(section: Mapping[str, Any]) -> Iterator[Figure]:
 
 def _recovery(section: Mapping[str, Any]) -> Iterator[Figure]:
     minutes = section.get("recovery_minutes")
-    yield Figure("writes in order recover from random ones after", minutes, "minutes")
+    yield Figure("sequential writes recover from random ones after", minutes, "minutes")
 
 
 def _gains(section: Mapping[str, Any]) -> Iterator[Figure]:
     for state in section.get("wait_states", ()):
-        name = f"writes after idling {state['wait_ratio']:g} x as long, over writes without"
+        name = f"writes after idle time, {state['wait_ratio']:g} x as long, over writes without"
         yield Figure(name, state["gain_ratio"], "ratio")
 
 
 def _demands(section: Mapping[str, Any]) -> Iterator[Figure]:
-    """Give the operating points, those of one stimulus once."""
+    """Yield the operating points; points with the same stimulus once."""
     by_demand: dict[tuple[int, int], list[Mapping[str, Any]]] = {}
     for point in section.get("operating_points", ()):
         by_demand.setdefault((point["threads"], point["queue_depth"]), []).append(point)
@@ -116,10 +116,10 @@ def _demands(section: Mapping[str, Any]) -> Iterator[Figure]:
         yield Figure(f"{names}, {of} x {depth}", points[0]["iops_mean"], "IOPS")
 
 
-#: What some tests are made for, beside the means of their windows.
+#: Main results of some tests, in addition to the means of their windows.
 _SHOWN: Final[dict[str, Sequence[Callable[[Mapping[str, Any]], Iterator[Figure]]]]] = {
     "throughput": (_windows, _reads),
-    # Its window's mean is what is settled.
+    # Its window's mean is the settled value.
     "wsat": (_saturation,),
     "latency": (_windows, _response),
     "xsr": (_windows, _recovery),

@@ -1,4 +1,4 @@
-"""Twenty minutes of one stimulus after a test has settled, for the response-time histogram."""
+"""Twenty minutes of one stimulus after a test has settled, for a response-time histogram."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def histogram_minutes(bench: Bench, stimulus: Stimulus) -> None:
 
 
 def histogram_values(record: Record) -> dict[str, Any]:
-    """Return what docs/json-pts.md says of the histogram."""
+    """Return the histogram as in docs/json-pts.md."""
     steps = record.of_phase(_PHASE)
     return {"response_times": response_times_json(steps) if steps else None}
 
 
 def histogram_page(record: Record, name: str, title: str) -> list[Page]:
-    """Show it, where it was measured."""
+    """Show the histogram, if it was measured."""
     steps = record.of_phase(_PHASE)
     if not steps:
         return []

@@ -1,4 +1,4 @@
-"""What was done to a drive in a test, step after step, as a run folder keeps it."""
+"""What was done to a drive in a test, step after step, as a run stores it."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ ActionKind = Literal["purge", "run", "idle", "end"]
 
 @dataclass(frozen=True)
 class Action:
-    """One thing done to the drive, as it was asked for.
+    """One action on the drive, as it was requested.
 
     Attributes
     ----------
     kind
         ``purge``, ``run`` (a stimulus), ``idle``, or ``end`` of the test.
     phase
-        What it is for: ``preconditioning``, ``rounds``, ``histogram``.
+        Its purpose: ``preconditioning``, ``rounds``, ``histogram``.
     section
-        Where a test is made of several alike, which of them; else empty.
+        Name of its section, if a test has several; else empty.
     round
         Counted from 1; 0 outside rounds.
     stimulus
-        What is sent, of a ``run``.
+        The stimulus of a ``run``.
     seconds, total_bytes
-        What ends it.
+        The limits of the action.
     beside
-        What is sent at the same time, each by programs of its own.
+        Other stimuli at the same time, each with its own threads.
     shares
-        Of the requests, for each of those that are sent at the same time; empty where each is as
-        fast as it can be.
+        Shares of the requests of all stimuli at the same time; empty if each runs as fast as it
+        can.
     """
 
     kind: ActionKind
@@ -64,21 +64,21 @@ class Action:
 
     @property
     def stimuli(self) -> tuple[Stimulus, ...]:
-        """Everything that is sent at the same time."""
+        """Return everything that is sent at the same time."""
         return () if self.stimulus is None else (self.stimulus, *self.beside)
 
     @property
     def work(self) -> Stimuli:
-        """The same as a workload."""
+        """Return the same as a workload."""
         return Stimuli(self.stimuli, self.shares)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the attributes, which carry their units."""
+        """Return the attributes, whose names carry their units."""
         values = asdict(self)
         values["stimulus"] = None if self.stimulus is None else self.stimulus.to_json()
         for name in ("beside", "shares"):
             del values[name]
-        # Steps of one stimulus stay what they always were, in journals and in keys of states.
+        # Steps of one stimulus keep their old form, in journals and in keys of states.
         if self.beside:
             values["beside"] = [stimulus.to_json() for stimulus in self.beside]
         if self.shares:
@@ -96,7 +96,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Step:
-    """One stimulus, and what the drive did; of several at the same time the first, and all."""
+    """One stimulus and its results; for several at the same time, the first and all."""
 
     position: int
     action: Action
@@ -105,7 +105,7 @@ class Step:
 
     @property
     def streams(self) -> tuple[Step, ...]:
-        """Each of its stimuli with what the drive did for that one."""
+        """Return each of its stimuli with its results."""
         if not self.action.beside:
             return (self,)
         parts = zip(self.action.stimuli, self.result.streams, strict=True)
@@ -126,49 +126,49 @@ class Step:
 
     @property
     def iops(self) -> float:
-        """Reads plus writes a second."""
+        """Return reads plus writes per second."""
         return self.result.iops
 
     @property
     def megabytes_per_second(self) -> float:
-        """Decimal."""
+        """Return decimal megabytes per second."""
         return self.result.bandwidth_bytes_per_second / 1e6
 
     @property
     def latency_ms_mean(self) -> float | None:
-        """Of both directions; ``None`` where nothing completed."""
+        """Return the mean of both directions; ``None`` if nothing completed."""
         return self.result.latency_ns_mean / 1e6 if self.result.requests else None
 
     @property
     def latency_ms_max(self) -> float | None:
-        """Of both directions; ``None`` where nothing completed."""
+        """Return the maximum of both directions; ``None`` if nothing completed."""
         return self.result.latency_ns_max / 1e6 if self.result.requests else None
 
 
 @dataclass(frozen=True)
 class Record:
-    """A test as far as it came.
+    """A test as far as it has run.
 
     Attributes
     ----------
     test
         Its name.
     settings, extent
-        How it was run, on how large a drive.
+        Its settings, and the size of the drive.
     header
-        Of the run: ``drive``, ``pts``, ``session``, ``origin``.
+        The run's header: ``drive``, ``pts``, ``session``, ``origin``.
     steps
         Every stimulus, in order.
     purges
-        What became of purging, in order.
+        Results of purging, in order.
     is_complete
-        Whether the test came to its end.
+        Whether the test finished.
     failure
-        What stopped it the last time, where that is known.
+        What stopped it the last time, if that is known.
     starts
-        How often it was started or went on.
+        How often it was started or resumed.
     has_new_file
-        Whether it went on with another file than it began with.
+        Whether it resumed with another file than it started with.
     beside
         Real drives that the same command measured at the same time, at any start.
     """
@@ -195,27 +195,27 @@ class Record:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether the drive was."""
+        """Return whether the drive is simulated."""
         return bool(self.header["drive"]["kind"] == "simulated")
 
     @property
     def adjective(self) -> str:
-        """What its numbers are: measured, or simulated."""
+        """Return the adjective of its numbers: measured, or simulated."""
         return PROVENANCE[str(self.header["drive"]["kind"])].adjective
 
     def of_phase(self, phase: str, section: str = "") -> list[Step]:
-        """Give the steps of a phase, in order."""
+        """Return the steps of a phase, in order."""
         return self._by_phase.get((phase, section), [])
 
     def rounds(
         self, steps_a_round: int, section: str = "", phase: str = "rounds"
     ) -> list[list[Step]]:
-        """Give the rounds that are whole, in order."""
+        """Return the complete rounds, in order."""
         return whole_rounds(self.of_phase(phase, section), steps_a_round)
 
 
 def whole_rounds(steps: Iterable[Step], steps_a_round: int) -> list[list[Step]]:
-    """Group steps by round; a round that was cut short is left out."""
+    """Group steps by round; an incomplete round is left out."""
     rounds: dict[int, list[Step]] = {}
     for step in steps:
         rounds.setdefault(step.action.round, []).append(step)
@@ -223,17 +223,17 @@ def whole_rounds(steps: Iterable[Step], steps_a_round: int) -> list[list[Step]]:
 
 
 def is_end(entry: dict[str, Any]) -> bool:
-    """Tell whether an entry of the journal says that its test came to its end."""
+    """Return whether an entry of the journal says that its test finished."""
     return bool(entry["action"]["kind"] == "end")
 
 
 @contextmanager
 def of_another_version(path: Path) -> Iterator[None]:
-    """Raise a `RunError` for what a run says otherwise than this version does."""
+    """Raise `RunError` for a run that contradicts this version."""
     try:
         yield
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, UsageError) as error:
-        # The store's checksums hold, so it is as it was written. A name in it may hold anything.
+        # The store's checksums are right, so it is unchanged. A name in it may contain anything.
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise RunError(
             f"{path} was written by another version of Drivelab, and this one does not "
@@ -248,9 +248,9 @@ def read_record(store: RunStore) -> Record:
     Raises
     ------
     UsageError
-        When it is the run of something else.
+        If it is the run of something else.
     RunError
-        When the run is damaged, or of a version that is not understood.
+        If the run is damaged, or from a version that is not understood.
     """
     header = store.header
     if command_of(header) != COMMAND:
@@ -292,12 +292,12 @@ def read_record(store: RunStore) -> Record:
 
 
 def test_of(path: Path) -> str | None:
-    """Give which test a folder is a run of, without reading its steps; None for anything else.
+    """Return the test of a run's folder, without reading its steps; None for anything else.
 
     Raises
     ------
     DrivelabError
-        When the run cannot be read.
+        If the run cannot be read.
     """
     if not is_run(path):
         return None

@@ -1,4 +1,4 @@
-"""A performance test as a kind of run: when it is the same, and the rows that it exports."""
+"""Performance tests as a kind of run: when a run is the same, and which rows it exports."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from drivelab.store import RunStore
 
 
 def _as_of_today(header: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Add to a header what an older version did not say of the settings: the usual."""
-    told = header.get("pts")
-    if not isinstance(told, dict) or not isinstance(told.get("settings"), dict):
-        # Of something else: told by what differs.
+    """Add to a header the default of each setting that an older version did not have."""
+    stored = header.get("pts")
+    if not isinstance(stored, dict) or not isinstance(stored.get("settings"), dict):
+        # The header of something else; the comparison reports the difference.
         return header
     try:
-        settings = Settings.from_json(told["settings"]).to_json()
+        settings = Settings.from_json(stored["settings"]).to_json()
     except (TypeError, UsageError):
         return header
-    # What is not known here any more stays, and differs.
-    settings = {**told["settings"], **settings}
-    return {**header, "pts": {**told, "settings": json.loads(json.dumps(settings))}}
+    # Settings that are not known here any more stay, and differ.
+    settings = {**stored["settings"], **settings}
+    return {**header, "pts": {**stored, "settings": json.loads(json.dumps(settings))}}
 
 
 def _standing(store: RunStore) -> Standing:
-    """Say how far a test is: it is complete when it says so, and may end sooner where it settles.
+    """Return how far a test is. It says when it is complete, which may be sooner if it settles.
 
     Its steps are everything that is done to the drive, and the end.
     """
     header = store.header
     with of_another_version(store.path):
-        told, drive = header["pts"], header["drive"]
-        settings = Settings.from_json(told["settings"])
+        stored, drive = header["pts"], header["drive"]
+        settings = Settings.from_json(stored["settings"])
         extent = Extent.of(drive["capacity_bytes"], drive["block_bytes"], settings)
-        test = test_named(told["test"])
+        test = test_named(stored["test"])
         last = store.last()
         is_complete = last is not None and is_end(last)
         most = len(store.done()) if is_complete else test.most_steps(settings, extent) + 1
@@ -56,7 +56,7 @@ def _standing(store: RunStore) -> Standing:
 
 
 def _stored_rows(store: RunStore) -> Rows:
-    """Give a row for each stimulus; those that were sent at the same time have the same index."""
+    """Yield a row for each stimulus; stimuli at the same time have the same index."""
     steps = [part for step in read_record(store).steps for part in step.streams]
     values = [_labels(step) for step in steps]
     labels = [Column(name, kind, [each[name] for each in values]) for name, kind in _LABELS.items()]

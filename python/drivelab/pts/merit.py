@@ -1,9 +1,8 @@
 """Figures of merit: one number for a class of workloads, with its weights.
 
-A class says how requests are spread over block sizes and mixes. Its figure is the rate at which
-a drive serves that many requests of each, one kind after the other: the harmonic mean of the
-rates of the IOPS test, weighted by requests. What a class is made of, and where its numbers come
-from, stands in its file (`drivelab.pts.class_file`).
+A class gives the shares of requests by block size and mix. Its figure is the rate at which a drive
+serves them, one kind after the other: the harmonic mean of the IOPS test's rates, weighted by
+requests. A class's file contains its shares and their sources (`drivelab.pts.class_file`).
 """
 
 from __future__ import annotations
@@ -18,24 +17,24 @@ from drivelab.pts.workload_class import WorkloadClass
 
 @cache
 def merit_classes() -> dict[str, WorkloadClass]:
-    """Give every class of the package by its name."""
+    """Return every class of the package by its name."""
     return {name: load_class(name) for name in class_names()}
 
 
 def merits(of: WorkloadClass, cells: Sequence[Mapping[Key, list[float]]]) -> list[list[float]]:
-    """Give a class's figure of each drive, round by round, in requests a second.
+    """Return a class's figure for each drive, round by round, in requests per second.
 
     Parameters
     ----------
     of
         The class.
     cells
-        Of each drive the rounds of the IOPS test's cells.
+        For each drive, the rounds of the IOPS test's cells.
 
     Raises
     ------
     UsageError
-        When the drives have not run sizes and mixes around those of the class.
+        If the drives have not run sizes and mixes around those of the class.
     """
     parts = [
         (share, at_size_and_mix(cells, size, read_ratio).rounds)

@@ -1,4 +1,4 @@
-"""Power that a user measured during a test, joined to its steps by time: IOPS/W of real drives.
+"""Power that a user measured during a test, matched to its steps by time: IOPS/W of real drives.
 
 ::
 
@@ -6,8 +6,8 @@
     12:00:00,3.1        steps  |--1--|--2--|  |--3--|        each: the log integrated from its
     12:00:01,4.9                                             beginning to its end, in joules
 
-Between two readings power is taken to change evenly. A step that the log does not cover, or where
-it pauses for longer than `MOST_GAP_SECONDS`, has no energy rather than a guess.
+Power is assumed to change linearly between two readings. A step that the log does not cover, or
+where it pauses for longer than `MOST_GAP_SECONDS`, has no energy instead of a guess.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from drivelab.pts.journal import Record, Step
     from drivelab.pts.test import Section
 
-#: Where a run keeps the log that its report was made with.
+#: The file of a run with the log that its report was made with.
 POWER_LOG: Final = "power.csv"
-#: Of what only some drives know: when a step began, and what it took.
+#: Keys that only some drives report: when a step began, and its energy.
 BEGAN: Final = "began_unix_seconds"
 ENERGY: Final = "energy_joules"
 COLUMNS: Final = ("time", "watts")
@@ -57,14 +57,14 @@ class PowerLog:
     times
         Seconds since 1970 UTC, rising.
     watts
-        As many.
+        Power at these times.
     """
 
     times: tuple[float, ...]
     watts: tuple[float, ...]
 
     def joules(self, begin: float, end: float) -> float | None:
-        """Return the energy from one time to a later one; ``None`` where the log has a gap."""
+        """Return the energy between two times; ``None`` if the log has a gap."""
         times = self.times
         if not times[0] <= begin < end <= times[-1]:
             return None
@@ -105,14 +105,14 @@ def read_power_log(path: Path) -> PowerLog:
 
 
 def keep_power_log(run: Path, path: Path) -> None:
-    """Copy a log into a run, with its sum as the last line.
+    """Copy a log into a run, with its checksum as the last line.
 
     Raises
     ------
     UsageError
-        When it cannot be read.
+        If it cannot be read.
     OSError
-        When the copy cannot be written.
+        If the copy cannot be written.
     """
     text = read_text_file(path, _WHAT, _MOST_BYTES, _INSTEAD)
     body = f"{text.rstrip()}\n".encode()
@@ -121,12 +121,12 @@ def keep_power_log(run: Path, path: Path) -> None:
 
 
 def read_kept_power_log(run: Path) -> PowerLog:
-    """Read the log that a run keeps.
+    """Read the log that a run contains.
 
     Raises
     ------
     DamagedError
-        When it is not what `keep_power_log` wrote.
+        If it is not what `keep_power_log` wrote.
     """
     path = run / POWER_LOG
     data = read_file(path, _WHAT, 2 * _MOST_BYTES, _INSTEAD)
@@ -178,12 +178,12 @@ def _read_rows(rows: Any, path: Path) -> PowerLog:
 
 
 def with_energy(record: Record, log: PowerLog) -> Record:
-    """Give each step of a real drive the energy that it took, where the log covers it.
+    """Give each step of a real drive its energy, if the log covers it.
 
     Raises
     ------
     UsageError
-        When no step lies within the log, or the steps do not say when they began.
+        If the log covers no step, or the steps do not say when they began.
     """
     if record.header["drive"]["kind"] == "simulated":
         raise UsageError(
@@ -210,14 +210,14 @@ def with_energy(record: Record, log: PowerLog) -> Record:
             f"{_shown(log.times[-1])}, the test from {_shown(ends[0][0])} to "
             f"{_shown(ends[-1][1])}; readings must come at least every {MOST_GAP_SECONDS:g} s"
         )
-    # Grouped anew, of the steps with energy.
+    # Grouped again, from the steps with energy.
     return replace(record, steps=tuple(steps), _by_phase={})
 
 
 def refuse_useless(sections: Sequence[Section]) -> None:
-    """Raise `UsageError` where no stimulus of a record with a log's energy has IOPS/W.
+    """Raise `UsageError` if no stimulus of a record with a log's energy has IOPS/W.
 
-    Sections without any stimulus, as of a test that was stopped early, are let be.
+    Sections without any stimulus, as in a test that was stopped early, do not count.
     """
     covered, total = _coverage(sections)
     if total and not covered:
@@ -229,7 +229,7 @@ def refuse_useless(sections: Sequence[Section]) -> None:
 
 
 def coverage_cautions(record: Record, sections: Sequence[Section]) -> list[str]:
-    """Say where the log of a real drive, if there is one, leaves stimuli without IOPS/W."""
+    """Return whether a real drive's power log leaves stimuli without IOPS/W."""
     if record.is_simulated or not any(ENERGY in step.result.extra for step in record.steps):
         return []
     covered, total = _coverage(sections)
@@ -247,7 +247,7 @@ def _coverage(sections: Sequence[Section]) -> tuple[int, int]:
 
 
 def _stimuli(sections: Sequence[Section]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give what may have IOPS/W, each with its name: of streams that ran together, all as one."""
+    """Yield what may have IOPS/W, each with its name; streams at the same time are one."""
     for section in sections:
         total = section.values.get("total")
         cells = section.values.get("cells", ()) if total is None else ()
@@ -261,7 +261,7 @@ def _stimuli(sections: Sequence[Section]) -> Iterator[tuple[str, dict[str, Any]]
 
 
 def efficiency_page(sections: Sequence[Section], *, is_simulated: bool) -> Page | None:
-    """Show IOPS/W of every stimulus whose energy is known; ``None`` where it is of none."""
+    """Show IOPS/W of every stimulus whose energy is known; ``None`` if there is none."""
     rows = []
     for name, cell in _stimuli(sections):
         efficiency = cell["iops_per_watt"]
@@ -270,7 +270,7 @@ def efficiency_page(sections: Sequence[Section], *, is_simulated: bool) -> Page 
             rows.append((name, iops, iops / efficiency, efficiency))
     if not rows:
         return None
-    source = "the drive's energy model" if is_simulated else "the power log that was given"
+    source = "the drive's energy model" if is_simulated else "the given power log"
     table = Table(
         "efficiency",
         ("stimulus", "IOPS", "power (W)", "IOPS/W"),

@@ -1,7 +1,8 @@
-"""How far a test is, on standard error.
+"""Progress of a test, on standard error.
 
-How many rounds a drive takes to settle nobody knows before: what is told is the most that can
-be left, each step taken for the mean of those done since the test was started or went on.
+Nobody knows in advance how many rounds a drive takes to settle. So the line shows the longest
+remaining time: each remaining step counts as the mean of those done since the test was started or
+resumed.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from drivelab.units import format_time_left
 
 
 class TestProgress:
-    """A line over itself on a terminal, one every ten seconds elsewhere.
+    """One updated line on a terminal; elsewhere a line every ten seconds.
 
     Parameters
     ----------
     name
-        Of the test.
+        Name of the test.
     shown
-        False shows nothing.
+        Whether to show anything.
     """
 
     def __init__(self, name: str, *, shown: bool) -> None:
@@ -33,16 +34,16 @@ class TestProgress:
         self._done = 0
 
     def begin(self, text: str, position: int, most: int | None) -> None:
-        """Tell that a step begins.
+        """Show that a step begins.
 
         Parameters
         ----------
         text
-            What it does.
+            What the step does.
         position
             Its number, from 0.
         most
-            How many steps there are at most, where that is known.
+            The largest number of steps, if known.
         """
         now = time.monotonic()
         self._began = now if self._began is None else self._began
@@ -53,12 +54,12 @@ class TestProgress:
         self._show(now, position, left, text)
 
     def begin_again(self, text: str, position: int) -> None:
-        """Tell that a stored step is done again; its time is not that of a step to come.
+        """Show that a stored step is repeated; its time does not predict that of new steps.
 
         Parameters
         ----------
         text, position
-            As `begin` takes them.
+            As in `begin`.
         """
         self._show(time.monotonic(), position, "", text)
 
@@ -66,12 +67,12 @@ class TestProgress:
         if self._told is not None and now - self._told < self._every:
             return
         self._told = now
-        # Last what a narrow terminal has no room for.
+        # What a narrow terminal has no space for comes last.
         parts = (f"{self._name}: step {position + 1}", left, text)
         self._line.show(", ".join(part for part in parts if part))
 
     def advance(self) -> None:
-        """Count a step that is done."""
+        """Count a finished step."""
         self._done += 1
 
     def end(self) -> None:

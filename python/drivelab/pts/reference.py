@@ -1,8 +1,8 @@
-"""Results that ship with the package: presets through four tests, to set a drive beside them.
+"""Results that ship with the package: presets in four tests, to compare a drive with.
 
 Each is a `result.json` (docs/json-pts.md) without its steps, packed, of the enterprise edition with
-its defaults. It carries the preset's fingerprint and the generation of the code that made it, so
-that one of another version of either is never shown. Made by ``make reference-results``.
+its defaults. It contains the preset's fingerprint and the generation of the code that made it, so
+that a result of another version of either is never shown. ``make reference-results`` makes them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any, Final
 
 from drivelab.errors import UsageError
 
-#: The tests of which there are results.
+#: The tests with results.
 REFERENCE_TESTS: Final = ("iops", "throughput", "latency", "wsat")
-#: Of the code that makes results; counted on when the same preset comes to other figures. A test
-#: makes some of what ships again.
+#: Generation of the code that makes results; increased when the same preset gets other figures. A
+#: test
+#: recomputes some of the results that ship.
 GENERATION: Final = 2
 _GENERATION_KEY: Final = "generation"
 FOLDER: Final = Path(__file__).parent / "reference"
@@ -26,12 +27,12 @@ _SUFFIX: Final = ".json.xz"
 
 
 def reference_path(preset: str, test: str) -> Path:
-    """Give where the result of a preset in a test lies, or would."""
+    """Return the path of a preset's result in a test, existing or not."""
     return FOLDER / f"{preset}-{test}{_SUFFIX}"
 
 
 def reference_presets(test: str) -> list[str]:
-    """List the presets of which there is a result in a test."""
+    """Return the presets that have a result in a test."""
     ending = f"-{test}{_SUFFIX}"
     return sorted(path.name.removesuffix(ending) for path in FOLDER.glob(f"*{ending}"))
 
@@ -42,11 +43,12 @@ def read_reference(name: str, test: str) -> dict[str, Any]:
     Raises
     ------
     UsageError
-        Where there is no such preset; where there is none of it, saying which there are and how
-        to make it; where it is damaged, or of another version of the preset or of the tests.
+        If there is no such preset; if it has no result (the error lists those that have, and how to
+        make one); or if the result is damaged, or from another version of the preset or of the
+        tests.
     """
     preset = name.removeprefix(PREFIX)
-    # Where there is no such preset, nothing could make a result of it.
+    # Without such a preset no result of it can be made.
     hash_now = fingerprint(preset)
     path = reference_path(preset, test)
     make = f"`drivelab pts run {test} {name}` makes one"
@@ -72,9 +74,9 @@ def read_reference(name: str, test: str) -> dict[str, Any]:
 
 
 def write_reference(result: dict[str, Any]) -> Path:
-    """Pack a result and keep it as the reference of its preset and test.
+    """Pack a result and save it as the reference of its preset and test.
 
-    Without its steps, which no comparison reads.
+    Its steps are left out, because no comparison reads them.
     """
     preset = str(result["drive"]["name"]).removeprefix(PREFIX)
     path = reference_path(preset, result["test"])
@@ -87,7 +89,7 @@ def write_reference(result: dict[str, Any]) -> Path:
 
 
 def fingerprint(preset: str) -> str:
-    """Give the hash of everything that decides how a preset of the package behaves."""
+    """Return the hash of everything that decides how a preset of the package behaves."""
     from drivelab.drives.presets.source import read_preset
 
     return read_preset(preset).resolved()[1]

@@ -1,4 +1,4 @@
-"""From a run to its report and its result, whatever the run came to."""
+"""The report and the result of a run, complete or not."""
 
 from __future__ import annotations
 
@@ -37,30 +37,30 @@ from drivelab.pts.steps import steps_json, steps_table
 from drivelab.pts.test import PtsTest, Section, Verdict
 from drivelab.store import RunStore
 
-#: The file in a run's folder that holds what `result_of` gives.
+#: The file in a run's folder with what `result_of` returns.
 RESULT: Final = "result.json"
 LAYOUT: Final = 1
 _MOST_CARDS: Final = 3
 _VERDICTS: Final[dict[Verdict, str]] = {
     "steady": "steady",
-    "bounded": "not reached before the bytes or hours that end the test",
+    "bounded": "not reached before the test's limit of bytes or hours",
     "not_steady": "never reached: the last rounds are the window",
     "untested": "not tested in this test",
     "incomplete": "not reached when the test was cut short",
 }
-# The worst of several sections is that of the test.
+# The worst of several sections is the test's.
 _FROM_BEST: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
 
 def build(run: Path) -> Report:
-    """Make the report of a run, complete or not.
+    """Return the report of a run, complete or not.
 
     Raises
     ------
     UsageError
-        When the folder is no run of a test.
+        If the folder is no run of a test.
     RunError
-        When the run is damaged.
+        If the run is damaged.
     """
     with RunStore.open(run) as store:
         record = read_record(store)
@@ -70,7 +70,7 @@ def build(run: Path) -> Report:
 
 
 def report_of(record: Record) -> Report:
-    """Make the report of a record."""
+    """Return the report of a record."""
     test = test_named(record.test)
     sections = test.sections(record)
     efficiency = efficiency_page(sections, is_simulated=record.is_simulated)
@@ -84,7 +84,7 @@ def report_of(record: Record) -> Report:
         stamp=record.settings.stamp,
         pages=(
             _summary(record, sections, figures),
-            # A table as short as the summary, which it shares a sheet with.
+            # A table as short as the summary, with which it shares a sheet.
             *([] if efficiency is None else [efficiency]),
             *pages,
         ),
@@ -103,7 +103,7 @@ def report_of(record: Record) -> Report:
 
 
 def picture_of(pages: Sequence[Page]) -> tuple[LineFigure | BarFigure | HistogramFigure, ...]:
-    """Choose the figure that a screen begins with: a value by block size, or the first course."""
+    """Choose the figure that comes first: a value by block size, or the first course."""
     found = [
         exhibit
         for page in pages
@@ -115,7 +115,7 @@ def picture_of(pages: Sequence[Page]) -> tuple[LineFigure | BarFigure | Histogra
 
 
 def _cards(figures: Sequence[Figure]) -> Cards | None:
-    """Give the first three figures that the test came to."""
+    """Return the first three figures that the test reached."""
     known = [(one, one.value) for one in figures if one.value is not None][:_MOST_CARDS]
     if not known:
         return None
@@ -133,7 +133,7 @@ def _sentence(name: str) -> str:
 
 
 def _steady_text(sections: Sequence[Section]) -> str:
-    """Say whether the drive had settled when the numbers were taken."""
+    """Return whether the drive had settled when the numbers were measured."""
     rounds = "1 round" if len(sections) == 1 and sections[0].rounds == 1 else "rounds"
     if len(sections) == 1:
         count = "" if rounds == "1 round" else f"{sections[0].rounds} "
@@ -143,13 +143,13 @@ def _steady_text(sections: Sequence[Section]) -> str:
 
 
 def result_of(record: Record) -> dict[str, Any]:
-    """Give the machine-readable whole; docs/json-pts.md says what stands where."""
+    """Return the whole result as in docs/json-pts.md."""
     test = test_named(record.test)
     return _result(record, test, test.sections(record))
 
 
 def verdict_of(sections: list[Section], *, is_complete: bool) -> Verdict:
-    """Give the worst verdict of a test's sections."""
+    """Return the worst verdict of a test's sections."""
     if not is_complete:
         return "incomplete"
     return max((each.verdict for each in sections), key=_FROM_BEST.index, default="untested")
@@ -207,7 +207,7 @@ def _summary(record: Record, sections: list[Section], figures: list[Figure]) -> 
         ("result", "value", "unit"),
         tuple((figure.name, figure.value, figure.unit) for figure in figures),
         title="Results",
-        note="A value that stands as a dash was not reached." if _has_gap(figures) else "",
+        note="A dash is a value that was not reached." if _has_gap(figures) else "",
     )
     exhibits = (results, states) if figures else (states,)
     cautions = tuple(Caution(seen=text) for text in _cautions(record, sections))
@@ -215,8 +215,8 @@ def _summary(record: Record, sections: list[Section], figures: list[Figure]) -> 
 
 
 def _cautions(record: Record, sections: list[Section]) -> list[str]:
-    told = cautions(record, settles=test_named(record.test).settles)
-    return [*told, *coverage_cautions(record, sections)]
+    notes = cautions(record, settles=test_named(record.test).settles)
+    return [*notes, *coverage_cautions(record, sections)]
 
 
 def _has_gap(figures: list[Figure]) -> bool:

@@ -13,7 +13,7 @@ from drivelab.pts.journal import Step
 
 
 def response_time_figure(name: str, title: str, steps: Sequence[Step]) -> HistogramFigure | None:
-    """Show the response times of several steps; ``None`` where nothing completed."""
+    """Show the response times of several steps; ``None`` if nothing completed."""
     mean, longest = (
         CellResult(tuple(steps)).latency_ms_mean,
         CellResult(tuple(steps)).latency_ms_max,
@@ -25,7 +25,7 @@ def response_time_figure(name: str, title: str, steps: Sequence[Step]) -> Histog
     for number, count in histogram.items():
         low, high = histogram_range(number)
         if number == HISTOGRAM_BINS - 1:
-            # It has no end of its own.
+            # The last bin has no upper end.
             high = min(high, math.ceil(longest * 1e6))
         bins.append((low / 1e3, high / 1e3, count))
     return HistogramFigure(
@@ -39,7 +39,7 @@ def response_time_figure(name: str, title: str, steps: Sequence[Step]) -> Histog
 
 
 def levels_table(name: str, title: str, rows: Sequence[tuple[str, Sequence[Step]]]) -> Table:
-    """Set confidence levels of response times out, a row for each group of steps."""
+    """Return confidence levels of response times, one row per group of steps."""
     return Table(
         name,
         (
@@ -63,7 +63,7 @@ def levels_table(name: str, title: str, rows: Sequence[tuple[str, Sequence[Step]
 
 
 def response_times_json(steps: Sequence[Step]) -> dict[str, Any]:
-    """Return what docs/json-pts.md says of response times."""
+    """Return response times as in docs/json-pts.md."""
     requests = sum(step.result.requests for step in steps)
     longest = CellResult(tuple(steps)).latency_ms_max
     return {
@@ -79,7 +79,7 @@ def response_times_json(steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def _mean_ms(steps: Sequence[Step]) -> float:
-    """Return the mean of all requests of several steps."""
+    """Return the mean over all requests of several steps."""
     requests = sum(step.result.requests for step in steps)
     total = sum(step.result.requests * (step.latency_ms_mean or 0.0) for step in steps)
     return total / requests if requests else 0.0

@@ -1,4 +1,4 @@
-"""What kind of value stands where in a result: files are edited by hand, and by other programs."""
+"""The type of each value in a result, because files are edited by hand and by other programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final, get_args
 from drivelab.drives.open_drive import DriveKind
 from drivelab.pts.settings import EDITIONS
 
-# No drive has more or less of anything; variances and ratios of such numbers are numbers too.
+# No drive has larger or smaller values; variances and ratios of such numbers are numbers too.
 _LEAST: Final = 1e-20
 _MOST: Final = 1e20
 
@@ -19,7 +19,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_even(minutes: Any) -> bool:
-    """Whether minutes have a rate each; what is no list is told by its own place."""
+    """Whether minutes have a rate each; a value that is no list is reported at its own place."""
     if not isinstance(minutes, dict):
         return False
     ends, iops = minutes.get("end_minutes"), minutes.get("iops")
@@ -31,7 +31,7 @@ _MAYBE: Final = (
     f"0, a number from {_LEAST:g} to {_MOST:g}, or null",
     lambda value: value is None or _is_number(value),
 )
-# Of what may have come out worse than before.
+# Values that may be worse than before.
 _ANY: Final = (
     "a number, or null",
     lambda value: value is None or _is_number(value) or _is_number(-value),

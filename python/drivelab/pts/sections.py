@@ -1,4 +1,4 @@
-"""The part of a result that tests share whose rounds go over cells until they settle."""
+"""The common part of the result of tests whose rounds go over cells until they settle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def cells_section(record: Record, settled: Settled, name: str = "", **more: Any) -> Section:
-    """Give windows and cells of settled rounds; `more` are values of that test alone."""
+    """Return windows and cells of settled rounds; `more` are values of that test alone."""
     cells = cell_results(settled.window_rounds)
     values = {
         "windows": windows_json(settled),

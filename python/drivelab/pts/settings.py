@@ -10,16 +10,16 @@ from drivelab.pts.steady_state import RULES, SteadyStateRule
 
 Edition = Literal["enterprise", "client"]
 
-#: What the specification calls each.
+#: The specification's names of the editions.
 EDITIONS: Final[dict[Edition, str]] = {"enterprise": "PTS-E", "client": "PTS-C"}
-#: What the specification sets or recommends: share of the drive, threads, requests of each.
+#: What the specification sets or recommends: share of the drive, threads, queue depth.
 _DEFAULTS: Final[dict[Edition, tuple[float, int, int]]] = {
     "enterprise": (1.0, 4, 32),
     "client": (0.75, 2, 16),
 }
 MOST_ROUNDS: Final = 25
 
-#: Stamped on every page of what is not the specification's.
+#: Stamped on every page of a result that does not follow the specification.
 NO_PTS_RESULT: Final = "not a PTS result"
 
 
@@ -34,26 +34,27 @@ class Settings:
     active_range_ratio
         Share of the drive that is preconditioned and tested, above 0 to 1.
     threads, queue_depth
-        Outstanding requests of preconditioning and test, where the test leaves that open.
+        Queue depth of preconditioning and test, if the test does not set it.
     content
         What written data looks like: ``random`` (the specification's), ``database``, ``zero``.
     rule
-        When rounds count as steady: ``pts`` or ``white-paper``.
+        The steady-state rule: ``pts`` or ``white-paper``.
     seed
         Key of all random numbers.
     scale
-        Share of times and capacities, above 0 to 1; below 1 it is not a PTS result.
+        Factor for times and capacities, above 0 to 1; below 1 it is not a PTS result.
     workload
-        Of write saturation: one of `drivelab.pts.procedures.wsat.WORKLOADS`.
+        For write saturation: one of `drivelab.pts.procedures.wsat.WORKLOADS`.
     idle_seconds
-        For write saturation: the drive rests for this time after every minute of writes.
+        For write saturation: how long the drive rests after every minute of writes.
     block_bytes, write_ratio
-        Of DIRTH: the size of its requests, and the share of writes; of block-size sensitivity
-        the latter.
+        For DIRTH: the size of its requests, and the share of writes. For block-size sensitivity
+        only the share of writes.
     operator
-        Who runs it; empty for nobody in particular.
+        Name of the person who runs it; may be empty.
     workload_class
-        Of the class test: what `WorkloadClass.to_json` gives, so that a run holds all of it.
+        For the class test: what `WorkloadClass.to_json` returned, so that the run contains all of
+        it.
 
     Raises
     ------
@@ -89,7 +90,7 @@ class Settings:
 
     @classmethod
     def of_edition(cls, edition: Edition, **asked: Any) -> Settings:
-        """Make the settings of an edition; what is asked for, and not ``None``, goes before."""
+        """Return the settings of an edition, overridden by what is given and not ``None``."""
         if edition not in EDITIONS:
             raise UsageError(f"edition is {edition!r}; allowed: {', '.join(EDITIONS)}")
         share, threads, queue_depth = _DEFAULTS[edition]
@@ -100,34 +101,34 @@ class Settings:
 
     @property
     def steady_rule(self) -> SteadyStateRule:
-        """When rounds count as steady."""
+        """Return the steady-state rule."""
         return RULES[self.rule]
 
     @property
     def usual_active_range_ratio(self) -> float:
-        """The share of the drive that the specification wants tested in this edition."""
+        """Return the share of the drive that the specification wants tested in this edition."""
         return _DEFAULTS[self.edition][0]
 
     @property
     def writes_are_forced(self) -> bool:
-        """Whether the write cache is off."""
+        """Return whether the write cache is off."""
         return self.edition == "enterprise"
 
     @property
     def outstanding(self) -> int:
-        """Requests outstanding of all threads."""
+        """Return the outstanding requests of all threads."""
         return self.threads * self.queue_depth
 
     @property
     def stamp(self) -> str:
-        """What every page must say."""
+        """Return what every page must say."""
         return NO_PTS_RESULT if self.scale < 1 else ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the attributes, which carry their units."""
+        """Return the attributes, whose names carry their units."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Settings:
-        """Read what `to_json` wrote; a choice that an older version did not offer is the usual."""
+        """Read what `to_json` wrote; what an older version did not have gets its default."""
         return cls(**{each.name: data[each.name] for each in fields(cls) if each.name in data})

@@ -1,13 +1,14 @@
-"""Preconditioned states of simulated drives, kept for every run that asks for the same again.
+"""Preconditioned states of simulated drives, saved for all runs that need the same one.
 
 ::
 
-    FOLDER/preconditioned-HASH.state    a line of JSON, what the state follows; then its bytes
+        FOLDER/preconditioned-HASH.state    a line of JSON with the steps before the state; its
+        bytes
 
-The hash is of all that decides the state: the drive's configuration and condition, what was sent,
-seed and place in the test, and the program that computed it. So a state that is found is the one
-that would be computed, and whether it is there never changes a result. The folder takes so much
-of the disk at most: what was not used for longest goes first.
+The hash covers all that decides the state: the drive's configuration and condition, what was sent,
+seed and position in the test, and the program that computed it. So a found state is the one that
+would be computed, and its presence never changes a result. The folder has a maximum size: the state
+that was not used for longest is removed first.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from typing import Any, Final, TypeGuard
 from drivelab import _core
 from drivelab.pts.state_file import read_state, read_state_head, write_state
 
-#: What states of all runs take at most, where a user does not say.
+#: Default maximum size of the states of all runs.
 USUAL_BYTES: Final = 2 * 2**30
-#: So much of a file system stays free.
+#: This share of a file system stays free.
 _FREE_SHARE: Final = 0.1
 _PATTERN: Final = "preconditioned-*.state"
 
 
 @dataclass(frozen=True)
 class KeptState:
-    """A state that is kept.
+    """A saved state.
 
     Attributes
     ----------
@@ -44,9 +45,9 @@ class KeptState:
     drive
         The name under which the drive was opened.
     size_bytes
-        Of the file.
+        Size of the file.
     used_unix_seconds
-        When it was made or taken up last.
+        When it was made or last used.
     """
 
     path: Path
@@ -62,16 +63,16 @@ class SharedStates:
     Attributes
     ----------
     folder
-        Made when something is kept.
+        Created when a state is saved.
     most_bytes
-        What all of it may take; 0 keeps nothing, and takes nothing up.
+        The maximum size of the folder; 0 neither saves nor loads states.
     """
 
     folder: Path
     most_bytes: int = USUAL_BYTES
 
     def get(self, about: Mapping[str, Any]) -> tuple[list[dict[str, Any]], bytes] | None:
-        """Give the journal's entries up to a state, and the state; nothing where it is not kept."""
+        """Return the journal's entries up to a state, and the state; None if it is not saved."""
         if self.most_bytes == 0:
             return None
         path = self._path(about)
@@ -81,7 +82,7 @@ class SharedStates:
         entries = read[0].get("entries")
         if not _are_entries(entries):
             return None
-        # Of somebody else, who lets us read: it may go sooner.
+        # Another user's file that we may read: it may be removed sooner.
         with contextlib.suppress(OSError):
             os.utime(path)
         return entries, read[1]
@@ -89,7 +90,7 @@ class SharedStates:
     def put(
         self, about: Mapping[str, Any], drive: str, entries: list[dict[str, Any]], state: bytes
     ) -> None:
-        """Keep a state where there is room for it; without room nothing is said."""
+        """Save a state if there is space for it; without space nothing happens."""
         path = self._path(about)
         if not self._makes_room(len(state), path):
             return
@@ -97,11 +98,11 @@ class SharedStates:
         try:
             write_state(path, head, state)
         except OSError:
-            # Nothing is lost: who wants it computes it.
+            # Nothing is lost: the state can be computed again.
             return
 
     def kept(self) -> list[KeptState]:
-        """List what is kept, what was used last first."""
+        """Return the saved states, the last used first."""
         found = []
         for path in self.folder.glob(_PATTERN):
             try:
@@ -114,14 +115,14 @@ class SharedStates:
         return sorted(found, key=lambda each: (-each.used_unix_seconds, each.path))
 
     def clear(self) -> int:
-        """Remove all of it, and the folder when nothing else is in it; give the bytes freed."""
+        """Remove all states, and the folder if it is then empty; return the bytes freed."""
         freed = sum(_remove(each) for each in self.kept())
         if self.folder.is_dir() and not any(self.folder.iterdir()):
             self.folder.rmdir()
         return freed
 
     def _makes_room(self, size_bytes: int, path: Path) -> bool:
-        """Remove what was not used for longest until so much more fits; tell whether it does."""
+        """Remove the least recently used states until these bytes fit; return whether they do."""
         if size_bytes > self.most_bytes:
             return False
         try:
@@ -147,14 +148,14 @@ class SharedStates:
 
 
 def usual_folder() -> Path:
-    """Give the folder of this user: ``$XDG_CACHE_HOME/drivelab/states``, below ``~/.cache``."""
+    """Return the folder: ``$XDG_CACHE_HOME/drivelab/states``, by default in ``~/.cache``."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(named) if Path(named).is_absolute() else Path("~/.cache").expanduser()
     return base / "drivelab" / "states"
 
 
 def _json(value: Mapping[str, Any]) -> Any:
-    """Give a value as it comes back out of a file."""
+    """Return a value as it would be read back from a file."""
     return json.loads(json.dumps(value))
 
 
@@ -174,5 +175,5 @@ def _remove(one: KeptState) -> int:
 
 @cache
 def _program() -> str:
-    """Tell builds apart: another one may compute another state from the same."""
+    """Return what distinguishes builds: another one may compute another state from the same."""
     return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()

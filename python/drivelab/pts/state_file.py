@@ -1,4 +1,4 @@
-"""A simulated drive's state in a file: a line of JSON that says what it follows, then its bytes."""
+"""A simulated drive's state in a file: a line of JSON on the steps before it, then its bytes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MOST_HEAD_BYTES: Final = 2**24
 
 
 def write_state(path: Path, head: dict[str, Any], state: bytes) -> None:
-    """Write a state and what it follows.
+    """Write a state and the steps before it.
 
     Raises
     ------
     OSError
-        When it cannot be written; an older file stays.
+        If it cannot be written; an older file stays.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     line = {**head, _SUM: _sum_of(head, state)}
@@ -30,7 +30,7 @@ def write_state(path: Path, head: dict[str, Any], state: bytes) -> None:
 
 
 def read_state(path: Path) -> tuple[dict[str, Any], bytes] | None:
-    """Give what a file holds; nothing for one that is not there, or not whole."""
+    """Return what a file contains; None if it is missing or incomplete."""
     try:
         with path.open("rb") as file:
             head = _head_of(file.readline(_MOST_HEAD_BYTES))
@@ -43,7 +43,7 @@ def read_state(path: Path) -> tuple[dict[str, Any], bytes] | None:
 
 
 def read_state_head(path: Path) -> dict[str, Any] | None:
-    """Give what a state follows, without reading the state."""
+    """Return the steps before a state, without reading the state."""
     try:
         with path.open("rb") as file:
             return _head_of(file.readline(_MOST_HEAD_BYTES))
@@ -52,7 +52,7 @@ def read_state_head(path: Path) -> dict[str, Any] | None:
 
 
 def _sum_of(head: dict[str, Any], state: bytes) -> str:
-    """Sum up both: what a state follows goes into journals."""
+    """Return a checksum of both: the steps before a state go into journals."""
     digest = hashlib.sha256(json.dumps(head, sort_keys=True).encode() + b"\n")
     digest.update(state)
     return digest.hexdigest()

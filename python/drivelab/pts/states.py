@@ -2,10 +2,10 @@
 
 ::
 
-    RUN/states/000057.state          after 57 steps; only the last is kept
+        RUN/states/000057.state          after 57 steps; only the last is kept
 
-Whether one is there never changes a result: without it the steps before are taken again. States
-that every test of a drive begins from are kept for all runs: `drivelab.pts.shared_states`.
+A state never changes a result: without it the steps before are repeated. States that every test of
+a drive begins from are shared by all runs: `drivelab.pts.shared_states`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from drivelab.pts.state_file import read_state, write_state
 from drivelab.store import check_inside
 
 FOLDER: Final = "states"
-#: A state is saved so often at most, and takes at most this share of the time.
+#: Shortest time between two saved states, and the largest share of the time for saving.
 _LEAST_SECONDS: Final = 30.0
 _MOST_SHARE: Final = 0.05
 
@@ -41,12 +41,12 @@ class States:
     _cost_seconds: float = 0.0
 
     def is_due(self) -> bool:
-        """Say whether enough time went by that a state is worth saving."""
+        """Return whether enough time has passed to save a state."""
         wait = max(_LEAST_SECONDS, self._cost_seconds / _MOST_SHARE)
         return time.monotonic() - self._saved_at >= wait
 
     def save(self, position: int, state: bytes) -> None:
-        """Keep the state after `position` steps in place of any other."""
+        """Save the state after `position` steps, and remove any other."""
         began = time.monotonic()
         path = self.run / FOLDER / f"{position:06}.state"
         check_inside(self.run, path)
@@ -64,7 +64,7 @@ class States:
         self._cost_seconds = self._saved_at - began
 
     def latest(self, most: int) -> tuple[int, bytes] | None:
-        """Give the last state that follows at most this many steps, and how many it follows."""
+        """Return the last state after at most this many steps, and the number of these steps."""
         for path in sorted(self._own(), reverse=True):
             position = int(path.stem)
             read = read_state(path) if position <= most else None
@@ -89,5 +89,5 @@ class States:
 
 
 def state_files(run: Path) -> set[str]:
-    """Give the names, relative to a run's folder, of the states that it holds."""
+    """Return the names, relative to a run's folder, of the states in it."""
     return {f"{FOLDER}/{path.name}" for path in (run / FOLDER).glob("*.state")}

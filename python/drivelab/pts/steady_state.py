@@ -1,13 +1,13 @@
 """Whether a drive has settled: the measurement window of the performance test specification.
 
-A window of rounds is steady when what was tracked neither scatters nor drifts much:
+A window of rounds is steady if what was tracked neither scatters nor drifts much:
 
-- the data excursion, largest less smallest, is at most a share of the mean;
-- the slope excursion, what the least-squares line rises or falls over the window, is at most
+- the data excursion, largest minus smallest value, is at most a share of the mean;
+- the slope excursion, the rise or fall of the least-squares line over the window, is at most
   another share of it.
 
-Both bounds belong to the steady values. A round is anything that was repeated: an hour of a
-test, a minute of writes, a row of a table.
+Values exactly at the limits are steady. A round is anything that was repeated: an hour of a test, a
+minute of writes, a row of a table.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class SteadyStateRule:
     Parameters
     ----------
     name
-        What reports call it.
+        Name in reports.
     window_rounds
-        Rounds of the window, at least 2.
+        Number of rounds in the window, at least 2.
     data_excursion
-        Largest less smallest value as a share of the mean, at most.
+        Largest minus smallest value as a share of the mean, at most.
     slope_excursion
         Rise or fall of the fitted line over the window as a share of the mean, at most.
     """
@@ -43,10 +43,10 @@ class SteadyStateRule:
     slope_excursion: Fraction
 
 
-#: Of the performance test specification: 5 rounds, 20 % and 10 %.
+#: The performance test specification's: 5 rounds, 20 % and 10 %.
 PTS: Final = SteadyStateRule("pts", 5, Fraction(20, 100), Fraction(10, 100))
 
-#: Of the write saturation study in Coughlin et al. 2010: 10 rounds, 5 % each.
+#: That of the write saturation study in Coughlin et al. 2010: 10 rounds, 5 % each.
 WHITE_PAPER: Final = SteadyStateRule("white-paper", 10, Fraction(5, 100), Fraction(5, 100))
 
 #: By the name that a user gives.
@@ -60,24 +60,24 @@ class Window:
     Parameters
     ----------
     rule
-        By which they were judged.
+        The rule that judged them.
     first_round
-        The first of them, counted from 1.
+        Number of the first round, counted from 1.
     values
-        What was tracked, one a round, in its own unit.
+        What was tracked, one value per round, in its own unit.
     mean
-        Of the values.
+        Mean of the values.
     data_excursion, allowed_data_excursion
-        Largest less smallest value, and what it may be, in the values' unit.
+        Largest minus smallest value, and its limit, in the values' unit.
     slope, intercept
         The least-squares line over rounds: value = slope x round + intercept.
     slope_excursion, allowed_slope_excursion
-        What the line rises or falls from the first round of the window to the last, and what
-        it may, in the values' unit.
+        Rise or fall of the line from the first to the last round of the window, and its limit, in
+        the values' unit.
     correlation
-        Pearson's, of rounds and values; None where all values are equal.
+        Pearson's coefficient of rounds and values; None if all values are equal.
     is_steady
-        Neither excursion is above what is allowed, and the mean above 0.
+        Whether neither excursion is above its limit and the mean is above 0.
     """
 
     rule: SteadyStateRule
@@ -95,7 +95,7 @@ class Window:
 
     @property
     def last_round(self) -> int:
-        """The last of the rounds, counted from 1."""
+        """Return the number of the last round, counted from 1."""
         return self.first_round + len(self.values) - 1
 
 
@@ -104,8 +104,8 @@ def judge_window(
 ) -> Window:
     """Judge the rounds of one window.
 
-    The numbers are taken as they are printed in decimal, and compared without rounding: an
-    excursion of exactly the share that is allowed is steady.
+    The numbers are taken as their decimal representation and compared without rounding: an
+    excursion exactly at the limit is steady.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def judge_window(
     Returns
     -------
     Window
-        Nothing but zeroes is not steady: nothing was served.
+        A window of zeroes is not steady: nothing was served.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def judge_window(
     count = rule.window_rounds
     if len(values) != count:
         raise UsageError(
-            f"the rule {rule.name!r} judges {count} rounds, and there are {len(values)}"
+            f"the rule {rule.name!r} judges {count} rounds, but {len(values)} are given"
         )
     exact = [_exact(value, first_round + place) for place, value in enumerate(values)]
     mean = sum(exact, Fraction()) / count
@@ -161,26 +161,26 @@ def judge_window(
 
 
 def _correlation(products: Fraction, variances: Fraction) -> float:
-    # The share is exact: squares of the smallest floats are none.
+    # The share is exact, because squares of the smallest floats would be 0.
     size = math.sqrt(products**2 / variances)
     return -size if products < 0 else size
 
 
 def find_steady_state(values: Sequence[float], rule: SteadyStateRule = PTS) -> Window | None:
-    """Find the first window of a series that is steady.
+    """Find the first steady window of a series.
 
     Parameters
     ----------
     values
-        One a round from round 1 on.
+        One per round, from round 1 on.
     rule
         When a window counts as steady.
 
     Returns
     -------
     Window or None
-        The first steady one; without one the last, whose `is_steady` is False; None for a
-        series that is shorter than a window.
+        The first steady one; if there is none, the last, whose `is_steady` is False; None for a
+        series shorter than a window.
 
     Raises
     ------
@@ -199,20 +199,20 @@ def find_steady_state(values: Sequence[float], rule: SteadyStateRule = PTS) -> W
 def find_joint_steady_state(
     series: Mapping[str, Sequence[float]], rule: SteadyStateRule = PTS
 ) -> dict[str, Window] | None:
-    """Find the first window of rounds in which every one of several series is steady.
+    """Find the first window of rounds in which each of several series is steady.
 
     Parameters
     ----------
     series
-        At least one, by name, each with one value a round from round 1 on.
+        At least one, by name, each with one value per round from round 1 on.
     rule
         When a window counts as steady.
 
     Returns
     -------
     dict or None
-        The same window of each series, by name. Where there is none in which all are steady,
-        the last; None for series that are shorter than a window.
+        The same window of each series, by name. If all are never steady together, the last window;
+        None for series shorter than a window.
 
     Raises
     ------
@@ -233,11 +233,11 @@ def find_joint_steady_state(
 
 
 def _exact(value: float, number: int) -> Fraction:
-    """Answer the number that is printed, 0.1 as a tenth."""
+    """Return the number as it is printed, 0.1 as a tenth."""
     try:
         is_one = math.isfinite(value) and value >= 0
     except TypeError:
-        # A caller's own series may hold anything, such as a text or nothing.
+        # A caller's own series may contain anything, such as a text or None.
         is_one = False
     if not is_one:
         raise UsageError(f"round {number}: {value!r} is no value to judge; give numbers from 0 on")

@@ -1,4 +1,4 @@
-"""Every stimulus of a test with what the drive did: what windows, figures and tables leave out."""
+"""Every stimulus of a test with its results, which windows, figures and tables leave out."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def steps_json(record: Record) -> list[dict[str, Any]]:
-    """Return what docs/json-pts.md says of steps, in the order in which they were sent.
+    """Return steps as in docs/json-pts.md, in the order in which they were sent.
 
-    Those that are sent at the same time have the same step; what completed none has no latency.
+    Stimuli at the same time have the same step; one without completions has no latency.
     """
     return [_values(part) for step in record.steps for part in step.streams]
 
 
 def steps_table(steps: Sequence[dict[str, Any]]) -> Table:
-    """Give a row for each of `steps_json`, in the units of people."""
+    """Return a row for each of `steps_json`, in units for people."""
     columns = (
         *("step", "phase", "section", "round", "stimulus", "read_ratio", "block_bytes"),
         *("seconds", "read_requests", "write_requests", "iops", "bandwidth_mb_s"),

@@ -1,4 +1,4 @@
-"""What a test of the performance test specification consists of."""
+"""The parts of a test of the performance test specification."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from drivelab.pts.bench import Bench
 from drivelab.pts.journal import Record
 from drivelab.pts.settings import Settings
 
-#: ``steady``; ``bounded`` when a bound of the test's own (bytes, time) came first; ``not_steady``
-#: when the rounds ran out; ``untested`` where the test has no rule; ``incomplete`` when it did not
-#: come to its end.
+#: ``steady``; ``bounded`` if a limit of the test (bytes, time) came first; ``not_steady`` if the
+#: rounds ran out; ``untested`` if the test has no rule; ``incomplete`` if it did not finish.
 Verdict = Literal["untested", "steady", "bounded", "not_steady", "incomplete"]
 
 
@@ -25,13 +24,13 @@ class Section:
     Attributes
     ----------
     name
-        Empty where a test is one.
+        Empty if a test has only one.
     verdict
         Whether it settled.
     rounds
-        Whole rounds that were run.
+        Number of complete rounds.
     values
-        What docs/json-pts.md says of a section.
+        The section as in docs/json-pts.md.
     """
 
     name: str
@@ -42,32 +41,32 @@ class Section:
 
 @dataclass(frozen=True)
 class PtsTest:
-    """A test: what it does to a drive, and what its record says.
+    """A test: what it does to a drive, and what its record shows.
 
     Attributes
     ----------
     name
         The word on the command line.
     title
-        Of its report.
+        Title of its report.
     summary
-        Half a line.
+        A summary in half a line.
     known
-        How its steps are known: ``specification``, ``implementations``, or ``own`` where only
-        the method is the specification's.
+        The source of its steps: ``specification``, ``implementations``, or ``own`` if only the
+        method is the specification's.
     check
-        Refuses settings and drives that it cannot run with a `UsageError`, before anything is
-        done to the drive.
+        Refuses settings and drives that it cannot run with a `UsageError`, before anything is done
+        to the drive.
     carry_out
-        Takes every step.
+        Carries out every step.
     most_steps
-        Says how many those are at most; exactly, unless the test `settles`.
+        Returns the largest number of steps, which is exact unless the test `settles`.
     sections
         Judges a record, complete or not.
     pages
         Shows it.
     settles
-        Whether it has rounds that are to become steady.
+        Whether it has rounds that should become steady.
     """
 
     name: str
@@ -83,7 +82,7 @@ class PtsTest:
 
 
 def settled_verdict(is_steady: bool, is_complete: bool) -> Verdict:
-    """Judge rounds: those of a test that was cut short are neither steady nor not."""
+    """Return the verdict on rounds; those of an interrupted test are neither steady nor not."""
     if is_steady:
         return "steady"
     return "not_steady" if is_complete else "incomplete"

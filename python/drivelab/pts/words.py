@@ -1,4 +1,4 @@
-"""Steps, stimuli and minutes in a few words, as the specification writes them."""
+"""Short texts for steps, stimuli and minutes, as the specification writes them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def words_of(action: Action) -> str:
-    """Say what a step does, in a few words."""
+    """Return what a step does, in a few words."""
     unit = "minute" if action.phase == "minutes" else "round"
     where = f"{unit} {action.round}" if action.round else action.phase
     if action.section:
@@ -33,7 +33,7 @@ def words_of(action: Action) -> str:
 
 
 def stimulus_words(stimulus: Stimulus) -> str:
-    """Write a stimulus as the specification does: ``4 KiB random, R/W 0/100, 4 x 32``."""
+    """Return a stimulus as the specification writes it: ``4 KiB random, R/W 0/100, 4 x 32``."""
     sizes = "composite"
     if len(stimulus.sizes) == 1:
         sizes = format_size(stimulus.sizes[0][0])
@@ -46,12 +46,12 @@ def stimulus_words(stimulus: Stimulus) -> str:
 
 
 def minute_words(settings: Mapping[str, Any]) -> str:
-    """Say what the minutes are that a test counts: those of the drive's time, or not.
+    """Return what the minutes of a test are: the drive's time, or not.
 
     Parameters
     ----------
     settings
-        Of a result, as docs/json-pts.md describes them.
+        Settings of a result, as in docs/json-pts.md.
     """
     scale = settings["scale"]
     scaled = f" of {format_duration_ns(60e9 * scale)}" if scale < 1 else ""
@@ -59,7 +59,7 @@ def minute_words(settings: Mapping[str, Any]) -> str:
 
 
 def span_words(steps: Sequence[Step]) -> str:
-    """Say for how long steps in a row were sent: ``20 minutes``, or of a scaled test ``1.20 s``."""
+    """Return how long steps in a row were sent: ``20 minutes``, or ``1.20 s`` in a scaled test."""
     seconds = sum(step.action.seconds or 0.0 for step in steps)
     minutes = round(seconds / 60)
     if minutes and math.isclose(seconds, 60 * minutes):

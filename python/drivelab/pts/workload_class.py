@@ -1,4 +1,4 @@
-"""Classes of workloads: suites of streams in TOML, that a user can copy, edit and run.
+"""Classes of workloads: sets of streams in TOML, which a user can copy, edit and run.
 
 ::
 
@@ -7,11 +7,11 @@
                                 └── in order, 0.01 ─────────┘  in proportion, or in turn
 
 Weights are shares of the class's requests. A drive's figure for a class is the rate at which it
-serves those requests. In proportion a stimulus that is ahead of its share waits for the others, and
-it is the rate of all. Together nobody waits, and it is the rate at which every stimulus has its
-share: the smallest of their rates over their weights, as what others do beyond their shares helps
-nobody. In turn it is one kind after the other: the harmonic mean of their rates, weighted by
-requests.
+serves those requests. In proportion, a stimulus that is ahead of its share waits for the others,
+and the figure is the rate of all. Together, nobody waits, and the figure is the rate at which every
+stimulus has its share: the smallest of their rates over their weights, because requests beyond a
+share do not help. In turn, one kind follows the other, and the figure is the harmonic mean of their
+rates, weighted by requests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-#: How the streams of a class run: at the same time, their shares held or not, or one after another.
+#: How the streams of a class run: at the same time, with shares kept or not, or one after another.
 Order = Literal["in proportion", "together", "in turn"]
 USUAL_ORDER: Final = "in proportion"
 
@@ -35,23 +35,23 @@ class Stream:
     name
         Unique in its class.
     source
-        Where its numbers come from; ``assumed`` where nobody measured them.
+        Source of its numbers; ``assumed`` if nobody measured them.
     weight
         Share of the class's requests.
     sizes
-        Bytes of a request, with shares of requests.
+        Request sizes in bytes, with shares of requests.
     read_ratio
         Share of reads, 0 to 1.
     random_ratio
-        Share of its requests in random order; the rest is in order, and a stimulus of its own.
+        Share of its requests that are random; the rest is sequential, and its own stimulus.
     zones
-        Share of accesses and share of the range, from the range's start, of random accesses.
+        Share of accesses and share of the range, from the range's start, for random accesses.
     threads, queue_depth
-        Outstanding requests.
+        Number of threads, and outstanding requests of each.
     content
-        What is written; empty for what the test's settings say.
+        Kind of written data; empty for the test's setting.
     is_forced
-        Whether writes must survive a loss of power even where the drive's cache is on.
+        Whether writes must survive a loss of power even if the drive's cache is on.
     """
 
     name: str
@@ -69,20 +69,20 @@ class Stream:
 
 @dataclass(frozen=True)
 class Part:
-    """A stimulus of a class: the random requests of a stream, or those in order.
+    """A stimulus of a class: the random or the sequential requests of a stream.
 
     Attributes
     ----------
     name
-        The stream's, with the order where it has both.
+        The stream's name, with the order if it has both.
     stream
-        Whose it is.
+        The stream.
     is_random
         Which of its requests.
     weight
         Share of the class's requests.
     threads
-        That send it.
+        Number of threads that send it.
     """
 
     name: str
@@ -135,26 +135,26 @@ class WorkloadClass:
 
     @property
     def is_at_once(self) -> bool:
-        """Whether its streams run at the same time."""
+        """Return whether its streams run at the same time."""
         return self.streams_run != "in turn"
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """The shares of requests that its parts hold; empty where none waits for others."""
+        """Return the shares of requests that its parts keep; empty if none waits for others."""
         holds = self.streams_run == "in proportion"
         return tuple(part.weight for part in self.parts) if holds else ()
 
     @property
     def parts(self) -> list[Part]:
-        """The stimuli, in order."""
+        """Return the stimuli, in order."""
         return [part for stream in self.streams for part in parts_of(stream, self.streams_run)]
 
     @property
     def weights(self) -> tuple[tuple[int, float, float], ...]:
-        """Block size in bytes, share of reads and share of requests: a figure of merit's weights.
+        """Return block size in bytes, share of reads and share of requests, for a figure of merit.
 
-        Larger sizes first; the last add up to 1. Order does not count there: the IOPS test,
-        whose cells they weight, is random throughout.
+        Larger sizes come first, and the shares add up to 1. Order does not matter here: the IOPS
+        test, whose cells are weighted, is random throughout.
         """
         shares: dict[tuple[int, float], float] = {}
         for stream in self.streams:
@@ -164,7 +164,7 @@ class WorkloadClass:
         return tuple((*key, shares[key]) for key in sorted(shares, reverse=True))
 
     def figure(self, rates: Sequence[float]) -> float:
-        """Return requests a second of the class from those of its parts; 0 where one is 0."""
+        """Return requests per second of the class from those of its parts; 0 if one is 0."""
         pairs = list(zip(rates, (part.weight for part in self.parts), strict=True))
         if any(rate <= 0 for rate in rates):
             return 0.0
@@ -175,7 +175,7 @@ class WorkloadClass:
         return 1 / math.fsum(weight / rate for rate, weight in pairs)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the attributes, which carry their units."""
+        """Return the attributes, whose names carry their units."""
         values = asdict(self)
         for stream in values["streams"]:
             for name in ("sizes", "zones"):
@@ -195,17 +195,17 @@ class WorkloadClass:
             )
             for stream in data["streams"]
         )
-        # Runs of earlier versions do not say it: their streams ran in turn.
+        # Runs of earlier versions lack this key: their streams ran in turn.
         order = data.get("streams_run", "in turn")
         texts = {name: data[name] for name in ("name", "title", "summary", "source")}
         return cls(**texts, streams=streams, streams_run=order)
 
 
 def parts_of(stream: Stream, order: Order) -> Iterator[Part]:
-    """Give the stimuli of a stream: its random requests, then those in order.
+    """Return the stimuli of a stream: its random requests, then its sequential ones.
 
-    At the same time both have threads of their own, as their shares are, at least one each; in turn
-    each has all of them.
+    At the same time both have their own threads, by their shares, at least one each; in turn each
+    has all of them.
     """
     random = stream.random_ratio
     if not 0 < random < 1:

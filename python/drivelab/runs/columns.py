@@ -55,11 +55,11 @@ class Rows:
     measurements
         In the order of the rows.
     labels
-        What each row is of, in columns that a kind of run names.
+        What each row is about, in columns that a kind of run names.
     has_latencies
         Whether latencies of single requests are known: of passes their whole time is kept alone.
     is_labelled_alone
-        Whether the labels are all there is: what the run keeps is no measurement of a drive.
+        Whether the labels are everything: the entries of the run are no measurements of a drive.
     """
 
     measurements: Sequence[Measurement]

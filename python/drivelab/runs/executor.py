@@ -1,4 +1,4 @@
-"""Who does independent work: measurements that know nothing of each other.
+"""Who does independent work: measurements that do not depend on each other.
 
 Each begins from the drive's stated condition and has its own random numbers, so they may be made
 anywhere and in any order. Whoever makes them, the journal is the only truth: results and exports
@@ -48,7 +48,7 @@ class Executor(Protocol):
     def measure(
         self, work: Sequence[Work], plan: MeasurementPlan
     ) -> Generator[Measurement | Failed, None, None]:
-        """Give what came of each measurement as it comes, in any order.
+        """Return each measurement's result as it arrives, in any order.
 
         Nothing of the next measurement on a real drive starts before the caller asks for it.
         Closing ends every tool and process that was started for it.
@@ -56,7 +56,7 @@ class Executor(Protocol):
         Parameters
         ----------
         work
-            What to measure; no index twice.
+            Work to measure; each index once.
         plan
             How long each is measured, and the seed.
 

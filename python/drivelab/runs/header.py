@@ -1,4 +1,4 @@
-"""What every run keeps about itself, whatever it is of: the drive, and who measured when."""
+"""What every kind of run stores about itself: the drive, and who measured when."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def this_start(command: str | None, drive: OpenDrive | None = None) -> dict[str,
     command
         The command line that the user gave, if any.
     drive
-        What is measured. The machine is this one unless the drive says another.
+        The measured drive. The machine is this one unless the drive names another.
     """
     from importlib.metadata import version
 

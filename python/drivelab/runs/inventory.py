@@ -1,4 +1,4 @@
-"""Which runs there are below a folder, and how each stands; a damaged one is one among others."""
+"""The runs below a folder and the state of each; damaged ones are listed too."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ State = Literal["complete", "incomplete", "measuring", "damaged", "unreadable"]
 
 @dataclass(frozen=True)
 class RunSummary:
-    """How a run stands.
+    """The state of a run.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def find_runs(folder: Path) -> list[Path]:
 
 
 def summarise(path: Path, kind_of: Callable[[RunStore], RunKind]) -> RunSummary:
-    """Say how the run in `path` stands, whatever state it is in.
+    """Return the state of the run in `path`, also if it is damaged.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ class Progress(ClosedOnExit):
         self._note = note
 
     def text(self) -> str:
-        """Write where the job stands."""
+        """Write the progress."""
         parts = [f"{self._done} of {self._total} {self._unit}"]
         if self._failed:
             parts.append(f"{self._failed} failed")

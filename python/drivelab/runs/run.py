@@ -1,4 +1,4 @@
-"""A run is one life cycle, whatever its kind: opened or resumed, locked, stored, stopped.
+"""The life cycle of every kind of run: opened or resumed, locked, stored, stopped.
 
 What runs is a *program*: a function of the `Run`, which asks it for what it wants next and is given
 the results so far. It asks in two ways::
@@ -43,7 +43,7 @@ class Run(ClosedOnExit):
     Parameters
     ----------
     kind
-        What it is of.
+        The kind of run.
     path
         Its folder; ``None`` keeps nothing.
     header

@@ -25,7 +25,7 @@ _UNITS: Final[dict[str, Callable[[Any], str]]] = {
     "seconds": lambda seconds: f"{seconds:g} s",
     "ratio": lambda ratio: f"{100 * ratio:g} %",
 }
-# Characters of a value that are told.
+# Characters of a value that an error shows.
 _LONGEST_VALUE: Final = 40
 
 
@@ -37,7 +37,7 @@ def refuse_other_run(
     Parameters
     ----------
     kind
-        What the run is to be of.
+        The kind of run that it should be.
     path
         The run's folder.
     stored, wanted
@@ -57,20 +57,20 @@ def refuse_differing(
         dict(flattened({key: header.get(key) for key in kind.compared}))
         for header in (stored, json.loads(json.dumps(wanted)))
     )
-    # The design's seed is the plan's, and its workloads have a digest: told once.
+    # The design's seed is the plan's, and its workloads have a digest: report only one.
     keys = (before.keys() | now.keys()) - {"design.seed", "design.distinct_workloads"}
     differing = sorted(key for key in keys if before.get(key) != now.get(key))
     # A digest differs whenever what it is of does; alone it says that this changed.
     if len(differing) > 1:
         differing = [key for key in differing if not key.endswith(("_sha256", "_hash"))]
     if differing:
-        told = [
+        differences = [
             "{}: {} before, {} now".format(_words(key), *_short(key, before.get(key), now.get(key)))
             for key in differing[:_MOST_DIFFERENCES_TOLD]
         ]
         raise UsageError(
-            f"{path} contains another {kind.what}: {'; '.join(told)}; choose another --out or "
-            "ask for the same"
+            f"{path} contains another {kind.what}: {'; '.join(differences)}; choose another --out "
+            "or ask for the same"
         )
 
 
@@ -109,7 +109,7 @@ def _short(key: str, *values: Any) -> list[str]:
     """Write values, long ones from shortly before they differ."""
     texts = [_text(key, value) for value in values]
     if len(set(texts)) == 1:
-        # Rounded, they look alike.
+        # Rounded, they would look the same.
         texts = [json.dumps(value) for value in values]
     if max(map(len, texts)) <= _LONGEST_VALUE:
         return texts

@@ -9,7 +9,7 @@ from drivelab.plain_text import escaped, write_controls
 
 
 class StatusLine:
-    """On a terminal a line over the last one, elsewhere a line of its own each time.
+    """On a terminal a line that is overwritten, elsewhere a new line each time.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class StatusLine:
             print(f"drivelab: {escaped(text)}", file=sys.stderr, flush=True)  # noqa: T201
         elif self.is_terminal:
             line = escaped(text)[: self.columns - 1]
-            # Over the last one, whatever it left.
+            # Overwrite the last one completely.
             write_controls(f"\r{line:<{len(self._drawn)}}")
             self._drawn = line
 

@@ -48,7 +48,7 @@ def found_file_stays(leave: Callable[..., Path | None]) -> Iterator[None]:
 
 @contextmanager
 def told_when_stopped(kept: Callable[[], str]) -> Iterator[None]:
-    """Say behind Ctrl-C, SIGTERM and SIGHUP what is kept; what was said further inside stays.
+    """Add to Ctrl-C, SIGTERM and SIGHUP what is saved; inner messages stay.
 
     Parameters
     ----------

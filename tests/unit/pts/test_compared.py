@@ -186,7 +186,7 @@ def test_what_differed_is_reported() -> None:
         "b (simulated) never settled: its last rounds are compared.",
         "Not alike, queue depth: a (simulated) 32, b (simulated) 8.",
     )
-    assert dict(report.header)["outstanding"] == "not alike (see page 1)"
+    assert dict(report.header)["outstanding"] == "differs (see page 1)"
     # What the test sent, which the settings alone do not say.
     header = {**made.result()["header"], "outstanding": "1 thread x queue depth 32"}
     alike = compare([made.drive(name, header=header) for name in "ab"])

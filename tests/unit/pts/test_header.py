@@ -52,7 +52,7 @@ def test_what_differs_from_the_specification_is_reported(tmp_path: Path) -> None
     asked = {"rule": "white-paper", "active_range_ratio": 0.3}
     result = run(tmp_path / "run", **asked)
     assert result["header"]["specification"] == (
-        "follows SNIA SSS PTS 2.0.x, except for the rule of steady state and the active range"
+        "follows SNIA SSS PTS 2.0.x, except for the steady-state rule and the active range"
     )
     assert {
         "Steady state was judged by the rule white-paper; the specification's is pts.",
@@ -146,7 +146,7 @@ def test_a_scaled_run_is_stamped_and_shorter(tmp_path: Path) -> None:
     report = build(tmp_path / "run")
     assert (result["stamp"], report.stamp) == ("not a PTS result", "not a PTS result")
     assert any("scaled by 0.25" in each for each in report.result["cautions"])
-    assert any("may still be as fresh even where" in each for each in report.result["cautions"])
+    assert any("may still be fresh even where" in each for each in report.result["cautions"])
     assert result["capacity_bytes"] == session.capacity_bytes // 4
     assert result["range_bytes"] == session.capacity_bytes * 3 // 16
     with RunStore.open(tmp_path / "run") as store:

@@ -245,11 +245,11 @@ def test_a_class_runs_until_its_figure_is_steady(tmp_path: Path, text: str) -> N
             (f"{100 * part.weight:g} %", f"{100 * share:.4g} %")
             for part, share in zip(mine.parts, shares, strict=True)
         ]
-        assert ("Shares were held to" in table.note) == bool(mine.shares)
+        assert ("Shares were kept within" in table.note) == bool(mine.shares)
     # Two steps for preconditioning, then five rounds.
     assert len(session.steps) == 1 + 5 * (1 if mine.is_at_once else 3)
     assert report.result["settings"]["workload_class"] == mine.to_json()
-    assert dict(report.header)["specification"].endswith("none of its tests")
+    assert dict(report.header)["specification"].endswith("not one of its tests")
     assert dict(report.header)["test"].endswith(": Mine")
     names = [page.title for page in report.pages]
     assert sum("response times" in name for name in names) == 2

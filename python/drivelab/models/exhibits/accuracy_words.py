@@ -44,13 +44,13 @@ def relative_errors(evaluation: Evaluation) -> Table:
 
 def accuracy_meaning(evaluation: Evaluation) -> list[str]:
     """Say in a sentence what the errors are means over, in lines of a terminal."""
-    told = "(unseen: cross-validated; * answers unless another is named"
+    meaning = "(unseen: cross-validated; * answers unless another is named"
     if evaluation.check is None:
-        return [f"{told})"]
+        return [f"{meaning})"]
     rows = next(iter(evaluation.check.values())).rows
-    outside = f", {evaluation.check_outside} others lie outside" if evaluation.check_outside else ""
+    outside = f", {evaluation.check_outside} others are outside" if evaluation.check_outside else ""
     return [
-        f"{told};",
+        f"{meaning};",
         f" off-grid: on {rows:,} workloads between the design's values{outside})",
     ]
 

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     from drivelab.models.exhibits.run_data import RunData
 
-#: Below so many distinct workloads the error figures themselves are rough.
+#: With fewer distinct workloads the error figures themselves are rough.
 FEW_WORKLOADS: Final = 100
 #: A mean relative error above this is not worth planning with.
 LARGE_ERROR: Final = 0.3
-#: Predictions that are wrong by more than this factor are counted and told.
+#: Predictions that are wrong by more than this factor are counted and reported.
 FAR_OFF: Final = 2.0
 
 

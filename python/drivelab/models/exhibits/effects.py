@@ -1,7 +1,7 @@
 """What each workload characteristic does, as the models and the data see it.
 
-*Effect* is partial dependence, *importance* is by permutation; both are computed and stored
-with the models (`drivelab.models.effects`). Here they stand beside what was observed.
+*Effect* is partial dependence, *importance* is by permutation; both are computed and stored with
+the models (`drivelab.models.effects`). Here they are shown with the observed values.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ def importance_bars(run: RunData) -> BarFigure:
         Axis("error with it shuffled", quantity="share"),
         tuple(METRICS[metric].label for metric in metrics),
         tuple(bars),
-        "How large the mean relative error gets when the best extended model is told a wrong "
+        "How large the mean relative error gets when the best extended model is given a wrong "
         "value of one characteristic (shuffled among the workloads); the dashed line is its error "
         "with everything right, so a bar that barely reaches past it does not matter.",
         guides=tuple(run.accuracy[run.evaluation.best_extended[metric]].mre for metric in metrics),

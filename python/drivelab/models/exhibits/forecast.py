@@ -48,10 +48,10 @@ _SATURATED: Final = (
 )
 _SATURATED_SHORT: Final = "In the marked windows the drive cannot keep up with the recorded times."
 _SERVED: Final = (
-    "The drive is taken for a link, a write buffer and units that work in parallel, with costs "
+    "The drive is modelled as a link, a write buffer and units that work in parallel, with costs "
     "that were fitted to measurements of closed loops. They serve the recorded requests at their "
-    "times, twice: the first time tells how deep the queue of each window is, by which the costs "
-    "of the second are corrected."
+    "times, twice: the first run shows how deep the queue of each window is, and the costs of the "
+    "second are corrected by that."
 )
 _LEFT_OUT: Final = "Trims and flushes. At most as many requests are outstanding as in a replay."
 
@@ -109,7 +109,9 @@ def _first(
     what = Text((f"The trace: {trace.describe()}.", *notes))
     if len(forecast.begin_ns) < 2:
         window = latency_text(forecast.window_ns)
-        one = Text((f"All of it lies in one window of {window}; a shorter one shows its course.",))
+        one = Text(
+            (f"All requests are in one window of {window}; a shorter one shows their course.",)
+        )
         return First(said, sure=sure), [what, _kinds(answer), one]
     course = Course.of(_numbers(forecast), forecast.window_ns, _end_ns(forecast))
     first = First(said, (_latency_figure(course, forecast),), _cards(answer, forecast), sure)

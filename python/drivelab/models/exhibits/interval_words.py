@@ -40,7 +40,7 @@ def promise_words(run: RunData) -> str:
     parts = [
         f"{run.intervals.workloads:,} workloads drawn at random, each answered by a model that "
         "was fitted without it, set the factor: of ten more drawn like them, about "
-        f"{_OF_TEN[level]} lie inside the {100 * level:g} % interval, on average over many runs."
+        f"{_OF_TEN[level]} are inside the {100 * level:g} % interval, on average over many runs."
     ]
     missing = [level for level in LEVELS if level not in levels(run)]
     if missing:
@@ -80,4 +80,4 @@ def held_words(run: RunData) -> str:
     parts = [
         f"{10 * share:.1f} for {METRICS[metric].label.lower()}" for metric, share in shares.items()
     ]
-    return f"Of ten of them the {100 * level:g} % interval held, on average, {listed(parts)}."
+    return f"Of ten of them {listed(parts)} were inside the {100 * level:g} % interval, on average."

@@ -1,4 +1,4 @@
-"""How sure predictions are: how wide their intervals are, and what these held."""
+"""How sure predictions are: how wide their intervals are, and what share they contained."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def interval_exhibits(run: RunData) -> list[Table | Text]:
     drawn = f" Drawn like them means: from {population}." if population else ""
     checked = 0 if run.check is None else len(run.check.measurements)
     note = (
-        f"Held: the share of the {checked:,} off-grid workloads that lie inside. "
+        f"Inside: the share of the {checked:,} off-grid workloads that are inside. "
         f"{held_words(run)} They are not drawn like those that set the factor, so the promise is "
         "not made for them; they show what it is worth elsewhere."
     )
@@ -40,10 +40,10 @@ def interval_exhibits(run: RunData) -> list[Table | Text]:
         Text(
             (
                 "Every prediction comes with an interval, from the prediction divided by a factor "
-                "to the prediction times it: with a factor of 1.5, a predicted 1.00 ms stands for "
+                "to the prediction times it: with a factor of 1.5, a predicted 1.00 ms means "
                 "0.67 to 1.50 ms. The factor is larger where models were off nearby and where "
                 "they disagree. The table shows the median, and between which factors eight of "
-                f"ten workloads lie. {promise_words(run)}{drawn}",
+                f"ten workloads are. {promise_words(run)}{drawn}",
             )
         ),
         Table(

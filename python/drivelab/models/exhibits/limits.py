@@ -29,7 +29,7 @@ _HEADS: Final = {
 def limits_sentence(limits: Limits) -> str:
     """Say in a sentence what limits how many of the workloads, with what that part can do.
 
-    A part that limits none has costs that nothing tells; they are left out.
+    A part that limits no workload has costs that nothing determines; it is left out.
     """
     able = {
         "path": f"a random read of 4 KiB alone takes about {latency_text(limits.read_alone_ns)}",
@@ -37,12 +37,12 @@ def limits_sentence(limits: Limits) -> str:
         "units": f"about {_rough(limits.pages_per_second)} random writes of 4 KiB a second at most",
     }
     parts = sorted(PARTS, key=lambda part: -limits.shares[part])
-    told = [
+    parts = [
         f"{share_text(limits.shares[part])} by {WORDS[part]} ({able[part]})"
         for part in parts
         if limits.shares[part] >= 0.01
     ]
-    return f"What limits the workloads: {', '.join(told)}."
+    return f"What limits the workloads: {', '.join(parts)}."
 
 
 def what_limits(run: RunData) -> list[Table | Text]:

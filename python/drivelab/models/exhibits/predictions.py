@@ -1,4 +1,4 @@
-"""What models said against what was observed, each workload a dot."""
+"""Predictions against observations, one dot per workload."""
 
 from __future__ import annotations
 

@@ -69,9 +69,9 @@ class Check:
     Attributes
     ----------
     measurements
-        Of the check part, those inside what was trained; at least one.
+        Off-grid measurements inside the trained range; at least one.
     predicted
-        By model, of each of them.
+        By model, its predictions for each of them.
     """
 
     measurements: Sequence[Measurement]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from drivelab.exhibits import TreeFigure
     from drivelab.models.exhibits.run_data import RunData
 
-#: Of the text file beside the tables.
+#: Name of the text file next to the tables.
 TEXT: Final = "tree"
 #: Of the figure.
 NAME: Final = "tree"
@@ -56,7 +56,7 @@ def readable_tree(run: RunData) -> list[TreeFigure]:
 
 
 def _error_words(run: RunData) -> str:
-    """Say how far off the tree is, beside the model that answers."""
+    """Return how far off the tree is, next to the model that answers."""
     metric = METRICS[0]
     best = run.best(metric)
     mine = run.accuracy.get(ModelKey(metric, "extended", "guide"))

@@ -1,7 +1,7 @@
-"""What stands in the cells of a column: numbers, sizes with a unit, words, or nothing.
+"""The content of a column's cells: numbers, sizes with a unit, words, or nothing.
 
-Whether a column holds numbers or words is seen at its end: where most cells are numbers, one that
-is none is a mistake, and told; where few are, all are words.
+The type of a column is decided at its end. If most cells are numbers, any other cell is reported as
+a mistake; if few are, all cells are words.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST: Final = 1e30
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]{1,40}\.?[0-9]{0,40}|\.[0-9]{1,40})(?:[eE][+-]?[0-9]+)?")
 _INFINITE: Final = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 _SIZE: Final = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,20})? ?(?:[kKMGT](?:i?B)?|B)")
-# Texts of so many different cells are read once each.
+# Up to this many different texts are parsed only once.
 _REMEMBERED: Final = 2**16
 
 

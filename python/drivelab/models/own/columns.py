@@ -91,10 +91,10 @@ class Column:
             return self.of_numbers(self.name, first), values
         places = np.unique(first).astype(int)
         words = tuple(self.categories[place] for place in places)
-        told = np.full(len(self.categories), np.nan)
-        told[places] = np.arange(len(places))
+        ordinals = np.full(len(self.categories), np.nan)
+        ordinals[places] = np.arange(len(places))
         column = Column(self.name, "words", words, may_miss=NO_WORD in words)
-        return column, told[values.astype(int)]
+        return column, ordinals[values.astype(int)]
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ class Column:
                 for place in range(len(self._told_apart))
             ]
         if self.scale == "log2":
-            # What is asked may be 0 or less, which lies outside and is told to.
+            # A requested value may be 0 or less, which is outside and reported as such.
             return [np.log2(np.maximum(values, self.low / 1024))]
         return [values]
 

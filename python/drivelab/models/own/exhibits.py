@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from drivelab.models.own.model import FittedTable, OwnModel
     from drivelab.models.own.target_model import TargetModel
 
-#: Of more rows so many are drawn.
+#: Number of rows that are drawn.
 MOST_DOTS: Final = 2_000
 #: Columns of a bar figure, the most important ones of the first target.
 MOST_BARS: Final = 12
 #: Of more files than these the first and the last are named.
 MOST_FILES: Final = 5
-#: Level of the intervals beside predictions.
+#: Level of the intervals shown with predictions.
 LEVEL: Final = 0.9
 
 
@@ -96,7 +96,7 @@ def accuracy_lines_table(model: OwnModel) -> Table:
 
 
 def last_rows_table(found: FittedTable) -> Table:
-    """Return how far answers for the last rows are off, beside two that need no model."""
+    """Return how far answers for the last rows are off, next to two that need no model."""
     rows: list[tuple[Cell, ...]] = []
     for name, last in found.last.items():
         target = found.model.targets[name]
@@ -210,7 +210,7 @@ def _known(value: float) -> float | None:
 
 
 def predictions_table(found: FittedTable) -> Table:
-    """Return every row: its settings, what was measured, what was said without having seen it."""
+    """Return every row: settings, measurement, and prediction by a fit without it."""
     model = found.model
     count = len(found.table)
     columns: dict[str, list[Cell]] = {"row": list(found.places)}
@@ -253,7 +253,7 @@ def predictions_figures(found: FittedTable) -> list[Multiples]:
             "having seen its group. On the line the prediction is exact"
         )
         if logarithm and band:
-            note += f"; about {100 * LEVEL:g} % of new settings lie in the band"
+            note += f"; about {100 * LEVEL:g} % of new settings are in the band"
         shown.append(Multiples(name, "", figures, note=f"{note}.", saved=()))
     return shown
 
@@ -342,7 +342,7 @@ def _importance_of(number: int, targets: list[TargetModel]) -> BarFigure:
         tuple(target.name for target in targets),
         bars,
         f"How large the mean {'relative' if is_relative else 'absolute'} error gets when the model "
-        "is told a wrong value of one column (shuffled among the rows); the dashed line is its "
+        "is given a wrong value of one column (shuffled among the rows); the dashed line is its "
         "error with everything right, so a bar that barely reaches past it does not matter.",
         guides=tuple(intact),
         columns=3,

@@ -1,8 +1,8 @@
-"""What fio wrote with --output-format=json as a table: a job a row, options and results as columns.
+"""fio's --output-format=json as a table: one row per job, options and results as columns.
 
-Options become the eight workload characteristics where they say them, results the columns that
-Drivelab's own measurements have. What runs otherwise than with a fixed queue depth, or beside other
-jobs, is no workload of that kind: such a job is left out, and why is told.
+Options become the eight workload characteristics if possible, results become the columns of
+Drivelab's own measurements. A job without a fixed queue depth, or together with other jobs, is no
+such workload: it is left out, and the reason is reported.
 
 ==================  ==============================================================================
 characteristic      from
@@ -157,14 +157,14 @@ def _report(path: Path) -> dict[str, Any]:
     # fio may say something before its report.
     found = re.search(r"^\s*\{", text, re.MULTILINE)
     if found is None:
-        raise UsageError(f"{path} is no result of fio: it holds no JSON object")
+        raise UsageError(f"{path} is no result of fio: it contains no JSON object")
     begin = found.end() - 1
     try:
         report = parse_json(text[begin : end_of_json(text, begin)], same_names=True)
     except UnreadableJsonError as error:
         raise UsageError(f"{path} is no result of fio: it {error}") from error
     if not isinstance(report, dict):
-        raise UsageError(f"{path} is no result of fio: it holds no JSON object")
+        raise UsageError(f"{path} is no result of fio: it contains no JSON object")
     return report
 
 
@@ -298,12 +298,12 @@ def _results(report: Mapping[str, Any]) -> dict[str, float]:
         found |= {f"{name}latency_ns_p{percent:g}": one for percent, one in percentiles.items()}
         if len(parts) == 1:
             found |= {f"latency_ns_p{percent:g}": one for percent, one in percentiles.items()}
-    # Nothing takes no time: a result of 0 is one that fio did not tell.
+    # Nothing takes no time: a result of 0 means that fio did not report it.
     return {name: value for name, value in found.items() if value > 0}
 
 
 def _latency(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the whole latency of requests, or of what fio told the part after submission."""
+    """Return the whole latency of requests, or the part that fio reported after submission."""
     for name in ("lat_ns", "clat_ns"):
         found = part.get(name)
         if isinstance(found, dict) and _positive(found.get("mean")) > 0:
@@ -314,12 +314,12 @@ def _latency(part: Mapping[str, Any]) -> Mapping[str, Any]:
 def _percentiles(part: Mapping[str, Any]) -> dict[float, float]:
     for name in ("lat_ns", "clat_ns"):
         found = part.get(name)
-        told = found.get("percentile") if isinstance(found, dict) else None
-        if isinstance(told, dict):
+        percentiles = found.get("percentile") if isinstance(found, dict) else None
+        if isinstance(percentiles, dict):
             by_percent = {f"{percent:.6f}": percent for percent in PERCENTILES}
             return {
                 by_percent[key]: _positive(value)
-                for key, value in told.items()
+                for key, value in percentiles.items()
                 if key in by_percent and _positive(value) > 0
             }
     return {}

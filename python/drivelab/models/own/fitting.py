@@ -51,10 +51,10 @@ OWN_ESTIMATORS: Final = tuple(
         key=lambda name: bool(ESTIMATORS[name].members),
     )
 )
-#: From so many rows on a fold more tells nothing more.
+#: From this many rows on, a fold with more rows adds nothing.
 MANY_ROWS: Final = 100_000
 FEW_FOLDS: Final = 3
-# Of more rows so many tell what a column is worth.
+# Up to this many rows are used to compute what a column is worth.
 _IMPORTANCE_ROWS: Final = 5_000
 
 
@@ -87,7 +87,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class FittedTarget:
-    """A target's models, and what they said of the rows without having seen them.
+    """A target's models, and their predictions for rows that they had not seen.
 
     Attributes
     ----------

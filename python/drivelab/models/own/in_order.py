@@ -1,8 +1,8 @@
 """Rows in the order of time: learn from the first, and be judged on the last.
 
-A random part of rows that follow each other in time is easy: each lies between two that were
-learned from. What somebody wants to know of tomorrow is told by the rows that come last, beside
-two answers that need no model: the mean of all before, and what was measured just before.
+Random rows of a time series are easy to predict: each is between two that were learned from. For
+the future, the last rows count. They are compared with two answers that need no model: the mean of
+all earlier rows, and the previous row.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class LastRows:
     accuracy
         By estimator.
     constant
-        Of the mean of what was learned from, the geometric one where logarithms are fitted.
+        Error of the mean of the learned rows, the geometric one if logarithms are fitted.
     row_before
-        Of what was measured in the row before.
+        Error of the value in the previous row.
     """
 
     accuracy: Mapping[str, Accuracy]
@@ -74,7 +74,7 @@ def learned_rows(rows: int, share: float | None) -> int:
 
 
 def stretches(rows: int) -> IntArray:
-    """Return groups of rows that follow each other: neighbours in time are much alike."""
+    """Return groups of consecutive rows, because neighbours in time are similar."""
     groups: IntArray = np.arange(rows, dtype=np.int64) * FOLDS // rows
     return groups
 

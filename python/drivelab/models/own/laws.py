@@ -1,13 +1,12 @@
-"""Results that are one and the same: where one follows from another, only that one is fitted.
+"""Results that determine each other: if one follows from another, only that one is fitted.
 
 In a closed loop latency times throughput is the queue depth, and bandwidth is throughput times the
-mean size (Little 1961; `drivelab.models.answers` does it for a drive's models). A table may call
-them by any name, in any unit. So what is looked for is a product that holds in its rows: a target
-is a constant times another target, or times its inverse, times or over at most two columns that
-models see.
+mean size (Little 1961; `drivelab.models.answers` does it for a drive's models). A table may use any
+names and units. So a product is searched that is true of all its rows: a target is a constant times
+another target, or times its inverse, times or divided by at most two input columns.
 
-Percentiles and extremes are left alone, on either side: a tail that is like the mean in these rows
-need not be in others.
+Percentiles and extremes are never used, on either side: a tail that follows the mean in these rows
+need not do so in others.
 """
 
 from __future__ import annotations
@@ -26,19 +25,20 @@ from drivelab.models.own.names import plain, unit_of
 from drivelab.models.predictor import Predictor
 from drivelab.workloads.characteristics import FIELDS
 
-#: Beside the columns, of tables with all eight workload characteristics.
+#: In addition to the columns, for tables with all eight workload characteristics.
 MEAN_SIZE: Final = "mean_size"
-#: A law holds where all but one in so many rows follow it this closely: results are rounded, and
-#: requests at the ends of a measurement count in one and not in the other.
+#: A law is accepted if all but one in this many rows follow it this closely: results are rounded,
+#: and
+#: requests at the ends of a measurement count in one result and not in the other.
 CLOSE: Final = 0.02
 _BUT_ONE_IN: Final = 20
-#: A law holds so many columns at most.
+#: Largest number of columns in a law.
 MOST_COLUMNS: Final = 2
-#: So many groups of rows tell a law from chance.
+#: Number of groups of rows that distinguishes a law from chance.
 FEWEST_GROUPS: Final = 10
-# Of what varies less than this, the largest over the smallest on the logarithm, any law would hold.
+# If a target's range (on the logarithm) is smaller than this, any law would fit.
 _VARIES: Final = 10 * CLOSE
-# So many rows are looked at first.
+# Number of rows that are checked first.
 _LOOKED_AT: Final = 200
 _NO_MEAN: Final = re.compile(
     r"(?:^|_)(?:p[0-9]{1,2}(?:_?[0-9]+)?|[0-9]{1,2}(?:th)?|percentile|median|max(?:imum)?|"
@@ -108,7 +108,7 @@ class Follower:
         return followed(self._law, self._columns, table, self.predictor.predict(table))
 
     def to_json(self) -> dict[str, Any]:
-        """Return what describes the predictor; the law is told beside it."""
+        """Return what describes the predictor, without the law."""
         return self.predictor.to_json()
 
 

@@ -40,7 +40,7 @@ from drivelab.near_names import meant
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.given import shown
 
-#: Models see so many columns at most.
+#: Largest number of columns that models see.
 MOST_FEATURES: Final = 64
 #: So many targets are modelled unasked.
 MOST_TARGETS: Final = 8
@@ -64,8 +64,8 @@ class Asked:
     seed
         Of folds, estimators and shuffles.
     last_share
-        Rows are in the order of time: so much of them, the last ones, is not learned from but
-        judged on, and without a group stretches of the others are groups.
+        Rows are in the order of time: this share of them, the last ones, is judged on instead of
+        learned from. Without a group column, stretches of the others are groups.
     """
 
     targets: tuple[str, ...] = ()

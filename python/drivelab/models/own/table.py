@@ -1,7 +1,7 @@
 """A table of settings and results that somebody measured: rows of one or several files.
 
 Files of one call are put below each other; what a file has no column for is empty in its rows.
-Every mistake is told with the file and the line, row or job.
+Every mistake is reported with the file and the line, row or job.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from drivelab.workloads.given import shown
 MOST_BYTES: Final = 2**30
 MOST_ROWS: Final = 2_000_000
 MOST_COLUMNS: Final = 500
-# Of a name that is told.
+# Characters of a name in an error.
 _MOST_LETTERS: Final = 100
 
 
@@ -100,8 +100,8 @@ class OwnTable:
         """
         lengths = {len(cells) for cells in columns.values()}
         if len(lengths) > 1:
-            told = ", ".join(f"{name} has {len(cells)}" for name, cells in columns.items())
-            raise UsageError(f"{source}: the columns differ in length: {told}")
+            described = ", ".join(f"{name} has {len(cells)}" for name, cells in columns.items())
+            raise UsageError(f"{source}: the columns differ in length: {described}")
         if not lengths or lengths == {0}:
             raise UsageError(f"{source} contains no measurement")
         try:

@@ -1,1 +1,1 @@
-"""The tests of the specification, one a file; `drivelab.pts.every_test` lists them."""
+"""The tests of the specification, one per file; `drivelab.pts.every_test` lists them."""

@@ -1,7 +1,7 @@
 """Block-size sensitivity: eight block sizes in one mix (Coughlin et al. 2010, figure 2).
 
-The specification's IOPS test shows seven mixes; who knows the own one asks for that
-alone, in a seventh of the time. The sizes and their order are those of that test.
+The specification's IOPS test shows seven mixes. If you know your mix, this test measures it alone,
+in a seventh of the time. The sizes and their order are those of the IOPS test.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Demand intensity and response-time histogram: one block size and mix of the operator's choice."""
+"""Demand intensity and response-time histogram: one block size and mix of your choice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The composite workload under rising demand, and response times at three operating points."""
+"""The composite workload at rising demand, and response times at three operating points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Host idle recovery: what a settled drive gains while the host leaves it alone."""
+"""Host idle recovery: what a settled drive gains while the host leaves it idle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from drivelab.pts.settings import Settings
     from drivelab.workloads.stimulus import Stimulus
 
-#: The host idles so many times as long as it writes.
+#: Lengths of the host's idle times, as multiples of the writing time.
 WAIT_STATES: Final = (1, 2, 3, 5, 10)
 ACCESSES: Final = 360
 ACCESS_SECONDS: Final = 5.0
@@ -34,7 +34,7 @@ _TRACKED: Final = (
     Tracked("last minute of a round, 4 KiB random write", "IOPS", lambda steps: steps[-1].iops),
 )
 _AXIS: Final = Axis("throughput (IOPS)")
-#: Told of the writes between idle times.
+#: Tracked in the writes between idle times.
 _OF_ACCESSES: Final = (
     "latency_ns_mean",
     "latency_ns_max",
@@ -90,7 +90,7 @@ def _settled(record: Record) -> Settled:
 def _sections(record: Record) -> list[Section]:
     settled = _settled(record)
     verdict = settled_verdict(settled.is_steady, record.is_complete)
-    # What is judged of a round is its last minute.
+    # A round is judged by its last minute.
     window = [steps[-1] for steps in settled.window_rounds]
     values = {
         "windows": windows_json(settled),
@@ -172,7 +172,7 @@ def _idle_seconds(record: Record, wait: int) -> float:
 
 
 def _course_of(record: Record, wait: int) -> tuple[list[float], list[float], int]:
-    """Give minutes and IOPS of a wait state and the baseline behind it, and where that begins."""
+    """Return minutes and IOPS of a wait state and its baseline, and where the baseline begins."""
     accesses = record.of_phase("wait", _section(wait))
     baseline = record.of_phase("baseline", _section(wait))
     idle = _idle_seconds(record, wait)

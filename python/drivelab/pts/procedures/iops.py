@@ -1,7 +1,7 @@
-"""IOPS: random requests of eight sizes in seven mixes, fifty-six minutes a round.
+"""IOPS: random requests of eight sizes in seven mixes, fifty-six minutes per round.
 
-The order, mixes outside and sizes inside, from the largest down, is the specification's, and so
-is what is tracked (version 2.0).
+The order (mixes outside, sizes inside, from the largest down) and what is tracked are the
+specification's (version 2.0).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TRACKED: Final[tuple[Cell, ...]] = ((4096, 0), (65536, 65), (1048576, 100))
 
 
 def cells_of(block_bytes: int) -> list[Cell]:
-    """Give the cells of a round in their order; sizes below the drive's block are left out."""
+    """Return the cells of a round in order; sizes below the drive's block are left out."""
     return [(size, mix) for mix in MIXES for size in SIZES if size % block_bytes == 0]
 
 

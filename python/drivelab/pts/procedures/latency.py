@@ -31,7 +31,7 @@ TRACKED: Final[Cell] = (4096, 0)
 
 
 def cells_of(block_bytes: int) -> list[Cell]:
-    """Give the cells of a round in their order; sizes below the drive's block are left out."""
+    """Return the cells of a round in order; sizes below the drive's block are left out."""
     return [(size, mix) for mix in MIXES for size in SIZES if size % block_bytes == 0]
 
 
@@ -40,7 +40,7 @@ def _tracked() -> tuple[Tracked, ...]:
 
 
 def _tracked_latency(steps: Sequence[Step]) -> float:
-    # Nothing completed: nothing is steady.
+    # If nothing completed, nothing is steady.
     return step_of_cell(steps, TRACKED).latency_ms_mean or 0.0
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from drivelab.pts.settings import Settings
     from drivelab.workloads.stimulus import Stimulus
 
-#: Block sizes in bytes of each edition, in their order.
+#: Block sizes in bytes of each edition, in order.
 SIZES: Final[dict[Edition, tuple[int, ...]]] = {
     "enterprise": (128 * 1024, 1024 * 1024),
     "client": (1024 * 1024,),
@@ -109,7 +109,7 @@ def _pages(record: Record) -> list[Page]:
 def _overview(
     results: dict[Cell, CellResult], window_words: Sequence[str]
 ) -> tuple[Table, LineFigure]:
-    """Show every block size; the rounds of each are those that its words say."""
+    """Show every block size; `window_words` say which rounds each uses."""
     sizes = list(dict.fromkeys(size for size, _ in results))
     rates = {cell: result.megabytes_per_second for cell, result in results.items()}
     table = Table(

@@ -1,10 +1,10 @@
-"""A class of workloads: its stimuli together, or in turn, until its figure is steady.
+"""A class of workloads: its stimuli together or in turn, until its figure is steady.
 
-A round is a minute of all of them at the same time, their shares of requests held where they run in
-proportion; in turn it is a minute of each.
+A round is a minute of all stimuli at the same time, with their shares of requests kept if they run
+in proportion; in turn it is a minute of each.
 
-The flow is the specification's: purge, preconditioning, the test's own stimuli as what settles
-the drive. What is tracked is the class's figure (`drivelab.pts.workload_class`).
+The flow is the specification's: purge, preconditioning, and the test's own stimuli to settle the
+drive. The class's figure is tracked (`drivelab.pts.workload_class`).
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ _ORDER_WORDS: Final = {
 _FIGURE_WORDS: Final = {
     "in proportion": "The figure is the rate of all requests, a mean of the rounds.",
     "together": "The figure is the rate of the class's requests at which every stimulus has its "
-    "share: the smallest of IOPS over share, a mean of the rounds. What others do beyond their "
-    "shares is not in it.",
+    "share: the smallest of IOPS over share, a mean of the rounds. Requests beyond these shares "
+    "do not count.",
     "in turn": "The figure is the harmonic mean of the stimuli's IOPS, weighted by their shares: a "
     "mean of the rounds.",
 }
 
 _HELD_BY_FIO: Final = (
-    " fio lets a stimulus that is ahead complete what it has outstanding, and then sleep for about "
-    "50 us: a fast drive could do more than the figure says."
+    " fio lets a stimulus that is ahead complete its outstanding requests, and then sleep for "
+    "about 50 us. A fast drive could do more than the figure says."
 )
 
 
@@ -96,7 +96,7 @@ def _figures(of: WorkloadClass, settled: Settled) -> list[float]:
 
 
 def _by_part(steps: Sequence[Step]) -> list[Step]:
-    """Give a step for each part of a round, whether they ran together or in turn."""
+    """Return a step for each part of a round, whether they ran together or in turn."""
     return [stream for step in steps for stream in step.streams]
 
 
@@ -134,7 +134,7 @@ def _cells(settled: Settled) -> list[CellResult]:
 
 
 def _measured_shares(settled: Settled) -> list[float]:
-    """Give the part of the window's requests that each stimulus had; none without requests."""
+    """Return the share of the window's requests that each stimulus had; empty without requests."""
     rounds = [_by_part(steps) for steps in settled.window_rounds]
     requests = [sum(step.result.requests for step in part) for part in zip(*rounds, strict=True)]
     total = sum(requests)
@@ -142,7 +142,7 @@ def _measured_shares(settled: Settled) -> list[float]:
 
 
 def _total(settled: Settled) -> CellResult:
-    """Give all streams of a class that runs together as one."""
+    """Return all streams of a class that runs together as one."""
     return cell_results(settled.window_rounds)[0]
 
 
@@ -171,7 +171,7 @@ def _pages(record: Record) -> list[Page]:
         return []
     parts = of.parts
     cells = _cells(settled)
-    # Where shares are held, all of them are the figure.
+    # If shares are kept, all streams together are the figure.
     total = [("all streams", _total_iops)] if of.is_at_once and not of.shares else []
     convergence = convergence_figure(
         "class-convergence",
@@ -198,7 +198,7 @@ def _pages(record: Record) -> list[Page]:
 
 
 def _response_pages(of: WorkloadClass, named: Sequence[tuple[str, Sequence[Step]]]) -> list[Page]:
-    """Show the response times of two stimuli a page, below the last the levels of all."""
+    """Show the response times of two stimuli per page, and below the last the levels of all."""
     levels = levels_table("class-levels", "Confidence levels of response times", named)
     pages = []
     for first in range(0, len(named), 2):
@@ -243,7 +243,7 @@ def _made_of(of: WorkloadClass) -> Table:
             "mix",
             "order",
             "threads x queue depth",
-            "where its numbers come from",
+            "source of its numbers",
         ),
         tuple(rows),
         title=of.title,
@@ -264,9 +264,9 @@ def _weights(of: WorkloadClass) -> Table:
 
 
 def _held_words(of: WorkloadClass, shares: Sequence[float]) -> str:
-    """Say how near to what was asked the shares were held."""
+    """Return how well the requested shares were kept."""
     off = max(abs(share - part.weight) for share, part in zip(shares, of.parts, strict=True))
-    return f" Shares were held to {100 * off:.2g} % of all requests."
+    return f" Shares were kept within {100 * off:.2g} % of all requests."
 
 
 def _results(of: WorkloadClass, settled: Settled, record: Record) -> Table:

@@ -1,12 +1,12 @@
 """Write saturation: from fresh out of the box, minute after minute, until writes have settled.
 
 It ends at the first of: steady state, four times the user capacity written, 24 hours. By the
-specification's rule every 31st minute is a round; by that of Coughlin et al. 2010, who showed
-what share of its first throughput a drive keeps, every minute is, and no capacity ends it.
+specification's rule every 31st minute is a round. By the rule of Coughlin et al. 2010, who showed
+what share of its first throughput a drive keeps, every minute is a round, and no capacity ends it.
 
 ::
 
-    IOPS  ─────────╮                fresh: as even as a steady state, and none
+        IOPS  ─────────╮                fresh: as even as a steady state, but not one
                    ╰──╮
                       ╰──────────── settled
           0        1        2 drive fills: judged from here on, or at the end of 24 hours
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 MOST_FILLS: Final = 4
 MOST_MINUTES: Final = 24 * 60
-#: What a fresh drive does is as even as a steady state. It has gone through all its blocks when
-#: twice its capacity was written, which is what preconditioning writes too.
+#: A fresh drive is as even as a settled one. It has used all its blocks when twice its capacity was
+#: written, which preconditioning writes too.
 _LEAST_FILLS: Final = 2
-#: By the specification's rule a round is so many minutes, of which the last is judged.
+#: By the specification's rule a round has this many minutes, of which the last is judged.
 _ROUND_MINUTES: Final = 31
 _PHASE: Final = "minutes"
 
@@ -86,18 +86,18 @@ def _check(applied: AppliedSettings) -> None:
 def _judged(
     steps: Sequence[Step], written: Sequence[int], rule: SteadyStateRule, capacity_bytes: int
 ) -> list[list[Step]]:
-    """Give the minutes that are judged, each as a round of its own; `written` is until each."""
+    """Return the minutes to judge, each as its own round; `written` is the total up to each."""
     every = _ROUND_MINUTES if rule is PTS else 1
     rounds = [(place, [steps[place]]) for place in range(every - 1, len(steps), every)]
     filled = [step for place, step in rounds if written[place] >= _LEAST_FILLS * capacity_bytes]
     if len(steps) < MOST_MINUTES or len(filled) >= rule.window_rounds:
         return filled
-    # So slow that a day did not fill it twice: what it does then is what it does.
+    # Too slow to be filled twice in a day: its last minutes are its result.
     return [step for _, step in rounds[-rule.window_rounds :]]
 
 
 def _most_bytes(rule: SteadyStateRule, capacity_bytes: int) -> float:
-    """Give what is written at most; Coughlin et al. 2010 went on until throughput settled."""
+    """Return the most bytes to write; Coughlin et al. 2010 continued until throughput settled."""
     return MOST_FILLS * capacity_bytes if rule is PTS else math.inf
 
 
@@ -155,17 +155,17 @@ def _settled(record: Record) -> Settled:
 def _verdict(record: Record, settled: Settled) -> Verdict:
     if settled.is_steady:
         return "steady"
-    # The histogram follows whatever ended the minutes.
+    # The histogram follows, whatever ended the minutes.
     is_over = record.is_complete or bool(record.of_phase("histogram"))
     return "bounded" if is_over else "incomplete"
 
 
 def _stopped_by(record: Record, settled: Settled, verdict: Verdict) -> str | None:
-    """Say what ended the minutes."""
+    """Return what ended the minutes."""
     if verdict == "incomplete":
         return None
     steps = record.of_phase(_PHASE)
-    # A day may be over after the last round that could be judged.
+    # A day may end after the last round that could be judged.
     if verdict == "steady" and settled.window_rounds[-1][-1] is steps[-1]:
         return "steady"
     most = _most_bytes(record.settings.steady_rule, record.extent.capacity_bytes)
@@ -205,7 +205,7 @@ def _rest_seconds(record: Record) -> float:
 
 
 def _saturation(record: Record, steps: Sequence[Step], settled: Settled) -> dict[str, Any]:
-    """Give what is left of the first minute's throughput, and after how long."""
+    """Return what is left of the first minute's throughput, and after what time."""
     window = [step for each in settled.window_rounds for step in each]
     mean = CellResult(tuple(window)).iops if settled.windows else None
     last = window[-1].action.round if settled.is_steady else None
@@ -279,11 +279,11 @@ def _pages(record: Record) -> list[Page]:
 
 
 def _window_note(settled: Settled) -> str:
-    """Say which minutes the rounds of the window are."""
+    """Return which minutes the rounds of the window are."""
     minutes = [steps[-1].action.round for steps in settled.window_rounds]
     return (
-        "Rounds are counted from the first minute that is judged, and each is one: these are "
-        f"minutes {', '.join(map(str, minutes))} of writes."
+        "Rounds are counted from the first minute that is judged, and each is one minute: these "
+        f"are minutes {', '.join(map(str, minutes))} of writes."
     )
 
 

@@ -1,4 +1,4 @@
-"""Cross stimulus recovery: large writes in order, small random ones, and large ones again."""
+"""Cross stimulus recovery: large sequential writes, small random ones, and large ones again."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 _THREADS: Final = 1
 _QUEUE_DEPTH: Final = 32
 _TIME: Final = Axis("time (min)")
-#: A transient is over when throughput stays within this share of the segment's last.
+#: A transient is over when throughput stays within this share of the segment's last minute.
 _NEAR: Final = 0.10
-#: A mean holds fresher minutes too, which a drive need not come back to.
+#: The mean includes fresher minutes, which a drive may never reach again.
 _NEARLY_RECOVERED: Final = 0.99
 
 
 @dataclass(frozen=True)
 class Segment:
-    """So many minutes of one stimulus."""
+    """Several minutes of one stimulus."""
 
     name: str
     size_bytes: int
@@ -40,7 +40,7 @@ class Segment:
     minutes: int
 
     def stimulus(self, applied: AppliedSettings) -> Stimulus:
-        """Make what it sends."""
+        """Return its stimulus."""
         return applied.stimulus(
             self.size_bytes,
             0.0,
@@ -86,12 +86,12 @@ def _segments(record: Record) -> dict[str, list[Step]]:
 
 
 def recovery_minutes(segments: dict[str, list[Step]], share: float = 1.0) -> int | None:
-    """Give the first minute of the third segment at or above a share of the first one's mean.
+    """Return the first minute of the third segment at or above a share of the first one's mean.
 
     Returns
     -------
     int or None
-        Counted from 1; ``None`` where it never comes back, or the segment is not measured.
+        Counted from 1; ``None`` if it never recovers, or the segment is not measured.
     """
     first, _, third = (segment.name for segment in SEGMENTS)
     if third not in segments:
@@ -108,7 +108,7 @@ def recovery_minutes(segments: dict[str, list[Step]], share: float = 1.0) -> int
 
 
 def transient_minutes(steps: Sequence[Step]) -> int:
-    """Give how many minutes pass before throughput stays near that of the last minute."""
+    """Return how many minutes pass before throughput stays near that of the last minute."""
     last = steps[-1].megabytes_per_second
     away = [
         minute

@@ -1,4 +1,4 @@
-"""What is said between a run and the workers that measure for it: a JSON object a line.
+"""The messages between a run and the workers that measure for it: one JSON object per line.
 
 ::
 

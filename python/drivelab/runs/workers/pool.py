@@ -52,7 +52,7 @@ from drivelab.workloads.workload import Workload, workload_json
 _AHEAD: Final = 3
 # Before a worker starts again, after each end in a row without an answer between.
 _PAUSES: Final = (0.0, 1.0, 5.0, 30.0)
-# So many ends of a worker that never said anything, as of a machine that is switched off.
+# Number of ends of a worker that never answered, as from a machine that is switched off.
 _ENDS_AT_FIRST: Final = 3
 # What was under way so often when a worker ended goes alone, and is not tried more often than this.
 _SUSPECT: Final = 2
@@ -93,7 +93,7 @@ class _Seat:
     was_open: bool = False
     #: Asked for and not answered, in order.
     held: dict[int, Workload] = field(default_factory=dict)
-    #: What it holds is alone on purpose.
+    #: Its work is deliberately alone.
     holds_suspect: bool = False
     ends: int = 0
     waits: int = 0
@@ -170,7 +170,7 @@ class WorkersExecutor(ClosedOnExit):
             yield from self._answers()
         finally:
             if self._unanswered:
-                # They would go on with what nobody wants.
+                # They would continue with work that nobody wants.
                 self.close()
 
     def open(self) -> None:
@@ -285,7 +285,7 @@ class WorkersExecutor(ClosedOnExit):
         return wait
 
     def _miss_signs(self) -> None:
-        """Count a wait in which nobody said anything."""
+        """Count a wait in which nobody answered."""
         for seat in self._seats:
             if seat.talk is None:
                 continue
@@ -317,15 +317,15 @@ class WorkersExecutor(ClosedOnExit):
 
     def _complain(self, seat: _Seat, error: DrivelabError) -> None:
         """Meet an error of a worker: raise what is so everywhere, and lose the worker else."""
-        told = type(error)(f"{seat.place.name}: {error}")
+        named = type(error)(f"{seat.place.name}: {error}")
         if self._lone is None:
             if isinstance(error, (UsageError, PanicError)):
                 # Of the drive or the workload.
                 raise error
         elif isinstance(error, PanicError) or seat.is_open or not seat.was_open:
-            raise told
+            raise named
         # A worker that was lost a moment ago may still have the drive, until it knows.
-        self._lose(seat, told if isinstance(told, RunError) else RunError(str(told)))
+        self._lose(seat, named if isinstance(named, RunError) else RunError(str(named)))
 
     def _understood(self, seat: _Seat, message: Message) -> Measurement | Failed | None:
         if HELLO in message:

@@ -169,7 +169,7 @@ class RayTalk:
         self.wait(time.monotonic() + _END_SECONDS)
 
     def _tell_all(self) -> None:
-        # What cannot be told is heard by the other thread.
+        # If it cannot be sent, the other thread notices.
         with contextlib.suppress(Exception):
             while True:
                 try:

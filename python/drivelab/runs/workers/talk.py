@@ -24,7 +24,7 @@ from drivelab.runs.workers.messages import (
 )
 from drivelab.runs.workers.place import Place
 
-# Of a shell that greets whoever logs in.
+# Lines of a shell that greets each login.
 _MOST_LINES_BEFORE: Final = 200
 _MOST_LINE_BYTES: Final = 1 << 28
 _LINES_KEPT: Final = 20
@@ -33,7 +33,7 @@ _END_SECONDS: Final = 5.0
 _OWN_WORDS: Final = "drivelab: "
 NOTE: Final = "note"
 
-#: What a worker said, or why it cannot be understood; ``None`` when it has ended.
+#: A worker's message, or why it cannot be understood; ``None`` when it has ended.
 Heard = Message | DrivelabError | None
 
 

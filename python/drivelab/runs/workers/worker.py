@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from drivelab.drives.real.fio.drive import FioDrive
     from drivelab.runs.workers.host_journal import HostJournal
 
-# Whoever asked is gone when it has given no sign for so long, whatever the connection says.
+# The asking side is gone if it gives no sign for this long, whatever the connection says.
 _SILENCE_SECONDS: Final = 120
 _PIECE_BYTES: Final = 1 << 16
 # In which a real drive is given back: fio ends at once, removing a large file may take a while.
@@ -102,7 +102,7 @@ class Worker:
 
     def _answer_all(self) -> None:
         try:
-            # What a shell said before may have left its line open.
+            # An earlier shell message may have left its line open.
             self._write(b"\n")
             self._tell({HELLO: this_version()})
             threading.Thread(target=self._give_signs, daemon=True).start()

@@ -221,7 +221,7 @@ def test_the_rounds_of_write_saturation_are_named_as_minutes(tmp_path: Path) -> 
     last = section["steady_after_minutes"]
     minutes = ", ".join(str(last - 31 * before) for before in (4, 3, 2, 1, 0))
     note = table_of(tmp_path / "run", "wsat-steady-state").note
-    assert note.endswith(f"and each is one: these are minutes {minutes} of writes.")
+    assert note.endswith(f"and each is one minute: these are minutes {minutes} of writes.")
 
 
 def test_write_saturation_that_was_cut_short_is_not_said_to_settle_never(tmp_path: Path) -> None:
