@@ -127,7 +127,7 @@ class Probed:
         if self.slows_after_bytes is None and self.fast_bytes is None:
             unknown.append("how much it takes before it slows down")
         missing = f" (unknown: {', '.join(unknown)})" if unknown else ""
-        return f"{'; '.join(told) or 'nothing clear'}{missing}"
+        return f"{'; '.join(found) or 'nothing clear'}{missing}"
 
     def _how_built(self) -> list[str]:
         if self.has_arm and self.read_seconds is not None and self.read_gain is not None:
@@ -147,19 +147,21 @@ class Probed:
         if self.merges is not None:
             found.append(f"small sequential writes are {'' if self.merges else 'not '}merged")
         if self.in_order_gain is not None and self.in_order_gain >= _CLEAR:
-            told.append(f"writes in order are {self.in_order_gain:.0f} times as fast as at random")
+            found.append(
+                f"sequential writes are {self.in_order_gain:.0f} times as fast as random ones"
+            )
         if self.buffer_bytes is not None:
-            told.append(f"a buffer takes about {_about(self.buffer_bytes)} of writes")
+            found.append(f"a buffer takes about {_about(self.buffer_bytes)} of writes")
         elif self.is_buffered:
-            told.append("writes are acknowledged from a buffer")
+            found.append("writes are acknowledged from a buffer")
         if self.slows_after_bytes is not None and self.slows_to_ratio is not None:
-            told.append(
+            found.append(
                 f"random writes slow down to {100 * self.slows_to_ratio:.0f} % of their speed "
                 f"after about {_about(self.slows_after_bytes)}"
             )
         elif self.fast_bytes is not None:
-            told.append(f"{_about(self.fast_bytes)} of random writes do not slow it down")
-        return told
+            found.append(f"{_about(self.fast_bytes)} of random writes do not slow it down")
+        return found
 
 
 def rates_of(measurements: Iterable[Measurement]) -> Rates:

@@ -235,6 +235,6 @@ def test_an_answer_below_zero_is_reported_if_no_value_was(tmp_path: Path, capsys
     assert answer["value"] < 0
     assert answer["below_zero"]
     assert "careful" in (said := printed_by(capsys, "predict", *asked))
-    assert "lost is below 0, and no row was: the answer is invalid" in said
+    assert "lost is below 0, and no measured row was: the answer is invalid" in said
     (near,) = answered(capsys, "predict", *asked[:2], "depth=1", *asked[3:])["targets"]
     assert not near["below_zero"]

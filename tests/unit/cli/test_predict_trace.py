@@ -168,7 +168,7 @@ def test_one_window_has_no_course(capsys) -> None:
     answer = asked(capsys, "predict", "run", "--trace", "mixed.spc", "--report", "one")
     assert answer["window_count"] == 1
     page = Path(answer["report"]).read_text()
-    assert "All of it lies in one window of" in page
+    assert "All requests are in one window of" in page
     assert (Path(answer["tables"]) / "windows.csv").is_file()
 
 

@@ -203,7 +203,7 @@ def test_command_prints_for_people(small, on, capsys) -> None:
     on(small)
     assert cli.main(["reproduce", "yoo2014"]) == 0
     text = capsys.readouterr().out
-    for part in ("Table 4", "Figure 11", "220.3", "4,201.7", "62 of 62 claims are true", "1.3 %"):
+    for part in ("Table 4", "Figure 11", "220.3", "4,201.7", "62 of 62 claims hold", "1.3 %"):
         assert part in text
 
 

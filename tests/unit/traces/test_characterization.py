@@ -148,7 +148,7 @@ def test_a_trace_of_no_request_is_refused(tmp_path: Path) -> None:
 
 def test_progress_is_shown(tmp_path: Path) -> None:
     shown: list[int] = []
-    characterize(RecordedFiles((str(spc_file(tmp_path)),)), told=shown.append)
+    characterize(RecordedFiles((str(spc_file(tmp_path)),)), progress=shown.append)
     assert shown == [600]
 
 

@@ -136,8 +136,8 @@ def test_devices_that_are_not_shown_are_summed(tmp_path: Path) -> None:
 
 def test_words(spc: Characterization, tmp_path: Path) -> None:
     assert summary(spc) == (
-        "600 requests in 102 s, 5.88 a second: 67 % reads of 4 KiB in the mean, 0.5 % random; "
-        "33 % writes of 2 KiB in the mean, 26 % random. Together they touch 1.6 MiB."
+        "600 requests in 102 s, 5.88 a second: 67 % reads of 4 KiB on average, 0.5 % random; "
+        "33 % writes of 2 KiB on average, 26 % random. Together they touch 1.6 MiB."
     )
     assert "exact" in accuracy(spc)
     assert list(caution_lines(spc)) == []

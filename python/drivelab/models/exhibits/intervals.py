@@ -43,7 +43,7 @@ def interval_exhibits(run: RunData) -> list[Table | Text]:
                 "to the prediction times it: with a factor of 1.5, a predicted 1.00 ms means "
                 "0.67 to 1.50 ms. The factor is larger where models were off nearby and where "
                 "they disagree. The table shows the median, and between which factors eight of "
-                f"ten workloads are. {promise_words(run)}{drawn}",
+                f"ten workloads lie. {promise_words(run)}{drawn}",
             )
         ),
         Table(

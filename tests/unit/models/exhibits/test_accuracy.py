@@ -53,8 +53,8 @@ def test_intervals_are_factors_around_the_prediction_and_what_they_held() -> Non
     assert [row[0] for row in rows] == ["Mean latency", "Bandwidth", "Throughput"]
     assert rows[0][3:5] == ("1.25 (1.12 to 1.56)", "90 %")
     assert held_words(made_run(40, reserved=20, check=10)) == (
-        "Of ten of them the 90 % interval held, on average, 9.0 for mean latency, 9.0 for "
-        "bandwidth and 9.0 for throughput."
+        "Of ten of them 9.0 for mean latency, 9.0 for bandwidth and 9.0 for throughput were "
+        "inside the 90 % interval, on average."
     )
     assert held_words(made_run(40, reserved=20)) == ""
     unchecked = interval_rows(made_run(40, reserved=20))
