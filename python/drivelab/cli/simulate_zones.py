@@ -14,7 +14,7 @@ REASONS: Final = {
     "refused_across_end": "wrote beyond the end of their zone",
     "refused_too_many_active": "would have made too many zones active",
     "refused_too_many_open": "would have opened too many zones",
-    "refused_transition": "opened or closed a zone in a state that does not allow it",
+    "refused_transition": "opened or closed a zone in a state that forbids it",
     "refused_invalid": "were neither writes of whole pages nor appends",
 }
 

@@ -4,10 +4,10 @@
 
     time of all cores in a record = sum over counts n_k (cycles_k / clock + memory_ns_k)
 
-Both coefficients are found by least squares in which none is below 0: cycles in pipelines, near
-caches and missed branches on one side, cycles that wait for memory, as time, on the other. Errors
-are relative to a record's time, and every workload weighs the same. The simulator charges these
-costs (`drivelab.firmware_model.costs`).
+Both coefficients are found by non-negative least squares: cycles in pipelines, near caches and
+missed branches on one side, and time that waits for memory on the other. Errors are relative to a
+record's time, and every workload has the same weight. The simulator charges these costs
+(`drivelab.firmware_model.costs`).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def fit_costs(profiles: Sequence[Profiled]) -> Costs:
 
 
 def left_out_costs(profiles: Sequence[Profiled]) -> LeftOut:
-    """Predict the work of each workload by costs that were fitted to the others.
+    """Predict the work of each workload with costs that were fitted to the others.
 
     Raises
     ------

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 #: Processors of boards, as `uname -m` calls them.
 PROCESSORS: Final = ("aarch64", "x86_64")
 _END_SECONDS: Final = 20
-# What is told before the first line is read: the folder, or why there is none.
+# What is reported before the first line is read: the folder, or why there is none.
 _SESSION: Final = """
 d=$(mktemp -d "${TMPDIR:-/tmp}/drivelab-firmware.XXXXXX") || exit 1
 p=
@@ -82,7 +82,7 @@ class BoardIdentity:
     key
         Tells it from others.
     model
-        As it calls itself; may be empty.
+        The board's own name; may be empty.
     """
 
     processor: str
@@ -98,7 +98,7 @@ def look_at(place: SshPlace) -> BoardIdentity:
     Raises
     ------
     UsageError
-        When it cannot be reached, or is none that the firmware is built for.
+        If it cannot be reached, or is none that the firmware is built for.
     """
     lines = asked(place, _LOOK).decode(errors="replace").splitlines()
     if len(lines) < 4 or not lines[2].strip().isdigit():
@@ -155,7 +155,7 @@ class BoardSession:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            # Ctrl-C reaches Drivelab alone, which then ends the session in order.
+            # Ctrl-C must reach only Drivelab, which then ends the session cleanly.
             start_new_session=True,
         )
         self.folder = ""
@@ -184,7 +184,7 @@ class BoardSession:
             asked(self.place, f"cat >{there}{mode}", given=file)
 
     def get(self, name: str) -> bytes:
-        """Return what a file in the folder holds."""
+        """Return the content of a file in the folder."""
         return asked(self.place, f"cat {shlex.quote(f'{self.folder}/{name}')}")
 
     def remove(self, *names: str) -> None:
@@ -193,7 +193,7 @@ class BoardSession:
         asked(self.place, f"rm -f {paths}")
 
     def run(self, words: Sequence[str]) -> tuple[int, str]:
-        """Run a program that lies in the folder; return its exit code and what it said.
+        """Run a program in the folder; return its exit code and its output.
 
         Raises
         ------

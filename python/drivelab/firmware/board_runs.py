@@ -139,11 +139,11 @@ def check_same_board(header: Mapping[str, Any], described: Mapping[str, Any] | N
     before = (header.get("plan") or {}).get("board")
     if before == described:
         return
-    told = [
+    names = [
         "an emulated target" if one is None else f"the board {one.get('name')} ({one.get('model')})"
         for one in (before, described)
     ]
     raise UsageError(
-        f"the run began with {told[0]}, and this is {told[1]}: resume with the first, or choose "
+        f"the run began with {names[0]}, and this is {names[1]}: resume with the first, or choose "
         "another --out"
     )

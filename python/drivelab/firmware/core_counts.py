@@ -40,9 +40,9 @@ class CoresAsked:
     drive
         Its name, ``sim:lee2021-znand``.
     workload
-        What it serves.
+        The workload that it serves.
     cores, clocks_mhz
-        What is tried: each with each.
+        The values to try, each with each.
     time
         Where costs come from: ``learned:page-map``. The preset's own where it is ``None`` and the
         preset has counted ones, else `USUAL_TIME`.
@@ -71,7 +71,7 @@ class CoresTried:
     throughput_iops
         Requests a second.
     mean_latency_ns
-        Of all requests.
+        Mean latency of all requests.
     firmware_ns
         Part of it that they waited for cores and their work.
     busy_ratio
@@ -93,7 +93,7 @@ class CoresFound:
     Attributes
     ----------
     asked
-        What was asked.
+        The values to try.
     time
         Where costs came from.
     free

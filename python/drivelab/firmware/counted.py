@@ -1,4 +1,4 @@
-"""What a list of requests holds, counted exactly, in the units of table 4."""
+"""The contents of a list of requests, counted exactly, in the units of table 4."""
 
 from __future__ import annotations
 

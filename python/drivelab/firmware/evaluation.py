@@ -1,4 +1,4 @@
-"""Every way to predict a profile's times, side by side, each workload unseen."""
+"""Compare every way to predict a profile's times, each on unseen workloads."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Evaluation:
     Attributes
     ----------
     inputs
-        What models were given (`drivelab.firmware.profiled.INPUTS`).
+        Inputs of the models (`drivelab.firmware.profiled.INPUTS`).
     by_model
         By the model's name, the best first.
     cautions
@@ -91,11 +91,11 @@ def evaluate(
     Parameters
     ----------
     profiles
-        Of three workloads or more.
+        Profiles of three workloads or more.
     models
         ``static``, ``ratio``, ``linear``, ``network``, ``boosted``, ``kriging``.
     inputs
-        What they are given.
+        Inputs of the models.
     seed
         Key of all random numbers.
     dies
@@ -103,7 +103,7 @@ def evaluate(
     search
         How the network's shape is searched, and where that is kept.
     cautions
-        What is to be said of the profile, first.
+        Notes about the profile, which come first.
 
     Raises
     ------
@@ -112,29 +112,29 @@ def evaluate(
     """
     _check_asked(models, inputs)
     found: dict[str, LeftOut] = {}
-    told = list(cautions)
+    notes = list(cautions)
     for name in models:
         try:
             found[name] = _left_out(name, profiles, inputs, seed, search or NetworkSearch())
         except RunError as error:
             if name != STATIC or len(models) == 1:
                 raise
-            told.append(f"static is left out: {error}")
+            notes.append(f"static is left out: {error}")
     if all(each.p99_ratio is None for each in found.values()):
-        told.append(
+        notes.append(
             f"no workload has {RECORDS_FOR_P99} records, so the 99th percentile across records is "
             "left out"
         )
     by_model = dict(sorted(found.items(), key=lambda one: one[1].ratio))
-    return Evaluation(inputs, by_model, tuple(told), _flash_ns(profiles, dies))
+    return Evaluation(inputs, by_model, tuple(notes), _flash_ns(profiles, dies))
 
 
 def _check_asked(models: Sequence[str], inputs: str) -> None:
     known = (*USUAL, NETWORK)
     for name in models:
         if name not in known:
-            told = f"{meant(name, known)}models: {', '.join(known)}"
-            raise UsageError(f"there is no model {name}; {told}")
+            known_models = f"{meant(name, known)}models: {', '.join(known)}"
+            raise UsageError(f"there is no model {name}; {known_models}")
     if inputs not in INPUTS:
         raise UsageError(f"there are no inputs {inputs}; inputs: {', '.join(INPUTS)}")
 

@@ -1,4 +1,4 @@
-"""A profile of firmware as a kind of run: when it is the same, how far it is, what it exports."""
+"""Profiles of firmware as a kind of run: when they are the same, their state, their export."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def observed_of(entry: Mapping[str, Any]) -> Observed:
 
 
 def stored_records(store: RunStore) -> list[Observed]:
-    """Return the workloads that a run holds, in order.
+    """Return the workloads in a run, in order.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def stored_records(store: RunStore) -> list[Observed]:
 
 
 def stored_profile(store: RunStore) -> list[Profiled]:
-    """Return the workloads that a run holds, each with times of a target.
+    """Return the workloads in a run, each with times of a target.
 
     Raises
     ------
@@ -84,13 +84,13 @@ def incomplete(store: RunStore, found: Sequence[Observed]) -> list[str]:
     found
         What it holds.
     """
-    told = []
+    cautions = []
     asked = [str(each["label"]) for each in _asked_workloads(store)]
     missing = [label for label in asked if label not in {each.label for each in found}]
     if missing:
         starts = store.starts()
         command = starts[-1].get("command") if starts else None
-        told.append(
+        cautions.append(
             f"the profile is incomplete: {len(found)} of {len(asked)} workloads exist, without "
             f"{', '.join(missing)}; `{command or 'drivelab firmware profile'}` resumes it"
         )
@@ -98,13 +98,13 @@ def incomplete(store: RunStore, found: Sequence[Observed]) -> list[str]:
     requests = (plan.get("requests") or {}).get("requests")
     if requests is not None:
         wanted = requests // (plan.get("firmware") or {}).get("record_requests", RECORD_REQUESTS)
-        told += [
+        cautions += [
             f"{each.label} has {len(each):,} of {wanted:,} records that were asked for: it ends "
             "there; profile a longer one, or ask for fewer (--records)"
             for each in found
             if len(each) < wanted
         ]
-    return told
+    return cautions
 
 
 def firmware_run(path: Path) -> RunStore:

@@ -65,9 +65,9 @@ class NetworkShape:
     layers
         Hidden layers.
     neurons
-        Of each layer.
+        Number of neurons in each layer.
     learning_rate
-        Of Adam, at the beginning.
+        Step size of Adam at the beginning.
     """
 
     layers: int

@@ -1,7 +1,7 @@
 """How far predictions are off for a workload that a model has never seen.
 
-Of each workload the records are predicted by a model of all the others (Lee et al. 2021, section
-3). Two errors are told of a workload, as in section 4.2::
+A model of all other workloads predicts each workload's records (Lee et al. 2021, section 3). Two
+errors are computed for a workload, as in section 4.2::
 
     mean     |mean predicted - mean measured| / mean measured
     p99      the same of the 99th percentile across its records, where there are enough of them
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-#: Fewest records whose 99th percentile is told.
+#: Fewest records for a 99th percentile.
 RECORDS_FOR_P99: Final = 500
-#: By percent the fewest records whose percentile is told.
+#: Fewest records for a percentile, by percent.
 RECORDS_FOR: Final = {50.0: 1, 99.0: RECORDS_FOR_P99, 99.9: 5000}
 _FEWEST_WORKLOADS: Final = 3
 
@@ -93,7 +93,7 @@ class WorkloadError:
         return abs(self.predicted_ns - self.measured_ns) * self.records
 
     def ratio_with(self, more_ns: float) -> float:
-        """How far the mean is off where a record takes so much more that is known."""
+        """Return how far the mean is off if a record takes a known amount longer."""
         return abs(self.predicted_ns - self.measured_ns) / (self.measured_ns + more_ns)
 
 
@@ -106,7 +106,7 @@ class LeftOut:
     errors
         One a workload, in the order of the data.
     shapes
-        By workload the shape that was chosen without it, where one was.
+        The shape that was chosen without a workload, by workload, if there was a choice.
     """
 
     errors: tuple[WorkloadError, ...]
@@ -124,13 +124,13 @@ class LeftOut:
 
     @property
     def p99_ratio(self) -> float | None:
-        """The same of the 99th percentile; ``None`` where no workload has enough records."""
+        """Return the same for the 99th percentile; ``None`` if no workload has enough records."""
         return self.percentile_ratio(99.0)
 
     def percentile_ratio(self, percent: float) -> float | None:
         """Return how far a percentile is off, mean over the workloads with enough records."""
-        told = [each.percentile_ratio(percent) for each in self.errors]
-        known = [ratio for ratio in told if ratio is not None]
+        ratios = [each.percentile_ratio(percent) for each in self.errors]
+        known = [ratio for ratio in ratios if ratio is not None]
         return float(np.mean(known)) if known else None
 
     @property
@@ -159,9 +159,10 @@ def leave_one_out(
     data
         Records of three workloads or more.
     learner
-        What learns. A network, whose shape is searched too, is `drivelab.firmware.network_search`.
+        The learner. For a network, whose shape is searched too, see
+        `drivelab.firmware.network_search`.
     inputs
-        What it is given (`drivelab.firmware.profiled.INPUTS`).
+        Its inputs (`drivelab.firmware.profiled.INPUTS`).
     seed
         Key of all random numbers.
 

@@ -1,10 +1,10 @@
-"""The fifteen workloads of Lee et al. 2021, table 4: what they publish, and what stands for them.
+"""The fifteen workloads of Lee et al. 2021, table 4: published values, and our replacements.
 
-Their traces are not public. Each is a scenario of the package here (``scenarios/lee2021-*.toml``),
-whose sources say what is the paper's and what is assumed.
+Their traces are not public. Each workload is replaced by a scenario of the package
+(``scenarios/lee2021-*.toml``), whose sources separate the paper's values from assumed ones.
 
-The caption calls the footprint the size of the logical address space range accessed. The numbers
-say that different bytes are counted: see `docs/firmware-workloads.md`.
+The caption calls the footprint the size of the accessed logical address range. The numbers show
+that different bytes are counted: see `docs/firmware-workloads.md`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PublishedWorkload:
     title
         Its name.
     scenario
-        The scenario of the package that stands for it.
+        The scenario of the package that replaces it.
     records
         Records of 1000 requests.
     write_percent, read_percent
@@ -67,7 +67,7 @@ class PublishedWorkload:
     read_volume_gib: float
 
     def workload(self) -> Scenario:
-        """Return what stands for it."""
+        """Return the workload that replaces it."""
         return read_scenario(self.scenario)
 
     def values(self) -> tuple[float, ...]:
@@ -156,7 +156,7 @@ def largest_difference(published: PublishedWorkload, counted: CountedRequests) -
 
 
 def beside_table4(counted: Iterable[tuple[PublishedWorkload, CountedRequests]]) -> Table:
-    """Lay workloads beside the paper's: two cells of each column of table 4."""
+    """Compare workloads with the paper's: two cells per column of table 4."""
     columns = ("label", "scenario", *(f"{name}, {of}" for name in _COLUMNS for of in _BESIDE))
     rows: list[tuple[Cell, ...]] = []
     for published, found in counted:

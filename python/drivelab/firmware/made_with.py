@@ -30,7 +30,7 @@ _START: Final = "start"
 
 
 def made_with(programs: Mapping[str, Path]) -> dict[str, str]:
-    """Return the checksums of programs, and of what they begin with, as a plan holds them.
+    """Return the checksums of programs, and of their initial state, as a plan contains them.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def made_with(programs: Mapping[str, Path]) -> dict[str, str]:
 
 
 def refuse_other_programs(path: Path | None, wanted: Mapping[str, Any]) -> None:
-    """Refuse that a run goes on which was made with other programs.
+    """Refuse to resume a run that was made with other programs.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-#: Of each round: how many shapes of each workload take part, and steps of a fit.
+#: For each round: how many shapes of each workload take part, and steps of a fit.
 ROUNDS: Final = ((len(NETWORK_SHAPES), 300), (12, 1000), (4, 3000))
 #: Parts into which workloads are dealt for a round.
 _PARTS: Final = 3
@@ -65,7 +65,7 @@ class NetworkSearch:
     rounds
         As `ROUNDS`.
     shapes
-        Those that are searched.
+        The shapes to search.
     """
 
     path: Path | None = None
@@ -76,21 +76,21 @@ class NetworkSearch:
     shapes: tuple[NetworkShape, ...] = NETWORK_SHAPES
 
     def left_out(self, data: Dataset, inputs: str, seed: int) -> LeftOut:
-        """Predict each workload by a network whose shape was chosen without it.
+        """Predict each workload with a network whose shape was chosen without it.
 
         Parameters
         ----------
         data
             Records of three workloads or more.
         inputs
-            What networks are given (`drivelab.firmware.profiled.INPUTS`).
+            Inputs of the networks (`drivelab.firmware.profiled.INPUTS`).
         seed
             Key of all random numbers.
 
         Raises
         ------
         UsageError
-            With too few workloads, or when the folder holds another search.
+            If there are too few workloads, or the folder contains another search.
         """
         check_workloads(len(data.workloads))
         origin = this_start(self.command)
@@ -125,7 +125,7 @@ class _Fit:
 
     @property
     def weight(self) -> float:
-        """How long it takes beside others: about as many products as its layers have."""
+        """Return its relative duration: the number of products of its layers."""
         return self.steps * (20_000 + self.shape.layers * self.shape.neurons**2)
 
     @property
@@ -230,7 +230,7 @@ def _race(asked: NetworkSearch, bench: _Bench, count: int) -> list[NetworkShape]
     for (keep, steps), parts in zip(asked.rounds, all_parts, strict=True):
         going = [of[:keep] for of in going]
         if steps != before:
-            # How a short fit does is no score beside that of a full one.
+            # The score of a short fit cannot be compared with that of a full one.
             scores, before = [{} for _ in range(count)], steps
         fits = [
             _Fit(shape, part, steps)
@@ -238,7 +238,7 @@ def _race(asked: NetworkSearch, bench: _Bench, count: int) -> list[NetworkShape]
             for shape in asked.shapes
             if any(shape in going[place] for place in part)
         ]
-        # Few workloads are dealt alike in each round: the same fit would say the same again.
+        # A few workloads would be dealt the same way in each round, with the same result.
         fits = [fit for fit in fits if fit not in done]
         done |= set(fits)
         for fit, predicted in zip(fits, bench.carry_out(fits), strict=True):

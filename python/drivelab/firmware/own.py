@@ -1,4 +1,4 @@
-"""A firmware of one's own as programs that a profile runs: compiled and linked for two processors.
+"""The user's own firmware as programs that a profile runs: compiled and linked for two processors.
 
 ::
 
@@ -47,16 +47,16 @@ _UNDEFINED: Final = "undefined reference to `"
 
 @dataclass(frozen=True)
 class OwnFirmware:
-    """A firmware of one's own.
+    """The user's own firmware.
 
     Attributes
     ----------
     name
         Its source's, without the end.
     source_sha256
-        Of its source and what that includes: a run goes on with the same firmware alone.
+        Checksum of its source and of what that includes: a run resumes only with the same firmware.
     folder
-        Where its programs lie.
+        Folder of its programs.
     """
 
     name: str
@@ -109,7 +109,7 @@ def firmware_name(path: Path) -> str:
 
 @contextmanager
 def own_programs(path: Path | None) -> Iterator[OwnFirmware | None]:
-    """Give the firmware `path`, built for as long as it is used; ``None`` where there is none.
+    """Yield the firmware `path`, built for as long as it is used; ``None`` without a path.
 
     Raises
     ------
@@ -134,10 +134,10 @@ def build_own(source: Path, folder: Path, programs: Path = FOLDER) -> OwnFirmwar
     check_own(source)
     for processor in PROCESSORS:
         _build(source, processor, folder, programs)
-    told = OwnFirmware(source.stem, _sha256(_sources(source, folder, programs)), folder)
-    text = json.dumps({"name": told.name, "source_sha256": told.source_sha256}, indent=2)
+    built = OwnFirmware(source.stem, _sha256(_sources(source, folder, programs)), folder)
+    text = json.dumps({"name": built.name, "source_sha256": built.source_sha256}, indent=2)
     (folder / _TOLD).write_text(text + "\n", encoding="utf-8")
-    return told
+    return built
 
 
 def library_of(source: Path, folder: Path, programs: Path = FOLDER) -> tuple[Path, str]:
@@ -163,7 +163,7 @@ def library_of(source: Path, folder: Path, programs: Path = FOLDER) -> tuple[Pat
 
 
 def build_whole(source: Path, folder: Path) -> OwnFirmware:
-    """Build a firmware into a folder of its own, which keeps what it holds until all is built.
+    """Build a firmware into a folder, whose old content stays until all is built.
 
     Raises
     ------
@@ -243,7 +243,7 @@ def _rust_command(source: Path, processor: str, out: Path) -> list[str]:
 
 
 def _run(source: Path, processor: str, command: Sequence[str]) -> None:
-    """Compile or link; what went wrong is told by the first line that says so."""
+    """Compile or link; an error shows the first line that gives the reason."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False
@@ -276,12 +276,12 @@ def _told(folder: Path) -> OwnFirmware:
     )
     try:
         values = parse_json((folder / _TOLD).read_text(encoding="utf-8"))
-        told = OwnFirmware(str(values["name"]), str(values["source_sha256"]), folder)
+        built = OwnFirmware(str(values["name"]), str(values["source_sha256"]), folder)
     except (OSError, UnicodeDecodeError, UnreadableJsonError, KeyError, TypeError) as error:
         raise refused from error
     if not all((folder / f"drivelab-firmware-{each}").is_file() for each in PROCESSORS):
         raise refused
-    return told
+    return built
 
 
 def _sources(source: Path, folder: Path, programs: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""A firmware of one's own as a library that the simulator runs, built from its source."""
+"""The user's own firmware as a library that the simulator runs, built from its source."""
 
 from __future__ import annotations
 

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# A workload of which more records lie outside is told.
+# A workload with a larger share of records outside is reported.
 _MOST_OUTSIDE: Final = 0.05
-#: What decides what firmware does, and how a profile is told it.
+#: What decides the firmware's behaviour, and the name of it in a profile.
 _TOLD_BY: Final = {
     "name": "profile the firmware of the model",
     "mapping": "profile the firmware of the model",
@@ -91,11 +91,11 @@ class Prediction:
     Attributes
     ----------
     model
-        What predicts.
+        The model that predicts.
     workloads
         In order.
     cautions
-        What limits it.
+        What limits the prediction.
     """
 
     model: FirmwareModel
@@ -156,7 +156,7 @@ def predict(model: FirmwareModel, file: str, observed: Sequence[Observed]) -> Pr
 
 
 def _error(model: FirmwareModel, observed: Observed, times: Array) -> WorkloadError | None:
-    """Compare with the target where it was watched, and is the model's."""
+    """Compare with the target, if it was watched and is the model's."""
     if not isinstance(observed, Profiled):
         return None
     if observed.target.parameters != dict(model.target.parameters):

@@ -1,4 +1,4 @@
-"""Profiling firmware: each workload once on the host and once on the target, record by record.
+"""Profile firmware: each workload once on the host and once on the target, record by record.
 
 ::
 
@@ -6,9 +6,9 @@
                 snapshot ─────────┼─> firmware on the target  ─> times, counts
                                   └─  counts of both must agree
 
-A profile is a run whose steps are workloads: each is kept when it is done, and a profile that was
-stopped goes on with the next. Every workload begins from the same snapshot of a full drive. Where a
-model predicts the target, the host is run alone.
+A profile is a run whose steps are workloads: each is saved when it is done, and a stopped profile
+resumes with the next. Every workload begins from the same snapshot of a full drive. If a model
+predicts the target, only the host is run.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class FirmwareSettings:
     depth
         Requests outstanding.
     seed
-        Of the snapshot, and of the order in which workers take turns.
+        Seed of the snapshot, and of the order in which workers take turns.
     record_requests
         Requests of a record. With one of them, and one outstanding, a record is a request.
     """
@@ -74,7 +74,7 @@ class FirmwareSettings:
     record_requests: int = RECORD_REQUESTS
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a header holds; the usual length of records is not told."""
+        """Return the content of a header; the default length of records is left out."""
         values = asdict(self)
         if self.record_requests == RECORD_REQUESTS:
             del values["record_requests"]
@@ -88,7 +88,7 @@ class FirmwareSettings:
 
     @property
     def capacity_bytes(self) -> int:
-        """What the host sees: four fifths of each plane's pages of 16 KiB."""
+        """Return the capacity that the host sees: four fifths of each plane's pages of 16 KiB."""
         *_, blocks, pages = map(int, self.geometry.split("x"))
         return self.dies * (blocks * pages * 4 // 5) * _PAGE_BYTES
 
@@ -170,14 +170,14 @@ def observe_firmware(
     command: str | None = None,
     progress: bool = True,
 ) -> list[Observed]:
-    """Run workloads that `path` does not hold yet; return all, in order.
+    """Run the workloads that `path` lacks; return all, in order.
 
     Parameters
     ----------
     workloads
         By label.
     bench
-        What is run, and how.
+        What to run, and how.
     path
         The run's folder; ``None`` keeps nothing.
     command
@@ -188,7 +188,7 @@ def observe_firmware(
     Raises
     ------
     UsageError
-        When `path` holds something else.
+        If `path` contains something else.
     RunError
         When a program fails, or host and target counted differently.
     """
@@ -271,14 +271,14 @@ def observe(label: str, workload: Workload, bench: Bench, folder: Path) -> Obser
     label, workload
         Which.
     bench
-        What is run, and how.
+        What to run, and how.
     folder
         For files that only this takes; it keeps the snapshot for the next workload.
 
     Raises
     ------
     UsageError
-        When it has too few requests, or they do not lie on the drive.
+        If it has too few requests, or they are not within the drive.
     RunError
         When a program fails, or host and target counted differently.
     """

@@ -65,8 +65,8 @@ class Observed:
     def __post_init__(self) -> None:
         lengths = self._lengths()
         if len(set(lengths.values())) > 1:
-            told = ", ".join(f"{who} {count:,}" for who, count in lengths.items())
-            raise RunError(f"records of {self.label} differ in number: {told}; profile it again")
+            counts = ", ".join(f"{who} {count:,}" for who, count in lengths.items())
+            raise RunError(f"records of {self.label} differ in number: {counts}; profile it again")
 
     def __len__(self) -> int:
         return len(self.counted)

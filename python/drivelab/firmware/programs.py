@@ -50,7 +50,7 @@ class Observer:
     plugin
         Its plugin, which asks the model of the processor.
     cpu
-        What the emulator is told of the processor.
+        The emulator's parameters of the processor.
     """
 
     name: str
@@ -147,7 +147,7 @@ def check_geometry(native: Path, geometry: str, *, is_own: bool = False) -> None
 
 
 def check_ran(command: Sequence[str], exit_code: int, text: str) -> None:
-    """Raise what a program said when it failed.
+    """Raise the error that a failed program printed.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The records that firmware and its observers write: a row of numbers for every 1000 requests.
+"""The records that firmware and its observers write: one row of numbers per 1000 requests.
 
 ::
 
@@ -59,7 +59,7 @@ class RecordLog:
     Attributes
     ----------
     columns
-        What each number is.
+        Meaning of each number.
     values
         A row a record, shape (records, columns).
     parameters
@@ -135,7 +135,7 @@ def read_counted(path: Path) -> RecordLog:
     Raises
     ------
     RunError
-        When there are none, or lines are not alike.
+        If there are none, or lines differ in form.
     """
     return _counted(path, _lines(path))
 

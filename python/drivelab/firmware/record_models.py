@@ -1,4 +1,4 @@
-"""What predicts a record's time, as plain numbers that are kept and read again.
+"""Models that predict a record's time, as plain numbers that are saved and read again.
 
 A line and a Gaussian process need a few numbers and no library::
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: What it is given: events, as in Lee et al. 2021.
 INPUT_KIND: Final = "events"
-# Beyond the ends of what was learned from by more than so much of them, an input is outside.
+# An input is outside if it is beyond the learned range by more than this share of the range.
 _MARGIN: Final = 0.1
 
 
@@ -35,7 +35,7 @@ class RecordPredictor:
     Attributes
     ----------
     model
-        What predicts.
+        The model that predicts.
     low, high
         Least and most of each input that was learned from, shape (inputs,).
     host
@@ -88,7 +88,7 @@ class RecordPredictor:
 
 
 def read_record_predictor(values: Mapping[str, Any], file: str) -> RecordPredictor:
-    """Read what a model's file holds under ``record_model``.
+    """Read the ``record_model`` of a model's file.
 
     Raises
     ------

@@ -55,7 +55,7 @@ class RequestPlan:
     Attributes
     ----------
     seed
-        What random numbers are keyed by.
+        Key of the random numbers.
     shorter
         One part of so many: the first requests, in whole records where there are as many. Mix,
         sizes, order and ranges stay. Volume falls by as much, different bytes by as much or less.
@@ -118,7 +118,7 @@ def request_chunks(
         Any whose order needs no drive: one stream, streams with shares, streams with times, a
         trace. Flushes are left out: they have no place.
     plan
-        Which of them; all of them unless given.
+        The requests to list; default: all.
     chunk
         Requests of an array, the last may be shorter.
 
@@ -167,7 +167,7 @@ def write_requests(path: Path, chunks: Iterator[NDArray[np.void]]) -> int:
 
 
 def _own_count(workload: Workload, streams: list[Stream]) -> int | None:
-    """Give how many a workload says; ``None`` for lists, which end by themselves."""
+    """Return a workload's number of requests; ``None`` for lists, which end themselves."""
     if isinstance(workload, Scenario):
         warmup, _, requests, *_ = workload.window
         if requests is not None:

@@ -1,4 +1,4 @@
-"""Programs that are run side by side, and end with the caller's interest."""
+"""Programs that run at the same time, and end when the caller needs them no more."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _started(
 
 
 def check_contract(label: str, name: str, command: Sequence[str], folder: Path) -> None:
-    """Run a firmware of one's own on this machine, each of its operations checked."""
+    """Run the user's own firmware on this machine, with a check of each of its operations."""
     with _started(command, folder) as (process, said):
         while process.poll() is None:
             time.sleep(_LOOK_SECONDS)

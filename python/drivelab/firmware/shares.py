@@ -1,8 +1,8 @@
-"""How much of an operation is firmware, with flash of two kinds (Lee et al. 2021, figure 1).
+"""The firmware's share of an operation, with flash of two kinds (Lee et al. 2021, figure 1).
 
-Time of a request is that of the firmware on the target and that of the flash, one after the other,
-as the paper adds them. Flash operations are spread evenly over all dies: all of them, or those
-alone that host requests need. Erases and transfers are left out, as there.
+The time of a request is the firmware's time on the target plus that of the flash, as in the paper.
+Flash operations are spread evenly over all dies: all of them, or only those that host requests
+need. Erases and transfers are left out, as in the paper.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FlashTimes:
-    """Of a page of 16 KiB (Lee et al. 2021, figure 1)."""
+    """Times for a page of 16 KiB (Lee et al. 2021, figure 1)."""
 
     name: str
     read_ns: float
@@ -70,7 +70,7 @@ def flash_times(
     flash, dies
         What carries them out.
     with_collection
-        Those that move valid pages too.
+        Whether to count those that move valid pages, too.
     """
     moved = 0.0 if with_collection else counted.column("pages_moved")
     reads = counted.column("flash_reads") - moved

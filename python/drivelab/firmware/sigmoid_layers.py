@@ -47,7 +47,7 @@ class SigmoidLayers:
     Parameters
     ----------
     widths
-        Inputs, neurons of each hidden layer.
+        Number of inputs, and of neurons in each hidden layer.
     seed
         Key of its beginning and of the order of records.
     """
@@ -66,7 +66,7 @@ class SigmoidLayers:
             layer.offsets[...] = self._random.uniform(-bound, bound, after)
 
     def fit(self, inputs: Array, wanted: Array, rate: float, batch: int, steps: int) -> None:
-        """Go down so many steps, of a batch of records each.
+        """Descend this many steps, with a batch of records each.
 
         Parameters
         ----------

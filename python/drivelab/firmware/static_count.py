@@ -1,15 +1,15 @@
-"""The baseline: a time from counts alone, as simulators that model firmware statically give one.
+"""The baseline: a time from counts alone, as in simulators with a static firmware model.
 
 ::
 
     time = (pages read x instructions of a read + pages written x instructions of a write) / clock
            + payload / memory's rate + map entries x latency of memory
 
-Instructions are counted once, on records during which nothing was collected; where there are none
-of reads and of writes, on all records, and those that go with moved pages are left out. Every
-instruction takes one cycle of one core. Of memory only payload and the map are counted. Left out,
-as there: what depends on how the firmware runs (caches, branches, waiting, work side by side) and
-work in the background (Lee et al. 2021, section 4.2, of Amber).
+Instructions are counted once, on records without collection. If there are none with reads and with
+writes, all records are used, and instructions for moved pages are left out. Every instruction takes
+one cycle of one core. Only payload and map accesses count as memory. As in the baseline of the
+paper, this leaves out what depends on how the firmware runs (caches, branches, waiting, parallel
+work) and background work (Lee et al. 2021, section 4.2, of Amber).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class StaticCount:
         Raises
         ------
         RunError
-            Where records do not tell reads, writes and collection apart.
+            If records do not separate reads, writes and collection.
         """
         if any(each.board is not None for each in profiles):
             raise RunError("a board reports no instructions; profile the emulated target for it")

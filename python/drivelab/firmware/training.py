@@ -64,12 +64,12 @@ def trained_firmware(header: Mapping[str, Any]) -> TrainedFirmware:
 def train(
     profiles: Sequence[Profiled], firmware: TrainedFirmware, *, seed: int = 0
 ) -> FirmwareModel:
-    """Train all that a model holds, and say how far each part is off for unseen workloads.
+    """Train all parts of a model, and compute how far each is off for unseen workloads.
 
     Parameters
     ----------
     profiles
-        Of three workloads or more.
+        Profiles of three workloads or more.
     firmware
         Whose.
     seed
@@ -80,7 +80,7 @@ def train(
     UsageError
         With too few workloads.
     RunError
-        Where instructions of reads and writes cannot be told apart, or a cost is no drive's.
+        If instructions of reads and writes cannot be separated, or a cost is impossible.
     """
     check_workloads(len(profiles))
     if any(each.board is not None for each in profiles):

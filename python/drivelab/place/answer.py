@@ -1,4 +1,4 @@
-"""A placement as programs read it: what ``place --json`` prints and ``result.json`` holds."""
+"""A placement for programs: what ``place --json`` prints and ``result.json`` contains."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def answer_of(placement: Placement, name: str, seed: int, seconds: float) -> dic
     for row in tables.workload_table(placement).records():
         bounds = broken.get(str(row["workload"]), {})
         flags = {key: bool(row[key]) for key in ("keeps_up", "holds")}
-        told = [
+        limits = [
             {"bound": bound, "asked": asked, "found": found}
             for bound, (asked, found) in bounds.items()
         ]
-        workloads.append({**row, **flags, "broken": told})
+        workloads.append({**row, **flags, "broken": limits})
     return {
         "kind": "placement",
         "layout": LAYOUT,

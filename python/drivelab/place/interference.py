@@ -1,11 +1,11 @@
-"""What workloads do to each other on a drive, and what that says of any group of them.
+"""What workloads do to each other on a drive, and what that predicts for any group of them.
 
-Measured are each workload alone and every two side by side. A group is predicted from these: the
-mean latency of a workload grows by the factors by which each neighbour makes it grow, so queues
-grow faster than in proportion; its 99 % latency by what each neighbour adds, as stragglers of one
-neighbour and of another seldom meet in one request; and what waits for the drive keeps the share of
-its rate that each neighbour leaves. Groups of one and of two are as they were measured.
-docs/place.md says how far that is off.
+Each workload is measured alone, and every two together. A group is predicted from these. The mean
+latency of a workload grows by the product of its neighbours' factors, so queues grow faster than in
+proportion. Its 99 % latency grows by the sum of what neighbours add, because stragglers of two
+neighbours seldom meet in one request. A workload that waits for the drive keeps the product of the
+shares of its rate that neighbours leave. Groups of one and of two are as measured. docs/place.md
+gives the errors.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 class Behaviour:
     """What the workloads of a plan do on one kind of drive, by their places in the plan.
 
-    How a drive behaves depends on what it has been written with. Workloads that write in order find
-    a drive clean as long as none beside them writes at random. So a kind of drive has a behaviour
-    for each kind of writing of the plan, and the one for writes in order holds no others.
+    A drive's behaviour depends on what was written to it. Workloads that write sequentially find a
+    clean drive as long as no neighbour writes at random. So a kind of drive has a behaviour for
+    each kind of writing of the plan, and the one for sequential writes contains no other workloads.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Behaviour:
     after: WritePattern | None = None
 
     def can_share(self, one: int, other: int) -> bool:
-        """Tell whether two workloads may lie on one drive, whatever their bounds say."""
+        """Return whether two workloads may be on one drive, whatever their limits are."""
         return (one, other) in self.beside
 
     def growth(self, at: int, other: int) -> float:

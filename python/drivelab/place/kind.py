@@ -1,4 +1,4 @@
-"""One drive of a pool as a kind of run: what was tried on it, by itself and side by side."""
+"""One drive of a pool as a kind of run: what was tried on it, alone and together."""
 
 from __future__ import annotations
 

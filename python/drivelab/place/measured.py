@@ -1,7 +1,7 @@
-"""Trying groups of workloads on a drive of the pool; what was tried is kept, and not tried again.
+"""Try groups of workloads on a drive of the pool; results are saved and never measured again.
 
-A group is measured under random numbers that are keyed by what it is. So a plan that changes its
-bounds, its prices or one of its workloads finds all other groups as they were.
+A group is measured with random numbers that are keyed by its content. So a plan with changed
+limits, prices or one changed workload finds all other groups unchanged.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Group:
     Attributes
     ----------
     places
-        In the plan, in order.
+        Workloads of the plan, in order.
     copies
         Of each of them.
     after
-        A kind of writing that came before, where it leaves more behind than their own.
+        A kind of writing that came before, if it leaves more behind than their own.
     """
 
     places: tuple[int, ...]
@@ -78,11 +78,11 @@ class Bench(ClosedOnExit):
     path
         The run's folder; ``None`` keeps nothing.
     command
-        The command line that goes on with it.
+        The command line that resumes it.
     progress
         Whether it is shown.
     word
-        How an option is written where it was asked for.
+        Returns an option's spelling in the caller's interface.
     """
 
     def __init__(

@@ -6,12 +6,12 @@
     y[i]    = 1     drive i is used                    capacity, price, watts, utilisation
     l[w]            mean latency of w                  at least its tangents, see below
 
-A bound on a mean latency is linear in logarithms: ``log L(w, i) + sum of log growth(w, v) x[v, i]
-<= log bound``, where ``x[w, i] = 1``. One on a 99 % latency is linear as it is, one on a rate in
-logarithms. The mean latency itself grows as an exponential of such a sum, which is convex: where it
-is to be least, tangents stand below it, and HiGHS pushes it down on them.
+A limit on a mean latency is linear in logarithms: ``log L(w, i) + sum of log growth(w, v) x[v, i]
+<= log limit``, where ``x[w, i] = 1``. A limit on a 99 % latency is linear directly, one on a rate
+in logarithms. The mean latency itself is the exponential of such a sum, which is convex. If it is
+to be minimised, tangents bound it from below, and HiGHS pushes it down onto them.
 
-Drives of one kind are alike, so they are numbered by the first workload that each holds.
+Drives of one kind are interchangeable, so they are numbered by their first workload.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from drivelab.place.interference import Behaviour
     from drivelab.place.plan import PlacementPlan
 
-#: Between tangents, in logarithms of the latency: 0.5 % below it at most.
+#: Distance of tangents, in logarithms of the latency: they are at most 0.5 % below it.
 _TANGENT_STEP: Final = 0.2
 _LONGEST_GROWTH: Final = math.log(1000.0)
 
@@ -40,11 +40,11 @@ class Model:
     Parameters
     ----------
     plan
-        What is asked.
+        The plan to place.
     behaviours
-        Of the kinds of drives, in the order of the plan.
+        Results for the kinds of drives, in the order of the plan.
     forbidden
-        Groups that must not lie together.
+        Groups that must not be on one drive.
     relaxed
         A bound that may be as far off as is needed; its slack is then the objective.
     without

@@ -1,4 +1,4 @@
-"""Which bound is in the way of a placement, and what it would have to be."""
+"""Which limit prevents a placement, and what it would have to be."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Obstacle:
     placed
         The placement that there would be, where one was looked for.
     is_of_several
-        Whether another drive meets this bound and breaks another one.
+        Whether another drive meets this limit but breaks another one.
     """
 
     what: str
@@ -96,7 +96,7 @@ def _why(plan: PlacementPlan, behaviours: Sequence[Behaviour], at: int) -> list[
         if not broken:
             used, limit = each.utilisation[at], plan.utilisation_at_most
             _keep_best(closest, Obstacle("utilisation", at, limit, used, place))
-    # What some drive holds is not in the way by itself.
+    # A limit that some drive meets does not prevent a placement alone.
     return [
         each
         for name, each in closest.items()

@@ -1,4 +1,4 @@
-"""What one workload of a group came to on a drive."""
+"""The result of one workload of a group on a drive."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: arrivals at random.
 _SERVED_RATIO: Final = 0.98
 _SCATTER: Final = 3.0
-#: Requests that wait for so much of the window wait in a queue that grows.
+#: If requests wait for this share of the window, the queue is growing.
 _LONGEST_WAIT: Final = 0.05
 #: Where fewer should arrive, none may come by chance, which says nothing of the drive.
 FEWEST_EXPECTED: Final = 10.0
@@ -38,7 +38,7 @@ class Outcome:
     iops, bytes_per_second
         That were served.
     keeps_up
-        Whether all that arrives is served; true of what waits for the drive.
+        Whether all arriving requests are served; true of workloads that wait for the drive.
     requests
         That were counted; 0 of a prediction.
     """
@@ -74,7 +74,7 @@ class _Streams(Completed):
 
 
 def outcomes_of(measurement: Measurement, demands: Sequence[Demand]) -> list[Outcome | None]:
-    """Give what each workload of a group did; ``None`` where it sent too little to be judged.
+    """Return the result of each workload of a group; ``None`` if it sent too little to be judged.
 
     Parameters
     ----------

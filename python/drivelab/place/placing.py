@@ -1,4 +1,4 @@
-"""Placing: try, solve, simulate what was decided, forbid what broke a bound, solve again."""
+"""Placing: try, solve, simulate the solution, forbid groups that broke a limit, solve again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from drivelab.place.outcome import Outcome
     from drivelab.place.plan import PlacementPlan
 
-#: Of the second objective, which decides between placements that are alike in the first.
+#: Weight of the second objective, which decides between placements with an equal first one.
 _MOST_ASSIGNMENTS: Final = 600
 _SLACK: Final = 1e-6
 
@@ -53,9 +53,9 @@ class Placement:
     Attributes
     ----------
     plan
-        What was asked.
+        The plan.
     behaviours
-        Of the kinds of drives.
+        Results for the kinds of drives.
     drives
         That are used, in the order of the plan; empty where there is no placement.
     value, gap
@@ -65,7 +65,7 @@ class Placement:
     forbidden
         Groups that broke a bound on the way.
     obstacles
-        What is in the way where there is no placement.
+        What prevents a placement, if there is none.
     """
 
     plan: PlacementPlan
@@ -79,7 +79,7 @@ class Placement:
 
     @property
     def holds(self) -> bool:
-        """Whether there is a placement, and every bound holds in the simulation."""
+        """Return whether there is a placement, and every limit is met in the simulation."""
         return bool(self.drives) and not any(each.broken for each in self.drives)
 
     @property
@@ -139,7 +139,7 @@ def _rounds(
     rounds: int,
     time_limit: float | None,
 ) -> Placement:
-    """Solve until every bound holds in the simulation, nothing is left, or it was often enough."""
+    """Solve until every limit is met in the simulation, nothing is left, or the rounds are over."""
     forbidden: list[Forbidden] = []
     number = 0
     while True:
@@ -187,7 +187,7 @@ def solved(
     try:
         better = model.solve(second, time_limit)
     except RunError:
-        # What is the least is known; which of those alike is best is not.
+        # The minimum is known, but not the best of the placements that reach it.
         return first
     placed = first.placed if better is None else better.placed
     value = first.value
@@ -206,7 +206,7 @@ def _simulated(
     benches: Sequence[Bench],
     placed: Sequence[Placed],
 ) -> tuple[Shared, ...]:
-    """Simulate what lies together on each drive."""
+    """Simulate the workloads of each drive together."""
     for kind, bench in enumerate(benches):
         groups = [Group(each.group) for each in placed if each.drive == kind]
         bench.try_all(groups, "drives as they are used")

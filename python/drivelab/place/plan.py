@@ -52,9 +52,9 @@ class Demand:
     Attributes
     ----------
     part
-        What it sends, and how many bytes of a drive are its own.
+        What it sends, and the bytes of a drive that it occupies.
     bounds
-        What has to hold.
+        The limits that must be met.
     """
 
     part: Part
@@ -90,21 +90,21 @@ class Demand:
             return workload.mean_request_bytes
         if isinstance(workload, Trace):
             return _bytes_of(workload) / max(1, sum(workload.commands.values()))
-        told = [each.described() for each in workload.streams()]
-        weights = [each["rate_iops"] or 1.0 for each in told]
-        sizes = [Characteristics(*each["workload"]).mean_request_bytes for each in told]
+        streams = [each.described() for each in workload.streams()]
+        weights = [each["rate_iops"] or 1.0 for each in streams]
+        sizes = [Characteristics(*each["workload"]).mean_request_bytes for each in streams]
         total: float = sum(map(mul, weights, sizes))
         return total / sum(weights)
 
     @property
     def lasting_ns(self) -> int | None:
-        """How long it takes where it ends by itself at its own times; else ``None``."""
+        """Return its duration if it ends at its own times; else ``None``."""
         workload = self.part.workload
         return workload.lasting_ns if isinstance(workload, Trace) else None
 
     @property
     def ends_unknown(self) -> bool:
-        """Whether it ends by itself, and when depends on the drive: a trace at its fastest."""
+        """Return whether its end depends on the drive, as for a trace at full speed."""
         return isinstance(self.part.workload, Trace) and self.part.workload.speed is None
 
     def describe(self) -> str:

@@ -30,12 +30,12 @@ _DRIVE_KEYS: Final = ("name", "at_most", "price", "watts")
 
 
 def example_text() -> str:
-    """Return a plan that runs as it stands, with what every key means."""
+    """Return a complete plan, with comments on every key."""
     return (resources.files("drivelab.place") / "example.toml").read_text("utf-8")
 
 
 def read_plan(path: Path) -> PlacementPlan:
-    """Read and check a plan; files that it names lie beside it.
+    """Read and check a plan; files that it names are in the same folder.
 
     Raises
     ------
@@ -59,9 +59,9 @@ def plan_of(table: Mapping[str, Any], where: str, folder: Path) -> PlacementPlan
     table
         Its keys and values, as TOML has them.
     where
-        What errors call it.
+        Name of the plan in errors.
     folder
-        Where files that it names lie.
+        Folder of the files that it names.
 
     Raises
     ------

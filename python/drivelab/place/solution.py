@@ -1,4 +1,4 @@
-"""Which drives are used and what lies on each, and what that comes to as a whole."""
+"""Which drives are used, what is on each, and the resulting sums."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Solution:
     value
         Of the objective.
     gap
-        How much less the objective may still be, as a share; 0 where it is the least.
+        How much smaller the objective could still be, as a share; 0 if it is the minimum.
     slack
         By how much the bound that may be relaxed is: a factor of it, or a number of drives.
     """
@@ -55,7 +55,7 @@ class Solution:
 def request_shares(demands: Sequence[Demand], behaviours: Sequence[Behaviour]) -> list[float]:
     """Give the share of all requests that each workload sends.
 
-    What waits for the drive counts as it does alone on the drive that is best for it.
+    A workload that waits for the drive counts with its result alone on the best drive for it.
     """
     rates = [
         each.rate_iops
@@ -79,7 +79,7 @@ def mean_latency_ns(
 
 
 def totals(plan: PlacementPlan, placed: Sequence[Placed]) -> dict[str, Any]:
-    """Give what the drives cost that are used, and what they draw; `None` where it is not known."""
+    """Return the price and the power of the used drives; `None` if unknown."""
     offers = [plan.offers[each.drive] for each in placed]
     return {
         "cost": sum(each.price or 0.0 for each in offers) if plan.has_prices else None,

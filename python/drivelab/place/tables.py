@@ -17,7 +17,7 @@ _QUALITIES = ("latency_ns_mean", "latency_ns_p99", "iops", "bytes_per_second")
 
 
 def workload_table(placement: Placement) -> Table:
-    """Give a row a workload: where it lies, what was predicted and what was simulated."""
+    """Return a row per workload: where it is, what was predicted and what was simulated."""
     names = drive_names(placement.plan, [each.placed for each in placement.drives])
     rows: list[tuple[Cell, ...]] = []
     for name, each in zip(names, placement.drives, strict=True):
@@ -71,7 +71,7 @@ def drive_table(placement: Placement) -> Table:
 
 
 def pair_table(placement: Placement) -> Table:
-    """Give a row for each workload on each kind of drive, alone and beside another one."""
+    """Return a row for each workload on each kind of drive, alone and next to another one."""
     names = [each.name for each in placement.plan.demands]
     rows: list[tuple[Cell, ...]] = []
     for behaviour in placement.behaviours:

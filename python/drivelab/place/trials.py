@@ -1,4 +1,4 @@
-"""What has to be tried on a kind of drive before anything is placed there."""
+"""What has to be tried on a kind of drive before anything is placed on it."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _behaviour(
 def _utilisation(
     bench: Bench, demands: Sequence[Demand], able: Sequence[int], after: WritePattern | None
 ) -> dict[int, float]:
-    """Give the share of what a drive serves of each workload that it asks for."""
+    """Return the share of a drive's possible throughput that each workload asks for."""
     used = dict.fromkeys(able, 0.0)
     rates = {at: rate for at in able if (rate := demands[at].rate_iops) is not None}
     most = {at: MOST_STREAMS // len(demands[at].part.stream_names()) for at in rates}

@@ -1,4 +1,4 @@
-"""Values of a plan: each is checked, and an error says where it stands and what is allowed."""
+"""Values of a plan: each is checked, and errors give its place and what is allowed."""
 
 from __future__ import annotations
 

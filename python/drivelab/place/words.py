@@ -1,4 +1,4 @@
-"""What a placement found, in sentences: what it is least in, what holds, what is in the way."""
+"""A placement in sentences: what it minimises, which limits are met, what prevents one."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ _NOUNS: Final = {
     "iops": ("throughput", "iops_at_least"),
     "bytes_per_second": ("bandwidth", "mb_per_second_at_least"),
 }
-#: Fewer requests say little of the slowest one in a hundred; where a bound hangs on it, more count.
+#: With fewer requests the slowest one in a hundred is uncertain; if a limit depends on it, more are
+#: measured.
 _FEW_REQUESTS: Final = 500
 _FEW_FOR_BOUNDS: Final = 1000
-#: And of fewer the rate of arrivals at random is off by a tenth and more.
+#: With fewer requests the rate of random arrivals is off by a tenth and more.
 _FEW_FOR_RATES: Final = 100
 
 
@@ -77,7 +78,7 @@ def total_text(plan: PlacementPlan, placed: Sequence[Placed]) -> str:
 
 
 def broken_texts(placement: Placement) -> list[str]:
-    """Say which bounds do not hold in the simulation, a sentence each."""
+    """Return the limits that are not met in the simulation, one sentence each."""
     placed = [each.placed for each in placement.drives]
     said = []
     for name, each in zip(drive_names(placement.plan, placed), placement.drives, strict=True):
@@ -105,7 +106,7 @@ def broken_text(what: str, asked: float, found: float) -> str:
 
 
 def headline(placement: Placement) -> str:
-    """Say in a sentence or two what came of it."""
+    """Return the result in a sentence or two."""
     plan = placement.plan
     if not placement.drives:
         return "No placement meets every limit."
@@ -155,7 +156,7 @@ def proof_text(placement: Placement) -> str:
 
 
 def agreement_text(placement: Placement) -> str | None:
-    """Say how far predictions are from the simulation; nothing where no three share a drive."""
+    """Return how far predictions are from the simulation; empty if no three share a drive."""
     shared = [each for each in placement.drives if len(each.placed.group) > 2]
     if not shared:
         return None
@@ -184,7 +185,7 @@ def error_of(shared: Shared, at: int, name: str) -> float | None:
 
 
 def few_texts(placement: Placement) -> list[str]:
-    """Say which workloads counted so few requests that what is said of them is rough."""
+    """Return which workloads had so few requests that their results are rough."""
     demands = placement.plan.demands
     few = {
         demands[at].name: one.requests
@@ -244,7 +245,7 @@ def _whole_text(plan: PlacementPlan, one: Obstacle) -> str:
 
 
 def _workload_text(plan: PlacementPlan, one: Obstacle) -> str:
-    """Say why no drive can hold a workload, whatever its bounds are."""
+    """Return why no drive can take a workload, whatever its limits are."""
     name = plan.demands[one.of or 0].name
     drive = "" if one.drive is None else plan.offers[one.drive].drive
     if one.what == "utilisation":

@@ -1,9 +1,9 @@
 """Whether an optimisation of accesses pays on a drive, by its profile.
 
-It pays where the gain (optimisation.py) is above what is needed: a ratio that was named, or
-1 + cost / time after. By the interval of the gain the answer is ``pays``, ``does not pay`` or
-``unsure``. What errors of the two times have in common is no error of the gain: where both orders
-jump together, or the larger requests are near the smaller ones on the same curve.
+It pays if the gain (optimisation.py) is above what is needed: a given ratio, or 1 + cost / time
+after. From the interval of the gain the answer is ``pays``, ``does not pay`` or ``unsure``. Common
+errors of the two times are no error of the gain: if both orders jump together, or the larger
+requests are near the smaller ones on the same curve.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Decision:
     gain_ratio, low_ratio, high_ratio
         Time before over time after, and its interval; without one where nothing was repeated.
     needed_ratio
-        What it has to be above.
+        The value that the gain has to exceed.
     """
 
     direction: Direction

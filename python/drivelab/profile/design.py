@@ -1,4 +1,4 @@
-"""Which passes are measured next: those that tell most about the ratios for the time they take.
+"""Which passes are measured next: those that improve the ratios most for the time they take.
 
 The curves of what was measured (pair_kriging.py) say how sure each ratio is, and how its error goes
 with that of access times. Another pass of test and size i, with noise of variance v, lowers the
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# Of more sizes so many are judged, and about as many may be measured.
+# Largest number of sizes that are judged; about as many may be measured.
 _MOST_LOOKED_AT: Final = 256
 # Chosen at once: passes of this part of the time that was spent.
 _SHARE: Final = 0.2
@@ -66,9 +66,9 @@ def next_passes(found: Sequence[MeasuredPass], plan: ProfileSettings) -> list[Wh
     Parameters
     ----------
     found
-        What was measured, of each test at least two sizes.
+        The results, with at least two sizes of each test.
     plan
-        Whose points are ``auto``.
+        The plan, whose points are ``auto``.
     """
     spent_ns = sum(each.duration_ns for each in found)
     left_ns = math.inf if plan.most_measuring_ns is None else plan.most_measuring_ns - spent_ns
@@ -76,7 +76,7 @@ def next_passes(found: Sequence[MeasuredPass], plan: ProfileSettings) -> list[Wh
     repeated = gathered(found)
     sizes = _Sizes.of(plan, {one.whole_pass.request_bytes for one in found})
     pairs = [_Pair(direction, repeated, sizes, plan) for direction in plan.directions]
-    # One pass of each alone answers nothing.
+    # A single pass of each test determines nothing.
     cost = plan.cost if plan.first_repetitions > 1 else None
     if cost is not None and all(pair.is_done for pair in pairs):
         for pair in pairs:
@@ -158,7 +158,7 @@ class _Goal:
     gains, needed
         Of an optimisation, what it gains and has to gain at each.
     is_out_of_reach
-        Whether only sizes that cannot be measured are left open.
+        Whether only sizes that cannot be measured remain uncertain.
     """
 
     above: NDArray[np.intp]
@@ -281,7 +281,7 @@ class _Pair:
         return not are_open.any() or self._is_within(goal.variances[are_open])
 
     def _is_within(self, variances: Array) -> bool:
-        # Half of what lies between the ends of a ratio's interval, over the ratio.
+        # Half the width of a ratio's interval, over the ratio.
         widths = np.sinh(self._reach * np.sqrt(variances))
         return bool(np.median(widths) <= self._plan.half_width_ratio)
 
@@ -322,7 +322,7 @@ class _Pair:
         """See what is allowed, and the logarithm of what it gains a ns."""
         plan = self._plan
         is_auto = plan.repetitions == "auto"
-        # A first repetition alone tells no outlier.
+        # A first repetition alone does not show an outlier.
         more = np.where(self._counts == 0, plan.first_repetitions, 1 if is_auto else 0)
         more[~np.tile(self._sizes.are_allowed, 2)] = 0
         if is_auto:

@@ -2,14 +2,14 @@
 
 For reads and for writes, in order and random:
 
-- ``lines``: the straight line a + b size by least squares (Boito et al. 2015, section 3, step 3),
-  of each interval of sizes by itself; where it is not above 0 everywhere, that through its ends;
-- ``knots``: from one measured size to the next, in a straight line, where all of them were
-  measured;
-- ``kriged``: both orders together (pair_kriging.py), where sizes were chosen by what they tell.
+- ``lines``: the least-squares line a + b size (Boito et al. 2015, section 3, step 3), separately
+  for each interval of sizes; if it is not positive everywhere, the line through its ends;
+- ``knots``: straight lines from one measured size to the next, if all of them were measured;
+- ``kriged``: sequential and random together (pair_kriging.py), if sizes were chosen by what they
+  add.
 
 The first two are weighted sums of what was measured in that order. The ratio of a size is its
-random access time over the one in order. A size that ends one interval and begins the next is
+random access time over its sequential one. A size that ends one interval and begins the next is
 estimated by the first.
 """
 

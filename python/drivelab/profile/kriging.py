@@ -1,25 +1,26 @@
 """Access times between measured sizes by kriging, and how sure they are.
 
-A straight line through a curve that bends errs between its points, and a line from each measured
-size to the next takes over the error of both. Kriging does neither: the logarithm of an access time
-is that of a line, and what is left over is a Gaussian process of the logarithm of the size::
+A straight line through a curve that bends is off between its points, and a line from each measured
+size to the next inherits the errors of both. Kriging avoids this: the logarithm of an access time
+is that of a line plus a Gaussian process of the logarithm of the size::
 
     log t(s)  = log(a + b s) + f(s) + e(s)
     f         smooth: amplitude^2 k(|log s - log s'| / length), Matern with nu = 3/2
-    e         of each size by itself, nugget^2: stripes that cut requests, chance in short passes
-    measured  = log t(s) + noise, of the variance of the repetitions' centre
+        e         independent at each size, nugget^2: stripes that cut requests, chance in short
+        passes
+        measured  = log t(s) + noise, with the variance of the repetitions' centre
 
-The prediction is a weighted mean of what was measured, near sizes counting more, the more the
-noisier they are and the smoother the curve (Rasmussen and Williams 2006, equations 2.25 and 2.26;
-k is 4.17). How smooth nobody knows before: every combination of amplitude, length and nugget of a
-grid counts by its marginal likelihood (2.30). a and b are fitted to relative errors, both at least
-0; what the measured sizes leave open of them is part of f with a wide normal prior (2.39), in
-directions in which the logarithm of the line changes with a and b. So an interval tells
-what repetitions leave open and what lies between sizes.
+The prediction is a weighted mean of the measurements. Near sizes count more; how much more depends
+on the noise and the smoothness of the curve (Rasmussen and Williams 2006, equations 2.25 and 2.26;
+k is 4.17). The smoothness is not known in advance: every combination of amplitude, length and
+nugget of a grid counts by its marginal likelihood (2.30). a and b are fitted to relative errors,
+both at least 0. What the measured sizes do not determine of them is part of f with a wide normal
+prior (2.39), in the directions in which the logarithm of the line changes with a and b. So an
+interval covers the uncertainty of repetitions and of sizes in between.
 
-Both orders of a direction may be one process of two curves: each has its line, f of the one goes
-with that of the other by a correlation (cokriging; Rasmussen and Williams 2006, section 9.1), and
-besides e, which each has of its own, both jump by the same at each size. pair_kriging.py says when.
+Both orders of a direction may be one process of two curves. Each has its own line, f of one is
+correlated with that of the other (cokriging; Rasmussen and Williams 2006, section 9.1), and in
+addition to separate e both jump by the same at each size. pair_kriging.py decides when.
 
 No library was found that takes a line with unknown coefficients for the mean and averages over the
 process's parameters; scikit-learn's regressor does neither. The linear algebra is NumPy's and

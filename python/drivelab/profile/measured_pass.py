@@ -17,7 +17,7 @@ from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.workloads.whole_pass import WholePass
 
-# Of what a cache absorbs; the last tenth is hard to tell from its noise.
+# Share of what a cache absorbs; its last tenth cannot be separated from noise.
 _NEARLY: Final = 0.9
 
 
@@ -83,7 +83,7 @@ class MeasuredPass:
     def absorbed_bytes(self) -> float:
         """What a cache took at the beginning without the time that it takes in the later half.
 
-        0 where marks are too few to tell.
+        0 if there are too few marks to see it.
         """
         return max(self._absorbed_marks(), default=0.0) * self._mark_bytes
 

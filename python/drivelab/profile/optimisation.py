@@ -32,7 +32,7 @@ class Cost:
     time_ns
         That it adds to each request.
     ratio
-        Of time before over time after that it needs.
+        The needed ratio of time before over time after.
     """
 
     time_ns: float | None = None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class PairKriging:
-    """The curves of accesses in order and in random order.
+    """The curves of sequential and of random accesses.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class PairKriging:
 
     @property
     def jump_variances(self) -> tuple[float, float]:
-        """What is left open of a size that is not measured, whatever is beside it.
+        """Return the uncertainty at a size that is not measured, without its neighbours' jumps.
 
         Of a time, and of the ratio of both orders.
         """

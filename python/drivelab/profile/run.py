@@ -1,4 +1,4 @@
-"""Profiling a drive into a run folder, from the beginning or from where it stopped."""
+"""Profile a drive into a run folder, from the beginning or from where it stopped."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Profiled:
     folder
         Of its run; ``None`` where nothing is kept.
     has_new_file
-        Whether a real drive's profile went on with another file than it began with.
+        Whether a real drive's profile resumed with another file than it began with.
     beside
         Real drives that the same command measured at the same time, at any start; as
         `has_new_file` ``None`` of other drives, and where nothing is kept.
@@ -88,7 +88,7 @@ def run_profile(
     Raises
     ------
     UsageError
-        When `path` holds something else, or the plan is impossible on this drive.
+        If `path` contains something else, or the plan is impossible on this drive.
     RunError
         When the drive fails, or its times give no ratio; what was measured is kept.
     KeyboardInterrupt, TerminatedError

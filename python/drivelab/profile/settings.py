@@ -23,7 +23,7 @@ DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
 #: Of a partial pass, by whether its order is random: on a disk each has a way and a rotation of its
 #: own there, and of four the mean is 10 to 30 % off.
 FEWEST_REQUESTS: Final = {False: 4, True: 16}
-#: Of one in order: in the first MiB a drive that reads ahead is not yet where it gets to.
+#: Sequential passes: in the first MiB a drive that reads ahead has not reached its speed.
 LEAST_IN_ORDER_BYTES: Final = 8 * MIB
 #: Of a partial pass on a drive whose cache absorbs writes: more than twice a disk's cache. Small
 #: requests in random order leave it more slowly than the large ones that show that it is there.

@@ -1,4 +1,4 @@
-"""The profile that a run folder holds, estimated again from its passes without its drive."""
+"""The profile in a run folder, estimated again from its passes without its drive."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def test_where_only_the_drive_knows_how_long(watched: Path, capsys) -> None:
     assert answer["written_bytes_per_100_mb_per_s"] == 0
     lines = shown(words, capsys)
     assert lines["time"].startswith("unknown: the drive decides how long its requests take")
-    assert lines["endurance"].endswith("is not known; --endurance SIZE says it")
+    assert lines["endurance"].endswith("is not known; --endurance SIZE gives it")
     assert everything_below(watched) == {}
 
 

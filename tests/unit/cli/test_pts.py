@@ -284,7 +284,7 @@ def test_drives_on_the_same_hardware_are_not_measured_at_once(
         (["iops", "sim:nothing"], "there is no drive 'sim:nothing'"),
         (["iops", "sim:x25m", "--scale", "2"], "a share above 0 up to 100 %"),
         (["iops", "sim:x25m", "--active-range", "0%"], "a share above 0 up to 100 %"),
-        (["iops", "sim:x25m", "--idle", "5s"], "--idle is for wsat; iops has no such choice"),
+        (["iops", "sim:x25m", "--idle", "5s"], "--idle is for wsat; leave it out for iops"),
         (["wsat", "sim:x25m", "--idle", "-1s"], "--idle: '-1s' is not a duration; write for"),
         (["wsat", "sim:x25m", "--block-size", "8k"], "--block-size is for dirth"),
         (["xsr", "sim:x25m", "--threads", "8"], "--threads has no effect on xsr, which says"),

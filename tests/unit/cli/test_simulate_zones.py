@@ -31,7 +31,7 @@ COUNTS = {
 def test_zones_have_lines_and_what_did_not_happen_has_none() -> None:
     assert list(zone_lines(COUNTS)) == [
         "zones     4 written to their end, 3 reset, 1 finished",
-        "          at most 4 open and 5 active at once",
+        "          at most 4 open and 5 active at the same time",
         "          1,200 appends, 2 closed by the drive",
     ]
     assert refusal_caution(COUNTS) is None

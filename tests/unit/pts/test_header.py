@@ -62,7 +62,7 @@ def test_what_differs_from_the_specification_is_reported(tmp_path: Path) -> None
     assert content["header"]["specification"].endswith(", except for the data pattern")
     own = run_fake(tmp_path / "own", "blocks", FakeSession(**SETTLED), content="zero")
     assert own.result["header"]["specification"] == (
-        "by the method of SNIA SSS PTS 2.0.x, except for the data pattern; none of its tests"
+        "by the method of SNIA SSS PTS 2.0.x, except for the data pattern; not one of its tests"
     )
     # Cross stimulus recovery judges nothing.
     unjudged = run_fake(tmp_path / "xsr", "xsr", FakeSession(**SETTLED), rule="white-paper")

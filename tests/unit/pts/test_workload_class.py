@@ -283,8 +283,8 @@ def test_classes_are_listed_and_printed(capsys: Any, tmp_path: Path) -> None:
         (["class", "sim:x25m"], "a class has to be named"),
         (["class", "sim:x25m", "--class", "none"], "there is no workload class 'none'; there are "),
         (["class", "sim:x25m", "--class", "webserch"], "did you mean web-search? there are "),
-        (["iops", "sim:x25m", "--class", "oltp"], "--class is for class; iops has no such choice"),
-        (["all", "sim:x25m", "--class", "oltp"], "--class is for class; all has no such choice"),
+        (["iops", "sim:x25m", "--class", "oltp"], "--class is for class; leave it out for iops"),
+        (["all", "sim:x25m", "--class", "oltp"], "--class is for class; leave it out for all"),
     ],
 )
 def test_a_class_where_there_is_none_to_be_named(

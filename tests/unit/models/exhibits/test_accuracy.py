@@ -66,7 +66,7 @@ def test_a_run_with_few_reserved_workloads_promises_only_what_it_has() -> None:
     run = made_run(40, reserved=4)
     assert promise_words(run) == (
         "4 workloads drawn at random, each answered by a model that was fitted without it, set "
-        "the factor: of ten more drawn like them, about eight lie inside the 80 % interval, on "
+        "the factor: of ten more drawn like them, about eight are inside the 80 % interval, on "
         "average over many runs. An interval at 90 % and 95 % takes 9 and 19 such workloads."
     )
     assert band_words(run) == (
