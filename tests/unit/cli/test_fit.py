@@ -118,7 +118,7 @@ def test_a_fit_is_the_same_whoever_simulates(measured: Path, tmp_path: Path) -> 
     ("options", "said"),
     [
         (["--address", "192.0.2.1:6379"], "--address is for --executor ray, and not for threads"),
-        (["--executor", "ssh"], "for --executor ssh name a file of machines with --on"),
+        (["--executor", "ssh"], "--executor ssh needs a file of machines, --on"),
         (["--executor", "ray", "--on", "a.toml"], "--on is for --executor ssh, and not for ray"),
     ],
 )
