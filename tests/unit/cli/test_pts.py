@@ -287,7 +287,7 @@ def test_drives_on_the_same_hardware_are_not_measured_at_once(
         (["iops", "sim:x25m", "--idle", "5s"], "--idle is for wsat; leave it out for iops"),
         (["wsat", "sim:x25m", "--idle", "-1s"], "--idle: '-1s' is not a duration; write for"),
         (["wsat", "sim:x25m", "--block-size", "8k"], "--block-size is for dirth"),
-        (["xsr", "sim:x25m", "--threads", "8"], "--threads has no effect on xsr, which says"),
+        (["xsr", "sim:x25m", "--threads", "8"], "--threads has no effect on xsr, which sets"),
         (["xsr", "sim:x25m", "--queue-depth", "8"], "--queue-depth has no effect on xsr"),
         (["xsr", "sim:x25m", "--rule", "white-paper"], "--rule has no effect on xsr"),
         (

@@ -373,9 +373,9 @@ def test_export_replaces_nothing_unasked(capsys, option: str) -> None:
         (
             ("run", "--csv", "-", "--parquet", "-"),
             2,
-            "so is where a second table goes; name a file",
+            "which a second table uses already; name a file",
         ),
-        (("run", "--csv", "-", "--json"), 2, "so is where --json goes; name a file"),
+        (("run", "--csv", "-", "--json"), 2, "which --json uses already; name a file"),
         (("run", "--csv", "run"), 2, "run cannot be written: Is a directory; name another place"),
         (("run", "--csv", "/proc/x.csv"), 2, "/proc/x.csv cannot be written"),
         (("run", "--csv", "/dev/null"), 2, "/dev/null cannot be written: it is no regular file"),

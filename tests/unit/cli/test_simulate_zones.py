@@ -48,7 +48,7 @@ def test_refusals_are_reported_by_their_reason() -> None:
     assert max(map(len, zone_lines(every))) <= 80
     caution = refusal_caution(counts)
     assert caution is not None
-    assert caution.startswith("the drive refused 9 commands: most of them did not write where")
+    assert caution.startswith("the drive refused 9 commands: most of them did not write at")
     one = refusal_caution({**COUNTS, "refused_full": 1, "refused_commands": 1})
     assert one is not None
     assert one.startswith("the drive refused 1 command: wrote to a full zone")

@@ -62,7 +62,7 @@ def test_several_are_listed_with_what_to_type(monkeypatch: pytest.MonkeyPatch) -
     for name in ("sim:x25m", "nbd://127.0.0.1:10809/"):
         assert find(name) == Server(port=2)
     assert find("/run/odd.sock") == Server(port=1)
-    with pytest.raises(UsageError, match="no served drive is called 'x25m'; there are"):
+    with pytest.raises(UsageError, match="no served drive is called 'x25m'; these are served"):
         find("x25m")
 
 
