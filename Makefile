@@ -10,6 +10,9 @@ UV_VERSION := 0.13.8
 DEMO_RUN := runs/demo
 FIRMWARE_PROGRAMS := python/drivelab/firmware/programs
 WHAT_IF := python/drivelab/report/programs
+PROCESSORS := x86_64 aarch64
+THIS_PROCESSOR := $(shell uname -m)
+MATURIN = $(UV) tool run --quiet --from 'maturin>=1.9,<2' maturin
 SYSTEM_PACKAGES := fio chromium e2fsprogs poppler-utils util-linux libnbd-bin qemu-utils rocksdb-tools \
 	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross llvm openssh-client openssh-server
 
@@ -28,7 +31,7 @@ endef
 
 .PHONY: help prerequisites build demo firmware what-if firmware-model test check lint rust-check python-check rust-test \
 	python-test test-faults \
-	validate reference-results bench docs wheel system-packages clean
+	validate reference-results bench docs cross-compilers qemu-plugins wheel system-packages clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -87,7 +90,8 @@ firmware: ## the firmware program for x86-64 and the target, aarch64, and qemu's
 	@cp crates/own-firmware/link.c $(FIRMWARE_PROGRAMS)/own-firmware-link.c
 	@cp crates/ftl/include/drivelab_firmware.h $(FIRMWARE_PROGRAMS)/
 	@cargo build --quiet --release --locked -p drivelab-qemu
-	@cp $${CARGO_TARGET_DIR:-target}/release/libdrivelab_qemu.so $(FIRMWARE_PROGRAMS)/
+	@cp $${CARGO_TARGET_DIR:-target}/release/libdrivelab_qemu.so \
+		$(FIRMWARE_PROGRAMS)/libdrivelab_qemu-$(THIS_PROCESSOR).so
 	@ls $(FIRMWARE_PROGRAMS)/*drivelab* $(FIRMWARE_PROGRAMS)/own*.o
 
 # Without names and times: the same sources give the same file.
@@ -107,19 +111,49 @@ firmware-model: build firmware ## profile the fifteen workloads, and train the p
 	.venv/bin/drivelab firmware train runs/firmware-model --force \
 		--out python/drivelab/firmware_model/shipped/page-map.json
 
-wheel: build what-if ## a wheel in dist/, installed and tried in an environment of its own
+cross-compilers: | $(UV)
+	@for processor in $(PROCESSORS); do \
+		target=$$processor-unknown-linux-gnu; \
+		command -v $$processor-linux-gnu-gcc >/dev/null \
+			|| { echo "make wheel needs $$processor-linux-gnu-gcc: sudo make system-packages" >&2; exit 1; }; \
+		[ $$processor = $(THIS_PROCESSOR) ] \
+			|| rustup target list --installed 2>/dev/null | grep $$target >/dev/null \
+			|| rustup target add $$target >/dev/null 2>&1 \
+			|| { echo "make wheel needs Rust's target $$target: rustup target add $$target" >&2; exit 1; }; \
+	done
+
+# The emulator of either machine loads its own, so a wheel for any of them has them all.
+qemu-plugins: firmware
+	@for processor in $(PROCESSORS); do \
+		[ $$processor != $(THIS_PROCESSOR) ] || continue; \
+		target=$$processor-unknown-linux-gnu; \
+		env CARGO_TARGET_$$(echo $${target^^} | tr - _)_LINKER=$$processor-linux-gnu-gcc \
+			cargo build --quiet --release --locked -p drivelab-qemu --target $$target || exit 1; \
+		cp $${CARGO_TARGET_DIR:-target}/$$target/release/libdrivelab_qemu.so \
+			$(FIRMWARE_PROGRAMS)/libdrivelab_qemu-$$processor.so || exit 1; \
+	done
+
+# This machine's is tried. Of the others it is checked that they hold the same, for their processor.
+wheel: cross-compilers build qemu-plugins what-if ## wheels for x86-64 and aarch64 in dist/, checked; this machine's is also tried
 	@rm -rf dist .tools/wheel
 	.venv/bin/python -m manual.man_pages --commands
 	.venv/bin/python -m manual.json_schemas wheel-data/data/share/drivelab/schemas
-	@$(UV) build --quiet --wheel --out-dir dist
+	@for processor in $(PROCESSORS); do \
+		target=$$processor-unknown-linux-gnu; \
+		echo "building the wheel for $$processor (some minutes the first time)"; \
+		env CARGO_TARGET_$$(echo $${target^^} | tr - _)_LINKER=$$processor-linux-gnu-gcc \
+			$(MATURIN) build --quiet --locked --interpreter .venv/bin/python --out dist \
+			$$([ $$processor = $(THIS_PROCESSOR) ] || echo --target $$target) || exit 1; \
+	done
+	@.venv/bin/python -m manual.wheel_contents dist/*.whl
 	@$(UV) venv --quiet .tools/wheel
-	@$(UV) pip install --quiet --python .tools/wheel/bin/python dist/*.whl
+	@$(UV) pip install --quiet --python .tools/wheel/bin/python dist/*_$(THIS_PROCESSOR).whl
 	@ls .tools/wheel/share/man/man1/drivelab.1 .tools/wheel/share/drivelab/schemas/measure.schema.json
 	@.tools/wheel/bin/drivelab whatif --out .tools/wheel/what-if.html
 	@cd .tools/wheel && bin/drivelab --version && bin/drivelab measure sim:x25m --json >/dev/null \
 		&& bin/drivelab model sim:x25m --design huang2011:30 --check 0 --no-sweeps --out run >/dev/null \
 		&& bin/drivelab report run >/dev/null && bin/python -c 'import drivelab as dl; dl.fit(dl.Run("run"))'
-	@ls dist/*.whl
+	@ls -l dist/*.whl
 
 test: check rust-test python-test ## set up everything and run every check
 

@@ -2,14 +2,16 @@
 
 ::
 
-    qemu-x86_64  -plugin libdrivelab_qemu.so ... drivelab-firmware-x86_64    events of the host
-    qemu-aarch64 -plugin libdrivelab_qemu.so ... drivelab-firmware-aarch64   times of the target
+    qemu-x86_64  -plugin libdrivelab_qemu-*.so ... drivelab-firmware-x86_64    events of the host
+    qemu-aarch64 -plugin libdrivelab_qemu-*.so ... drivelab-firmware-aarch64   times of the target
 
-`make firmware` in a checkout builds the firmware and the plugin into this package.
+The emulators and their plugin are programs of this machine, x86_64 or aarch64. `make firmware` in a
+checkout builds the firmware and the plugins into this package.
 """
 
 from __future__ import annotations
 
+import platform
 import shutil
 import signal
 import subprocess
@@ -30,6 +32,8 @@ FOLDER: Final = Path(__file__).with_name("programs")
 BUILD: Final = "run `make firmware` in a checkout of Drivelab"
 _QEMU: Final = "install qemu-user 7.2 (Debian 12: apt-get install qemu-user)"
 _PROCESSORS: Final = {"host": "x86_64", "target": "aarch64"}
+#: Whose programs are built.
+_BUILT: Final = tuple(_PROCESSORS.values())
 # Otherwise qemu copies byte by byte, and takes as much longer.
 _CPU: Final = {"host": ("-cpu", "max,erms=off,fsrm=off"), "target": ()}
 _NO_PLUGINS: Final = "unknown option 'plugin'"
@@ -67,14 +71,15 @@ class Observer:
         return [str(self.qemu), *self.cpu, "-plugin", plugin, *fill, str(self.program), *words]
 
 
-def firmware_program(folder: Path = FOLDER, processor: str = "x86_64") -> Path:
-    """Return the firmware for a processor.
+def firmware_program(folder: Path = FOLDER, processor: str | None = None) -> Path:
+    """Return the firmware for a processor: this machine's, if no other is named.
 
     Raises
     ------
     UsageError
         When it was not built.
     """
+    processor = processor or _this_machine()
     path = folder / f"drivelab-firmware-{processor}"
     if not path.is_file():
         raise UsageError(f"there is no firmware program for {processor}: {BUILD}")
@@ -100,7 +105,7 @@ def observer(name: str, folder: Path = FOLDER, own: Path | None = None) -> Obser
     UsageError
         When qemu is not installed, takes no plugins, or something was not built.
     """
-    plugin = folder / "libdrivelab_qemu.so"
+    plugin = folder / f"libdrivelab_qemu-{_this_machine()}.so"
     if not plugin.is_file():
         raise UsageError(f"there is no plugin for qemu: {BUILD}")
     processor = _PROCESSORS[name]
@@ -170,6 +175,17 @@ def why_failed(exit_code: int, text: str) -> str:
     except ValueError:
         name = str(-exit_code)
     return f"it was ended by signal {name}, without a word"
+
+
+def _this_machine() -> str:
+    """Return the processor of this machine, as files of the package are named by it."""
+    processor = platform.machine()
+    if processor not in _BUILT:
+        raise UsageError(
+            f"the firmware program runs on {' and '.join(_BUILT)}, and this machine is "
+            f"{processor or 'unknown'}: run it on one of those"
+        )
+    return processor
 
 
 def _escaped(path: Path) -> str:

@@ -242,6 +242,17 @@ def test_what_was_not_built_is_named(tmp_path: Path) -> None:
         firmware_program(tmp_path, "aarch64")
 
 
+def test_programs_of_this_machine_are_of_its_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "drivelab-firmware-aarch64").touch()
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    assert firmware_program(tmp_path).name == "drivelab-firmware-aarch64"
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    with pytest.raises(UsageError, match=r"runs on x86_64 and aarch64, and this machine is riscv"):
+        firmware_program(tmp_path)
+
+
 def test_without_qemu_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(UsageError, match=r"qemu-x86_64 is not installed: install qemu-user 7\.2"):
