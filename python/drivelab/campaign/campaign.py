@@ -19,6 +19,7 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive, DriveLimits
 from drivelab.drives.write_pattern import WritePattern
 from drivelab.errors import UsageError
+from drivelab.notes import print_note
 from drivelab.runs.executor import DriveExecutor, Executor, Failed, Work
 from drivelab.runs.export import write_measurements
 from drivelab.runs.failures import FailureRule, OnFailure
@@ -27,7 +28,6 @@ from drivelab.runs.progress import Progress
 from drivelab.runs.run import Run
 from drivelab.runs.stopping import stays_until_complete
 from drivelab.store import RunStore
-from drivelab.told import tell
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 from drivelab.workloads.selection import Accepts
@@ -150,7 +150,7 @@ def export(run: Run, drive: Drive, path: Path) -> None:
     # What failed is tried again, on the same file.
     file = drive.leave() if run.store.failures() else None
     if file is not None:
-        tell(stays_until_complete(file, CAMPAIGN.what))
+        print_note(stays_until_complete(file, CAMPAIGN.what))
 
 
 def accepted_by(drive: DriveLimits) -> Accepts:

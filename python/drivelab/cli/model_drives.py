@@ -18,7 +18,7 @@ from drivelab.cli.several_drives import allowed, run_drives, separate
 from drivelab.cli.terminal import show
 from drivelab.drives.naming import kind_of
 from drivelab.errors import RunError, UsageError
-from drivelab.told import tell
+from drivelab.notes import print_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -185,7 +185,9 @@ def run_several(
     runs = [Path(each["path"]) for each in answers]
     comparison, text = compared(runs, out) if 1 < len(runs) <= MOST_LINES else ({}, "")
     if len(runs) > MOST_LINES:
-        tell(f"{len(runs)} drives are not compared: `drivelab report` compares up to {MOST_LINES}")
+        print_note(
+            f"{len(runs)} drives are not compared: `drivelab report` compares up to {MOST_LINES}"
+        )
     if args.json:
         models = [each["answer"] for each in answers]
         print(

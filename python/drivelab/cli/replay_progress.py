@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from drivelab.notes import print_note
 from drivelab.runs.status_line import StatusLine
-from drivelab.told import tell
 from drivelab.units import format_duration_ns, format_time_left
 from drivelab.workloads.trace import Trace
 
@@ -72,7 +72,7 @@ def replay_reported(drive: Drive, workload: Workload) -> Iterator[None]:
     pace = "as fast as it answers"
     if lasting_ns is not None:
         pace = f"which takes {format_duration_ns(lasting_ns)}"
-    tell(f"replaying the trace on {drive.name}, {pace}; Ctrl-C stops it without a result")
+    print_note(f"replaying the trace on {drive.name}, {pace}; Ctrl-C stops it without a result")
     drive.watch = progress = ReplayProgress()
     try:
         yield

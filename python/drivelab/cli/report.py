@@ -16,8 +16,8 @@ from drivelab.cli.models import accuracy_text
 from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import UsageError
+from drivelab.notes import print_note
 from drivelab.plain_text import escaped
-from drivelab.told import tell
 
 if TYPE_CHECKING:
     import argparse
@@ -223,7 +223,7 @@ def _digest(path: Path) -> Digest:
         try:
             return digest(read_run(path), path)
         except UsageError as error:
-            tell(f"{error}; fitting the models of {path} for this comparison")
+            print_note(f"{error}; fitting the models of {path} for this comparison")
         model, measurements = fit(store)
     return digest(read_run(path, measurements, model=model), path)
 

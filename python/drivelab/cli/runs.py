@@ -14,7 +14,7 @@ from drivelab.cli.arguments import add_json
 from drivelab.cli.drive_options import characteristics_json
 from drivelab.cli.outputs import STANDARD, add_force
 from drivelab.cli.terminal import columns, in_lines, show
-from drivelab.told import tell
+from drivelab.notes import print_note
 
 if TYPE_CHECKING:
     import argparse
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     if STANDARD in answer.get("files", ()):
         # The answer is a table already.
         for line in text.splitlines():
-            tell(line)
+            print_note(line)
     else:
         show(text)
     return 0

@@ -28,7 +28,7 @@ from drivelab.drives.write_pattern import (
 )
 from drivelab.errors import UsageError
 from drivelab.models.adaptive_rounds import most_rounds
-from drivelab.told import tell
+from drivelab.notes import print_note
 from drivelab.units import format_duration_ns, format_size
 from drivelab.workloads.characteristics import Characteristics
 
@@ -123,9 +123,11 @@ def affordable_writes(goal: Goal, plan: MeasurementPlan, drive: Drive, pool: Poo
     taken = format_duration_ns(seconds * 1e9)
     budget = format_duration_ns(goal.budget_seconds * 1e9)
     if seconds <= _SHARE * goal.budget_seconds:
-        tell(f"writes are sustained: settling {drive.name} takes at least {taken} of {budget}")
+        print_note(
+            f"writes are sustained: settling {drive.name} takes at least {taken} of {budget}"
+        )
         return "sustained"
-    tell(
+    print_note(
         f"writes are a burst: settling {drive.name} would take at least {taken}, more than a fifth "
         f"of the budget of {budget}; --writes sustained asks for it"
     )

@@ -28,7 +28,7 @@ from typing import Final
 from drivelab._core import KeyedContent
 from drivelab.drives.real.side_file import AsLeft, Side, generation_of
 from drivelab.errors import RunError, UsageError
-from drivelab.told import tell
+from drivelab.notes import print_note
 from drivelab.units import format_size
 
 SECTOR_BYTES: Final = 512
@@ -240,7 +240,8 @@ def _of_ready(descriptor: int, side: Side, buffers_of: BuffersOf | None) -> str 
 
 def _of_writing(descriptor: int, side: Side, buffers_of: BuffersOf | None) -> str | None:
     if side.size_bytes > _QUICKLY_READ_BYTES:
-        tell(f"reading {format_size(side.size_bytes)} to see that nobody else wrote to the file")
+        size = format_size(side.size_bytes)
+        print_note(f"reading {size} to see that nobody else wrote to the file")
     found = Evidence(descriptor, side, buffers_of).all_sectors()
     if found.foreign:
         return _FOREIGN

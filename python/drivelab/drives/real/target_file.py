@@ -43,8 +43,8 @@ from drivelab.drives.real.ownership import BuffersOf, times_of, why_not_ours
 from drivelab.drives.real.side_file import Side, read_side, side_path
 from drivelab.drives.real.write_refusals import file_usage
 from drivelab.errors import RunError, UsageError
+from drivelab.notes import print_note
 from drivelab.signals_later import signals_later
-from drivelab.told import tell
 from drivelab.units import format_size
 
 DEFAULT_SIZE_BYTES: Final = 2**30
@@ -208,7 +208,7 @@ class TargetFile(ClosedOnExit):
                 if self._own is not None:
                     self._end(self._own)
             except (OSError, RunError) as error:
-                tell(str(error))
+                print_note(str(error))
             finally:
                 os.close(self.descriptor)
                 os.close(self._folder)
@@ -310,7 +310,7 @@ def _open_existing(place: FileLocation, asked: _Asked) -> TargetFile:
         if used is None and made is None and not allowed:
             refusal = only_read(path, foreign)
         if foreign is not None:
-            tell(refusal or f"{path} is not removed at the end: {foreign}")
+            print_note(refusal or f"{path} is not removed at the end: {foreign}")
         actual_bytes = os.fstat(descriptor).st_size
         check_content(path, descriptor, actual_bytes, asked.size_bytes, made=made is not None)
         if made is not None and asked.keep:

@@ -27,13 +27,13 @@ from drivelab.drives.real.fio.asked import check_with_engine
 from drivelab.drives.real.side_file import removing
 from drivelab.drives.session import DriveSession
 from drivelab.errors import CannotAnswerError, DrivelabError, RunError, UsageError
+from drivelab.notes import print_note
 from drivelab.runs.executor import Failed, Work
 from drivelab.runs.workers.host_journal import drive_differences
 from drivelab.runs.workers.messages import Message, real_message
 from drivelab.runs.workers.place import Place
 from drivelab.runs.workers.pool import WorkersExecutor
 from drivelab.store import RunStore, is_run
-from drivelab.told import tell
 from drivelab.workloads.workload import Workload
 
 _NO_LETTERS: Final = re.compile(r"[^A-Za-z0-9]+")
@@ -230,7 +230,7 @@ class HostDrive(ClosedOnExit):
         """
         if self._opened.left is not None and not self._is_left and not only_found:
             path = Path(self._opened.left)
-            tell(
+            print_note(
                 f"{self.name} stays there until the run is complete (to remove it there: "
                 f"{removing(path)})"
             )

@@ -9,10 +9,10 @@ from typing import Final
 
 from drivelab.drives.real.preview import RealPreview
 from drivelab.errors import DrivelabError, RunError
+from drivelab.notes import print_note
 from drivelab.runs.workers.messages import HELLO, Message, error_of, real_message
 from drivelab.runs.workers.place import Place
 from drivelab.runs.workers.talk import NOTE, Heard, Talk, Talking
-from drivelab.told import tell
 
 # A sign comes every few seconds from a machine that is there.
 _SILENCE_SECONDS: Final = 60.0
@@ -69,7 +69,7 @@ def preview_on_host(
                 error = error_of(message)
                 raise type(error)(f"{host.name}: {error}")
             elif NOTE in message:
-                tell(f"{host.name}: {message[NOTE]}")
+                print_note(f"{host.name}: {message[NOTE]}")
             elif "opened" in message:
                 return replace(_described(message), name=name)
 

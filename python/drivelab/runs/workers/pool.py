@@ -31,6 +31,7 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
 from drivelab.drives.simulated.alike import Family
 from drivelab.errors import DrivelabError, PanicError, RunError, UsageError
+from drivelab.notes import print_note
 from drivelab.runs.executor import DriveExecutor, Failed, Work
 from drivelab.runs.workers.messages import (
     ALIVE,
@@ -44,7 +45,6 @@ from drivelab.runs.workers.messages import (
 )
 from drivelab.runs.workers.place import Place
 from drivelab.runs.workers.talk import NOTE, Heard, Talk, Talking, TalkingPlace
-from drivelab.told import tell
 from drivelab.workloads.trace import Trace
 from drivelab.workloads.workload import Workload, workload_json
 
@@ -301,7 +301,7 @@ class WorkersExecutor(ClosedOnExit):
             return None
         if NOTE in message:
             if self._lone is not None:
-                tell(f"{seat.place.name}: {message[NOTE]}")
+                print_note(f"{seat.place.name}: {message[NOTE]}")
             return None
         if "error" in message and "failed" not in message:
             self._complain(seat, error_of(message))
@@ -452,13 +452,13 @@ class WorkersExecutor(ClosedOnExit):
         for other in self._seats:
             self._give(other)
         if seat.is_given_up and any(not each.is_given_up for each in self._seats):
-            tell(f"{seat.why}; the others do its work")
+            print_note(f"{seat.why}; the others do its work")
 
     def _wait_for(self, seat: _Seat, now: float) -> None:
         """Have the work of a real drive wait for its machine, for a while."""
         if seat.lost_at is None:
             seat.lost_at = now
-            tell(f"{seat.why}; waiting for it to come back: then measuring goes on")
+            print_note(f"{seat.why}; waiting for it to come back: then measuring goes on")
         waited = now - seat.lost_at
         seat.is_given_up = waited > _PATIENCE_SECONDS or isinstance(seat.why, UsageError)
 

@@ -27,7 +27,7 @@ from drivelab.drives.write_pattern import (
     WritePattern,
     write_pattern,
 )
-from drivelab.told import tell
+from drivelab.notes import print_note
 from drivelab.units import format_size
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
@@ -94,7 +94,7 @@ class Settling:
             content=content,
         )
         total_bytes = SETTLING_CAPACITIES * session.capacity_bytes
-        tell(
+        print_note(
             f"writing {format_size(total_bytes)} to {session.name}, {pattern}, before the "
             "workloads that write so are measured"
         )

@@ -1,12 +1,12 @@
-"""Notes to whoever runs Drivelab, in addition to results and errors."""
+"""Notes for the person who runs Drivelab, in addition to results and errors."""
 
 from __future__ import annotations
 
 import sys
 
 
-def tell(text: str) -> None:
-    """Print one line on standard error, where anybody reads that."""
+def print_note(text: str) -> None:
+    """Print a line on standard error; nothing happens if standard error is closed."""
     try:
         print(f"drivelab: {' '.join(text.split())}", file=sys.stderr, flush=True)  # noqa: T201
     except (OSError, ValueError):
