@@ -28,7 +28,7 @@ _KIB: Final = 1024
 _NO_LIMIT_BYTES: Final = 2**60
 # Python begins with less and then dies without a word where a library needs more.
 LEAST_STACK_BYTES: Final = 512 * _KIB
-# What is small beside what was asked for: objects, results, stacks of threads.
+# Small compared with what was asked for: objects, results, stacks of threads.
 _MARGIN_BYTES: Final = 32 * 2**20
 
 
@@ -99,7 +99,7 @@ def limits(roots: MemoryRoots = THIS_PROCESS) -> list[Limit]:
 
 
 def available_bytes(roots: MemoryRoots = THIS_PROCESS) -> int | None:
-    """Return the most that may be had beside what was required; ``None`` where nothing tells."""
+    """Return the most memory that is left for the request; ``None`` if nothing limits it."""
     least = _least(roots)
     return None if least is None else least[0]
 
@@ -117,7 +117,7 @@ def lacking(what: str, needed_bytes: int, instead: str) -> RunError:
 
 
 def _least(roots: MemoryRoots) -> tuple[int, Limit] | None:
-    """Give the limit that leaves the least beside what was required, and how much that is."""
+    """Return the limit that leaves the least memory for the request, and how much it leaves."""
     left = [
         (max(0, limit.free_bytes - _yet_to_come(limit, roots) - _MARGIN_BYTES), limit)
         for limit in limits(roots)

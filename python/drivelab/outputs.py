@@ -33,7 +33,7 @@ from drivelab.whole_file import (
     without_links,
 )
 
-#: What a run's own commands keep there beside its database and lock, and read again.
+#: Files that a run's commands keep next to its database and lock, and read again.
 _KEPT: Final = {"model.json", "power.csv"}
 
 

@@ -77,10 +77,10 @@ def run(
         for again; a complete one is not measured again. Without it, the run lies in a temporary
         folder that is removed with the object; `Run.save` keeps it.
     measurements, error_ratio, budget_seconds
-        When the design ``adaptive`` has enough, whichever comes first: so many measurements for
-        models (300; with one of the others at most 1,200), an expected mean relative error such as
-        0.05 on workloads that were not measured, or so much of the drive's time, which of a
-        simulated drive is simulated time. A run in `out` that has less goes on.
+        When the design ``adaptive`` ends: after this many measurements for models (default 300; if
+        another limit is given, at most 1,200), at this expected mean relative error on workloads
+        that were not measured (such as 0.05), or after this much of the drive's time (simulated
+        time for a simulated drive), whichever comes first. An unfinished run in `out` resumes.
     seed
         Key of all random numbers.
     check
@@ -237,7 +237,7 @@ class Run:
         Returns
         -------
         Path
-            The page, ``report.html``; ``model.json`` and ``measurements.csv`` lie beside it.
+            The page, ``report.html``; its folder also has ``model.json`` and ``measurements.csv``.
 
         Raises
         ------

@@ -51,8 +51,8 @@ def fit_table(
     seed
         Of folds, estimators and shuffles, 0 or more.
     last_share
-        Rows are in the order of time: so much of them, the last ones, is not learned from; `last`
-        says how far answers for them are off.
+        If rows are in the order of time: the share of them, at the end, that is not learned from.
+        `last` has the errors of the answers for these rows.
 
     Raises
     ------

@@ -21,11 +21,11 @@ from drivelab.drives.write_pattern import SETTLING_CAPACITIES, settled_patterns,
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.probes import FILL_SECONDS, Fill
 
-#: The rate for which bytes are told where only the drive knows how fast it is.
+#: Bytes are estimated for this rate if only the drive knows how fast it is.
 RATE_BYTES_PER_SECOND: Final = 100_000_000
-# Where every measurement counts as many requests, their sizes tell nearly all. Where it ends by
-# itself, a few workloads count ten times more than others: of 400 on sim:x25m, 16 told twice the
-# bytes and 64 told them to within a twentieth.
+# If every measurement counts the same number of requests, their sizes nearly determine the bytes.
+# If measurements end by themselves, a few workloads count ten times more than others: of 400 on
+# sim:x25m, a sample of 16 gave twice the bytes, and one of 64 was off by a twentieth.
 _PILOT_OF_COUNTS: Final = 16
 _PILOT: Final = 64
 
@@ -125,23 +125,23 @@ def adding_fills(cost: Forecast, fills: Sequence[Fill]) -> Forecast:
     )
 
 
-def within_budget(cost: Forecast, budget_seconds: float, workloads: int, beside: int) -> Forecast:
-    """Say what of a campaign is done until its budget is spent.
+def within_budget(cost: Forecast, budget_seconds: float, workloads: int, fixed: int) -> Forecast:
+    """Return the part of a campaign that fits into its budget.
 
     Parameters
     ----------
     cost
-        Of all workloads.
+        Cost of all workloads.
     budget_seconds
-        Of the drive's time.
+        Limit on the drive's time.
     workloads
-        How many these are.
-    beside
-        How many of them are measured whatever the budget is.
+        Number of all workloads.
+    fixed
+        Number of workloads that are measured whatever the budget is.
     """
     if not cost.drive_seconds:
         return cost
-    most = budget_seconds + cost.drive_seconds * beside / workloads
+    most = budget_seconds + cost.drive_seconds * fixed / workloads
     if cost.drive_seconds <= most:
         return cost
     share = most / cost.drive_seconds

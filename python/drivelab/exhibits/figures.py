@@ -63,7 +63,7 @@ class Line:
     names
         What is written at each point, such as its queue depth; an empty text for nothing.
     origin
-        ``real``, ``simulated`` or ``closed_form``, where lines are told apart by it too.
+        ``real``, ``simulated`` or ``closed_form``, if it also distinguishes lines.
     """
 
     label: str
@@ -179,7 +179,7 @@ class BarFigure(Around):
     guides
         A value a group that a dashed line stands at; empty for none.
     columns
-        How many panels stand beside each other where there is room.
+        How many panels fit into one row if there is room.
     """
 
     name: str
@@ -384,7 +384,7 @@ class Multiples(Around):
     figures
         In order, from left to right and from the top.
     columns
-        How many stand beside each other where there is room.
+        How many fit into one row if there is room.
     """
 
     name: str

@@ -82,9 +82,9 @@ class Report:
     result
         The machine-readable whole, as it is saved as JSON.
     tables
-        Saved as CSV beside those of the pages, and not shown: too long to be read.
+        Tables that are only saved as CSV, because they are too long to be read.
     texts
-        Name and content of what is saved as plain text beside the tables.
+        Names and contents of plain text files that are saved next to the tables.
     subject, badge
         What kind of page it is; a word with its kind of drive, empty where there are several.
     statement
@@ -92,8 +92,8 @@ class Report:
     origin
         Column and cell that lead each row of every saved table.
     folder
-        Where the tables lie beside the page; empty for the page's own folder, None where they are
-        in the page alone.
+        Folder of the tables, relative to the page. Empty: the page's own folder. None: the tables
+        are only in the page.
     ending
         The last sentence of the page.
     first

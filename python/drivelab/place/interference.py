@@ -46,7 +46,7 @@ class Behaviour:
     alone
         Those that one such drive can hold: it keeps up with them.
     beside
-        Of pairs that it can hold what the first did beside the second.
+        For each pair that it can hold: what the first did while the second ran.
     utilisation
         The share of what the drive could serve of a workload that it asks for; 0 where it waits
         for the drive.

@@ -158,7 +158,7 @@ class Bench(ClosedOnExit):
     def fit_window(self) -> None:
         """Shorten the window to the traces that are sent as fast as this drive answers.
 
-        How long one takes is measured; beside others it takes longer.
+        Measured alone; next to others it takes longer.
         """
         made = [
             SideBySide((replace(each.part, start_bytes=0),), _LONGEST_NS, 0, MOST_REQUESTS)

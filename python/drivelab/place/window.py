@@ -1,8 +1,8 @@
 """How long workloads run when they are tried: long enough for the slowest, short enough for all.
 
-All groups run equally long, in the drive's time, so that what a workload does alone can be compared
-with what it does beside others. One thing ends a window sooner, unless a time was asked for: the
-requests of workloads that wait for the drive, whose pace nobody knows before.
+All groups run equally long in the drive's time, so that a workload alone can be compared with the
+same workload next to others. If no time was asked for, one thing ends a window sooner: workloads
+that wait for the drive have sent enough requests. Their pace is not known before.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FEWEST_AT_RANDOM: Final = 5.0
 _WARMUP_SHARE: Final = 0.1
 #: Of windows in which something waits for the drive: at its pace these are many requests.
 _MOST_WARMUP_SECONDS: Final = 20.0
-#: A trace that is sent as fast as the drive answers may be over a little sooner beside others.
+#: A trace that is sent as fast as the drive answers may end a little sooner next to others.
 _TRACE_SHARE: Final = 0.95
 
 

@@ -1,11 +1,12 @@
-"""Candidates beside what was measured: brief simulations, corrected by whole ones.
+"""Candidates compared with measurements: brief simulations, corrected by whole ones.
 
-A candidate is judged by brief simulations with the same random numbers each time, of each workload
-as few requests as say about the same as a whole measurement of the base preset. What the whole ones
-of the best so far say beyond its brief ones is added to every brief one.
+A candidate is judged by brief simulations, with the same random numbers each time. Each workload
+has as few requests as give about the same result as a whole measurement of the base preset. The
+difference between whole and brief simulations of the best candidate so far corrects every brief
+one.
 
-What is compared are the mean latencies of reads and of writes, each counting by its share of the
-workload's requests.
+The mean latencies of reads and of writes are compared, weighted by their share of the workload's
+requests.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ class Bench:
 
     @property
     def pull(self) -> float:
-        """How much the base preset's values count beside latencies that are off by chance."""
+        """Weight of the base preset's values against latencies that are off by chance."""
         # Two simulations are off, what was measured and the candidate's.
         return max(PULL, math.sqrt(2) * self.roughness / USUALLY_AWAY)
 

@@ -38,7 +38,7 @@ class Base:
     values
         By key, resolved.
     texts
-        Of presets beside the package's that it needs, by name.
+        Texts of presets that it needs and that the package does not have, by name.
     built
         By key, what was changed of how it is built; `values` has that too.
     """

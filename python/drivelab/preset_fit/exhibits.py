@@ -1,4 +1,4 @@
-"""The page of a fit: measured and simulated side by side, the values, what is not told."""
+"""The page of a fit: measured and simulated values, and what is not determined."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
 
 
 def _first_numbers(fitted: Fitted) -> Cards:
-    """Give how far off the simulated drive is, beside what it was and what the drive itself is."""
+    """Return the errors of the fitted drive, of the base, and of the drive measured again."""
     cards = []
     for name, of in (("Mean latency", "mean"), ("99 % latency", "p99")):
         before = share_text(getattr(fitted.before, of))
@@ -100,7 +100,7 @@ def _first_numbers(fitted: Fitted) -> Cards:
 
 
 def _side_by_side(fitted: Fitted) -> tuple[Table, ...]:
-    """Say how far the twin is off beside how far the drive is from itself, where that is known."""
+    """Compare the twin's errors with those of the drive measured again, if it was."""
     if fitted.repeated is None:
         return ()
     rows = (

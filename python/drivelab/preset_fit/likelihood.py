@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.search import Found
 
 LEVEL: Final = 0.95
-#: A value that may be this many times as large or as small is not told.
+#: A value that may be this many times as large or as small is not determined.
 UNTOLD: Final = 2.0
 # A search for where the loss has risen enough goes twice as far each time, at first so far.
 _LEAST: Final = 0.005

@@ -1,4 +1,4 @@
-"""What a campaign on a simulated drive costs, told by a smaller drive of the same build.
+"""What a campaign on a simulated drive costs, estimated on a smaller drive of the same build.
 
 To bring a drive of terabytes into its condition takes a minute, and more for each kind of sustained
 writing. A look at the costs must not take that long. A drive with fewer blocks in each plane serves

@@ -220,7 +220,7 @@ class Kriging:
 
     @property
     def jump_variances(self) -> tuple[float, float]:
-        """Of a size that is not measured, whatever is measured beside it.
+        """For a size that is not measured, whichever of its neighbours are.
 
         Of its time, and of one curve's time over the other's at the same size.
         """

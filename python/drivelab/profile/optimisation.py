@@ -1,7 +1,7 @@
 """What an optimisation of accesses makes of requests, and what it has to make up for.
 
 An optimisation turns requests of size s into others and costs time for each of them. What it gains
-is told as a ratio, time before over time after, each for one request of size s::
+is given as a ratio, time before over time after, each for one request of size s::
 
     reordering    random(s) / in order(s)             requests sorted into the file's order
     aggregating   random(s) k / random(k s)           k neighbours sent as one, order as it was

@@ -22,7 +22,7 @@ _BEGINNING: Final = b"%PDF-"
 _END: Final = b"%%EOF"
 
 
-#: What to do where it fails, of a page that is written beside it.
+#: What to do if printing fails; the page itself is written.
 _INSTEAD: Final = "the page itself is complete: print it from a browser, or leave --pdf out"
 
 

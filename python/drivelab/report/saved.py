@@ -1,6 +1,6 @@
-"""Which files of a run folder its report made, so that they can be told from anybody's own.
+"""Which files of a run folder were made by its report, and not by the user.
 
-``data/index.txt`` names every table beside it, one a line.
+``data/index.txt`` names every table in its folder, one per line.
 """
 
 from __future__ import annotations

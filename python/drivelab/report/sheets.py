@@ -37,7 +37,7 @@ class LaidPage:
     exhibits
         Drawings and tables, and what is said.
     is_drawn, is_half
-        Whether it has drawings; whether two beside each other are all of it.
+        Whether it has drawings; whether it has only two, next to each other.
     """
 
     title: str
@@ -90,7 +90,7 @@ def paper_of(report: Report) -> Literal["portrait", "landscape"]:
 
 
 def _is_half(exhibits: Sequence[Drawn]) -> bool:
-    """Tell whether two drawings beside each other are all of a page: half a sheet that lies."""
+    """Return whether a page has only two drawings, next to each other: half a landscape sheet."""
     drawings = [each for each in exhibits if each.kind == "drawing" and each.columns == 1]
     return len(exhibits) == len(drawings) == 2
 

@@ -49,8 +49,8 @@ class Characteristics:
     UnknownNameError
         For a name that is none of these; a `TypeError` too.
     UsageError
-        For a text that is no size. Values out of range are told by `validate`, and by every
-        drive that is asked for them.
+        For a text that is no size. Values out of range are errors of `validate`, and of every
+        drive that is asked to measure them.
 
     Examples
     --------

@@ -87,7 +87,7 @@ class WorkloadCsv:
         """
         cells, odd, bad = read_cells(block.text, self._width, self._wanted)
         if bad is not None:
-            # What stands above it may be wrong too, and would be told first.
+            # A line above it may be wrong too, and is reported first.
             row, problem = bad
             number = _line_numbers(block.text)[row]
             above = b"\n".join(block.text.split(b"\n")[:number])
@@ -181,7 +181,7 @@ def _line_numbers(text: bytes) -> list[int]:
     """Return the lines, from 0, that are rows: those in which a cell holds something."""
 
     def is_row(line: bytes) -> bool:
-        # Of how many cells does not matter: more than one are told as wrong, so they are there.
+        # The number of cells does not matter here: if it is wrong, the line is a row all the same.
         cells, _, bad = read_cells(line, 1, [0])
         return bool(cells) or bad is not None
 

@@ -28,7 +28,7 @@ from drivelab.workloads.trace import STREAM, Trace
 if TYPE_CHECKING:
     from drivelab._core import WindowTuple
 
-#: What can have its place beside others.
+#: What can run next to others.
 Placeable = Characteristics | Scenario | Trace
 _KINDS: Final[dict[str, type[Placeable]]] = {
     each.kind: each for each in (Characteristics, Scenario, Trace)

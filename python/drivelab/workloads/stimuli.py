@@ -66,7 +66,7 @@ class Stimuli:
 
     def describe(self) -> str:
         """Say in a line what is sent."""
-        return " beside ".join(_described(each) for each in self.stimuli)
+        return " next to ".join(_described(each) for each in self.stimuli)
 
     def to_json(self) -> dict[str, Any]:
         """Return the attributes, which carry their units."""

@@ -82,8 +82,8 @@ def test_a_workload_comes_back_from_json(name: str) -> None:
         ("stimulus", "reads of 4 KiB at random, 2 x 16 outstanding", 8 * MIB),
         (
             "at once",
-            "reads of 4 KiB at random, 2 x 16 outstanding beside writes of 128 KiB in order, 1 x 1 "
-            "outstanding",
+            "reads of 4 KiB at random, 2 x 16 outstanding next to "
+            "writes of 128 KiB in order, 1 x 1 outstanding",
             9 * MIB,
         ),
         ("scenario", "streams log, backup", 4 * MIB + 8192),

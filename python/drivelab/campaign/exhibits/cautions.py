@@ -174,7 +174,7 @@ def _bursts(run: CampaignData) -> Iterator[Caution]:
             f"In {count:,} of {_workloads(len(writing))} with writes, random writes found "
             f"{FOUND[room]}.",
             "They tell how the drive takes a burst. When that room is used up, such writes may "
-            "become ten times slower and more, and reads beside them too. "
+            "become ten times slower and more, and so may reads at the same time. "
             "`--writes sustained` shows what lasts.",
             short=f"Random writes found {FOUND[room]}; what lasts may be ten times slower.",
         )

@@ -120,8 +120,8 @@ class Identity:
 def identity(header: Mapping[str, Any], starts: Sequence[Mapping[str, Any]] = ()) -> Identity:
     """Return everything a run's header says, in words where Drivelab knows the key.
 
-    Nothing is left out: a key that is not known here stands under its own name, and the plan
-    is told in a sentence that holds all of it.
+    Nothing is left out. A key that is not known here keeps its own name, and one sentence gives
+    the whole plan.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def identity(header: Mapping[str, Any], starts: Sequence[Mapping[str, Any]] = ()
     facts["drive"] = [("Drive", str(drive["name"])), ("Kind of drive", provenance.label)]
     facts["plan"] = [("How long", plan_words(header["plan"], str(drive["kind"])))]
     rest = {key: value for key, value in drive.items() if key not in ("name", "kind")}
-    # What was asked for is told by every workload and its part.
+    # Every workload and its part say what was asked for.
     rest |= {key: value for key, value in header.items() if key not in ("drive", "plan", ASKED)}
     rest["plan"] = {"seed": header["plan"]["seed"]}
     found = dict(_flat(rest, ()))
@@ -201,7 +201,7 @@ def _flat(value: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str
         elif isinstance(inner, dict) and inner:
             yield from _flat(inner, place)
         elif inner is not None or " ".join(place) in _TOLD_OR_NOT:
-            yield " ".join(place), "not told" if inner is None else inner
+            yield " ".join(place), "unknown" if inner is None else inner
 
 
 def _lines(value: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -55,7 +55,7 @@ _NUMERALS: Final = {"basic": "II", "extended": "III"}
 #: What the columns of the tables are.
 READ_SO: Final = (
     "R² is how much of the variation a model explains (1 is all of it, below 0 is worse than "
-    "always answering the mean). MAE is the mean absolute error, beside the mean value in "
+    "always answering the mean). MAE is the mean absolute error, with the mean value in "
     "brackets. MRE is the mean relative error: how far off an answer is, on average, as a "
     "share of the true value."
 )

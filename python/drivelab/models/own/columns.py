@@ -8,7 +8,7 @@ words are a category of their own where some were missing.
 
 All eight workload characteristics together are seen as Drivelab sees workloads: means over
 requests, pages touched, what has no effect left out (`drivelab.models.features`); by least squares
-and kriging as work (`drivelab.models.work`) where other columns stand beside them.
+and kriging as work (`drivelab.models.work`) if there are other columns.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def _files_of(path: Path) -> list[Path]:
 
 
 def _begin_of(path: Path) -> bytes:
-    """Return how a regular file begins; nothing where it cannot be read, which is told later."""
+    """Return how a regular file begins; nothing if it cannot be read, which is an error later."""
     try:
         if not path.is_file():
             return b""

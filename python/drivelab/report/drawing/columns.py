@@ -1,8 +1,7 @@
 """A value for each pair of categories: columns in three dimensions, and the same as a heat map.
 
-The drawing looks at the field of columns from the front right. Tall columns stand at the back
-wherever turning an axis round helps; what still hides is read in the table beside it, whose
-cells have the colours of the columns.
+The view is from the front right. An axis is reversed if that puts tall columns at the back. What
+is still hidden can be read in the table next to the drawing, whose cells have the columns' colours.
 
     height
       |   / rows (y)

@@ -226,7 +226,7 @@ def _head(drawing: Figure, left: float, heading: str, note: str) -> None:
 
 
 def _legend_columns(figure: LaneFigure, plot_inches: float = _PLOT_INCHES) -> int:
-    """Return how many entries fit beside each other."""
+    """Return how many entries fit into one row."""
     texts = [words for _, words, _ in figure.kinds] + [figure.frame] * bool(figure.frame)
     for columns in range(len(texts), 1, -1):
         widest = sorted(map(len, texts), reverse=True)[:columns]

@@ -1,8 +1,7 @@
-"""How lines are told apart: by colour, dash and marker together, so that any one may fail.
+"""How lines differ: by colour, dash and marker together, so that any two of them may fail.
 
-Drives on one plot are also told apart by what they are: a real drive's line is drawn through
-with filled markers, a simulated one's is dashed and a formula's dotted, both with hollow
-markers.
+Drives on one plot also differ by their kind. A real drive's line is solid and has filled markers.
+A simulated drive's is dashed and a formula's dotted, both with hollow markers.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _COLORS: Final = (
     "#7A4A1E",
 )
 _MARKERS: Final = ("o", "s", "^", "D", "v", "X", "P", "h")
-#: More drives than this cannot be told apart on one plot.
+#: The most drives that a reader can distinguish on one plot.
 MOST_LINES: Final = len(_COLORS)
 _DASHES: Final[Mapping[str, tuple[float, ...]]] = {
     "real": (),

@@ -2,7 +2,7 @@
 
 Lines of data differ by colour, marker and dash; the mean and the 90 % and 110 % lines
 are thin, dashed and named where they end, the least-squares line is dotted. A small figure has
-its title inside and stands beside others.
+its title inside and stands in a row with others.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def drawn_lines(figure: LineFigure, *, small: bool = False, is_narrow: bool = Fa
     figure
         What is drawn.
     small
-        Whether it stands beside others.
+        Whether it stands in a row with others.
     is_narrow
         Whether it is as wide as a phone, its title outside.
     """
@@ -245,7 +245,7 @@ def _draw(
 
 
 def _draw_cloud(axes: Axes, figure: LineFigure, x: Sequence[float], y: Sequence[float]) -> None:
-    # Dots of one category stand beside each other, spread by order, not by chance.
+    # Dots of one category are spread sideways by their order, not by chance.
     spread = 0.5 if figure.x.categories else 0.0
     beside = [at + spread * ((_GOLDEN * place) % 1.0 - 0.5) for place, at in enumerate(x)]
     step = max(1, -(-len(x) // MOST_DOTS))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: Across the whole of a sheet of paper.
 WIDE_INCHES: Final = 7.2
-#: Of a small figure, which stands beside others: readable at the width of a phone.
+#: For small figures that stand in a row: readable at the width of a phone.
 SMALL_INCHES: Final = (3.6, 2.8)
 #: Of the picture that a page begins with: readable on a phone, and not too large at a desk.
 FIRST_INCHES: Final = (4.2, 2.95)
@@ -103,19 +103,19 @@ class Drawn:
     saved
         What its CSV files hold.
     panels
-        Drawings, and how many stand beside each other.
+        Drawings, and how many stand in one row.
     legend
         Samples of lines and what they are.
     legends
         Those of panels that have their own, each under the panel's title.
     table
-        Set beside or in place of drawings.
+        Shown next to the drawings or instead of them.
     notes
         Below.
     tips
         By the name of a panel's list, a text a point.
     beside
-        Whether the table stands beside the drawings instead of below.
+        Whether the table stands next to the drawings instead of below.
     is_heat
         Whether the table is a heat map.
     lead, source, cautions

@@ -24,7 +24,7 @@ _TITLE_INCHES: Final = 0.28
 
 
 def drawn_scatter(figure: ScatterFigure) -> Drawn:
-    """Draw one cloud of dots; it stands beside others, with its title inside."""
+    """Draw one cloud of dots. It stands in a row with others and has its title inside."""
     plot = _SIZE_INCHES[1] - _BOTTOM_INCHES - _TITLE_INCHES
     values = [*figure.up, *figure.y.also]
     svg = panel(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-# Okabe and Ito's palette: told apart with every common kind of colour blindness.
+# Okabe and Ito's palette: distinguishable with every common kind of colour blindness.
 BLUE: Final = "#0072B2"
 ORANGE: Final = "#D55E00"
 GREEN: Final = "#009E73"

@@ -72,7 +72,7 @@ def test_a_real_drive_says_what_it_is_and_what_it_keeps_to_itself() -> None:
         ("File system", "ext4"),
         ("Model of the drive", "M 1"),
         ("Its serial number", "S1"),
-        ("Its firmware", "not told"),
+        ("Its firmware", "unknown"),
         ("I/O scheduler", "none"),
         ("Device node", "/dev/sda"),
         ("Past the page cache (direct I/O)", "yes"),
