@@ -261,9 +261,12 @@ impl PyStream {
             WriteMode::Plain => "write",
             WriteMode::Forced => "forced_write",
             WriteMode::Trim => "trim",
+            WriteMode::Zeroes => "write_zeroes",
         };
         dict.set_item("writes_as", writes_as)?;
         dict.set_item("writes_per_flush", stream.writes_per_flush)?;
+        let ranges = stream.ranges_per_trim;
+        dict.set_item("ranges_per_trim", (ranges > 1).then_some(ranges))?;
         dict.set_item("zones", zoned.map(|zoned| zoned.zones_at_once))?;
         dict.set_item("zone_bytes", zoned.and_then(|zoned| zoned.zone_bytes))?;
         dict.set_item("priority", stream.priority)?;

@@ -122,7 +122,7 @@ pub fn forecast(
             let is_write = match command.kind {
                 CommandKind::Read => false,
                 CommandKind::Write => true,
-                CommandKind::Trim | CommandKind::Flush => continue,
+                CommandKind::Trim | CommandKind::Flush | CommandKind::WriteZeroes => continue,
             };
             let window = rows.window_of(command.arrival.0 as f64);
             while let Some((_, costs)) = next.next_if(|(begin, _)| **begin <= window) {

@@ -16,11 +16,19 @@ pub enum CommandKind {
     Trim = 2,
     /// Everything completed before must survive a power loss.
     Flush = 3,
+    /// The range is to read as zeroes, which the host does not send.
+    WriteZeroes = 4,
 }
 
 impl CommandKind {
     /// Every kind, in the order of [`CommandKind::index`].
-    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Flush];
+    pub const ALL: [Self; 5] = [
+        Self::Read,
+        Self::Write,
+        Self::Trim,
+        Self::Flush,
+        Self::WriteZeroes,
+    ];
 
     /// The index in arrays with one entry for each kind.
     #[inline]
@@ -29,7 +37,7 @@ impl CommandKind {
         self as usize
     }
 
-    /// `read`, `write`, `trim` or `flush`.
+    /// `read`, `write`, `trim`, `flush` or `write_zeroes`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -37,6 +45,7 @@ impl CommandKind {
             Self::Write => "write",
             Self::Trim => "trim",
             Self::Flush => "flush",
+            Self::WriteZeroes => "write_zeroes",
         }
     }
 
@@ -46,7 +55,7 @@ impl CommandKind {
         match self {
             Self::Read => Some(Direction::Read),
             Self::Write => Some(Direction::Write),
-            Self::Trim | Self::Flush => None,
+            Self::Trim | Self::Flush | Self::WriteZeroes => None,
         }
     }
 }

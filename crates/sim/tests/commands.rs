@@ -123,6 +123,72 @@ fn a_trim_costs_its_command_and_what_it_covers_whole_reads_as_zeroes() {
     );
 }
 
+#[test]
+fn zeroes_that_are_not_sent_give_whole_pages_up_and_cross_no_link() {
+    let zeroes = |at, page, pages| command(CommandKind::WriteZeroes, at, page, pages);
+    let host = format!("{HOST}host.write_zeroes_command_ns = 4_000\n");
+    // Three pages for the price of the command, and a read of one costs the link: 1 + 10.
+    let commands = vec![zeroes(0, 1, 3), small_drive::read(100, 2)];
+    let outcome = run(&drive(&[&host]), commands);
+    assert_eq!(largest(&outcome, CommandKind::WriteZeroes), 4_000);
+    assert_eq!(largest(&outcome, CommandKind::Read), 11_000);
+    assert_eq!(
+        (flash(&outcome).page_reads, flash(&outcome).programs()),
+        (0, 0)
+    );
+    // A write is not asked for another command's time.
+    let outcome = run(&drive(&[HOST]), vec![zeroes(0, 1, 3)]);
+    assert_eq!(largest(&outcome, CommandKind::WriteZeroes), 1_000);
+}
+
+#[test]
+fn zeroes_that_are_programmed_cost_what_their_pages_do_and_no_link() {
+    let zeroes = |at, page, pages| command(CommandKind::WriteZeroes, at, page, pages);
+    let host = format!("{HOST}host.write_zeroes = \"programs\"\n");
+    // In the buffer after their command, 1 us, and acknowledged at 8; read from the buffer at
+    // 100: 1 + 10. Programs of three pages, two dies: complete at 1 + 2 * 310.
+    let flush = Command::flush(Nanos(2_000));
+    let commands = vec![zeroes(0, 1, 3), flush, small_drive::read(100, 2)];
+    let outcome = run(&drive(&[&host]), commands);
+    assert_eq!(largest(&outcome, CommandKind::WriteZeroes), 8_000);
+    assert_eq!(largest(&outcome, CommandKind::Flush), 621_000 - 2_000);
+    assert_eq!(flash(&outcome).buffer_hit_pages, 1);
+    assert_eq!(flash(&outcome).host_page_programs, 3);
+    // Without a buffer: 1 + 310.
+    let host = host.replace("write_buffer_bytes = 32_768", "write_buffer_bytes = 0");
+    let outcome = run(&drive(&[&host]), vec![zeroes(0, 1, 1)]);
+    assert_eq!(largest(&outcome, CommandKind::WriteZeroes), 311_000);
+}
+
+#[test]
+fn zeroes_of_parts_of_pages_are_written_whatever_the_drive_gives_up() {
+    let zeroes = Command {
+        offset_bytes: 2048,
+        ..command(CommandKind::WriteZeroes, 0, 0, 1)
+    };
+    let outcome = run(&drive(&[HOST]), vec![zeroes]);
+    // Two pages in part, each read before it is programmed.
+    assert_eq!(flash(&outcome).page_reads, 2);
+    assert_eq!(flash(&outcome).host_page_programs, 2);
+}
+
+#[test]
+fn a_buffer_that_outlives_the_power_may_let_flushes_and_forced_writes_go() {
+    let safe = "buffer.survives_power_loss = true\nbuffer.flush_at_once = true";
+    let flush = Command::flush(Nanos(20_000));
+    let outcome = run(&drive(&[HOST, safe]), vec![write(0, 0), flush]);
+    assert_eq!(largest(&outcome, CommandKind::Flush), 3_000);
+    // As a usual write: data at 11, acknowledged at 18.
+    let outcome = run(&drive(&[HOST, safe]), vec![forced(0, 0, 1)]);
+    assert_eq!(largest(&outcome, CommandKind::Write), 18_000);
+    // Of several pages too: data at 1 + 30.
+    let outcome = run(&drive(&[HOST, safe]), vec![forced(0, 0, 3)]);
+    assert_eq!(largest(&outcome, CommandKind::Write), 38_000);
+    let unsafe_ = format!("{HOST}buffer.flush_at_once = true");
+    let said = small_drive::refused(&unsafe_);
+    assert!(said.contains("buffer.survives_power_loss = true"), "{said}");
+}
+
 fn writes(queue_depth: u32, random: f64) -> Characteristics {
     Characteristics {
         write_ratio: 1.0,
@@ -173,6 +239,38 @@ fn random_writes_fall_off_a_cliff_when_space_runs_out_and_trim_brings_it_back() 
 }
 
 #[test]
+fn a_trim_of_several_ranges_is_one_command_that_gives_all_of_them_up() {
+    let host = format!("{HOST}host.trim_range_ns = 100\ncondition = \"filled\"\n");
+    let prepared = drive(&[&host]);
+    let mut drive = prepared.worker();
+    let pages = drive.capacity_bytes() / u64::from(PAGE);
+    let stream = Stream {
+        writes: WriteMode::Trim,
+        ranges_per_trim: 64,
+        ..Stream::closed("trims", writes(1, 0.0))
+    };
+    let plan = Plan::counting(0, pages / 64);
+    let outcome = drive.run(&[stream], plan, 3, 0).unwrap();
+    // 2 us for the command, 64 ranges of 16 bytes on the link, and 63 ranges that cost 100 ns.
+    let trims = &outcome.streams[0].commands[CommandKind::Trim.index()].counted;
+    assert_eq!(
+        (trims.latency.count(), trims.bytes),
+        (pages / 64, pages * u64::from(PAGE))
+    );
+    assert_eq!(trims.latency.max_ns(), Some(2_000 + 2_500 + 6_300));
+    // Nothing is left: reads of any page come from nowhere.
+    let reads = [Stream::closed(
+        "reads",
+        Characteristics {
+            write_ratio: 0.0,
+            ..writes(1, 0.0)
+        },
+    )];
+    let outcome = drive.run(&reads, Plan::counting(0, pages), 3, 0).unwrap();
+    assert_eq!(flash(&outcome).page_reads, 0);
+}
+
+#[test]
 fn a_generator_flushes_after_so_many_writes() {
     let mut drive = drive(&[HOST]).worker();
     let stream = Stream {
@@ -185,7 +283,7 @@ fn a_generator_flushes_after_so_many_writes() {
         let counted = &outcome.streams[0].commands[kind.index()].counted;
         counted.latency.count()
     });
-    assert_eq!(counts, [0, 40, 0, 10]);
+    assert_eq!(counts, [0, 40, 0, 10, 0]);
 }
 
 #[test]

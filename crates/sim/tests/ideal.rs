@@ -80,7 +80,7 @@ impl Device for Ideal {
         });
         let takes = match command.kind {
             CommandKind::Read | CommandKind::Write => self.command_ns + size * self.byte_ns,
-            CommandKind::Trim | CommandKind::Flush => self.command_ns,
+            CommandKind::Trim | CommandKind::Flush | CommandKind::WriteZeroes => self.command_ns,
         };
         self.free_at = self.free_at.max(now) + takes;
         self.queue.push_back((tag, now, self.free_at));

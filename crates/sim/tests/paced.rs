@@ -29,7 +29,7 @@ struct Reading {
 }
 
 impl PacedSource for Listed {
-    fn commands(&self) -> [u64; 4] {
+    fn commands(&self) -> [u64; CommandKind::ALL.len()] {
         CommandKind::ALL.map(|kind| {
             let of_kind = self.commands.iter().filter(|c| c.command.kind == kind);
             of_kind.count() as u64

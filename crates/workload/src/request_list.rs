@@ -298,6 +298,7 @@ impl Head {
                 WriteMode::Plain => {}
                 WriteMode::Forced => command.is_forced = true,
                 WriteMode::Trim => command.kind = CommandKind::Trim,
+                WriteMode::Zeroes => command.kind = CommandKind::WriteZeroes,
             }
         }
         Ok(Some(command))
@@ -305,6 +306,11 @@ impl Head {
 
     /// Checks that a command lies in this stream's range and on the drive.
     fn check(&self, command: &Command, capacity_bytes: u64) -> Result<(), RequestListError> {
+        if command.kind == CommandKind::WriteZeroes {
+            let reason = "it writes zeroes without data, which this firmware does not know: let \
+                          it write or trim";
+            return Err(refused(&self.name, reason.to_owned()));
+        }
         let (start, end) = (self.range.0, self.range.1.min(capacity_bytes));
         let last = command
             .offset_bytes

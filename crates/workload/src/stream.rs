@@ -35,6 +35,8 @@ pub struct Stream {
     pub writes: WriteMode,
     /// A flush follows after this many generated writes; 0 means none.
     pub writes_per_flush: u32,
+    /// Of generated writes that are sent as trims: so many of them are the ranges of one trim.
+    pub ranges_per_trim: u32,
     /// Its priority class; 0 goes first.
     pub priority: u8,
     /// The queue pair through which it submits; 0 on an interface that has one.
@@ -61,6 +63,8 @@ pub enum WriteMode {
     Forced,
     /// As trims of the same ranges.
     Trim,
+    /// As zeroes that are not sent.
+    Zeroes,
 }
 
 /// Where the requests of a stream come from, and when each is sent.
@@ -147,6 +151,7 @@ impl Stream {
             range: None,
             writes: WriteMode::Plain,
             writes_per_flush: 0,
+            ranges_per_trim: 1,
             priority: 0,
             queue_pair: 0,
             content: Content::Random,

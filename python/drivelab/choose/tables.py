@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.choose.candidate import QUALITIES
 from drivelab.choose.ranking import UNRANKED
+from drivelab.drives.stream_result import OPERATIONS
 from drivelab.exhibits import Table
 from drivelab.workloads.trace import Trace
 
@@ -120,7 +121,7 @@ def _kinds(candidates: Sequence[Candidate]) -> Iterator[tuple[str, str]]:
     first = candidates[0].measurements[0]
     streams = [one.name for one in first.streams] or [""]
     for stream in streams:
-        for operation in ("read", "write", "trim", "flush"):
+        for operation in OPERATIONS:
             every = (each for one in candidates for each in one.measurements)
             if any(_result(each, stream, operation)[0] is not None for each in every):
                 yield stream, operation

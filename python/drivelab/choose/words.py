@@ -10,6 +10,7 @@ from drivelab.drives.lateness import LATE_NS
 from drivelab.exhibits import number
 from drivelab.exhibits.quantities import latency_text, listed, share_text
 from drivelab.units import format_duration_ns
+from drivelab.workloads.trace import PLURALS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,7 +157,7 @@ def where_text(choice: Choice) -> str | None:
 
 def kind_text(row: Mapping[str, Cell]) -> str:
     """Call the requests that a row of `stream_table` is of."""
-    kind = f"{row['operation']}es" if row["operation"] == "flush" else f"{row['operation']}s"
+    kind = PLURALS[str(row["operation"])]
     return f"{row['stream']}: {kind}" if row["stream"] else kind
 
 

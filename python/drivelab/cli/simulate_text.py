@@ -31,6 +31,13 @@ COLUMNS: Final = 80
 # A channel with more units than fit on a line shows their range and mean.
 _UNIT_CELL: Final = 4
 _MOST_CHANNEL_LINES: Final = 16
+# What the writes of a stream are sent as.
+_SENT_AS: Final = {
+    "forced_write": "forced writes",
+    "trim": "trims",
+    "write_zeroes": "writes of zeroes",
+    "append": "appends",
+}
 
 Values = Mapping[str, Any]
 # Each row of a table is one operation; the line below them is all together.
@@ -106,7 +113,9 @@ def stream_text(plan: Values) -> str:
     if plan["zones"] is not None:
         said += f", {_zones_text(plan['zones'])}"
     if plan["writes_as"] != "write":
-        said += f", writes sent as {plan['writes_as'].replace('_', ' ')}s"
+        said += f", writes sent as {_SENT_AS[plan['writes_as']]}"
+    if plan["ranges_per_trim"] is not None:
+        said += f" of {plan['ranges_per_trim']} ranges each"
     if plan["writes_per_flush"]:
         said += f", a flush every {plan['writes_per_flush']:,} writes"
     if plan["range"]:
@@ -133,7 +142,9 @@ def _requests_text(plan: Values) -> str:
         return _mixture_text(plan["mixture"], plan)
     if plan["workload"] is None:
         counts = {name: count for name, count in plan["listed"].items() if count}
-        kinds = [PLURALS[name] if count > 1 else name for name, count in counts.items()]
+        kinds = [
+            PLURALS[name] if count > 1 else name.replace("_", " ") for name, count in counts.items()
+        ]
         parts = [f"{count:,} {kind}" for count, kind in zip(counts.values(), kinds, strict=True)]
         return f"{listed(parts)}, each at its time"
     said = workload_text(Characteristics(*plan["workload"]))

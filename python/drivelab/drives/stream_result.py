@@ -25,7 +25,7 @@ class StreamResult(Completed):
         Its name in the workload.
     duration_ns
         Duration of the measurement that it is part of.
-    read, write, trim, flush
+    read, write, trim, flush, write_zeroes
         Results of its requests of each kind; ``None`` if none completed.
     lateness
         How late they were sent, if they have times and may be late; else ``None``.
@@ -37,12 +37,13 @@ class StreamResult(Completed):
     write: OperationResult | None = None
     trim: OperationResult | None = None
     flush: OperationResult | None = None
+    write_zeroes: OperationResult | None = None
     lateness: Lateness | None = None
 
     @property
     def by_operation(self) -> dict[str, OperationResult]:
-        """Return the results of its requests by kind: ``read``, ``write``, ``trim``, ``flush``."""
-        every = {"read": self.read, "write": self.write, "trim": self.trim, "flush": self.flush}
+        """Return the results of its requests by kind: ``read``, ``write``, ``trim`` and so on."""
+        every = {name: getattr(self, name) for name in OPERATIONS}
         return {name: part for name, part in every.items() if part is not None}
 
     @property
@@ -64,7 +65,8 @@ class StreamResult(Completed):
     def to_json(self) -> dict[str, Any]:
         """Return the values under names that carry the unit; the workload contains the name.
 
-        Trims and flushes are included if some completed, lateness if requests may be late.
+        Kinds other than reads and writes are included if some completed, lateness if requests may
+        be late.
         """
         parts = {"read": None, "write": None} | {
             name: part.to_json() for name, part in self.by_operation.items()
@@ -97,7 +99,10 @@ _KINDS: Final[dict[str, type[OperationResult]]] = {
     "write": OperationResult,
     "trim": CommandResult,
     "flush": CommandResult,
+    "write_zeroes": CommandResult,
 }
+#: What requests may ask for, in the order in which results are shown.
+OPERATIONS: Final = tuple(_KINDS)
 
 
 def streams_of_reads_and_writes(

@@ -39,7 +39,13 @@ _ALLOWED: Final = (
 )
 _SIZE_END: Final = 1 << 32
 #: What several requests of a kind are called.
-PLURALS: Final = {"read": "reads", "write": "writes", "trim": "trims", "flush": "flushes"}
+PLURALS: Final = {
+    "read": "reads",
+    "write": "writes",
+    "trim": "trims",
+    "flush": "flushes",
+    "write_zeroes": "writes of zeroes",
+}
 #: What its one stream is called.
 STREAM: Final = "trace"
 #: Slowest and fastest replay.

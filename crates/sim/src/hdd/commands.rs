@@ -32,7 +32,7 @@ impl Hdd {
                 }
             }
             CommandKind::Write => self.take_data(tag, now),
-            CommandKind::Flush | CommandKind::Trim => {
+            CommandKind::Flush | CommandKind::Trim | CommandKind::WriteZeroes => {
                 self.put_on_link(tag, Job::FlushCommand, self.times.flush_command, now);
             }
         }

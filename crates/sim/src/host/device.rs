@@ -66,8 +66,13 @@ pub trait Device {
     /// Whether it supports TRIM.
     fn takes_trims(&self) -> bool;
 
-    /// Begins a run at time 0: nothing is in progress and nothing is cached. `seed` and `index` are
-    /// the key of the drive's own randomness. Returns its variability factor.
+    /// Whether it knows WRITE ZEROES.
+    fn takes_zeroes(&self) -> bool {
+        false
+    }
+
+    /// A run begins at time 0: nothing is under way and nothing cached. `seed` and `index`
+    /// key what is random about the drive itself; answers its variability factor.
     fn begin(&mut self, seed: u64, index: u64) -> f64;
 
     /// How the host's time relates to the drive's in that run; `None` if they are equal.

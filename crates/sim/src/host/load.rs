@@ -9,6 +9,7 @@
 //!   Stream ───> loop: windows                at drawn times, window by window
 //! ```
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use drivelab_ftl::{Firmware, Lpn};
@@ -17,11 +18,14 @@ use drivelab_request::{
 };
 use drivelab_workload::{
     Arrivals, Generator, Key, Loop, Requests, Source, Stream, WindowedRequests, WriteMode, Zoned,
-    ZonedRequests, ZonesFound,
+    ZonedRequests,
 };
 
+use super::asked::{check, check_depth};
 use super::paced::PacedFeed;
-use super::shares::{SHARES, Share};
+use super::shares::Share;
+
+pub(crate) use super::asked::Host;
 use super::{Device, SimError};
 
 /// Requests drawn at once.
@@ -40,21 +44,8 @@ pub(super) const HALF: usize = AHEAD / 2;
 /// The most loops of a run. A stream is one loop; a stimulus in order has one for each thread.
 pub const MOST_STREAMS: usize = 64;
 
-/// What the streams of a run know about the drive.
-#[derive(Clone, Debug)]
-pub(crate) struct Host {
-    /// Bytes that the host can address.
-    pub capacity_bytes: u64,
-    /// Queue pairs of its interface.
-    pub queue_pairs: usize,
-    /// Whether it supports TRIM.
-    pub takes_trims: bool,
-    /// Its zones, if it has any.
-    pub zones: Option<ZonesFound>,
-}
-
-/// The loops of `streams` on a drive. `seed` and the `index` of the measurement are the key of the
-/// random numbers. Loops act in this order when several act at the same time.
+/// The loops of `streams` on a drive, keyed by `seed` and the measurement's `index`: what happens
+/// to several at the same time happens in their order.
 ///
 /// # Errors
 /// [`SimError`] if the drive cannot serve one of the streams, or this many.
@@ -85,53 +76,6 @@ pub(crate) fn loops_of(
         return Err(SimError::Streams { count });
     }
     Ok(loops)
-}
-
-/// The reason why a drive cannot serve a stream, if there is one.
-fn check(stream: &Stream, host: &Host) -> Result<(), String> {
-    let (pair, pairs) = (stream.queue_pair, host.queue_pairs);
-    if usize::from(pair) >= pairs {
-        return Err(format!(
-            "queue pair {pair} is not there; allowed: 0 to {}, as host.queue_pair_weights has \
-             {pairs}",
-            pairs - 1
-        ));
-    }
-    let is_closed = matches!(stream.source, Source::Closed(_));
-    if let Some(share) = stream.share
-        && (!is_closed || !SHARES.contains(&share))
-    {
-        return Err(format!(
-            "a share of {share} is not possible; allowed: {:e} to {:e}, of a stream that keeps a \
-             number of requests outstanding",
-            SHARES.start(),
-            SHARES.end()
-        ));
-    }
-    let has_trims = match &stream.source {
-        Source::Timed(commands) => {
-            (commands.iter()).any(|c| c.kind == CommandKind::Trim && c.zone == ZoneAction::None)
-        }
-        Source::Paced(source) => source.0.commands()[CommandKind::Trim.index()] > 0,
-        Source::Closed(_) | Source::Open { .. } => stream.writes == WriteMode::Trim,
-        Source::Windows(_) => false,
-    };
-    if has_trims && !host.takes_trims {
-        return Err(
-            "it trims, and this drive knows no TRIM: let it write, or leave its trims out"
-                .to_owned(),
-        );
-    }
-    if let Source::Timed(commands) = &stream.source
-        && host.zones.is_none()
-        && let Some(asks) = commands.iter().find(|c| c.zone != ZoneAction::None)
-    {
-        return Err(format!(
-            "it asks for the {} of a zone, and this drive has none; allowed on one with [zones]",
-            asks.zone.name()
-        ));
-    }
-    stream.lies_within(host.capacity_bytes)
 }
 
 /// The loops of one stream that passed [`check`].
@@ -230,20 +174,7 @@ fn running(stream: &Stream, key: Key, host: &Host) -> Result<Vec<Running>, Strin
     }
 }
 
-/// Refuses a closed loop with several outstanding writes to one zone: a host cannot control in
-/// which order the drive takes them.
-fn check_depth(pattern: &Zoned) -> Result<(), String> {
-    let (depth, zones) = (pattern.requests.queue_depth, pattern.zones_at_once);
-    if pattern.appends || depth <= zones || pattern.requests.write_ratio <= 0.0 {
-        return Ok(());
-    }
-    Err(format!(
-        "queue_depth is {depth}; allowed by writes: at most zones, {zones}, one on its way to each; \
-         or writes_as = \"append\""
-    ))
-}
-
-/// Tables of a drive to prefetch for requests that were drawn ahead, by logical page.
+/// What a drive will look up for requests that were drawn ahead, by logical page.
 pub(crate) trait Tables {
     /// `page` will be requested.
     fn hint(&self, page: u32);
@@ -356,6 +287,10 @@ pub(crate) struct Running {
     /// flushes.
     until_flush: u32,
     writes_per_flush: u32,
+    /// Ranges of each trim, the first with it ...
+    pub ranges_per_trim: u32,
+    /// ... and the others of those that the drive has not carried out, in order.
+    ranges: VecDeque<Box<[(u64, u32)]>>,
     pub priority: u8,
     /// Where its data should be placed.
     pub placement: PlacementId,
@@ -399,6 +334,8 @@ impl Running {
                 && stream.content == Content::Random,
             until_flush: stream.writes_per_flush,
             writes_per_flush: stream.writes_per_flush,
+            ranges_per_trim: stream.ranges_per_trim.max(1),
+            ranges: VecDeque::new(),
             priority: stream.priority,
             placement: stream.placement,
             submitted: 0,
@@ -484,16 +421,38 @@ impl Running {
                 WriteMode::Plain => {}
                 WriteMode::Forced => command.is_forced = true,
                 WriteMode::Trim => command.kind = CommandKind::Trim,
+                WriteMode::Zeroes => command.kind = CommandKind::WriteZeroes,
             }
         }
         if let Some((arrivals, next)) = arrivals {
             command.arrival = *next;
             *next = arrivals.next_arrival();
         }
+        if self.ranges_per_trim > 1 && command.kind == CommandKind::Trim {
+            self.draw_ranges(tables, page_shift);
+        }
         Some(command)
     }
 
-    /// When the next command of an open loop arrives; `None` while the loop is held.
+    /// The ranges of a trim after its first.
+    #[cold]
+    fn draw_ranges<T: Tables>(&mut self, tables: &T, page_shift: u32) {
+        let Feed::Drawn(drawn, _) = &mut self.feed else {
+            return;
+        };
+        let ranges = (1..self.ranges_per_trim).map(|_| {
+            let request = drawn.take(tables, page_shift);
+            (request.offset_bytes, request.size_bytes)
+        });
+        self.ranges.push_back(ranges.collect());
+    }
+
+    /// Takes the other ranges of the trim that is carried out: those of a stream come in order.
+    pub fn next_ranges(&mut self) -> Option<Box<[(u64, u32)]>> {
+        self.ranges.pop_front()
+    }
+
+    /// When the next command of an open loop arrives; none does while it is held.
     pub fn next_arrival(&self) -> Option<u64> {
         match &self.feed {
             Feed::Drawn(_, arrivals) | Feed::Zoned(_, arrivals) => {

@@ -10,6 +10,7 @@
 //! and the window that counts them. [`Runner`] is the loop that connects the two. The SSD, and an
 //! array of SSDs, have a loop of their own for speed.
 
+mod asked;
 pub(crate) mod clock;
 pub mod counters;
 pub(crate) mod counting;

@@ -134,6 +134,8 @@ impl<D: Device> Runner<D> {
             capacity_bytes: self.device.capacity_bytes(),
             queue_pairs: 1,
             takes_trims: self.device.takes_trims(),
+            takes_zeroes: self.device.takes_zeroes(),
+            takes_ranges: false,
             zones: None,
         };
         let loops = load::loops_of(streams, &host, seed, index)?;

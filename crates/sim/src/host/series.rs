@@ -12,8 +12,8 @@ use drivelab_request::{CommandKind, Nanos};
 
 use super::load::MOST_STREAMS;
 
-/// The most bins of a series, over all streams and kinds of command.
-pub const MOST_BINS: usize = 1 << 18;
+/// The most bins of a series, those of all streams and kinds of command together.
+pub const MOST_BINS: usize = 5 << 16;
 
 /// The kinds of commands.
 const KINDS: usize = CommandKind::ALL.len();
@@ -166,7 +166,7 @@ mod tests {
     fn a_series_too_long_goes_on_with_coarser_bins_and_loses_nothing() {
         let mut series = Series::new(Nanos(10), 1);
         series.open(0);
-        let rows = (MOST_BINS / 4) as u64;
+        let rows = (MOST_BINS / KINDS) as u64;
         for at in 0..3 * rows {
             series.record(0, at * 10, at, 1);
         }

@@ -332,6 +332,8 @@ fn wear(keys: &Keys<'_>) -> Result<Wear, PresetError> {
     Ok(wear)
 }
 
+const AT_ONCE: &str = "buffer.flush_at_once";
+
 fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
     let write_buffer_bytes = keys.integer("buffer.write_buffer_bytes")?;
     // Without a buffer the policy has no effect.
@@ -350,10 +352,22 @@ fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
     // Passing a memory that takes no time changes nothing.
     let takes_time = memory_ns > 0 || memory_bytes_per_second.is_some();
     let takes_writes = keys.switch("buffer.memory_takes_writes")?;
+    let survives = write_buffer_bytes > 0 && keys.switch("buffer.survives_power_loss")?;
+    let flush_at_once = write_buffer_bytes > 0 && keys.switch(AT_ONCE)?;
+    if flush_at_once && !survives {
+        let allowed = "false, or true with buffer.survives_power_loss = true: what is lost with the \
+                       power has to be programmed before a flush is complete";
+        return Err(schema::wrong_value(
+            AT_ONCE,
+            keys.need(AT_ONCE)?,
+            allowed.to_owned(),
+        ));
+    }
     Ok(Buffer {
         write_buffer_bytes,
         policy,
-        survives_power_loss: write_buffer_bytes > 0 && keys.switch("buffer.survives_power_loss")?,
+        survives_power_loss: survives,
+        flush_at_once,
         flush_start_bytes: mark("buffer.flush_start_bytes")?,
         flush_stop_bytes: mark("buffer.flush_stop_bytes")?,
         read_cache_bytes: keys.integer_or_usual("buffer.read_cache_bytes")?,

@@ -180,7 +180,17 @@ choices! {
 }
 
 choices! {
-    /// The order in which a die takes waiting operations.
+    /// What becomes of pages that are to read as zeroes, which the host does not send.
+    WriteZeroes {
+        /// Whole pages are given up, as by a trim.
+        Deallocates = "deallocates",
+        /// They are programmed.
+        Programs = "programs",
+    }
+}
+
+choices! {
+    /// In what order a die takes what waits for it.
     Order {
         /// The order in which they were emitted.
         FirstCome = "first_come",

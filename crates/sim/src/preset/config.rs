@@ -11,7 +11,7 @@ use super::cell_times::CellTimes;
 use super::choices::{
     Allocation, BufferPolicy, ChannelOrder, Condition, Dispatch, DriveKind, HostInterface,
     MappingScheme, MultiPlane, Order, Pace, Replacement, StripingOrder, VictimPolicy, WorkUnit,
-    allocation_word, order_word, pace_word, replacement_word, victim_word,
+    WriteZeroes, allocation_word, order_word, pace_word, replacement_word, victim_word,
 };
 use super::compression::Compression;
 use super::document::read_with_base;
@@ -322,10 +322,20 @@ pub struct Host {
     /// The drive's own time for each trim; `None` means the time of a write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim_command_ns: Option<u64>,
-    /// The drive's own time for each flush; `None` means the time of a write.
+    /// The same for each range of a trim after its first.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub trim_range_ns: u64,
+    /// The drive's own work for each flush; as for a write if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flush_command_ns: Option<u64>,
-    /// Commands taken from each queue pair in one turn, one entry for each pair.
+    /// The drive's own work for each command that writes zeroes without data; as for a write if
+    /// not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_zeroes_command_ns: Option<u64>,
+    /// What becomes of the pages of such a command.
+    #[serde(skip_serializing_if = "gives_up_zeroes")]
+    pub write_zeroes: WriteZeroes,
+    /// Commands that the drive takes from each queue pair in its turn, one entry a pair.
     #[serde(skip_serializing_if = "is_one_pair")]
     pub queue_pair_weights: Vec<u32>,
     /// The class of each queue pair: 0 urgent, 1 high, 2 medium, 3 low. Empty if pairs have no
@@ -362,7 +372,10 @@ pub struct Buffer {
     /// The content of the buffer survives a power loss.
     #[serde(skip_serializing_if = "is_off")]
     pub survives_power_loss: bool,
-    /// Bytes that gather in the buffer before any goes to the flash; 0 if all go at once.
+    /// So flushes and forced writes are complete without a program.
+    #[serde(skip_serializing_if = "is_off")]
+    pub flush_at_once: bool,
+    /// Bytes that wait in it before any goes to the flash; 0 if all go at once.
     #[serde(skip_serializing_if = "is_zero")]
     pub flush_start_bytes: u64,
     /// Bytes that stay in the buffer then.
@@ -403,6 +416,10 @@ fn is_zero(value: &u64) -> bool {
 
 fn is_write_back(policy: &BufferPolicy) -> bool {
     *policy == BufferPolicy::WriteBack
+}
+
+fn gives_up_zeroes(choice: &WriteZeroes) -> bool {
+    *choice == WriteZeroes::Deallocates
 }
 
 fn is_off(value: &bool) -> bool {

@@ -11,7 +11,7 @@
 //! give `link_bytes_per_second` instead.
 
 use super::assemble::Keys;
-use super::choices::HostInterface;
+use super::choices::{HostInterface, WriteZeroes};
 use super::config::Host;
 use super::document::LINK_RATE_KEYS;
 use super::error::PresetError;
@@ -66,6 +66,9 @@ pub(super) fn host(keys: &Keys<'_>) -> Result<Host, PresetError> {
     }
     Ok(Host {
         trim_command_ns: keys.optional_integer("host.trim_command_ns")?,
+        trim_range_ns: keys.integer_or_usual("host.trim_range_ns")?,
+        write_zeroes_command_ns: keys.optional_integer("host.write_zeroes_command_ns")?,
+        write_zeroes: keys.word_or_usual("host.write_zeroes", WriteZeroes::from_word)?,
         queue_pair_weights: match has_pairs {
             true => weights,
             false => link.queue_pair_weights,
@@ -148,7 +151,10 @@ fn free() -> Host {
         write_command_ns: 0,
         write_acknowledge_ns: 0,
         trim_command_ns: None,
+        trim_range_ns: 0,
         flush_command_ns: None,
+        write_zeroes_command_ns: None,
+        write_zeroes: WriteZeroes::Deallocates,
         queue_pair_weights: vec![1],
         queue_pair_classes: Vec::new(),
         class_weights: Vec::new(),

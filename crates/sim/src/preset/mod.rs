@@ -42,7 +42,7 @@ pub(crate) use cell_times::MOST_PAGE_TYPES;
 pub use choices::{
     Allocation, BufferPolicy, ChannelOrder, Condition, Dispatch, DriveKind, FillOrder,
     HostInterface, Isolation, MappingScheme, MultiPlane, Order, Pace, Replacement, SeekOrder,
-    StripingOrder, VictimPolicy, WorkUnit,
+    StripingOrder, VictimPolicy, WorkUnit, WriteZeroes,
 };
 pub use compression::Compression;
 pub use config::{

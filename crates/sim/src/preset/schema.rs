@@ -9,7 +9,7 @@ use super::cell_times::MOST_PAGE_TYPES;
 use super::choices::{
     Allocation, BufferPolicy, ChannelOrder, Condition, Dispatch, DriveKind, FillOrder,
     HostInterface, MappingScheme, MultiPlane, Order, Pace, Replacement, StripingOrder,
-    VictimPolicy, WorkUnit,
+    VictimPolicy, WorkUnit, WriteZeroes,
 };
 use super::compression;
 use super::disk;
@@ -209,7 +209,11 @@ const FLASH_KEYS: &[Key] = &[
     key("host.pcie_generation", integer(1, 6)),
     key("host.pcie_lanes", integer(1, 16)),
     key("host.trim_command_ns", TIME).usually_as("`host.write_command_ns`"),
+    key("host.trim_range_ns", TIME).usually(0),
     key("host.flush_command_ns", TIME).usually_as("`host.write_command_ns`"),
+    key("host.write_zeroes_command_ns", TIME).usually_as("`host.write_command_ns`"),
+    key("host.write_zeroes", Rule::Word(WriteZeroes::WORDS))
+        .usual_word(WriteZeroes::Deallocates.word()),
     key(
         "host.queue_pair_weights",
         Rule::Integers {
@@ -250,6 +254,7 @@ const FLASH_KEYS: &[Key] = &[
     key("buffer.policy", Rule::Word(BufferPolicy::WORDS))
         .usual_word(BufferPolicy::WriteBack.word()),
     key("buffer.survives_power_loss", Rule::Boolean),
+    key("buffer.flush_at_once", Rule::Boolean),
     key("closed_form.rho", integer(1, 1 << 32)),
 ];
 

@@ -204,6 +204,12 @@ impl Device for Array {
             .all(|member| member.device.takes_trims())
     }
 
+    fn takes_zeroes(&self) -> bool {
+        self.members
+            .iter()
+            .all(|member| member.device.takes_zeroes())
+    }
+
     fn begin(&mut self, seed: u64, index: u64) -> f64 {
         self.pending.clear();
         self.vacant.clear();

@@ -151,6 +151,8 @@ impl<F: Restorable> Striped<F> {
             capacity_bytes: self.capacity_bytes,
             queue_pairs: 1,
             takes_trims: true,
+            takes_zeroes: true,
+            takes_ranges: false,
             zones: None,
         };
         let loops = load::loops_of(streams, &host, seed, index)?;

@@ -7,15 +7,15 @@ use toml::de::{DeTable, DeValue};
 use super::Scenario;
 use super::error::{ScenarioError, Spot};
 use super::mixed::{self, mixture_of};
-use super::table::{REQUEST, SCENARIO, STREAM, Table, array};
+use super::table::{RANGES_PER_TRIM, REQUEST, SCENARIO, STREAM, Table, array};
 use super::timed::{command_of, commands_of_csv, out_of_order};
 use super::windowed::{TABLES, windows_of};
 use super::zoned::{self, zoned_of};
 use crate::host::MOST_STREAMS;
 use crate::preset::document::line_at;
 
-/// Keys that describe generated requests.
-const GENERATED: [&str; 15] = [
+/// Keys that say what generated requests are.
+const GENERATED: [&str; 16] = [
     "write_ratio",
     "read_size_bytes",
     "write_size_bytes",
@@ -26,6 +26,7 @@ const GENERATED: [&str; 15] = [
     "each_place_once",
     "writes_as",
     "writes_per_flush",
+    RANGES_PER_TRIM,
     mixed::SIZES,
     mixed::HOT_RANGE,
     mixed::HOT_ACCESSES,
@@ -120,10 +121,12 @@ fn stream_of(
         writes: match table.text("writes_as") {
             Some("forced_write") => WriteMode::Forced,
             Some("trim") => WriteMode::Trim,
+            Some("write_zeroes") => WriteMode::Zeroes,
             _ => WriteMode::Plain,
         },
         writes_per_flush: table.integer("writes_per_flush").unwrap_or(0) as u32,
-        // Their rules keep them within these types.
+        ranges_per_trim: ranges_of(&table)?,
+        // All within their types, by their rules.
         priority: table.integer("priority").unwrap_or(0) as u8,
         queue_pair: table.integer("queue_pair").unwrap_or(0) as u16,
         content: (table.text("content").and_then(Content::from_name)).unwrap_or_default(),
@@ -134,6 +137,34 @@ fn stream_of(
         share: table.number("share"),
         burst: table.integer("burst_requests").unwrap_or(1) as u32,
     })
+}
+
+/// Ranges of each trim.
+fn ranges_of(table: &Table<'_>) -> Result<u32, ScenarioError> {
+    let Some(ranges) = table.integer(RANGES_PER_TRIM) else {
+        return Ok(1);
+    };
+    if table.text("writes_as") != Some("trim") || table.number("write_ratio") != Some(1.0) {
+        let reason = format!(
+            "{RANGES_PER_TRIM} is for streams of trims alone: writes_as = \"trim\" and \
+             write_ratio = 1.0"
+        );
+        return Err(table.unfitting(RANGES_PER_TRIM, reason));
+    }
+    let sizes = table.integers(mixed::SIZES);
+    let largest = (sizes.and_then(|sizes| sizes.into_iter().max()))
+        .or_else(|| table.integer("write_size_bytes"))
+        .unwrap_or_else(|| Characteristics::default().write_size.into());
+    let most = u64::from(u32::MAX) / largest;
+    if ranges > most {
+        let reason = format!(
+            "{RANGES_PER_TRIM} is {ranges}; allowed with ranges of {largest} bytes: at most {most}, \
+             4 GiB in all"
+        );
+        return Err(table.unfitting(RANGES_PER_TRIM, reason));
+    }
+    // At most MOST_RANGES, by its rule.
+    Ok(ranges as u32)
 }
 
 fn range_of(table: &Table<'_>) -> Result<Option<(u64, u64)>, ScenarioError> {

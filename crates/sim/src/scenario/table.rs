@@ -35,8 +35,13 @@ const GAP_BYTES: Rule = Rule::Sectors {
     most: LARGEST_BYTES,
 };
 
-/// The commands as which a stream's generated writes may be sent.
-pub(super) const WRITES_AS: &[&str] = &["write", "forced_write", "trim", "append"];
+pub(super) const RANGES_PER_TRIM: &str = "ranges_per_trim";
+
+/// What one command of NVMe holds.
+const MOST_RANGES: u64 = 256;
+
+/// As what the generated writes of a stream are sent.
+pub(super) const WRITES_AS: &[&str] = &["write", "forced_write", "trim", "write_zeroes", "append"];
 
 /// Keys of the scenario itself.
 pub(super) const SCENARIO: &[(&str, Rule)] = &[
@@ -70,6 +75,7 @@ pub(super) const STREAM: &[(&str, Rule)] = &[
     ("write_stride_bytes", GAP_BYTES),
     ("writes_as", Rule::Word(WRITES_AS)),
     ("writes_per_flush", integer(1, u32::MAX as u64)),
+    (RANGES_PER_TRIM, integer(1, MOST_RANGES)),
     ("range_offset_bytes", GAP_BYTES),
     (
         "range_bytes",

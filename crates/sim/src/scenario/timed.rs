@@ -21,7 +21,16 @@ const MOST_SHOWN: usize = 40;
 
 /// The actions of a request.
 pub(super) const ACTIONS: &[&str] = &[
-    "read", "write", "trim", "flush", "append", "reset", "finish", "open", "close",
+    "read",
+    "write",
+    "trim",
+    "flush",
+    "write_zeroes",
+    "append",
+    "reset",
+    "finish",
+    "open",
+    "close",
 ];
 
 /// The request that a table describes.

@@ -50,9 +50,9 @@ pub(super) fn zoned_of(
             format!("{other} has no effect beside {ZONES}, which are written in order; remove it");
         return Err(table.unfitting(other, reason));
     }
-    if table.text("writes_as") == Some("trim") {
+    if let Some(word @ ("trim" | "write_zeroes")) = table.text("writes_as") {
         let reason = format!(
-            "writes_as is \"trim\"; allowed beside {ZONES}: \"write\", \"forced_write\" or \"append\""
+            "writes_as is {word:?}; allowed beside {ZONES}: \"write\", \"forced_write\" or \"append\""
         );
         return Err(table.unfitting("writes_as", reason));
     }

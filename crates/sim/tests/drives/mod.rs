@@ -6,7 +6,9 @@ pub mod story;
 pub mod world;
 
 use drivelab_request::{Command, CommandKind, Content, HalfWidth, Nanos, ZoneAction};
-use drivelab_sim::preset::{Allocation, MultiPlane, Order, SsdConfig, StripingOrder, VictimPolicy};
+use drivelab_sim::preset::{
+    Allocation, MultiPlane, Order, SsdConfig, StripingOrder, VictimPolicy, WriteZeroes,
+};
 use drivelab_sim::ssd::Plan;
 use drivelab_workload::Characteristics;
 use proptest::prelude::*;
@@ -73,13 +75,14 @@ fn host() -> impl Strategy<Value = String> {
         nanos(1_200),
     );
     let kind = prop_oneof![Just("sata"), Just("sas"), Just("nvme")];
+    let kind = (kind, prop::sample::select(WriteZeroes::WORDS));
     prop_oneof![
         Just("interface = \"free\"".to_owned()),
         (kind, sata).prop_map(
-            |(kind, (rate, commands, read, write, acknowledge))| format!(
+            |((kind, zeroes), (rate, commands, read, write, acknowledge))| format!(
                 "interface = \"{kind}\"\nlink_bytes_per_second = {rate}\ncommands = {commands}\n\
              read_command_ns = {read}\nwrite_command_ns = {write}\n\
-             write_acknowledge_ns = {acknowledge}"
+             write_acknowledge_ns = {acknowledge}\nwrite_zeroes = \"{zeroes}\""
             )
         ),
     ]
@@ -288,6 +291,7 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
             };
             let start = buffer_pages.2.min(buffer_pages.0);
             let stop = buffer_pages.3 % start.max(1);
+            let is_safe = buffer_pages.3 >> 63 == 1;
             let text = format!(
                 "name = \"random\"\nkind = \"ssd\"\nsummary = \"-\"\n\
                  condition = \"preconditioned\"\n\
@@ -299,6 +303,7 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
                  [scheduling]\ndispatch = \"{}\"\n{registers}{order}\
                  [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n{hot}{wear}{ageing}{firmware}\
                  [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\npolicy = \"{}\"\nflush_start_bytes = {}\nflush_stop_bytes = {}\n\
+                 survives_power_loss = {is_safe}\nflush_at_once = {is_safe}\n\
                  [variability]\nsigma = {sigma}\n",
                 if in_order { "in_order" } else { "per_die" },
                 if whole_block { "whole_block" } else { "paced" },
@@ -387,6 +392,7 @@ pub fn draws(most: usize) -> impl Strategy<Value = Vec<Draw>> {
         2 => Just((CommandKind::Write, true)),
         1 => Just((CommandKind::Trim, false)),
         1 => Just((CommandKind::Flush, false)),
+        1 => Just((CommandKind::WriteZeroes, false)),
     ];
     prop::collection::vec((gap, any::<u32>(), 1..60_u32, kind), 1..most)
 }

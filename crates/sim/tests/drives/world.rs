@@ -15,6 +15,7 @@ mod dependents;
 mod flash;
 mod overtaking;
 mod pipeline;
+mod zeroes;
 
 use std::collections::VecDeque;
 
@@ -30,6 +31,7 @@ use super::story::{Entry, Story};
 use cores::Cores;
 use overtaking::{IN_ORDER, Paused};
 use pipeline::Die;
+use zeroes::sent_bytes;
 
 #[derive(Clone, Copy)]
 enum Beneficiary {
@@ -435,7 +437,7 @@ impl World {
         self.requests[index].tell(Part::Host, self.now);
         let request = self.requests[index].request;
         let host = &self.config.host;
-        match request.kind {
+        match self.carried_out_as(&request) {
             CommandKind::Read if self.has_link() => {
                 let time = self.scaled(host.read_command_ns);
                 self.cross(time, Crossing::ReadCommand(index));
@@ -446,20 +448,12 @@ impl World {
                 self.admit();
             }
             CommandKind::Write if self.has_link() => {
-                let time =
-                    self.scaled(host.write_command_ns) + self.link_time(request.size_bytes.into());
+                let time = self.command_time(&request) + self.link_time(sent_bytes(&request));
                 let pages = self.pages_of(&request).count() as u32;
                 self.cross(time, Crossing::WriteData(index, 0, pages));
             }
             CommandKind::Write => self.start_write(index),
-            CommandKind::Trim | CommandKind::Flush => {
-                let own = match request.kind {
-                    CommandKind::Trim => host.trim_command_ns,
-                    _ => host.flush_command_ns,
-                };
-                let time = self.scaled(own.unwrap_or(host.write_command_ns));
-                self.cross(time, Crossing::NoData(index));
-            }
+            _ => self.cross(self.command_time(&request), Crossing::NoData(index)),
         }
     }
 
@@ -500,10 +494,10 @@ impl World {
         let request_end = request.offset_bytes + u64::from(request.size_bytes);
         let partial = request.offset_bytes > start || request_end < end;
         PageRun {
-            action: match request.kind {
+            action: match self.carried_out_as(request) {
                 CommandKind::Read => Action::Read,
                 CommandKind::Write => Action::Write,
-                CommandKind::Trim | CommandKind::Flush => Action::Trim,
+                _ => Action::Trim,
             },
             first: Lpn(page as u32),
             pages: 1,

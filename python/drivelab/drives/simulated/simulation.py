@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.drives.operation_result import OperationResult
-from drivelab.drives.stream_result import StreamResult
+from drivelab.drives.stream_result import OPERATIONS, StreamResult
 from drivelab.errors import RunError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from drivelab.drives.completed import Completed
 
 # Keys of a stream that says where its writes go.
-_WHERE: Final = ("placement", "reclaim_group", "zones", "zone_bytes")
+_WHERE: Final = ("placement", "reclaim_group", "zones", "zone_bytes", "ranges_per_trim")
 PERCENTILES: Final = {
     "p50": 50.0,
     "p90": 90.0,
@@ -71,7 +71,7 @@ def submitted_requests(reported: Mapping[str, Any]) -> int:
     counted = sum(
         0 if stream["result"][operation] is None else stream["result"][operation]["requests"]
         for stream in reported["streams"]
-        for operation in ("read", "write", "trim", "flush")
+        for operation in OPERATIONS
     )
     if submitted != completed or counted != reported["counted_requests"]:
         raise RunError(

@@ -177,7 +177,7 @@ impl Redundant {
         match command.kind {
             CommandKind::Read => self.counters.member_reads += 1,
             CommandKind::Write => self.counters.member_writes += 1,
-            CommandKind::Trim | CommandKind::Flush => {}
+            CommandKind::Trim | CommandKind::Flush | CommandKind::WriteZeroes => {}
         }
         let part = Command {
             offset_bytes,
@@ -324,12 +324,17 @@ impl Device for Redundant {
             (Layout::Copies(mirrors), CommandKind::Read) => {
                 self.read_copy(mirrors, tag, command, now)?;
             }
-            (Layout::Copies(mirrors), CommandKind::Write | CommandKind::Trim) => {
+            (
+                Layout::Copies(mirrors),
+                CommandKind::Write | CommandKind::Trim | CommandKind::WriteZeroes,
+            ) => {
                 self.write_copies(mirrors, tag, command, now)?;
             }
             (Layout::Parity(rows), CommandKind::Read) => self.read_rows(rows, tag, command, now)?,
             (Layout::Parity(rows), CommandKind::Write) => self.write_rows(rows, tag, command, now),
-            (Layout::Parity(rows), CommandKind::Trim) => self.trim_rows(rows, tag, command, now),
+            (Layout::Parity(rows), CommandKind::Trim | CommandKind::WriteZeroes) => {
+                self.trim_rows(rows, tag, command, now);
+            }
         }
         Ok(tag)
     }

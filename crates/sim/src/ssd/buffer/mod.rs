@@ -30,6 +30,8 @@ struct BufferSettings {
     writes_through: bool,
     /// Capacitors let it write its pages to the flash after a power loss.
     survives_power_loss: bool,
+    /// So flushes and forced writes wait for no program.
+    flush_at_once: bool,
     marks: Marks,
 }
 
@@ -42,6 +44,7 @@ impl BufferSettings {
             pages: pages(buffer.write_buffer_bytes),
             writes_through: buffer.policy == BufferPolicy::WriteThrough,
             survives_power_loss: buffer.survives_power_loss,
+            flush_at_once: buffer.flush_at_once,
             marks: Marks {
                 start: pages(buffer.flush_start_bytes),
                 stop: pages(buffer.flush_stop_bytes),
@@ -268,7 +271,13 @@ impl WriteBuffer {
         !self.settings.survives_power_loss && self.holds(page)
     }
 
-    /// Pages in use, and pages in all.
+    /// What is in it is as safe as in the flash: nobody waits for programs.
+    #[inline]
+    pub const fn keeps_all(&self) -> bool {
+        self.settings.flush_at_once
+    }
+
+    /// Pages that are taken, of how many.
     pub const fn fill(&self) -> (u32, u32) {
         (self.used, self.capacity)
     }

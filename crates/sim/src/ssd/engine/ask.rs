@@ -14,7 +14,7 @@ use drivelab_ftl::{
     Action, Cause, Firmware, FirmwareError, IdleTime, Lpn, Operation, OperationBuffer,
     OperationKind, PageRun,
 };
-use drivelab_request::{CommandKind, PlacementId};
+use drivelab_request::PlacementId;
 
 use crate::ssd::account::split::Part;
 use crate::ssd::engine::Engine;
@@ -77,10 +77,10 @@ impl<F: Firmware> Engine<F> {
     pub(in crate::ssd) fn done_for(&self, slot: u32, pages: u32, is_first: bool) -> Done {
         let entry = self.front.slot(slot);
         let pages = u64::from(pages);
-        let (read_pages, written_pages) = match entry.command().kind {
-            CommandKind::Read => (pages, 0),
-            CommandKind::Write => (0, pages),
-            CommandKind::Trim | CommandKind::Flush => (0, 0),
+        let (read_pages, written_pages) = match entry.action() {
+            Action::Read => (pages, 0),
+            Action::Write => (0, pages),
+            Action::Trim => (0, 0),
         };
         Done {
             commands: is_first.into(),

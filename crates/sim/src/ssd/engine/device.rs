@@ -236,6 +236,10 @@ impl<F: Restorable> Device for Worker<F> {
         true
     }
 
+    fn takes_zeroes(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, seed: u64, index: u64) -> f64 {
         self.begin_streams(seed, index, [0].into_iter())
     }

@@ -11,7 +11,7 @@
 //! space of the buffer is taken in pieces.
 
 use drivelab_ftl::{Action, Firmware, Lpn, PageRun};
-use drivelab_request::{Command, CommandKind};
+use drivelab_request::{Command, CommandKind, Content};
 
 use super::Engine;
 use crate::ssd::SimError;
@@ -71,6 +71,7 @@ impl<F: Firmware> Engine<F> {
             CommandKind::Read => Action::Read,
             CommandKind::Write => Action::Write,
             CommandKind::Trim | CommandKind::Flush => Action::Trim,
+            CommandKind::WriteZeroes => self.action_of_zeroes(&command),
         };
         let mut run = PageRun::covering(
             action,
@@ -79,13 +80,28 @@ impl<F: Firmware> Engine<F> {
             1 << self.page_shift,
         );
         if self.firmware.packs_pages() {
-            run.content = command.content;
+            run.content = match command.kind {
+                CommandKind::WriteZeroes => Content::Zero,
+                _ => command.content,
+            };
         }
         let keeps_content = self.firmware.packs_pages();
         let (slot, enters) =
             (self.front).place((stream, pair, number), command, (&run, keeps_content), now);
         if enters {
             self.enter(slot, run, now);
+        }
+    }
+
+    /// As what zeroes that are not sent are carried out: whole pages may be given up, others
+    /// are written.
+    #[cold]
+    fn action_of_zeroes(&self, command: &Command) -> Action {
+        let in_page = (1 << self.page_shift) - 1;
+        let ends = command.offset_bytes | u64::from(command.size_bytes);
+        match self.front.times.gives_up_zeroes && ends & in_page == 0 {
+            true => Action::Trim,
+            false => Action::Write,
         }
     }
 
@@ -147,13 +163,17 @@ impl<F: Firmware> Engine<F> {
             Action::Write if !self.front.times.has_link() => self.start_write(slot, run, now),
             Action::Write => {
                 let entry = self.front.slot(slot);
-                let (pages, bytes) = (entry.pages(), u64::from(entry.command().size_bytes));
-                let time = self.front.times.command[1] + self.front.times.link_transfer(bytes);
+                let (pages, kind) = (entry.pages(), entry.command().kind.index());
+                let bytes = entry.link_bytes_of(0, pages);
+                let time = self.front.times.command[kind] + self.front.times.link_transfer(bytes);
                 self.put_on_link(slot, Job::WriteData { first: 0, pages }, time, now);
             }
             Action::Trim => {
                 let kind = self.front.slot(slot).command().kind;
-                let time = self.front.times.command[kind.index()];
+                let mut time = self.front.times.command[kind.index()];
+                if kind == CommandKind::Trim {
+                    time += self.time_of_ranges(slot);
+                }
                 self.put_on_link(slot, Job::Command, time, now);
             }
         }

@@ -23,6 +23,8 @@ pub(in crate::ssd) fn loops_of<F: Firmware>(
         capacity_bytes: config.geometry.user_capacity_bytes,
         queue_pairs: config.host.queue_pair_weights.len(),
         takes_trims: config.zones.is_none(),
+        takes_zeroes: config.zones.is_none(),
+        takes_ranges: config.zones.is_none(),
         zones: engine.zones_at_host(),
     };
     let loops = load::loops_of(streams, &host, seed, index)?;

@@ -10,11 +10,12 @@
 //!
 //! Writes pass the controller's memory if the preset says so.
 //!
-//! A trim completes when the firmware has given up its pages. Pages that it covers only partly keep
-//! their data. A flush completes when every page whose write completed from the buffer is in the
-//! flash ([`crate::ssd::buffer::flush`]).
+//! A trim is complete when the firmware has given its pages up; pages that it covers
+//! in part keep their data. Zeroes that are not sent are a trim, or a write without data on the
+//! link ([`crate::ssd::engine::requests`]). A flush is complete when every page that had been
+//! completed from the buffer is in the flash ([`crate::ssd::buffer::flush`]).
 
-use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
+use drivelab_ftl::{Action, Cause, Firmware, FirmwareError, Lpn, OperationKind, PageRun};
 use drivelab_request::CommandKind;
 
 use crate::ssd::account::split::{Part, Parts};
@@ -29,8 +30,9 @@ impl<F: Firmware> Engine<F> {
     /// Gives free buffer space to waiting writes, in order.
     pub(in crate::ssd) fn admit_blocked(&mut self, now: u64) {
         while let Some(slot) = self.buffer.first_blocked() {
-            let write_command = self.front.times.command[1];
+            let commands = self.front.times.command;
             let entry = self.front.slot_mut(slot);
+            let own_command = commands[entry.command().kind.index()];
             let missing = entry.without_space();
             let pages = self.buffer.reserve(missing);
             if pages == 0 {
@@ -38,9 +40,9 @@ impl<F: Firmware> Engine<F> {
                 return;
             }
             let first = entry.reserve(pages);
-            // The link carries the bytes of the request, page by page of its run.
-            let bytes = entry.bytes_of(first, pages);
-            let command = if first == 0 { write_command } else { 0 };
+            // The link carries the request's bytes, page by page of its run.
+            let bytes = entry.link_bytes_of(first, pages);
+            let command = if first == 0 { own_command } else { 0 };
             let start = (entry.command().offset_bytes >> self.page_shift) as u32;
             self.buffer.prefetch(start + first);
             if pages == missing {
@@ -124,7 +126,7 @@ impl<F: Firmware> Engine<F> {
         self.record_for(Some(slot));
         if run.is_one_whole_page()
             && self.buffer.passes_on()
-            && !self.front.slot(slot).command().is_forced
+            && !(self.front.slot(slot).command().is_forced && !self.buffer.keeps_all())
             && let Some(program) = self.ask_for_page(Action::Write, run.first)
         {
             self.buffer.insert(run.first.0);
@@ -151,7 +153,7 @@ impl<F: Firmware> Engine<F> {
             last_partial: run.last_partial && last,
             ..run
         };
-        let is_forced = self.buffer.writes_through() || self.front.slot(slot).command().is_forced;
+        let is_forced = self.is_forced(slot);
         if self.buffer.gathers() {
             if !is_forced {
                 if self.cores.is_on() {
@@ -205,10 +207,8 @@ impl<F: Firmware> Engine<F> {
         (stretch, packed): (u32, &[u32]),
         now: u64,
     ) {
-        let entry = self.front.slot(slot);
-        let last = first + pages == entry.pages();
-        let is_forced = self.buffer.writes_through() || entry.command().is_forced;
-        if is_forced {
+        let last = first + pages == self.front.slot(slot).pages();
+        if self.is_forced(slot) {
             self.force(slot, now);
             self.force_packed(slot, packed, now);
             return;
@@ -222,7 +222,13 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// The firmware's work for pages of a write from `first` on.
+    /// Whether a write that goes through the buffer is complete only when it is programmed.
+    fn is_forced(&self, slot: u32) -> bool {
+        self.buffer.writes_through()
+            || (self.front.slot(slot).command().is_forced && !self.buffer.keeps_all())
+    }
+
+    /// What the firmware does for pages of a write from `first` on.
     fn done_for_piece(&self, slot: u32, first: u32, pages: u32) -> Done {
         let bytes = self.front.slot(slot).bytes_of(first, pages);
         Done {
@@ -446,6 +452,9 @@ impl<F: Firmware> Engine<F> {
     /// Carries out a command without data.
     pub(in crate::ssd) fn begin_command(&mut self, slot: u32, now: u64) {
         if self.front.slot(slot).command().kind == CommandKind::Flush {
+            if self.buffer.keeps_all() {
+                return self.complete_at_host(slot, now);
+            }
             if self.buffer.has_gathered() {
                 self.push_gathered(0, now);
             }
@@ -457,16 +466,12 @@ impl<F: Firmware> Engine<F> {
         if self.firmware.zones().is_some() {
             return self.begin_of_zone(slot, now);
         }
-        let run = self.run_of(slot);
-        self.forget_cached(run);
-        if self.buffer.is_on() {
-            for page in run.whole_pages() {
-                self.buffer.ungather(page);
-                self.buffer.trim(page);
-            }
-        }
         self.out.clear();
-        if let Err(error) = self.ask_firmware(run) {
+        if let Err(error) = self.give_up(self.run_of(slot)) {
+            self.failure = Some(error.into());
+            return;
+        }
+        if let Err(error) = self.give_up_ranges(slot) {
             self.failure = Some(error.into());
             return;
         }
@@ -480,5 +485,45 @@ impl<F: Firmware> Engine<F> {
         }
         self.complete_at_host(slot, now);
         self.admit_blocked(now);
+    }
+
+    /// The whole pages of a run hold nothing any more, wherever they are.
+    fn give_up(&mut self, run: PageRun) -> Result<(), FirmwareError> {
+        self.forget_cached(run);
+        if self.buffer.is_on() {
+            for page in run.whole_pages() {
+                self.buffer.ungather(page);
+                self.buffer.trim(page);
+            }
+        }
+        self.ask_firmware(run)
+    }
+
+    /// The same of the ranges that a trim has after its first.
+    fn give_up_ranges(&mut self, slot: u32) -> Result<(), FirmwareError> {
+        let entry = self.front.slot(slot);
+        let (stream, mut bytes) = (entry.stream(), entry.command().size_bytes);
+        if entry.command().kind != CommandKind::Trim {
+            return Ok(());
+        }
+        let Some(ranges) = self.users.streams[stream as usize].next_ranges() else {
+            return Ok(());
+        };
+        for &(offset, size) in &ranges {
+            let page_bytes = 1 << self.page_shift;
+            self.give_up(PageRun::covering(Action::Trim, offset, size, page_bytes))?;
+            bytes += size;
+        }
+        self.front.slot_mut(slot).name_bytes(bytes);
+        Ok(())
+    }
+
+    /// What the ranges of a trim take beside its command: they are its data.
+    pub(super) fn time_of_ranges(&self, slot: u32) -> u64 {
+        let stream = self.front.slot(slot).stream();
+        match self.users.streams[stream as usize].ranges_per_trim {
+            1 => 0,
+            ranges => self.front.times.ranges(ranges.into()),
+        }
     }
 }

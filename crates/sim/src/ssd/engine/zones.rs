@@ -125,7 +125,7 @@ impl<F: Firmware> Engine<F> {
         match command.kind {
             CommandKind::Flush => return self.go_in(slot, run, now),
             CommandKind::Read => {}
-            CommandKind::Write | CommandKind::Trim => {
+            CommandKind::Write | CommandKind::Trim | CommandKind::WriteZeroes => {
                 let zone = self.zone_of(slot);
                 if self.gate.is_closed(zone, is_of_zone) || self.is_awaited(zone, usize::MAX) {
                     self.gate.held.push_back(slot);
@@ -160,7 +160,7 @@ impl<F: Firmware> Engine<F> {
                 if command.zone == ZoneAction::Finish {
                     self.gate.unwritten.insert(slot, judged.unwritten);
                 }
-                self.front.slot_mut(slot).name_no_bytes();
+                self.front.slot_mut(slot).name_bytes(0);
             }
             Ok(judged) => {
                 if command.kind == CommandKind::Write {

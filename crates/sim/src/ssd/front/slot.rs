@@ -79,7 +79,13 @@ impl Slot {
         self.submitted
     }
 
-    /// Its number of pages.
+    /// What is done with its pages.
+    #[inline(always)]
+    pub fn action(&self) -> Action {
+        self.pages.action
+    }
+
+    /// How many pages it has.
     #[inline(always)]
     pub fn pages(&self) -> u32 {
         self.pages.count
@@ -104,14 +110,14 @@ impl Slot {
         self.command.offset_bytes = offset_bytes;
     }
 
-    /// Marks it as concerning no bytes.
-    pub fn name_no_bytes(&mut self) {
-        self.command.size_bytes = 0;
+    /// It concerns so many bytes.
+    pub fn name_bytes(&mut self, size_bytes: u32) {
+        self.command.size_bytes = size_bytes;
     }
 
     /// Marks it as refused: its data is dropped and nothing is done.
     pub fn lose_data(&mut self) {
-        self.name_no_bytes();
+        self.name_bytes(0);
         self.command.kind = CommandKind::Trim;
         self.command.is_forced = false;
         self.command.zone = ZoneAction::None;
@@ -214,6 +220,15 @@ impl Slot {
         }
         let share = |pages: u32| size * u64::from(pages) / u64::from(self.pages.count);
         share(first + pages) - share(first)
+    }
+
+    /// The same of what crosses the link: zeroes are not sent.
+    #[inline(always)]
+    pub fn link_bytes_of(&self, first: u32, pages: u32) -> u64 {
+        match self.command.kind {
+            CommandKind::WriteZeroes => 0,
+            _ => self.bytes_of(first, pages),
+        }
     }
 }
 

@@ -2,15 +2,22 @@
 
 use drivelab_request::CommandKind;
 
-use crate::preset::SsdConfig;
+use crate::preset::{SsdConfig, WriteZeroes};
 use crate::ssd::times::{scaled, transfer};
 
-/// Times between the host and the drive, ns.
+/// How NVMe writes a range that is given up.
+const RANGE_BYTES: u64 = 16;
+
+/// Nanoseconds between the host and the drive.
 #[derive(Clone, Debug)]
 pub struct FrontTimes {
     /// Time of a command on the host link, by kind of command.
     pub command: [u64; CommandKind::ALL.len()],
-    /// Rate of the host link; 0 if the link is free.
+    /// Whole pages of zeroes that are not sent are given up, not written.
+    pub gives_up_zeroes: bool,
+    /// What each range of a trim costs after its first.
+    trim_range: u64,
+    /// Rate of the host link, 0 if the link is free.
     link_bytes_per_second: u64,
     /// Bytes of a page, and their time on the link.
     page_transfer: (u64, u64),
@@ -38,7 +45,13 @@ impl FrontTimes {
                 scale(host.write_command_ns),
                 scale(host.trim_command_ns.unwrap_or(host.write_command_ns)),
                 scale(host.flush_command_ns.unwrap_or(host.write_command_ns)),
+                scale(
+                    host.write_zeroes_command_ns
+                        .unwrap_or(host.write_command_ns),
+                ),
             ],
+            trim_range: scale(host.trim_range_ns),
+            gives_up_zeroes: host.write_zeroes == WriteZeroes::Deallocates,
             link_bytes_per_second: rate,
             page_transfer: (page_bytes, transfer(page_bytes, rate)),
             acknowledge: scale(host.write_acknowledge_ns),
@@ -52,6 +65,15 @@ impl FrontTimes {
     #[inline]
     pub fn has_link(&self) -> bool {
         self.link_bytes_per_second > 0
+    }
+
+    /// Of a trim with several ranges, each 16 bytes on the link.
+    pub fn ranges(&self, ranges: u64) -> u64 {
+        let on_link = match self.has_link() {
+            true => self.link_transfer(ranges * RANGE_BYTES),
+            false => 0,
+        };
+        on_link + ranges.saturating_sub(1) * self.trim_range
     }
 
     /// Time of `bytes` on the host link, rounded up to whole nanoseconds.

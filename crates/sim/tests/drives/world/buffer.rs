@@ -8,6 +8,7 @@ use drivelab_sim::preset::BufferPolicy;
 use drivelab_sim::ssd::Part;
 
 use super::cores::{Done, Then};
+use super::zeroes::sent_bytes;
 use super::{Beneficiary, Crossing, Held, World};
 use crate::drives::story::Entry;
 
@@ -35,11 +36,11 @@ impl World {
                 self.requests[index].tell(Part::Buffer, self.now);
                 self.wants_buffer.pop_front();
             }
-            let size = u64::from(request.size_bytes);
+            let size = sent_bytes(&request);
             let bytes = size * (before + granted) / total - size * before / total;
             let mut time = self.link_time(bytes);
             if before == 0 {
-                time += self.scaled(self.config.host.write_command_ns);
+                time += self.command_time(&request);
             }
             let what = Crossing::WriteData(index, before as u32, granted as u32);
             self.cross(time, what);
@@ -48,8 +49,9 @@ impl World {
 
     pub(super) fn buffer_filled(&mut self, index: usize, first: u32, pages: u32) {
         let request = self.requests[index].request;
-        let is_forced =
-            request.is_forced || self.config.buffer.policy == BufferPolicy::WriteThrough;
+        let buffer = &self.config.buffer;
+        let is_forced = buffer.policy == BufferPolicy::WriteThrough
+            || (request.is_forced && !buffer.flush_at_once);
         let all = self.pages_of(&request);
         let piece = all.start + u64::from(first)..all.start + u64::from(first + pages);
         let is_last = piece.end == all.end;
@@ -262,6 +264,9 @@ impl World {
     fn begin_without_data(&mut self, index: usize) {
         let request = self.requests[index].request;
         if request.kind == CommandKind::Flush {
+            if self.config.buffer.flush_at_once {
+                return self.complete(index);
+            }
             self.push_gathered(0);
             let waits = self.buffered.iter().filter(|held| !held.is_forced);
             let waits: Vec<usize> = waits.map(|held| held.number).collect();

@@ -92,10 +92,10 @@ impl World {
     /// The work on `pages` pages of a request with `bytes` bytes; `first` says whether they are its
     /// first pages.
     pub(super) fn for_pages(&self, request: &Command, pages: u64, bytes: u64, first: bool) -> Done {
-        let work = match request.kind {
+        let work = match self.carried_out_as(request) {
             CommandKind::Read => Work::ReadPage,
             CommandKind::Write => Work::WrittenPage,
-            CommandKind::Trim | CommandKind::Flush => {
+            _ => {
                 return Done {
                     counts: vec![(Work::Command, 1)],
                     ..Done::default()

@@ -1,0 +1,97 @@
+//! What a stream may ask of a drive, and what is refused before anything runs.
+
+use drivelab_request::{CommandKind, ZoneAction};
+use drivelab_workload::{Source, Stream, WriteMode, Zoned, ZonesFound};
+
+use super::shares::SHARES;
+
+/// What the streams of a run are told of the drive.
+#[derive(Clone, Debug)]
+pub(crate) struct Host {
+    /// Bytes that can be addressed.
+    pub capacity_bytes: u64,
+    /// Queue pairs of its interface.
+    pub queue_pairs: usize,
+    /// Whether it knows TRIM.
+    pub takes_trims: bool,
+    /// Whether it knows WRITE ZEROES.
+    pub takes_zeroes: bool,
+    /// Whether a TRIM may have several ranges.
+    pub takes_ranges: bool,
+    /// Its zones, if it has such.
+    pub zones: Option<ZonesFound>,
+}
+
+/// Why a stream cannot be asked of a drive, if so.
+pub(super) fn check(stream: &Stream, host: &Host) -> Result<(), String> {
+    let (pair, pairs) = (stream.queue_pair, host.queue_pairs);
+    if usize::from(pair) >= pairs {
+        return Err(format!(
+            "queue pair {pair} is not there; allowed: 0 to {}, as host.queue_pair_weights has \
+             {pairs}",
+            pairs - 1
+        ));
+    }
+    let is_closed = matches!(stream.source, Source::Closed(_));
+    if let Some(share) = stream.share
+        && (!is_closed || !SHARES.contains(&share))
+    {
+        return Err(format!(
+            "a share of {share} is not possible; allowed: {:e} to {:e}, of a stream that keeps a \
+             number of requests outstanding",
+            SHARES.start(),
+            SHARES.end()
+        ));
+    }
+    let asks = |kind: CommandKind, mode: WriteMode| match &stream.source {
+        Source::Timed(commands) => {
+            (commands.iter()).any(|c| c.kind == kind && c.zone == ZoneAction::None)
+        }
+        Source::Paced(source) => source.0.commands()[kind.index()] > 0,
+        Source::Closed(_) | Source::Open { .. } => stream.writes == mode,
+        Source::Windows(_) => false,
+    };
+    if !host.takes_zeroes && asks(CommandKind::WriteZeroes, WriteMode::Zeroes) {
+        return Err(
+            "it writes zeroes without data, which this drive does not know: let it write, with \
+             content = \"zero\""
+                .to_owned(),
+        );
+    }
+    if !host.takes_ranges && stream.ranges_per_trim > 1 {
+        return Err(
+            "it sends trims of several ranges, which single solid-state drives know, not arrays \
+             and disks: leave ranges_per_trim out"
+                .to_owned(),
+        );
+    }
+    if !host.takes_trims && asks(CommandKind::Trim, WriteMode::Trim) {
+        return Err(
+            "it trims, and this drive knows no TRIM: let it write, or leave its trims out"
+                .to_owned(),
+        );
+    }
+    if let Source::Timed(commands) = &stream.source
+        && host.zones.is_none()
+        && let Some(asks) = commands.iter().find(|c| c.zone != ZoneAction::None)
+    {
+        return Err(format!(
+            "it asks for the {} of a zone, and this drive has none; allowed on one with [zones]",
+            asks.zone.name()
+        ));
+    }
+    stream.lies_within(host.capacity_bytes)
+}
+
+/// Refuses a closed loop that has several writes to a zone on their way, of which a host cannot say
+/// in what order the drive takes them.
+pub(super) fn check_depth(pattern: &Zoned) -> Result<(), String> {
+    let (depth, zones) = (pattern.requests.queue_depth, pattern.zones_at_once);
+    if pattern.appends || depth <= zones || pattern.requests.write_ratio <= 0.0 {
+        return Ok(());
+    }
+    Err(format!(
+        "queue_depth is {depth}; allowed by writes: at most zones, {zones}, one on its way to each; \
+         or writes_as = \"append\""
+    ))
+}
