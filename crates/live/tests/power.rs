@@ -194,3 +194,97 @@ fn a_trim_is_for_good() {
     volatile.forget(0, 8 * SECTOR);
     assert_eq!(volatile.cut(&mut store, |_| true, |_| true), Ok(0));
 }
+
+/// A store of 64 KiB of which a write of 16 KiB, from 2 KiB on, was lost or not, and what may be
+/// lost of it.
+fn torn(atomic: u64, is_complete: bool, is_volatile: impl Fn(u64) -> bool) -> [Vec<u8>; 2] {
+    [0, 1].map(|parity| {
+        let (mut volatile, mut store) = (Volatile::with_units_of(atomic), store());
+        volatile.begin(&store, (2048, 16_384), |_| false).unwrap();
+        store.write(2048, &[9; 16_384]).unwrap();
+        if is_complete {
+            volatile.end(2048, 16_384);
+        }
+        let lost = volatile.cut(&mut store, &is_volatile, |page| page % 2 == parity);
+        assert!(lost.is_ok());
+        (4..36).map(|number| sector(&store, number)).collect()
+    })
+}
+
+#[test]
+fn of_a_write_that_is_atomic_all_is_lost_or_nothing() {
+    // It begins in page 0: that is drawn for all of it.
+    for is_complete in [false, true] {
+        let [even, odd] = torn(16_384, is_complete, |_| true);
+        assert_eq!((even, odd), (vec![0; 32], vec![9; 32]));
+    }
+    // Its last page was not programmed: the others are not committed either.
+    let [even, odd] = torn(16_384, true, |offset| offset >= 16_384);
+    assert_eq!((even, odd), (vec![0; 32], vec![9; 32]));
+    // All were.
+    assert_eq!(torn(16_384, true, |_| false), [vec![9; 32], vec![9; 32]]);
+    // A larger one is torn.
+    let [even, odd] = torn(16_384 - 512, true, |_| true);
+    assert_eq!((even[0], even[4], odd[0], odd[4]), (0, 9, 9, 0));
+}
+
+/// The next number below `limit` of a sequence.
+fn drawn(state: &mut u64, limit: u64) -> u64 {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1);
+    (*state >> 33) % limit
+}
+
+#[test]
+fn no_atomic_write_is_torn_whatever_overlaps_and_is_programmed() {
+    const MOST: u64 = 4 * SECTOR;
+    let mut state = 1;
+    for round in 0..2_000 {
+        let (mut volatile, mut store) = (Volatile::with_units_of(MOST), store());
+        // Sectors are the drive's pages here, each durable or not.
+        let mut is_held = [false; 32];
+        let mut writes: Vec<(u64, u64, u8)> = Vec::new();
+        for number in 1..=drawn(&mut state, 8) as u8 + 1 {
+            let size = drawn(&mut state, 6) + 1;
+            let first = drawn(&mut state, 32 - size);
+            let range = (first * SECTOR, size * SECTOR);
+            let would_lose = |offset: u64| is_held.get((offset / SECTOR) as usize) == Some(&true);
+            volatile.begin(&store, range, would_lose).unwrap();
+            let data = vec![number; (size * SECTOR) as usize];
+            store.write(range.0, &data).unwrap();
+            if drawn(&mut state, 4) > 0 {
+                volatile.end(range.0, range.1);
+            }
+            for sector in first..first + size {
+                is_held[sector as usize] = true;
+            }
+            writes.push((first, size, number));
+            for held in &mut is_held {
+                *held &= drawn(&mut state, 4) > 0;
+            }
+        }
+        let would_lose = |offset: u64| is_held[(offset / SECTOR) as usize];
+        let bits = drawn(&mut state, 1 << 8);
+        let is_lost = |page: u64| bits >> (page % 8) & 1 == 1;
+        volatile.cut(&mut store, would_lose, is_lost).unwrap();
+        for (place, &(first, size, number)) in writes.iter().enumerate() {
+            let later = &writes[place + 1..];
+            let is_last = |sector: &u64| {
+                let covers =
+                    |&(first, size, _): &(u64, u64, u8)| (first..first + size).contains(sector);
+                !later.iter().any(covers)
+            };
+            let mut own = (first..first + size).filter(is_last);
+            let is_there = |at: u64| sector(&store, at) == number;
+            if size * SECTOR <= MOST
+                && let Some(one) = own.next()
+            {
+                assert!(
+                    own.all(|other| is_there(other) == is_there(one)),
+                    "round {round}"
+                );
+            }
+        }
+    }
+}

@@ -189,6 +189,39 @@ fn a_buffer_that_outlives_the_power_may_let_flushes_and_forced_writes_go() {
     assert!(said.contains("buffer.survives_power_loss = true"), "{said}");
 }
 
+#[test]
+fn a_write_that_is_atomic_waits_for_space_for_all_of_it() {
+    let six = |at_us| command(CommandKind::Write, at_us, 8, 6);
+    // Eight pages of buffer, three of them taken from 0 on: data at 31 us, programs end at 341,
+    // 341 and 651. Five are free: pieces of five and one, complete when the last is there.
+    let three = command(CommandKind::Write, 0, 0, 3);
+    let outcome = run(&drive(&[HOST]), vec![three, six(40)]);
+    let in_pieces = largest(&outcome, CommandKind::Write);
+    assert_eq!(in_pieces, 341_000 + 10_000 + 7_000 - 40_000);
+    let split = outcome.streams[0].commands[CommandKind::Write.index()].split;
+    assert_eq!(split.max_ns[Part::Buffer as usize], 341_000 - 40_000);
+    // Taken whole: it comes when two of them are programmed, at 341, and its data 1 + 60 later.
+    let atomic = format!("{HOST}host.atomic_write_bytes = 24_576\n");
+    let outcome = run(&drive(&[&atomic]), vec![three, six(40)]);
+    let whole = largest(&outcome, CommandKind::Write);
+    assert_eq!(whole, 341_000 + 61_000 + 7_000 - 40_000);
+    // A larger one is not.
+    let atomic = format!("{HOST}host.atomic_write_bytes = 20_480\n");
+    let outcome = run(&drive(&[&atomic]), vec![three, six(40)]);
+    assert_eq!(largest(&outcome, CommandKind::Write), in_pieces);
+}
+
+#[test]
+fn atomic_writes_fit_the_buffer_and_are_no_smaller_with_power_than_without() {
+    let said = small_drive::refused(&format!("{HOST}host.atomic_write_bytes = 32_768\n"));
+    assert!(said.contains("at most 28672 bytes"), "{said}");
+    let said = small_drive::refused(&format!("{HOST}host.atomic_power_loss_bytes = 4_096\n"));
+    assert!(
+        said.contains("at most host.atomic_write_bytes, 0"),
+        "{said}"
+    );
+}
+
 fn writes(queue_depth: u32, random: f64) -> Characteristics {
     Characteristics {
         write_ratio: 1.0,

@@ -234,8 +234,14 @@ impl Keeper {
         self.device.would_lose(offset_bytes)
     }
 
-    /// The power goes at `now`, and nobody waits for anything any more. The drive finishes its work
-    /// and flushes while it is off. It can return when nothing is
+    /// Of a write of at most so many bytes a loss of power takes all or nothing.
+    #[must_use]
+    pub fn atomic_power_loss_bytes(&self) -> u64 {
+        self.device.atomic_power_loss_bytes()
+    }
+
+    /// The power is gone at `now`: nobody waits for anything any more. What the drive still does
+    /// is done while it is off, and so is a flush; it is back at the earliest when nothing is
     /// [outstanding](Keeper::outstanding).
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 mod file;
 mod memory;
 mod sync;
+mod units;
 mod volatile;
 
 pub use file::{BackingError, FileStore};

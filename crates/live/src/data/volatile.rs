@@ -10,6 +10,7 @@
 
 use std::collections::HashMap;
 
+use super::units::Units;
 use super::{Store, StoreError};
 use crate::protocol::SECTOR_BYTES;
 
@@ -53,20 +54,29 @@ pub struct Volatile {
     images: HashMap<u64, Image>,
     /// Size at which durable sectors are searched for.
     look_at: usize,
+    /// Those that are lost or kept together.
+    units: Units,
 }
 
 impl Default for Volatile {
     fn default() -> Self {
-        Self {
-            images: HashMap::new(),
-            look_at: FIRST_LOOK,
-        }
+        Self::with_units_of(0)
     }
 }
 
 impl Volatile {
-    /// A write is about to change this range. `is_volatile` says by offset whether data would be
-    /// lost.
+    /// Nothing is there that may be lost. Of a write of at most `atomic_bytes` all will be or
+    /// nothing.
+    #[must_use]
+    pub fn with_units_of(atomic_bytes: u64) -> Self {
+        Self {
+            images: HashMap::new(),
+            look_at: FIRST_LOOK,
+            units: Units::of(atomic_bytes),
+        }
+    }
+
+    /// A write is about to change this range, whose data `is_volatile` tells of by offset.
     ///
     /// # Errors
     /// [`StoreError`] if the present data cannot be read.
@@ -77,21 +87,17 @@ impl Volatile {
         is_volatile: impl Fn(u64) -> bool,
     ) -> Result<(), StoreError> {
         if self.images.len() >= self.look_at {
-            self.images
-                .retain(|&sector, image| image.under_way > 0 || is_volatile(sector * SECTOR));
+            self.forget_where(|_| true, &is_volatile);
             self.look_at = FIRST_LOOK.max(2 * self.images.len());
         }
         self.forget_durable((offset, size), &is_volatile);
+        self.units.begin(size, sectors(offset, size));
         let mut here = Vec::new();
         for sector in sectors(offset, size) {
-            let held = self.images.get_mut(&sector);
-            let is_held = held
-                .as_ref()
-                .is_some_and(|image| image.under_way > 0 || is_volatile(sector * SECTOR));
-            if is_held {
-                if let Some(image) = held {
-                    image.under_way += 1;
-                }
+            if self.may_be_lost(sector, &is_volatile)
+                && let Some(image) = self.images.get_mut(&sector)
+            {
+                image.under_way += 1;
                 continue;
             }
             if self.images.len() >= MOST_SECTORS {
@@ -119,26 +125,49 @@ impl Volatile {
         let first = offset / DRIVE_PAGE_BYTES * DRIVE_PAGE_BYTES;
         let end = (offset + size).next_multiple_of(DRIVE_PAGE_BYTES);
         let range = sectors(first, end - first);
-        let is_durable = |sector: u64, image: &Image| {
-            range.contains(&sector) && image.under_way == 0 && !is_volatile(sector * SECTOR)
-        };
         if (range.end - range.start) as usize > self.images.len() {
-            self.images
-                .retain(|&sector, image| !is_durable(sector, image));
+            self.forget_where(|sector| range.contains(&sector), is_volatile);
             return;
         }
-        for sector in range.clone() {
-            if self
-                .images
-                .get(&sector)
-                .is_some_and(|image| is_durable(sector, image))
-            {
-                self.images.remove(&sector);
+        for sector in range {
+            if self.images.contains_key(&sector) && !self.may_be_lost(sector, is_volatile) {
+                self.forget_unit(sector);
             }
         }
     }
 
-    /// A write to this range completed.
+    /// Forgets what was there before data that are durable, of the sectors that are `chosen`.
+    fn forget_where(&mut self, chosen: impl Fn(u64) -> bool, is_volatile: &impl Fn(u64) -> bool) {
+        let held = self.images.keys().copied();
+        let durable =
+            held.filter(|&sector| chosen(sector) && !self.may_be_lost(sector, is_volatile));
+        for sector in durable.collect::<Vec<u64>>() {
+            self.forget_unit(sector);
+        }
+    }
+
+    /// Whether what is known to have been there before may come back: a write is under way, or
+    /// is not durable, there or where data are lost together with it.
+    fn may_be_lost(&self, sector: u64, is_volatile: &impl Fn(u64) -> bool) -> bool {
+        let of = |sector: &u64| {
+            let image = self.images.get(sector);
+            image.is_some_and(|image| image.under_way > 0 || is_volatile(sector * SECTOR))
+        };
+        match self.units.with(sector) {
+            Some(together) => together.iter().any(of),
+            None => of(&sector),
+        }
+    }
+
+    /// A sector, and what would be lost with it, is durable.
+    fn forget_unit(&mut self, sector: u64) {
+        self.images.remove(&sector);
+        for together in self.units.end(sector) {
+            self.images.remove(&together);
+        }
+    }
+
+    /// A write to this range is complete.
     pub fn end(&mut self, offset: u64, size: u64) {
         for sector in sectors(offset, size) {
             if let Some(image) = self.images.get_mut(&sector) {
@@ -174,15 +203,18 @@ impl Volatile {
     ) -> Result<u64, StoreError> {
         self.look_at = FIRST_LOOK;
         let (mut lost, mut outcome) = (0, Ok(()));
-        for (sector, image) in self.images.drain() {
-            let offset = sector * SECTOR;
-            let may_be_lost = image.under_way > 0 || is_volatile(offset);
-            if may_be_lost && is_lost(offset / PAGE_BYTES) {
-                let written = store.write(offset, &image.before[..]);
+        for (&sector, image) in &self.images {
+            // Of those that are lost together the first is drawn for all.
+            let together = self.units.with(sector).and_then(|all| all.iter().min());
+            let drawn = *together.unwrap_or(&sector) * SECTOR / PAGE_BYTES;
+            if self.may_be_lost(sector, &is_volatile) && is_lost(drawn) {
+                let written = store.write(sector * SECTOR, &image.before[..]);
                 lost += u64::from(written.is_ok());
                 outcome = outcome.and(written);
             }
         }
+        self.images.clear();
+        self.units.clear();
         outcome.map(|()| lost)
     }
 }

@@ -31,15 +31,15 @@ pub(super) struct Power {
 }
 
 impl Power {
-    /// The power is on from the start.
-    pub fn new(cuts: PowerCuts, seed: u64) -> Self {
+    /// It is there from the start on. Of writes of at most `atomic_bytes` all is lost or nothing.
+    pub fn new(cuts: PowerCuts, seed: u64, atomic_bytes: u64) -> Self {
         Self {
             cuts,
             seed,
             changes_at: cuts.every_ns,
             is_off: false,
             number: 0,
-            volatile: Volatile::default(),
+            volatile: Volatile::with_units_of(atomic_bytes),
         }
     }
 

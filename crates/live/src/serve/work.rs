@@ -67,6 +67,7 @@ impl Work {
         store: Store,
         settings: &Settings,
     ) -> std::io::Result<Self> {
+        let atomic_bytes = (device.as_ref()).map_or(0, |device| device.atomic_power_loss_bytes());
         let keeper = |device| Keeper::new(device, settings.seed, settings.dilation);
         let keeper = |device| Timing::Drive(Box::new(keeper(device)));
         Ok(Self {
@@ -78,7 +79,7 @@ impl Work {
             waitings: Waitings::default(),
             power: settings
                 .power_cuts
-                .map(|cuts| Power::new(cuts, settings.seed)),
+                .map(|cuts| Power::new(cuts, settings.seed, atomic_bytes)),
             due: Vec::new(),
             ready: Vec::new(),
             told: Tellings::default(),

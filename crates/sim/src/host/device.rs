@@ -140,8 +140,13 @@ pub trait Device {
         false
     }
 
-    /// The device is idle and no more commands come: starts to write what it holds back. Returns
-    /// whether that causes further events.
+    /// Of a write of at most so many bytes a loss of power takes all or nothing.
+    fn atomic_power_loss_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Nothing happens any more and nothing else comes: what the device holds back is
+    /// written, by events to come. Answers whether there is such.
     fn drain(&mut self, now: u64) -> bool;
 
     /// How full it is after the last served moment.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use drivelab_ftl::{Firmware, Lpn};
 use drivelab_request::{
-    Command, CommandKind, Content, Direction, Histogram, Nanos, PlacementId, Request, ZoneAction,
+    Command, CommandKind, Content, Direction, Histogram, Nanos, PlacementId, Request,
 };
 use drivelab_workload::{
     Arrivals, Generator, Key, Loop, Requests, Source, Stream, WindowedRequests, WriteMode, Zoned,

@@ -1,6 +1,7 @@
 //! Turns checked keys into an [`SsdConfig`]. Checks that need several keys are here.
 
 use super::ageing::{self, ageing};
+use super::atomic;
 use super::choices::{BufferPolicy, Condition, DriveKind, Pace, VictimPolicy, WorkUnit};
 use super::compression;
 use super::config::{Buffer, ClosedFormSettings, Collection, Geometry, SsdConfig, Wear};
@@ -58,6 +59,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
     zones::check(&config, &keys)?;
     ageing::check(&config, &keys)?;
     check_thresholds(&config, &keys)?;
+    atomic::check(&config, &keys)?;
     check_flash(&config, &keys)?;
     check_spare(&config, &keys)?;
     check_buffer(&config, &keys)?;

@@ -325,6 +325,12 @@ pub struct Host {
     /// The same for each range of a trim after its first.
     #[serde(skip_serializing_if = "is_zero")]
     pub trim_range_ns: u64,
+    /// A write of at most so many bytes is taken whole, and no other comes between its pages.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub atomic_write_bytes: u64,
+    /// Of one of at most so many a loss of power takes all or nothing.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub atomic_power_loss_bytes: u64,
     /// The drive's own work for each flush; as for a write if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flush_command_ns: Option<u64>,
@@ -519,6 +525,7 @@ impl SsdConfig {
         behaviour.rated_endurance_bytes = None;
         behaviour.closed_form.rho = None;
         behaviour.buffer.survives_power_loss = false;
+        behaviour.host.atomic_power_loss_bytes = 0;
         behaviour.published.clear();
         fingerprint(&behaviour.resolved_json())
     }

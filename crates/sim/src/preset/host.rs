@@ -11,6 +11,7 @@
 //! give `link_bytes_per_second` instead.
 
 use super::assemble::Keys;
+use super::atomic;
 use super::choices::{HostInterface, WriteZeroes};
 use super::config::Host;
 use super::document::LINK_RATE_KEYS;
@@ -45,7 +46,12 @@ const GIGA: u64 = 1_000_000_000;
 
 /// The host's side of a solid-state drive: the link, its queue pairs and its interrupts.
 pub(super) fn host(keys: &Keys<'_>) -> Result<Host, PresetError> {
-    let link = link(keys)?;
+    let link = Host {
+        write_zeroes: keys.word_or_usual("host.write_zeroes", WriteZeroes::from_word)?,
+        atomic_write_bytes: keys.integer_or_usual(atomic::WRITE)?,
+        atomic_power_loss_bytes: keys.integer_or_usual(atomic::POWER_LOSS)?,
+        ..link(keys)?
+    };
     if link.interface == HostInterface::Free {
         return Ok(link);
     }
@@ -68,7 +74,6 @@ pub(super) fn host(keys: &Keys<'_>) -> Result<Host, PresetError> {
         trim_command_ns: keys.optional_integer("host.trim_command_ns")?,
         trim_range_ns: keys.integer_or_usual("host.trim_range_ns")?,
         write_zeroes_command_ns: keys.optional_integer("host.write_zeroes_command_ns")?,
-        write_zeroes: keys.word_or_usual("host.write_zeroes", WriteZeroes::from_word)?,
         queue_pair_weights: match has_pairs {
             true => weights,
             false => link.queue_pair_weights,
@@ -151,6 +156,8 @@ fn free() -> Host {
         write_command_ns: 0,
         write_acknowledge_ns: 0,
         trim_command_ns: None,
+        atomic_write_bytes: 0,
+        atomic_power_loss_bytes: 0,
         trim_range_ns: 0,
         flush_command_ns: None,
         write_zeroes_command_ns: None,

@@ -10,6 +10,7 @@
 
 mod ageing;
 mod assemble;
+mod atomic;
 mod beside;
 mod cell_times;
 mod choices;

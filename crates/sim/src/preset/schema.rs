@@ -5,6 +5,7 @@ use drivelab_request::{Content, Direction, SECTOR_BYTES};
 use drivelab_workload::MAX_REQUEST_BYTES;
 
 use super::ageing;
+use super::atomic;
 use super::cell_times::MOST_PAGE_TYPES;
 use super::choices::{
     Allocation, BufferPolicy, ChannelOrder, Condition, Dispatch, DriveKind, FillOrder,
@@ -210,6 +211,8 @@ const FLASH_KEYS: &[Key] = &[
     key("host.pcie_lanes", integer(1, 16)),
     key("host.trim_command_ns", TIME).usually_as("`host.write_command_ns`"),
     key("host.trim_range_ns", TIME).usually(0),
+    key(atomic::WRITE, atomic::BYTES).usually(0),
+    key(atomic::POWER_LOSS, atomic::BYTES).usually(0),
     key("host.flush_command_ns", TIME).usually_as("`host.write_command_ns`"),
     key("host.write_zeroes_command_ns", TIME).usually_as("`host.write_command_ns`"),
     key("host.write_zeroes", Rule::Word(WriteZeroes::WORDS))

@@ -292,6 +292,12 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
             let start = buffer_pages.2.min(buffer_pages.0);
             let stop = buffer_pages.3 % start.max(1);
             let is_safe = buffer_pages.3 >> 63 == 1;
+            // The buffer takes it wherever it begins.
+            let atomic = match buffer_pages.3 >> 61 & 3 {
+                0 => buffer_pages.0.saturating_sub(1) * u64::from(page_bytes),
+                1 => buffer_pages.0.saturating_sub(1) * u64::from(page_bytes) / 1024 * 512,
+                _ => 0,
+            };
             let text = format!(
                 "name = \"random\"\nkind = \"ssd\"\nsummary = \"-\"\n\
                  condition = \"preconditioned\"\n\
@@ -302,7 +308,7 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
                  [timing]\n{timing}\n{suspends}\
                  [scheduling]\ndispatch = \"{}\"\n{registers}{order}\
                  [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n{hot}{wear}{ageing}{firmware}\
-                 [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\npolicy = \"{}\"\nflush_start_bytes = {}\nflush_stop_bytes = {}\n\
+                 [host]\n{host}\natomic_write_bytes = {atomic}\n[buffer]\nwrite_buffer_bytes = {}\npolicy = \"{}\"\nflush_start_bytes = {}\nflush_stop_bytes = {}\n\
                  survives_power_loss = {is_safe}\nflush_at_once = {is_safe}\n\
                  [variability]\nsigma = {sigma}\n",
                 if in_order { "in_order" } else { "per_die" },

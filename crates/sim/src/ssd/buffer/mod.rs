@@ -32,6 +32,8 @@ struct BufferSettings {
     survives_power_loss: bool,
     /// So flushes and forced writes wait for no program.
     flush_at_once: bool,
+    /// Writes of at most so many bytes are taken whole.
+    atomic_bytes: u64,
     marks: Marks,
 }
 
@@ -45,6 +47,7 @@ impl BufferSettings {
             writes_through: buffer.policy == BufferPolicy::WriteThrough,
             survives_power_loss: buffer.survives_power_loss,
             flush_at_once: buffer.flush_at_once,
+            atomic_bytes: config.host.atomic_write_bytes,
             marks: Marks {
                 start: pages(buffer.flush_start_bytes),
                 stop: pages(buffer.flush_stop_bytes),
@@ -121,12 +124,16 @@ impl WriteBuffer {
         self.capacity > 0
     }
 
-    /// Reserves space for a write that still needs `pages`. It gets all of them; or the free ones,
-    /// if those are at least a quarter of the buffer; or none.
+    /// Reserves space for a write of `size_bytes` that still needs `pages`. It gets all, or as
+    /// many as are free if that is at least a quarter of the buffer and the write may be taken in
+    /// pieces, or none.
     #[inline]
-    pub fn reserve(&mut self, pages: u32) -> u32 {
+    pub fn reserve(&mut self, pages: u32, size_bytes: u32) -> u32 {
         let granted = pages.min(self.capacity - self.used);
-        if granted < pages.min(self.capacity.div_ceil(4)) {
+        if granted < pages
+            && (granted < self.capacity.div_ceil(4)
+                || u64::from(size_bytes) <= self.settings.atomic_bytes)
+        {
             return 0;
         }
         self.used += granted;

@@ -312,6 +312,10 @@ impl<F: Restorable> Device for Worker<F> {
         self.engine.buffer.would_lose(page as u32)
     }
 
+    fn atomic_power_loss_bytes(&self) -> u64 {
+        self.config.host.atomic_power_loss_bytes
+    }
+
     fn drain(&mut self, now: u64) -> bool {
         self.engine.drain_outside(now)
     }

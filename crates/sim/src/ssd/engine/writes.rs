@@ -34,7 +34,8 @@ impl<F: Firmware> Engine<F> {
             let entry = self.front.slot_mut(slot);
             let own_command = commands[entry.command().kind.index()];
             let missing = entry.without_space();
-            let pages = self.buffer.reserve(missing);
+            let size = entry.command().size_bytes;
+            let pages = self.buffer.reserve(missing, size);
             if pages == 0 {
                 self.make_space(now);
                 return;

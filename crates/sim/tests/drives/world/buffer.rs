@@ -24,7 +24,9 @@ impl World {
             let quarter = self.buffer_pages().div_ceil(4);
             let granted = if free >= wanted {
                 wanted
-            } else if free >= quarter {
+            } else if free >= quarter
+                && u64::from(request.size_bytes) > self.config.host.atomic_write_bytes
+            {
                 free
             } else {
                 self.make_space();
