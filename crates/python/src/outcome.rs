@@ -5,7 +5,8 @@ use drivelab_request::{CommandKind, Histogram};
 use drivelab_sim::host::counters::{Counter, Place, Value, described};
 use drivelab_sim::host::{
     ArrayCounters, DiskCounters, Energy, FlashCounters, LatencySplit, LoggedRequest, Media,
-    Outcome, PartNames, PlacementCounters, RequestLog, Series, StreamOutcome, ZoneCounters,
+    NamespaceCounters, Outcome, PartNames, PlacementCounters, RequestLog, Series, StreamOutcome,
+    ZoneCounters,
 };
 use drivelab_table::{Column, Values, write_parquet};
 use pyo3::prelude::*;
@@ -201,6 +202,8 @@ pub fn simulated_dict<'py>(
     dict.set_item(ArrayCounters::OBJECT, array)?;
     let zones = counters_dict(py, ZoneCounters::ROWS, outcome.zones.as_ref())?;
     dict.set_item(ZoneCounters::OBJECT, zones)?;
+    let namespaces = counters_dict(py, NamespaceCounters::ROWS, outcome.namespaces.as_ref())?;
+    dict.set_item(NamespaceCounters::OBJECT, namespaces)?;
     let own = PyDict::new(py);
     for (name, count) in &outcome.own_counts {
         own.set_item(name, count)?;

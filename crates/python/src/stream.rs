@@ -252,6 +252,7 @@ impl PyStream {
         dict.set_item("workload", characteristics)?;
         dict.set_item("mixture", mixture_of(py, requests)?)?;
         dict.set_item("range", stream.range)?;
+        dict.set_item("namespace", stream.namespace.as_deref())?;
         let zoned = match requests {
             Some(Requests::Zoned(zoned)) => Some(zoned),
             _ => None,

@@ -24,6 +24,7 @@ mod limits;
 mod loaders;
 mod mapping;
 mod mixed_streams;
+mod namespaces;
 mod occupancy;
 mod oracle;
 mod overtaking;

@@ -31,7 +31,9 @@ pub struct Stream {
     /// The byte range of the drive for its requests, as offset and length; `None` means the whole
     /// drive. Characteristics are drawn there.
     pub range: Option<(u64, u64)>,
-    /// The commands as which generated writes are sent.
+    /// The namespace of the drive to which its addresses belong; the whole drive if not given.
+    pub namespace: Option<String>,
+    /// As what generated writes are sent.
     pub writes: WriteMode,
     /// A flush follows after this many generated writes; 0 means none.
     pub writes_per_flush: u32,
@@ -149,6 +151,7 @@ impl Stream {
             name: name.into(),
             source,
             range: None,
+            namespace: None,
             writes: WriteMode::Plain,
             writes_per_flush: 0,
             ranges_per_trim: 1,

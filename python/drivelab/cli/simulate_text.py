@@ -17,6 +17,7 @@ from drivelab.cli.courses import (
 )
 from drivelab.cli.drive_options import characteristics_json
 from drivelab.cli.simulate_array import array_lines
+from drivelab.cli.simulate_namespaces import namespace_lines
 from drivelab.cli.simulate_placement import placement_lines
 from drivelab.cli.simulate_zones import refusal_caution, zone_lines
 from drivelab.cli.trace_text import in_width
@@ -118,6 +119,8 @@ def stream_text(plan: Values) -> str:
         said += f" of {plan['ranges_per_trim']} ranges each"
     if plan["writes_per_flush"]:
         said += f", a flush every {plan['writes_per_flush']:,} writes"
+    if plan["namespace"] is not None:
+        said += f", in namespace {plan['namespace']}"
     if plan["range"]:
         start, length = plan["range"]
         where = f"from {format_size(start)} on" if start else "from the start"
@@ -214,6 +217,8 @@ def _placed(values: Values) -> Iterator[str]:
     """Return what a drive did whose host decides where data goes."""
     if "placement" in values:
         yield from placement_lines(values["placement"])
+    if "namespaces" in values:
+        yield from namespace_lines(values["namespaces"])
     if "zones" in values:
         yield from zone_lines(values["zones"])
 

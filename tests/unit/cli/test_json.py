@@ -212,6 +212,7 @@ ALSO: dict[str, list[list[str]]] = {
         ["simulate", "sim:array-cheetah-raid5-rebuilding", "--requests", "50", "--interval", "1s"],
         ["simulate", "sim:handles.toml", "--scenario", "placed.toml", "--interval", "1s"],
         ["simulate", "sim:zoned.toml", "--scenario", "appended.toml", "--interval", "1s"],
+        ["simulate", "sim:namespaces.toml", "--scenario", "in-namespace.toml"],
     ],
     # Compared over time, which has other keys than block sizes and mixes.
     "pts compare": [
@@ -284,6 +285,29 @@ write_ratio = 1.0
 zones = 2
 zone_bytes = 1_048_576
 writes_as = "append"
+"""
+
+# A drive with namespaces, and a stream in one of them.
+NAMESPACES = """
+base = "x25m-yoo2014"
+name = "namespaces"
+namespaces.names = ["one", "two"]
+namespaces.shares = [1, 1]
+"""
+IN_NAMESPACE = """
+requests = 50
+[[stream]]
+name = "trims"
+queue_depth = 1
+write_ratio = 1.0
+writes_as = "trim"
+ranges_per_trim = 2
+namespace = "two"
+[[stream]]
+name = "writes"
+queue_depth = 1
+write_ratio = 0.5
+namespace = "two"
 """
 
 # A trace of every kind of request.
@@ -416,6 +440,8 @@ def finished_run(tmp_path_factory) -> Path:
     (folder / "placed.toml").write_text(PLACED)
     (folder / "zoned.toml").write_text(ZONED)
     (folder / "appended.toml").write_text(APPENDED)
+    (folder / "namespaces.toml").write_text(NAMESPACES)
+    (folder / "in-namespace.toml").write_text(IN_NAMESPACE)
     (folder / "trace.log").write_text(TRACE)
     for name, share in (("reads", 0.0), ("mixed", 0.4), ("writes", 1.0)):
         (folder / f"{name}.toml").write_text(FIRMWARE_REQUESTS.format(share=share))

@@ -48,7 +48,7 @@ impl Formula {
         let direction = match command.kind {
             CommandKind::Read => Direction::Read,
             CommandKind::Write => Direction::Write,
-            CommandKind::Trim | CommandKind::Flush => return 0,
+            CommandKind::Trim | CommandKind::Flush | CommandKind::WriteZeroes => return 0,
         };
         let page = u64::from(self.equations.config().geometry.page_size_bytes);
         let first = command.offset_bytes / page;

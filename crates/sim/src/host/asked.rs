@@ -20,6 +20,8 @@ pub(crate) struct Host {
     pub takes_ranges: bool,
     /// Its zones, if it has such.
     pub zones: Option<ZonesFound>,
+    /// Name, first byte and length of its namespaces, if it has such.
+    pub namespaces: Vec<(String, u64, u64)>,
 }
 
 /// Why a stream cannot be asked of a drive, if so.
@@ -94,4 +96,55 @@ pub(super) fn check_depth(pattern: &Zoned) -> Result<(), String> {
         "queue_depth is {depth}; allowed by writes: at most zones, {zones}, one on its way to each; \
          or writes_as = \"append\""
     ))
+}
+
+/// The drive as a stream sees it, and how many bytes lie before that: of one in a namespace that
+/// namespace alone.
+pub(super) fn seen_by(stream: &Stream, host: &Host) -> Result<(Host, u64), String> {
+    let Some(wanted) = &stream.namespace else {
+        return Ok((host.clone(), 0));
+    };
+    let mut namespaces = host.namespaces.iter();
+    let Some(&(_, start, capacity_bytes)) = namespaces.find(|(name, ..)| name == wanted) else {
+        let names: Vec<String> = host
+            .namespaces
+            .iter()
+            .map(|(name, ..)| format!("{name:?}"))
+            .collect();
+        let allowed = match names.is_empty() {
+            true => "none, as this drive has no [namespaces]".to_owned(),
+            false => names.join(", "),
+        };
+        return Err(format!(
+            "namespace {wanted:?} is not there; allowed: {allowed}"
+        ));
+    };
+    let seen = Host {
+        capacity_bytes,
+        ..host.clone()
+    };
+    Ok((seen, start))
+}
+
+/// Refuses a stream that does not lie in its namespace, of so many bytes.
+pub(super) fn check_end(stream: &Stream, capacity_bytes: u64) -> Result<(), String> {
+    let Some(name) = &stream.namespace else {
+        return Ok(());
+    };
+    let in_it =
+        |reason: String| format!("in namespace {name:?} of {capacity_bytes} bytes: {reason}");
+    stream.lies_within(capacity_bytes).map_err(in_it)?;
+    let Source::Timed(commands) = &stream.source else {
+        return Ok(());
+    };
+    let end = |offset: u64, bytes: u32| offset.checked_add(bytes.into());
+    let is_beyond = |end: Option<u64>| end.is_none_or(|end| end > capacity_bytes);
+    let mut commands = commands.iter();
+    match commands.find(|each| is_beyond(end(each.offset_bytes, each.size_bytes))) {
+        None => Ok(()),
+        Some(beyond) => Err(in_it(format!(
+            "a request of {} bytes at {} reaches beyond its end",
+            beyond.size_bytes, beyond.offset_bytes
+        ))),
+    }
 }

@@ -21,7 +21,7 @@ use drivelab_workload::{
     ZonedRequests,
 };
 
-use super::asked::{check, check_depth};
+use super::asked::{check, check_depth, check_end, seen_by};
 use super::paced::PacedFeed;
 use super::shares::Share;
 
@@ -62,12 +62,15 @@ pub(crate) fn loops_of(
             name: stream.name.clone(),
             reason,
         };
+        let (host, base) = &seen_by(stream, host).map_err(refused)?;
+        check_end(stream, host.capacity_bytes).map_err(refused)?;
         check(stream, host).map_err(refused)?;
         if matches!(&stream.source, Source::Timed(commands) if !commands.is_sorted_by_key(|c| c.arrival))
         {
             return Err(SimError::Unordered);
         }
-        loops.extend(running(stream, key, host).map_err(refused)?);
+        let running = running(stream, key, host).map_err(refused)?;
+        loops.extend(running.into_iter().map(|each| each.behind(*base)));
         key.place += 1;
         key.threads = key.threads.saturating_add(stream.threads());
     }
@@ -277,6 +280,8 @@ pub(crate) struct Running {
     /// The byte range of the drive in which its commands must lie.
     start: u64,
     end: u64,
+    /// Bytes of the drive before its namespace, which its requests do not count.
+    base: u64,
     pub queue_pair: u16,
     writes: WriteMode,
     content: Content,
@@ -325,6 +330,7 @@ impl Running {
             depth: None,
             start,
             end: start + length,
+            base: 0,
             queue_pair: stream.queue_pair,
             writes: stream.writes,
             content: stream.content,
@@ -346,7 +352,16 @@ impl Running {
         }
     }
 
-    /// A loop without commands of its own, for commands that somebody else submits.
+    /// The same in a namespace that begins so far behind the drive's first byte.
+    fn behind(mut self, base: u64) -> Self {
+        self.start += base;
+        self.end += base;
+        self.base = base;
+        self.is_plain &= base == 0;
+        self
+    }
+
+    /// What belongs to whoever submits the commands: a loop that has none of its own.
     pub fn outside(owner: u16, priority: u8) -> Self {
         let none = Stream {
             priority,
@@ -382,6 +397,15 @@ impl Running {
 
     /// The next command.
     pub fn take<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Option<Command> {
+        let mut command = self.take_own(tables, page_shift)?;
+        if command.kind != CommandKind::Flush {
+            command.offset_bytes += self.base;
+        }
+        Some(command)
+    }
+
+    /// The same, as it counts addresses itself.
+    fn take_own<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Option<Command> {
         let must_flush = self.writes_per_flush > 0 && self.until_flush == 0;
         let (mut command, arrivals) = match &mut self.feed {
             Feed::Drawn(_, arrivals) | Feed::Zoned(_, arrivals) if must_flush => {
@@ -440,9 +464,10 @@ impl Running {
         let Feed::Drawn(drawn, _) = &mut self.feed else {
             return;
         };
+        let base = self.base;
         let ranges = (1..self.ranges_per_trim).map(|_| {
             let request = drawn.take(tables, page_shift);
-            (request.offset_bytes, request.size_bytes)
+            (base + request.offset_bytes, request.size_bytes)
         });
         self.ranges.push_back(ranges.collect());
     }

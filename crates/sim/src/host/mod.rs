@@ -35,7 +35,8 @@ mod watch;
 pub use drivelab_ftl::Room;
 
 pub use counters::{
-    ArrayCounters, DiskCounters, Energy, FlashCounters, Media, PlacementCounters, ZoneCounters,
+    ArrayCounters, DiskCounters, Energy, FlashCounters, Media, NamespaceCounters,
+    PlacementCounters, ZoneCounters,
 };
 pub use device::{Completion, Device, Fullness};
 pub use error::SimError;

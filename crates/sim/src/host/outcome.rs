@@ -1,6 +1,8 @@
 //! The result of a simulated run.
 
-use super::counters::{ArrayCounters, Energy, Media, PlacementCounters, ZoneCounters};
+use super::counters::{
+    ArrayCounters, Energy, Media, NamespaceCounters, PlacementCounters, ZoneCounters,
+};
 use super::request_log::RequestLog;
 use super::series::Series;
 use super::split::{LatencySplit, PartNames};
@@ -39,7 +41,9 @@ pub struct Outcome {
     pub media: Media,
     /// What a drive with placement handles counted in the window; `None` for other drives.
     pub placement: Option<PlacementCounters>,
-    /// What an array with copies or parity did itself in the window; `None` for other drives.
+    /// What a drive with namespaces did for each in the window; none of others.
+    pub namespaces: Option<NamespaceCounters>,
+    /// What an array with copies or parity did by itself in the window; none of other drives.
     pub array: Option<ArrayCounters>,
     /// What a drive with zones counted in the window; `None` for other drives.
     pub zones: Option<ZoneCounters>,

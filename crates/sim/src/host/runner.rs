@@ -137,6 +137,7 @@ impl<D: Device> Runner<D> {
             takes_zeroes: self.device.takes_zeroes(),
             takes_ranges: false,
             zones: None,
+            namespaces: Vec::new(),
         };
         let loops = load::loops_of(streams, &host, seed, index)?;
         plan::check(streams, plan)?;

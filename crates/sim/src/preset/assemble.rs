@@ -12,6 +12,7 @@ use super::flash;
 use super::host::host;
 use super::key::Usual;
 use super::mapping;
+use super::namespaces;
 use super::occupancy::occupancy;
 use super::placement;
 use super::published::published;
@@ -23,7 +24,7 @@ use super::zones;
 /// Builds the drive from its checked keys.
 pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
     let keys = Keys::new(entries, DriveKind::Ssd);
-    let config = SsdConfig {
+    let mut config = SsdConfig {
         name: keys.text("name")?,
         kind: keys.word("kind", DriveKind::from_word)?,
         summary: keys.text("summary")?,
@@ -39,6 +40,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         compression: compression::compression(&keys)?,
         placement: placement::placement(&keys)?,
         zones: zones::zones(&keys)?,
+        namespaces: None,
         firmware: firmware::firmware(&keys)?,
         collection: collection(&keys)?,
         wear: wear(&keys)?,
@@ -52,11 +54,13 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         published: published(&keys)?,
         is_purged: false,
     };
+    config.namespaces = namespaces::namespaces(&keys, &config.geometry)?;
     mapping::check(&config, &keys)?;
     slc::check(&config, &keys)?;
     compression::check(&config, &keys)?;
     placement::check(&config, &keys)?;
     zones::check(&config, &keys)?;
+    namespaces::check(&config, &keys)?;
     ageing::check(&config, &keys)?;
     check_thresholds(&config, &keys)?;
     atomic::check(&config, &keys)?;

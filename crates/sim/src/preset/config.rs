@@ -18,6 +18,7 @@ use super::document::read_with_base;
 use super::drive::fingerprint;
 use super::error::PresetError;
 use super::firmware::Firmware;
+use super::namespaces::Namespaces;
 use super::occupancy::Occupancy;
 use super::placement::Placement;
 use super::published::Published;
@@ -68,7 +69,10 @@ pub struct SsdConfig {
     /// Zones that the host writes in order; `None` if it may write anywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<Zones>,
-    /// How long the firmware itself works; `None` if it takes no time.
+    /// Parts that hosts address by themselves; absent where the drive is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespaces: Option<Namespaces>,
+    /// How long the firmware itself works; absent where it takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub firmware: Option<Firmware>,
     /// Garbage collection.

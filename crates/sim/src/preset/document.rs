@@ -89,6 +89,12 @@ pub(super) const LINK_RATE_KEYS: [&[&str]; 3] = [
 /// Beginnings of the keys that a preset does not inherit from its base.
 const OF_ONE_DRIVE: [&str; 3] = ["name", "published", "rated_endurance_bytes"];
 
+/// Whether a key is that word, or lies in the table of that name.
+fn is_of(key: &str, word: &str) -> bool {
+    let rest = key.strip_prefix(word);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 /// Reads a text into dotted keys.
 ///
 /// `label` names the preset in messages until its own name has been read.
@@ -239,7 +245,7 @@ pub(super) fn read_with_base(
             merged.retain(|key, _| !replaced.contains(&key.as_str()));
         }
         merged.extend(layer.into_iter().filter(|(key, _)| {
-            key != "base" && (own || !OF_ONE_DRIVE.iter().any(|word| key.starts_with(word)))
+            key != "base" && (own || !OF_ONE_DRIVE.iter().any(|word| is_of(key, word)))
         }));
     }
     Ok(merged)

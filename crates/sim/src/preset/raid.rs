@@ -284,6 +284,12 @@ fn named_member(
         let allowed = "a drive without zones: an array stripes over them";
         return wrong(allowed.to_owned());
     }
+    if let MemberConfig::Ssd(config) = &member
+        && config.namespaces.is_some()
+    {
+        let allowed = "a drive without namespaces: an array stripes over them";
+        return wrong(allowed.to_owned());
+    }
     Ok(member)
 }
 

@@ -19,6 +19,7 @@ use super::error::PresetError;
 use super::firmware;
 use super::host::COMMANDS_OF_LINKS;
 use super::key::{Key, key};
+use super::namespaces;
 use super::occupancy;
 use super::placement;
 use super::raid;
@@ -351,10 +352,11 @@ pub(super) fn keys(kind: DriveKind) -> impl Iterator<Item = &'static Key> {
             ageing::KEYS,
             placement::KEYS,
             zones::KEYS,
+            namespaces::KEYS,
         ],
-        DriveKind::Hdd => [disk::KEYS, &[], &[], &[], &[]],
-        DriveKind::Raid => [redundancy::KEYS, &[], &[], &[], &[]],
-        DriveKind::Raid0 => [raid::KEYS, &[], &[], &[], &[]],
+        DriveKind::Hdd => [disk::KEYS, &[], &[], &[], &[], &[]],
+        DriveKind::Raid => [redundancy::KEYS, &[], &[], &[], &[], &[]],
+        DriveKind::Raid0 => [raid::KEYS, &[], &[], &[], &[], &[]],
     };
     [&[FIRST_KEYS], &own[..], &[LAST_KEYS]]
         .concat()

@@ -154,6 +154,7 @@ impl<F: Restorable> Striped<F> {
             takes_zeroes: true,
             takes_ranges: false,
             zones: None,
+            namespaces: Vec::new(),
         };
         let loops = load::loops_of(streams, &host, seed, index)?;
         plan::check(streams, plan)?;

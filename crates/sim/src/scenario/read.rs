@@ -118,6 +118,7 @@ fn stream_of(
         name: name.to_owned(),
         source,
         range,
+        namespace: table.text("namespace").map(str::to_owned),
         writes: match table.text("writes_as") {
             Some("forced_write") => WriteMode::Forced,
             Some("trim") => WriteMode::Trim,

@@ -56,6 +56,7 @@ pub(super) const SCENARIO: &[(&str, Rule)] = &[
 /// Keys of a stream.
 pub(super) const STREAM: &[(&str, Rule)] = &[
     ("name", Rule::Text),
+    ("namespace", Rule::Text),
     ("queue_depth", integer(1, MAX_QUEUE_DEPTH as u64)),
     (
         "rate_iops",

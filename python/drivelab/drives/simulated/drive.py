@@ -23,6 +23,7 @@ from drivelab.drives.simulated.asked import (
     settled_by,
     streams_of,
 )
+from drivelab.drives.simulated.namespaces import namespaces_json
 from drivelab.drives.simulated.session import SimulatedSession
 from drivelab.drives.simulated.simulation import (
     Simulation,
@@ -384,6 +385,8 @@ class SimulatedDrive(ClosedOnExit):
             **({} if reported["placement"] is None else {"placement": reported["placement"]}),
             # Only for an array with copies or parity.
             **({"array": reported["array"]} if reported.get("array") else {}),
+            # Only for a drive with namespaces.
+            **self._namespaces(reported, asked),
             # Only for a drive with zones.
             **({} if reported["zones"] is None else {"zones": reported["zones"]}),
             "energy": reported["energy"],
@@ -397,6 +400,16 @@ class SimulatedDrive(ClosedOnExit):
             "unit_utilisation_ratio": reported.get("unit_utilisation_ratio") if is_one else None,
             "series": None if series is None else series_json(series, duration_ns),
         }
+
+    def _namespaces(self, told: dict[str, Any], asked: list[dict[str, Any]]) -> dict[str, Any]:
+        if told["namespaces"] is None:
+            return {}
+        streams = [
+            (plan["namespace"], stream["result"])
+            for plan, stream in zip(asked, told["streams"], strict=True)
+        ]
+        counters, duration_ns = told["namespaces"], told["duration_ns"]
+        return {"namespaces": namespaces_json(counters, self.preset, streams, duration_ns)}
 
     def _unit(self) -> str:
         preset = self.preset.get("member_preset", self.preset)

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from drivelab.drives.completed import Completed
 
 # Keys of a stream that says where its writes go.
-_WHERE: Final = ("placement", "reclaim_group", "zones", "zone_bytes", "ranges_per_trim")
+_WHERE: Final = (
+    "namespace",
+    "placement",
+    "reclaim_group",
+    "zones",
+    "zone_bytes",
+    "ranges_per_trim",
+)
 PERCENTILES: Final = {
     "p50": 50.0,
     "p90": 90.0,
@@ -191,22 +198,29 @@ def _interval_json(counts: Sequence[int], lasting_ns: int) -> dict[str, Any]:
 def _operation_json(
     done: OperationResult, parts: Mapping[str, tuple[int, int]], duration_ns: int
 ) -> dict[str, Any]:
-    requests, kept = done.requests, done.to_json()
-    histogram = kept.pop("latency_ns_histogram")
+    told = done_json(done, duration_ns)
+    histogram = told.pop("latency_ns_histogram")
     return {
-        **_rates(done, duration_ns),
-        **kept,
-        **{
-            f"latency_ns_{name}": done.percentile_ns(percent)
-            if percentile_is_supported(requests, percent)
-            else None
-            for name, percent in PERCENTILES.items()
-        },
+        **told,
         "latency_parts": {
-            part: {"latency_ns_mean": sum_ns / requests, "latency_ns_max": max_ns}
+            part: {"latency_ns_mean": sum_ns / done.requests, "latency_ns_max": max_ns}
             for part, (sum_ns, max_ns) in parts.items()
         },
         "latency_ns_histogram": histogram,
+    }
+
+
+def done_json(done: OperationResult, duration_ns: int) -> dict[str, Any]:
+    """Give rates, latencies and percentiles as far as enough requests support them."""
+    return {
+        **_rates(done, duration_ns),
+        **done.to_json(),
+        **{
+            f"latency_ns_{name}": done.percentile_ns(percent)
+            if percentile_is_supported(done.requests, percent)
+            else None
+            for name, percent in PERCENTILES.items()
+        },
     }
 
 

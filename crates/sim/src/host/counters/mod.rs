@@ -16,7 +16,8 @@ mod value;
 use std::borrow::Cow;
 
 pub use table::{
-    ArrayCounters, DiskCounters, Energy, FlashCounters, PlacementCounters, ZoneCounters,
+    ArrayCounters, DiskCounters, Energy, FlashCounters, NamespaceCounters, PlacementCounters,
+    ZoneCounters,
 };
 pub use value::Value;
 
@@ -101,11 +102,13 @@ pub fn described() -> Vec<Described> {
     let disk = DiskCounters::ROWS.iter();
     let placement = PlacementCounters::ROWS.iter();
     let array = ArrayCounters::ROWS.iter();
+    let namespaces = NamespaceCounters::ROWS.iter();
     let zones = ZoneCounters::ROWS.iter();
     let energy = Energy::ROWS.iter();
     flash
         .flat_map(|row| row.described(FlashCounters::OBJECT))
         .chain(placement.flat_map(|row| row.described(PlacementCounters::OBJECT)))
+        .chain(namespaces.flat_map(|row| row.described(NamespaceCounters::OBJECT)))
         .chain(zones.flat_map(|row| row.described(ZoneCounters::OBJECT)))
         .chain(disk.flat_map(|row| row.described(DiskCounters::OBJECT)))
         .chain(array.flat_map(|row| row.described(ArrayCounters::OBJECT)))

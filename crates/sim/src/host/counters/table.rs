@@ -223,7 +223,21 @@ counters! {
 }
 
 counters! {
-    /// What happened to the zones of a drive, as its firmware judged commands inside the window.
+    /// What a drive with namespaces did for each of them. An operation counts in the window in
+    /// which it ends.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    NamespaceCounters in "namespaces" {
+        /// by namespace, pages of its data programmed for the host; `namespaces` is absent of a
+        /// drive without namespaces
+        host_pages: Vec<u64>, "pages", Added, Object;
+        /// by namespace, pages of its data programmed: for the host, and where the drive moves
+        /// data
+        media_pages: Vec<u64>, "pages", Added, Object;
+    }
+}
+
+counters! {
+    /// What became of the zones of a drive, as its firmware judged commands inside the window.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     ZoneCounters in "zones" {
         /// appends that were taken; `zones` is absent of a drive without zones

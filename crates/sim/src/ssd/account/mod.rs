@@ -2,4 +2,5 @@
 
 mod energy;
 pub mod ledger;
+pub mod namespaces;
 pub mod split;

@@ -113,6 +113,10 @@ impl<F: Firmware> Engine<F> {
                     request: 0,
                 });
             }
+            if let Some(namespaces) = &mut self.namespaces {
+                let task = &ended.task;
+                namespaces.count(task.kind, task.cause, task.lpn);
+            }
             self.tell_completion(&ended, now);
         }
         self.flash.give_back(over);

@@ -22,6 +22,7 @@ use crate::host::outcome::Outcome;
 use crate::host::users::{Edge, Users};
 use crate::preset::SsdConfig;
 use crate::ssd::account::ledger::Ledger;
+use crate::ssd::account::namespaces::NamespaceTally;
 use crate::ssd::account::split::{FLASH_PARTS, FLASH_PARTS_WITH_FIRMWARE};
 use crate::ssd::buffer::WriteBuffer;
 use crate::ssd::buffer::memory::{Memory, MemoryTimes};
@@ -67,7 +68,9 @@ pub(in crate::ssd) struct Engine<F> {
     background: Background,
     /// Commands in progress in zones.
     gate: Gate,
-    /// Streams decide where their data goes.
+    /// Where the drive has namespaces: whose each program is.
+    namespaces: Option<Box<NamespaceTally>>,
+    /// Streams say where their data goes.
     heeds_placements: bool,
     /// Reads of pages that were never written are answered without the flash.
     answers_unwritten: bool,
@@ -112,6 +115,7 @@ impl<F: Firmware> Engine<F> {
             completed: Vec::new(),
             background: Background::new(config.idle_ns()),
             gate: Gate::default(),
+            namespaces: NamespaceTally::new(config).map(Box::new),
             heeds_placements: config.takes_placements(),
             answers_unwritten: config.is_purged
                 || config.is_partly_filled()
@@ -183,6 +187,7 @@ impl<F: Firmware> Engine<F> {
             waits_in_turn: self.firmware.uses_after(),
             has_idle_work: self.background.idle_ns().is_some(),
             has_cores: self.cores.is_on(),
+            is_attributed: self.namespaces.is_some(),
         };
         let blocks = 0..self.firmware.layout().blocks();
         let firmware = &self.firmware;
@@ -191,7 +196,10 @@ impl<F: Firmware> Engine<F> {
         self.gate.begin(self.firmware.zones(), times.zones);
         self.firmware.watch_zones();
         self.completed.clear();
-        // A window without warm-up never opens, so record the counts from here.
+        if let Some(namespaces) = &mut self.namespaces {
+            namespaces.reset();
+        }
+        // A window without a warm-up never opens: what was counted before it is known from here.
         let own = self.own_counts();
         let placed = self.firmware.placed_counts().cloned();
         let zones = self.firmware.zone_counts().copied();

@@ -26,6 +26,10 @@ pub(in crate::ssd) fn loops_of<F: Firmware>(
         takes_zeroes: config.zones.is_none(),
         takes_ranges: config.zones.is_none(),
         zones: engine.zones_at_host(),
+        namespaces: (config.namespaces.iter())
+            .flat_map(|namespaces| namespaces.each())
+            .map(|(name, start, bytes)| (name.to_owned(), start, bytes))
+            .collect(),
     };
     let loops = load::loops_of(streams, &host, seed, index)?;
     plan::check(streams, plan)?;

@@ -20,6 +20,9 @@ impl<F: Firmware> Engine<F> {
             ..FlashCounters::default()
         };
         self.cores.open_window(at);
+        if let Some(namespaces) = &mut self.namespaces {
+            namespaces.reset();
+        }
     }
 
     /// Closes the window at `at`. Everything up to `served` has happened. Writes what the flash did
@@ -42,6 +45,8 @@ impl<F: Firmware> Engine<F> {
         self.outcome.placement = placed.map(|placed| self.ledger.placed_since(placed));
         let zones = self.firmware.zone_counts();
         self.outcome.zones = zones.map(|zones| self.ledger.zones_since(zones));
+        let namespaces = self.namespaces.as_ref();
+        self.outcome.namespaces = namespaces.map(|namespaces| namespaces.counters());
         self.outcome.media = Media::Flash(Box::new(counters));
         let own = self.own_counts();
         match self.ledger.own_since(&own) {

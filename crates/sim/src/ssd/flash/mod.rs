@@ -100,6 +100,8 @@ pub struct Surroundings {
     pub has_idle_work: bool,
     /// Cores work on what the flash has done.
     pub has_cores: bool,
+    /// Somebody looks at each operation that is complete.
+    pub is_attributed: bool,
 }
 
 /// What the flash did while the measurement window was open.
@@ -239,7 +241,10 @@ impl Flash {
         self.tally = Tally::default();
         self.retries = 0;
         self.over.clear();
-        self.is_plain = self.may_be_plain() && self.times.ageing.is_none() && !around.is_heeded;
+        self.is_plain = self.may_be_plain()
+            && self.times.ageing.is_none()
+            && !around.is_heeded
+            && !around.is_attributed;
         self.moves = self.may_move(around);
     }
 

@@ -54,6 +54,7 @@ impl Flash {
             && !around.has_idle_work
             && !(self.has_copyback && around.has_cores)
             && !around.is_heeded
+            && !around.is_attributed
     }
 
     /// The moves at the head of what the firmware emitted at `now` enter the flash, as many as one
