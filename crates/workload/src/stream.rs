@@ -37,7 +37,7 @@ pub struct Stream {
     pub writes: WriteMode,
     /// A flush follows after this many generated writes; 0 means none.
     pub writes_per_flush: u32,
-    /// Of generated writes that are sent as trims: so many of them are the ranges of one trim.
+    /// For generated writes that are sent as trims: how many of them form the ranges of one trim.
     pub ranges_per_trim: u32,
     /// Its priority class; 0 goes first.
     pub priority: u8,

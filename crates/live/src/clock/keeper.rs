@@ -234,7 +234,7 @@ impl Keeper {
         self.device.would_lose(offset_bytes)
     }
 
-    /// Of a write of at most so many bytes a loss of power takes all or nothing.
+    /// Writes up to this size are lost completely or not at all when the power fails, bytes.
     #[must_use]
     pub fn atomic_power_loss_bytes(&self) -> u64 {
         self.device.atomic_power_loss_bytes()

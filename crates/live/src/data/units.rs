@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// Which sectors belong together.
 #[derive(Debug, Default)]
 pub(super) struct Units {
-    /// A write of at most so many bytes is one.
+    /// A write up to this size is one unit.
     most_bytes: u64,
     next: u64,
     /// The sectors of each, by its number.
@@ -31,7 +31,7 @@ impl Units {
         }
     }
 
-    /// A write of so many bytes to these sectors begins.
+    /// A write of `size` bytes to these sectors begins.
     pub fn begin(&mut self, size: u64, sectors: std::ops::Range<u64>) {
         if size > self.most_bytes {
             return;
@@ -65,7 +65,7 @@ impl Units {
         self.sectors.get(unit).map(Vec::as_slice)
     }
 
-    /// All of the unit that a sector belongs to is durable. Answers its sectors.
+    /// The whole unit of a sector is durable. Returns its sectors.
     pub fn end(&mut self, sector: u64) -> Vec<u64> {
         let unit = self.of_sector.get(&sector);
         let sectors = unit.and_then(|unit| self.sectors.remove(unit));

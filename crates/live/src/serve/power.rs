@@ -31,7 +31,7 @@ pub(super) struct Power {
 }
 
 impl Power {
-    /// It is there from the start on. Of writes of at most `atomic_bytes` all is lost or nothing.
+    /// Power is on from the start. Writes up to `atomic_bytes` are lost completely or not at all.
     pub fn new(cuts: PowerCuts, seed: u64, atomic_bytes: u64) -> Self {
         Self {
             cuts,

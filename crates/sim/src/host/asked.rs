@@ -5,26 +5,26 @@ use drivelab_workload::{Source, Stream, WriteMode, Zoned, ZonesFound};
 
 use super::shares::SHARES;
 
-/// What the streams of a run are told of the drive.
+/// What the streams of a run know about the drive.
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
-    /// Bytes that can be addressed.
+    /// Bytes that the host can address.
     pub capacity_bytes: u64,
     /// Queue pairs of its interface.
     pub queue_pairs: usize,
-    /// Whether it knows TRIM.
+    /// Whether it supports TRIM.
     pub takes_trims: bool,
-    /// Whether it knows WRITE ZEROES.
+    /// Whether it supports WRITE ZEROES.
     pub takes_zeroes: bool,
     /// Whether a TRIM may have several ranges.
     pub takes_ranges: bool,
-    /// Its zones, if it has such.
+    /// Its zones, if it has any.
     pub zones: Option<ZonesFound>,
-    /// Name, first byte and length of its namespaces, if it has such.
+    /// Name, first byte and length of its namespaces, if it has any.
     pub namespaces: Vec<(String, u64, u64)>,
 }
 
-/// Why a stream cannot be asked of a drive, if so.
+/// The reason why a drive cannot serve a stream, if there is one.
 pub(super) fn check(stream: &Stream, host: &Host) -> Result<(), String> {
     let (pair, pairs) = (stream.queue_pair, host.queue_pairs);
     if usize::from(pair) >= pairs {
@@ -85,8 +85,8 @@ pub(super) fn check(stream: &Stream, host: &Host) -> Result<(), String> {
     stream.lies_within(host.capacity_bytes)
 }
 
-/// Refuses a closed loop that has several writes to a zone on their way, of which a host cannot say
-/// in what order the drive takes them.
+/// Refuses a closed loop with several outstanding writes to one zone: a host cannot control in
+/// which order the drive takes them.
 pub(super) fn check_depth(pattern: &Zoned) -> Result<(), String> {
     let (depth, zones) = (pattern.requests.queue_depth, pattern.zones_at_once);
     if pattern.appends || depth <= zones || pattern.requests.write_ratio <= 0.0 {
@@ -126,7 +126,7 @@ pub(super) fn seen_by(stream: &Stream, host: &Host) -> Result<(Host, u64), Strin
     Ok((seen, start))
 }
 
-/// Refuses a stream that does not lie in its namespace, of so many bytes.
+/// Refuses a stream that does not lie inside its namespace.
 pub(super) fn check_end(stream: &Stream, capacity_bytes: u64) -> Result<(), String> {
     let Some(name) = &stream.namespace else {
         return Ok(());

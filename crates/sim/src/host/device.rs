@@ -66,13 +66,13 @@ pub trait Device {
     /// Whether it supports TRIM.
     fn takes_trims(&self) -> bool;
 
-    /// Whether it knows WRITE ZEROES.
+    /// Whether it supports WRITE ZEROES.
     fn takes_zeroes(&self) -> bool {
         false
     }
 
-    /// A run begins at time 0: nothing is under way and nothing cached. `seed` and `index`
-    /// key what is random about the drive itself; answers its variability factor.
+    /// Begins a run at time 0: nothing is in progress and nothing is cached. `seed` and `index` are
+    /// the key of the drive's own randomness. Returns its variability factor.
     fn begin(&mut self, seed: u64, index: u64) -> f64;
 
     /// How the host's time relates to the drive's in that run; `None` if they are equal.
@@ -140,13 +140,13 @@ pub trait Device {
         false
     }
 
-    /// Of a write of at most so many bytes a loss of power takes all or nothing.
+    /// Writes up to this size are lost completely or not at all when the power fails, bytes.
     fn atomic_power_loss_bytes(&self) -> u64 {
         0
     }
 
-    /// Nothing happens any more and nothing else comes: what the device holds back is
-    /// written, by events to come. Answers whether there is such.
+    /// The device is idle and no more commands come: starts to write what it holds back. Returns
+    /// whether that causes further events.
     fn drain(&mut self, now: u64) -> bool;
 
     /// How full it is after the last served moment.

@@ -44,8 +44,8 @@ pub(super) const HALF: usize = AHEAD / 2;
 /// The most loops of a run. A stream is one loop; a stimulus in order has one for each thread.
 pub const MOST_STREAMS: usize = 64;
 
-/// The loops of `streams` on a drive, keyed by `seed` and the measurement's `index`: what happens
-/// to several at the same time happens in their order.
+/// The loops of `streams` on a drive. `seed` and the `index` of the measurement are the key of the
+/// random numbers. Loops act in this order when several act at the same time.
 ///
 /// # Errors
 /// [`SimError`] if the drive cannot serve one of the streams, or this many.
@@ -177,7 +177,7 @@ fn running(stream: &Stream, key: Key, host: &Host) -> Result<Vec<Running>, Strin
     }
 }
 
-/// What a drive will look up for requests that were drawn ahead, by logical page.
+/// Tables of a drive to prefetch for requests that were drawn ahead, by logical page.
 pub(crate) trait Tables {
     /// `page` will be requested.
     fn hint(&self, page: u32);
@@ -361,7 +361,7 @@ impl Running {
         self
     }
 
-    /// What belongs to whoever submits the commands: a loop that has none of its own.
+    /// A loop without commands of its own, for commands that somebody else submits.
     pub fn outside(owner: u16, priority: u8) -> Self {
         let none = Stream {
             priority,
@@ -477,7 +477,7 @@ impl Running {
         self.ranges.pop_front()
     }
 
-    /// When the next command of an open loop arrives; none does while it is held.
+    /// When the next command of an open loop arrives; `None` while the loop is held.
     pub fn next_arrival(&self) -> Option<u64> {
         match &self.feed {
             Feed::Drawn(_, arrivals) | Feed::Zoned(_, arrivals) => {

@@ -43,7 +43,7 @@ pub struct Outcome {
     pub placement: Option<PlacementCounters>,
     /// What a drive with namespaces did for each in the window; none of others.
     pub namespaces: Option<NamespaceCounters>,
-    /// What an array with copies or parity did by itself in the window; none of other drives.
+    /// What an array with copies or parity did itself in the window; `None` for other drives.
     pub array: Option<ArrayCounters>,
     /// What a drive with zones counted in the window; `None` for other drives.
     pub zones: Option<ZoneCounters>,

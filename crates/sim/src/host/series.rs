@@ -12,7 +12,7 @@ use drivelab_request::{CommandKind, Nanos};
 
 use super::load::MOST_STREAMS;
 
-/// The most bins of a series, those of all streams and kinds of command together.
+/// The most bins of a series, over all streams and kinds of command.
 pub const MOST_BINS: usize = 5 << 16;
 
 /// The kinds of commands.

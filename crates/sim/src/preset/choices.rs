@@ -190,7 +190,7 @@ choices! {
 }
 
 choices! {
-    /// In what order a die takes what waits for it.
+    /// The order in which a die takes waiting operations.
     Order {
         /// The order in which they were emitted.
         FirstCome = "first_come",

@@ -72,7 +72,7 @@ pub struct SsdConfig {
     /// Parts that hosts address by themselves; absent where the drive is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<Namespaces>,
-    /// How long the firmware itself works; absent where it takes no time.
+    /// How long the firmware itself works; `None` if it takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub firmware: Option<Firmware>,
     /// Garbage collection.
@@ -329,13 +329,13 @@ pub struct Host {
     /// The same for each range of a trim after its first.
     #[serde(skip_serializing_if = "is_zero")]
     pub trim_range_ns: u64,
-    /// A write of at most so many bytes is taken whole, and no other comes between its pages.
+    /// A write up to this size is taken whole: no other write comes between its pages.
     #[serde(skip_serializing_if = "is_zero")]
     pub atomic_write_bytes: u64,
-    /// Of one of at most so many a loss of power takes all or nothing.
+    /// A write up to this size is lost completely or not at all when the power fails.
     #[serde(skip_serializing_if = "is_zero")]
     pub atomic_power_loss_bytes: u64,
-    /// The drive's own work for each flush; as for a write if not given.
+    /// The drive's own time for each flush; `None` means the time of a write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flush_command_ns: Option<u64>,
     /// The drive's own work for each command that writes zeroes without data; as for a write if
@@ -345,7 +345,7 @@ pub struct Host {
     /// What becomes of the pages of such a command.
     #[serde(skip_serializing_if = "gives_up_zeroes")]
     pub write_zeroes: WriteZeroes,
-    /// Commands that the drive takes from each queue pair in its turn, one entry a pair.
+    /// Commands taken from each queue pair in one turn, one entry for each pair.
     #[serde(skip_serializing_if = "is_one_pair")]
     pub queue_pair_weights: Vec<u32>,
     /// The class of each queue pair: 0 urgent, 1 high, 2 medium, 3 low. Empty if pairs have no
@@ -385,7 +385,7 @@ pub struct Buffer {
     /// So flushes and forced writes are complete without a program.
     #[serde(skip_serializing_if = "is_off")]
     pub flush_at_once: bool,
-    /// Bytes that wait in it before any goes to the flash; 0 if all go at once.
+    /// Bytes that gather in the buffer before any goes to the flash; 0 if all go at once.
     #[serde(skip_serializing_if = "is_zero")]
     pub flush_start_bytes: u64,
     /// Bytes that stay in the buffer then.

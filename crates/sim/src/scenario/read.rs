@@ -14,7 +14,7 @@ use super::zoned::{self, zoned_of};
 use crate::host::MOST_STREAMS;
 use crate::preset::document::line_at;
 
-/// Keys that say what generated requests are.
+/// Keys that describe generated requests.
 const GENERATED: [&str; 16] = [
     "write_ratio",
     "read_size_bytes",
@@ -127,7 +127,7 @@ fn stream_of(
         },
         writes_per_flush: table.integer("writes_per_flush").unwrap_or(0) as u32,
         ranges_per_trim: ranges_of(&table)?,
-        // All within their types, by their rules.
+        // Their rules keep them within these types.
         priority: table.integer("priority").unwrap_or(0) as u8,
         queue_pair: table.integer("queue_pair").unwrap_or(0) as u16,
         content: (table.text("content").and_then(Content::from_name)).unwrap_or_default(),

@@ -40,7 +40,7 @@ pub(super) const RANGES_PER_TRIM: &str = "ranges_per_trim";
 /// What one command of NVMe holds.
 const MOST_RANGES: u64 = 256;
 
-/// As what the generated writes of a stream are sent.
+/// The commands as which a stream's generated writes may be sent.
 pub(super) const WRITES_AS: &[&str] = &["write", "forced_write", "trim", "write_zeroes", "append"];
 
 /// Keys of the scenario itself.

@@ -237,7 +237,7 @@ counters! {
 }
 
 counters! {
-    /// What became of the zones of a drive, as its firmware judged commands inside the window.
+    /// What happened to the zones of a drive, as its firmware judged commands inside the window.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     ZoneCounters in "zones" {
         /// appends that were taken; `zones` is absent of a drive without zones

@@ -30,9 +30,9 @@ struct BufferSettings {
     writes_through: bool,
     /// Capacitors let it write its pages to the flash after a power loss.
     survives_power_loss: bool,
-    /// So flushes and forced writes wait for no program.
+    /// Flushes and forced writes do not wait for programs.
     flush_at_once: bool,
-    /// Writes of at most so many bytes are taken whole.
+    /// Writes up to this size are taken whole.
     atomic_bytes: u64,
     marks: Marks,
 }
@@ -124,9 +124,9 @@ impl WriteBuffer {
         self.capacity > 0
     }
 
-    /// Reserves space for a write of `size_bytes` that still needs `pages`. It gets all, or as
-    /// many as are free if that is at least a quarter of the buffer and the write may be taken in
-    /// pieces, or none.
+    /// Reserves space for a write of `size_bytes` that still needs `pages`. It gets all of them; or
+    /// the free ones, if those are at least a quarter of the buffer and the write is not atomic; or
+    /// none.
     #[inline]
     pub fn reserve(&mut self, pages: u32, size_bytes: u32) -> u32 {
         let granted = pages.min(self.capacity - self.used);
@@ -278,13 +278,14 @@ impl WriteBuffer {
         !self.settings.survives_power_loss && self.holds(page)
     }
 
-    /// What is in it is as safe as in the flash: nobody waits for programs.
+    /// Whether its contents are as safe as the flash, so that flushes and forced writes need not
+    /// wait for programs.
     #[inline]
     pub const fn keeps_all(&self) -> bool {
         self.settings.flush_at_once
     }
 
-    /// Pages that are taken, of how many.
+    /// Pages in use, and pages in all.
     pub const fn fill(&self) -> (u32, u32) {
         (self.used, self.capacity)
     }

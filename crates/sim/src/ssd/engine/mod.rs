@@ -70,7 +70,7 @@ pub(in crate::ssd) struct Engine<F> {
     gate: Gate,
     /// Where the drive has namespaces: whose each program is.
     namespaces: Option<Box<NamespaceTally>>,
-    /// Streams say where their data goes.
+    /// Streams decide where their data goes.
     heeds_placements: bool,
     /// Reads of pages that were never written are answered without the flash.
     answers_unwritten: bool,
@@ -199,7 +199,7 @@ impl<F: Firmware> Engine<F> {
         if let Some(namespaces) = &mut self.namespaces {
             namespaces.reset();
         }
-        // A window without a warm-up never opens: what was counted before it is known from here.
+        // A window without warm-up never opens, so record the counts from here.
         let own = self.own_counts();
         let placed = self.firmware.placed_counts().cloned();
         let zones = self.firmware.zone_counts().copied();

@@ -93,8 +93,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// As what zeroes that are not sent are carried out: whole pages may be given up, others
-    /// are written.
+    /// How WRITE ZEROES is carried out: whole pages may be given up, other ranges are written.
     #[cold]
     fn action_of_zeroes(&self, command: &Command) -> Action {
         let in_page = (1 << self.page_shift) - 1;

@@ -10,10 +10,10 @@
 //!
 //! Writes pass the controller's memory if the preset says so.
 //!
-//! A trim is complete when the firmware has given its pages up; pages that it covers
-//! in part keep their data. Zeroes that are not sent are a trim, or a write without data on the
-//! link ([`crate::ssd::engine::requests`]). A flush is complete when every page that had been
-//! completed from the buffer is in the flash ([`crate::ssd::buffer::flush`]).
+//! A trim completes when the firmware has given up its pages. Pages that it covers only partly keep
+//! their data. WRITE ZEROES is a trim, or a write without data on the link
+//! ([`crate::ssd::engine::requests`]). A flush completes when every page whose write completed from
+//! the buffer is in the flash ([`crate::ssd::buffer::flush`]).
 
 use drivelab_ftl::{Action, Cause, Firmware, FirmwareError, Lpn, OperationKind, PageRun};
 use drivelab_request::CommandKind;
@@ -41,7 +41,7 @@ impl<F: Firmware> Engine<F> {
                 return;
             }
             let first = entry.reserve(pages);
-            // The link carries the request's bytes, page by page of its run.
+            // The link carries the bytes of the request, page by page of its run.
             let bytes = entry.link_bytes_of(first, pages);
             let command = if first == 0 { own_command } else { 0 };
             let start = (entry.command().offset_bytes >> self.page_shift) as u32;
@@ -229,7 +229,7 @@ impl<F: Firmware> Engine<F> {
             || (self.front.slot(slot).command().is_forced && !self.buffer.keeps_all())
     }
 
-    /// What the firmware does for pages of a write from `first` on.
+    /// The firmware's work for pages of a write from `first` on.
     fn done_for_piece(&self, slot: u32, first: u32, pages: u32) -> Done {
         let bytes = self.front.slot(slot).bytes_of(first, pages);
         Done {
@@ -519,7 +519,7 @@ impl<F: Firmware> Engine<F> {
         Ok(())
     }
 
-    /// What the ranges of a trim take beside its command: they are its data.
+    /// Time on the link for the ranges of a trim, besides its command: they are its data.
     pub(super) fn time_of_ranges(&self, slot: u32) -> u64 {
         let stream = self.front.slot(slot).stream();
         match self.users.streams[stream as usize].ranges_per_trim {

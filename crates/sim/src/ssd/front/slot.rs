@@ -85,7 +85,7 @@ impl Slot {
         self.pages.action
     }
 
-    /// How many pages it has.
+    /// Its number of pages.
     #[inline(always)]
     pub fn pages(&self) -> u32 {
         self.pages.count
@@ -110,7 +110,7 @@ impl Slot {
         self.command.offset_bytes = offset_bytes;
     }
 
-    /// It concerns so many bytes.
+    /// Sets the bytes that it concerns.
     pub fn name_bytes(&mut self, size_bytes: u32) {
         self.command.size_bytes = size_bytes;
     }

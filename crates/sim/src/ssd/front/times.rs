@@ -8,7 +8,7 @@ use crate::ssd::times::{scaled, transfer};
 /// How NVMe writes a range that is given up.
 const RANGE_BYTES: u64 = 16;
 
-/// Nanoseconds between the host and the drive.
+/// Times between the host and the drive, ns.
 #[derive(Clone, Debug)]
 pub struct FrontTimes {
     /// Time of a command on the host link, by kind of command.
@@ -17,7 +17,7 @@ pub struct FrontTimes {
     pub gives_up_zeroes: bool,
     /// What each range of a trim costs after its first.
     trim_range: u64,
-    /// Rate of the host link, 0 if the link is free.
+    /// Rate of the host link; 0 if the link is free.
     link_bytes_per_second: u64,
     /// Bytes of a page, and their time on the link.
     page_transfer: (u64, u64),
