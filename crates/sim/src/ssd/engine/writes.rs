@@ -30,9 +30,9 @@ impl<F: Firmware> Engine<F> {
     /// Gives free buffer space to waiting writes, in order.
     pub(in crate::ssd) fn admit_blocked(&mut self, now: u64) {
         while let Some(slot) = self.buffer.first_blocked() {
-            let commands = self.front.times.command;
+            let kind = self.front.slot(slot).command().kind;
+            let own_command = self.front.times.command[kind.index()];
             let entry = self.front.slot_mut(slot);
-            let own_command = commands[entry.command().kind.index()];
             let missing = entry.without_space();
             let size = entry.command().size_bytes;
             let pages = self.buffer.reserve(missing, size);
