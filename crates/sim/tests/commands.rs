@@ -166,7 +166,7 @@ fn zeroes_of_parts_of_pages_are_written_whatever_the_drive_gives_up() {
         offset_bytes: 2048,
         ..command(CommandKind::WriteZeroes, 0, 0, 1)
     };
-    let outcome = run(&drive(&[HOST]), vec![zeroes]);
+    let outcome = run(&drive(&[HOST]), vec![zeroes, Command::flush(Nanos(1_000))]);
     // Two pages in part, each read before it is programmed.
     assert_eq!(flash(&outcome).page_reads, 2);
     assert_eq!(flash(&outcome).host_page_programs, 2);

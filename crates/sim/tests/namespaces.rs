@@ -7,7 +7,7 @@ use drivelab_sim::ssd::{Outcome, Plan, Prepared};
 use drivelab_workload::{Characteristics, Stream, WriteMode};
 
 use crate::counted::flash;
-use crate::small_drive::{PAGE, command, drive, refused, run, write};
+use crate::small_drive::{LINK, PAGE, command, drive, refused, run, write};
 
 /// 1,536 pages: 1,024 and 512.
 const TWO: &str =
@@ -112,7 +112,12 @@ fn the_last_page_of_each_namespace_may_be_written_and_no_further() {
 fn generated_requests_stay_in_their_namespace() {
     // Every page of the second is trimmed, in order, by trims of four ranges: reads of the first
     // find all of theirs, reads of the second nothing.
-    let prepared = drive(&[TWO]);
+    let prepared = drive(&[
+        TWO,
+        LINK,
+        "host.interface = \"sata\"",
+        "host.trim_command_ns = 1_000",
+    ]);
     let mut worker = prepared.worker();
     let trims = Stream {
         writes: WriteMode::Trim,
@@ -138,7 +143,6 @@ fn generated_requests_stay_in_their_namespace() {
         flash(&outcome).page_reads
     };
     assert_eq!(reads("large"), 400);
-    // They take no time at all.
     let listed: Vec<Command> = (0..512)
         .map(|page| command(CommandKind::Read, page, page, 1))
         .collect();
