@@ -33,7 +33,7 @@ pub struct Stream {
     pub range: Option<(u64, u64)>,
     /// The namespace of the drive to which its addresses belong; the whole drive if not given.
     pub namespace: Option<String>,
-    /// As what generated writes are sent.
+    /// The commands as which generated writes are sent.
     pub writes: WriteMode,
     /// A flush follows after this many generated writes; 0 means none.
     pub writes_per_flush: u32,

@@ -240,8 +240,8 @@ impl Keeper {
         self.device.atomic_power_loss_bytes()
     }
 
-    /// The power is gone at `now`: nobody waits for anything any more. What the drive still does
-    /// is done while it is off, and so is a flush; it is back at the earliest when nothing is
+    /// The power goes at `now`, and nobody waits for anything any more. The drive finishes its work
+    /// and flushes while it is off. It can return when nothing is
     /// [outstanding](Keeper::outstanding).
     ///
     /// # Errors

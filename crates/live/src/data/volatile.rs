@@ -76,7 +76,8 @@ impl Volatile {
         }
     }
 
-    /// A write is about to change this range, whose data `is_volatile` tells of by offset.
+    /// A write is about to change this range. `is_volatile` says by offset whether data would be
+    /// lost.
     ///
     /// # Errors
     /// [`StoreError`] if the present data cannot be read.
@@ -167,7 +168,7 @@ impl Volatile {
         }
     }
 
-    /// A write to this range is complete.
+    /// A write to this range completed.
     pub fn end(&mut self, offset: u64, size: u64) {
         for sector in sectors(offset, size) {
             if let Some(image) = self.images.get_mut(&sector) {
