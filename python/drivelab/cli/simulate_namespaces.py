@@ -42,7 +42,7 @@ def _programs(each: Mapping[str, Any]) -> str:
     host, media = each["host_pages"], each["media_pages"]
     if not media:
         return "nothing programmed of its data"
-    share = f"{each['media_share_ratio'] * 100:.1f} % of all programs"
+    share = f"{each['media_share_ratio'] * 100:.1f} % of all"
     if not host:
         return f"{media:,} pages moved, none written by its host; {share}"
     ratio = each["write_amplification_ratio"]

@@ -28,9 +28,9 @@ EACH = {
 
 def test_each_namespace_has_its_requests_and_what_was_programmed_of_its_data() -> None:
     assert list(namespace_lines({"each": [EACH]})) == [
-        "namespace logs, 1.00 GiB",
+        "namespace logs, 1 GiB",
         "          writes 1.5 MB/s, mean 20.0 us",
-        "          1,000 host pages, 1,500 programmed, 1.500 for each; 25.0 % of all programs",
+        "          1,000 host pages, 1,500 programmed, 1.500 for each; 25.0 % of all",
     ]
 
 
@@ -44,9 +44,7 @@ def test_a_namespace_that_nobody_writes_may_still_be_moved() -> None:
     }
     lines = list(namespace_lines({"each": [idle, {**idle, "media_pages": 0}]}))
     assert lines[1] == "          no reads and no writes"
-    assert lines[2] == (
-        "          7 pages moved, none written by its host; 25.0 % of all programs"
-    )
+    assert lines[2] == "          7 pages moved, none written by its host; 25.0 % of all"
     assert lines[5] == "          nothing programmed of its data"
 
 

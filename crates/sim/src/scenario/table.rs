@@ -56,7 +56,6 @@ pub(super) const SCENARIO: &[(&str, Rule)] = &[
 /// Keys of a stream.
 pub(super) const STREAM: &[(&str, Rule)] = &[
     ("name", Rule::Text),
-    ("namespace", Rule::Text),
     ("queue_depth", integer(1, MAX_QUEUE_DEPTH as u64)),
     (
         "rate_iops",
@@ -97,6 +96,7 @@ pub(super) const STREAM: &[(&str, Rule)] = &[
     (mixed::HOT_ACCESSES, mixed::SHARE),
     ("priority", integer(0, u8::MAX as u64)),
     ("queue_pair", integer(0, u16::MAX as u64)),
+    ("namespace", Rule::Text),
     ("content", Rule::Word(Content::NAMES)),
     ("placement", integer(0, u8::MAX as u64)),
     ("reclaim_group", integer(0, u8::MAX as u64)),

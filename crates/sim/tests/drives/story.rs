@@ -185,7 +185,7 @@ impl Story {
         let (_, end, _) = self.ledger.closed.unwrap();
         let mut submitted = vec![0; outcome.streams.len()];
         let mut place = 0;
-        let mut sums = vec![[[0_u64; 3]; 4]; outcome.streams.len()];
+        let mut sums = vec![[[0_u64; 3]; CommandKind::ALL.len()]; outcome.streams.len()];
         for entry in &self.journal {
             let Entry::Completion {
                 request,
