@@ -149,6 +149,14 @@ impl<M: Memory> Firmware for AnyMap<M> {
         with!(self, map => map.background(offer, operations))
     }
 
+    fn refresh(
+        &mut self,
+        block: u32,
+        operations: &mut OperationBuffer,
+    ) -> Result<bool, FirmwareError> {
+        with!(self, map => Firmware::refresh(map, block, operations))
+    }
+
     fn room(&self) -> Option<Room> {
         with!(self, map => Firmware::room(map))
     }

@@ -95,7 +95,7 @@ impl<M: Memory> PageMap<M> {
         self.space.valid.invalidate(old);
         self.occupy(new.0, logical);
         self.space.advance_victim(plane, page + 1);
-        *out.counts.moves_for(victim.cause == Cause::Wear) += 1;
+        *out.counts.moves_for(victim.cause) += 1;
         Some(Operation {
             kind: OperationKind::Program,
             ppn: new,

@@ -178,6 +178,31 @@ impl<F: Firmware> Checked<F> {
         Ok(())
     }
 
+    /// Like [`Firmware::refresh`]. Every emitted operation is verified.
+    ///
+    /// # Errors
+    /// [`ContractError`] with the first operation that breaks the contract.
+    pub fn refresh(
+        &mut self,
+        block: u32,
+        operations: &mut OperationBuffer,
+    ) -> Result<bool, ContractError> {
+        let before = operations.operations().len();
+        let is_done = self.firmware.refresh(block, operations)?;
+        for (index, operation) in operations.operations().iter().enumerate().skip(before) {
+            let fault = match operation.cause {
+                Cause::Host => Err("a refresh does nothing for the host"),
+                _ => self.replay(index, operation, operations.operations()),
+            };
+            fault.map_err(|reason| ContractError::Operation {
+                index,
+                operation: *operation,
+                reason,
+            })?;
+        }
+        Ok(is_done)
+    }
+
     /// Like [`Firmware::completed`].
     pub fn completed(&mut self, operation: &Operation) {
         self.firmware.completed(operation);
@@ -451,6 +476,14 @@ impl<F: Firmware> Firmware for Checked<F> {
         operations: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
         Checked::background(self, offer, operations).map_err(FirmwareError::from)
+    }
+
+    fn refresh(
+        &mut self,
+        block: u32,
+        operations: &mut OperationBuffer,
+    ) -> Result<bool, FirmwareError> {
+        Checked::refresh(self, block, operations).map_err(FirmwareError::from)
     }
 
     fn own_counts(&self) -> Result<OwnCounts, FirmwareError> {

@@ -114,14 +114,40 @@ impl<M: Memory> PageMap<M> {
                 word * 64 + later.trailing_zeros()
             };
         }
-        let levels = victim.cause == Cause::Wear;
-        *out.counts.moves_for(levels) += u64::from(moved);
+        *out.counts.moves_for(victim.cause) += u64::from(moved);
         self.space.advance_victim(plane, from);
         if self.space.valid.count(victim.block) == 0 {
             let last = self.space.end_victim(&victim, operation, &mut out.counts);
             out.push(last);
         }
         Ok(())
+    }
+
+    /// Moves the valid pages of `block` elsewhere in its plane and erases it, because its data has
+    /// become hard to read. Returns whether that was possible: not while the block is being
+    /// filled, nor while its plane has no block to spare. A collection of the plane that is in
+    /// progress ends first.
+    pub(crate) fn refresh_block(
+        &mut self,
+        block: u32,
+        out: &mut OperationBuffer,
+    ) -> Result<bool, FirmwareError> {
+        let plane = self
+            .by_plane_pages
+            .quotient(block * self.layout.pages_per_block);
+        if let Some(victim) = self.space.victim(plane) {
+            self.collect(plane, victim, u32::MAX, 0, out)?;
+            if victim.block == block {
+                return Ok(true);
+            }
+        }
+        if self.space.valid.of_closed(block).is_none() || self.space.free_blocks(plane) < 2 {
+            return Ok(false);
+        }
+        let victim = self.space.take_victim(plane, block, Cause::Refresh);
+        out.counts.refreshes += 1;
+        self.collect(plane, victim, u32::MAX, 0, out)?;
+        Ok(true)
     }
 
     /// Moves the first `due` of the pages `bits` from `page` on to the plane's frontier of

@@ -356,6 +356,19 @@ pub trait Firmware {
         Ok(())
     }
 
+    /// Moves the data of `block` elsewhere because it has become hard to read, and erases the
+    /// block. Returns `false` if that is not possible now.
+    ///
+    /// # Errors
+    /// [`FirmwareError`] if the firmware fails or breaks its contract.
+    fn refresh(
+        &mut self,
+        _block: u32,
+        _operations: &mut OperationBuffer,
+    ) -> Result<bool, FirmwareError> {
+        Ok(false)
+    }
+
     /// The number of bad blocks; `None` if blocks do not fail.
     fn bad_blocks(&self) -> Option<u32> {
         None

@@ -34,16 +34,19 @@ pub enum Cause {
     Map,
     /// Folding from pseudo-SLC blocks to dense ones.
     Fold,
+    /// Data that has become hard to read: old, or in a block that was read often.
+    Refresh,
 }
 
 impl Cause {
     /// Every cause, in numerical order.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Host,
         Self::Collection,
         Self::Wear,
         Self::Map,
         Self::Fold,
+        Self::Refresh,
     ];
 }
 
@@ -85,7 +88,11 @@ pub struct Counts {
     pub moves: u64,
     /// Valid pages moved by wear levelling.
     pub wear_moves: u64,
-    /// Blocks collected, not including those of wear levelling.
+    /// Valid pages moved by refreshes.
+    pub refresh_moves: u64,
+    /// Refreshed blocks.
+    pub refreshes: u64,
+    /// Blocks collected, not including those of wear levelling and refreshes.
     pub collections: u64,
     /// Blocks that became bad.
     pub retired_blocks: u64,
@@ -115,11 +122,11 @@ pub struct Counts {
 impl Counts {
     /// The counter for a move.
     #[inline]
-    pub(crate) fn moves_for(&mut self, levels: bool) -> &mut u64 {
-        if levels {
-            &mut self.wear_moves
-        } else {
-            &mut self.moves
+    pub(crate) fn moves_for(&mut self, cause: Cause) -> &mut u64 {
+        match cause {
+            Cause::Wear => &mut self.wear_moves,
+            Cause::Refresh => &mut self.refresh_moves,
+            _ => &mut self.moves,
         }
     }
 }

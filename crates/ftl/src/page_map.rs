@@ -435,6 +435,14 @@ impl<M: Memory> Firmware for PageMap<M> {
         Ok(())
     }
 
+    fn refresh(
+        &mut self,
+        block: u32,
+        operations: &mut OperationBuffer,
+    ) -> Result<bool, FirmwareError> {
+        self.refresh_block(block, operations)
+    }
+
     fn bad_blocks(&self) -> Option<u32> {
         self.space.bad_blocks()
     }

@@ -420,7 +420,8 @@ impl<M: Memory> Space<M> {
             page: self.field(plane, Field::VictimPage),
             cause: match self.field(plane, Field::VictimLevels) {
                 0 => Cause::Collection,
-                _ => Cause::Wear,
+                1 => Cause::Wear,
+                _ => Cause::Refresh,
             },
         })
     }
@@ -467,10 +468,14 @@ impl<M: Memory> Space<M> {
         self.valid.withdraw(block);
         self.set_field(plane, Field::Victim, block);
         self.set_field(plane, Field::VictimPage, 0);
-        let levels = cause == Cause::Wear;
-        self.set_field(plane, Field::VictimLevels, levels.into());
-        // Moving `valid` pages must be done after `pages - valid` host writes. Levelling wins
-        // nothing and takes one write for each move.
+        let levels = cause != Cause::Collection;
+        let word = match cause {
+            Cause::Refresh => 2,
+            _ => u32::from(levels),
+        };
+        self.set_field(plane, Field::VictimLevels, word);
+        // Moving `valid` pages must be done after `pages - valid` host writes. Levelling and
+        // refreshing win nothing and take one write for each move.
         let pages = self.layout.pages_per_block;
         let price = if levels { valid } else { pages - valid };
         self.set_field(plane, Field::Credit, 0);

@@ -11,6 +11,7 @@ mod failures;
 mod memory;
 mod placement;
 mod reclaim_map;
+mod refresh;
 mod requests;
 mod shared;
 mod slc_map;

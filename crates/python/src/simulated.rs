@@ -428,6 +428,7 @@ fn recorded_dict<'py>(
         Cause::Wear => "wear",
         Cause::Map => "map",
         Cause::Fold => "fold",
+        Cause::Refresh => "refresh",
     };
     dict.set_item("kind", kind)?;
     dict.set_item("cause", cause)?;

@@ -39,6 +39,7 @@ mod recording;
 mod redundant;
 mod redundant_presets;
 mod redundant_rebuilding;
+mod refresh;
 mod registers;
 mod scenario;
 mod session;

@@ -371,6 +371,9 @@ def _own_counts(counts: Values) -> Iterator[str]:
 
 def _of_mapping(flash: Values) -> Iterator[str]:
     """Return what only some ways to map pages do."""
+    if flash["refreshed_blocks"]:
+        moved = flash["refresh_page_programs"]
+        yield line("", f"{flash['refreshed_blocks']:,} blocks refreshed, {moved:,} pages moved")
     if flash["fold_page_programs"]:
         yield line("", f"{flash['fold_page_programs']:,} pages folded from SLC blocks")
     if flash["map_hits"] or flash["map_misses"]:

@@ -118,7 +118,7 @@ impl<M: Memory> CompressedMap<M> {
                 });
             }
             self.forget(logical, entry);
-            *out.counts.moves_for(operation.cause == Cause::Wear) += 1;
+            *out.counts.moves_for(operation.cause) += 1;
             let filled = Filled {
                 plane: operation.plane,
                 origin: Origin::Collection,

@@ -46,6 +46,11 @@ pub enum SimError {
     /// The user's own firmware, which does not know zones.
     #[error("a drive with a firmware of its own knows no zones: remove [zones] from the preset")]
     ZonesExternal,
+    /// The user's own firmware, which refreshes nothing.
+    #[error(
+        "a drive with a firmware of its own refreshes nothing: remove [refresh] from the preset"
+    )]
+    RefreshExternal,
     /// The firmware refused a request.
     #[error(transparent)]
     Firmware(#[from] FirmwareError),

@@ -16,6 +16,7 @@ use super::namespaces;
 use super::occupancy::occupancy;
 use super::placement;
 use super::published::published;
+use super::refresh;
 use super::schema;
 use super::slc;
 use super::variability::variability;
@@ -40,6 +41,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         compression: compression::compression(&keys)?,
         placement: placement::placement(&keys)?,
         zones: zones::zones(&keys)?,
+        refresh: refresh::refresh(&keys)?,
         namespaces: None,
         firmware: firmware::firmware(&keys)?,
         collection: collection(&keys)?,
@@ -61,6 +63,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
     placement::check(&config, &keys)?;
     zones::check(&config, &keys)?;
     namespaces::check(&config, &keys)?;
+    refresh::check(&config, &keys)?;
     ageing::check(&config, &keys)?;
     check_thresholds(&config, &keys)?;
     atomic::check(&config, &keys)?;

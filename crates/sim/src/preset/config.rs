@@ -22,6 +22,7 @@ use super::namespaces::Namespaces;
 use super::occupancy::Occupancy;
 use super::placement::Placement;
 use super::published::Published;
+use super::refresh::Refresh;
 use super::schema;
 use super::slc::Slc;
 use super::variability::Variability;
@@ -69,6 +70,9 @@ pub struct SsdConfig {
     /// Zones that the host writes in order; `None` if it may write anywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<Zones>,
+    /// When data is moved before it becomes hard to read; absent where it never does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<Refresh>,
     /// Parts that hosts address by themselves; absent where the drive is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<Namespaces>,

@@ -24,6 +24,7 @@ use super::occupancy;
 use super::placement;
 use super::raid;
 use super::redundancy;
+use super::refresh;
 use super::zones;
 
 /// One second. No step of a flash operation takes longer.
@@ -353,10 +354,11 @@ pub(super) fn keys(kind: DriveKind) -> impl Iterator<Item = &'static Key> {
             placement::KEYS,
             zones::KEYS,
             namespaces::KEYS,
+            refresh::KEYS,
         ],
-        DriveKind::Hdd => [disk::KEYS, &[], &[], &[], &[], &[]],
-        DriveKind::Raid => [redundancy::KEYS, &[], &[], &[], &[], &[]],
-        DriveKind::Raid0 => [raid::KEYS, &[], &[], &[], &[], &[]],
+        DriveKind::Hdd => [disk::KEYS, &[], &[], &[], &[], &[], &[]],
+        DriveKind::Raid => [redundancy::KEYS, &[], &[], &[], &[], &[], &[]],
+        DriveKind::Raid0 => [raid::KEYS, &[], &[], &[], &[], &[], &[]],
     };
     [&[FIRST_KEYS], &own[..], &[LAST_KEYS]]
         .concat()

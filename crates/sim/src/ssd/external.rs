@@ -56,6 +56,9 @@ impl ExternalSsd {
         if config.zones.is_some() {
             return Err(SimError::ZonesExternal);
         }
+        if config.refresh.is_some() {
+            return Err(SimError::RefreshExternal);
+        }
         let mut firmware =
             Checked::fresh(External::load(library, layout, policies.background_blocks)?);
         for _ in 0..passes(config.condition) {

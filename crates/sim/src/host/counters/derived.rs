@@ -7,7 +7,7 @@ impl FlashCounters {
     #[must_use]
     pub fn programs(&self) -> u64 {
         let own = self.collection_page_programs + self.wear_page_programs + self.map_page_programs;
-        self.host_page_programs + own + self.fold_page_programs
+        self.host_page_programs + own + self.fold_page_programs + self.refresh_page_programs
     }
 
     /// Pages that the host wrote: programmed for it, or saved by compression.

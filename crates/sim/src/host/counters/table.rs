@@ -123,6 +123,11 @@ counters! {
         wear_page_programs: u64, "pages", Sum, Object;
         /// pages copied from SLC blocks to dense ones; 0 of a drive without them
         fold_page_programs: u64, "pages", Sum, Object;
+        /// pages that refreshes moved, because they were old or their blocks were read often; 0 of
+        /// a drive without `[refresh]`
+        refresh_page_programs: u64, "pages", Sum, Object;
+        /// blocks that were refreshed
+        refreshed_blocks: u64, "blocks", Sum, Object, firmware refreshes;
         /// pages that collection and wear levelling moved inside their plane, without crossing
         /// the channel
         copyback_page_programs: u64, "pages", Sum, Object;

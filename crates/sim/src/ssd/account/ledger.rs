@@ -66,7 +66,7 @@ impl Ledger {
             0 => 0.0,
             worked => busy as f64 / worked as f64,
         };
-        let [reads, [host, collection, wear, map, fold], erases] = tally.operations;
+        let [reads, [host, collection, wear, map, fold, refresh], erases] = tally.operations;
         counters.page_reads = reads.iter().sum();
         counters.host_page_programs = host;
         counters.collection_page_programs = collection;
@@ -74,6 +74,7 @@ impl Ledger {
         counters.map_page_reads = reads[Cause::Map as usize];
         counters.map_page_programs = map;
         counters.fold_page_programs = fold;
+        counters.refresh_page_programs = refresh;
         counters.block_erases = erases.iter().sum();
         [
             counters.copyback_page_reads,

@@ -117,9 +117,15 @@ impl<F: Firmware> Engine<F> {
                 let task = &ended.task;
                 namespaces.count(task.kind, task.cause, task.lpn);
             }
+            if let Some(refreshing) = &mut self.refreshing {
+                refreshing.count(ended.task.kind, ended.task.ppn.0, now);
+            }
             self.tell_completion(&ended, now);
         }
         self.flash.give_back(over);
+        if self.refreshing.is_some() {
+            self.refresh_due(now);
+        }
     }
 
     /// An operation completed: whoever waited for it continues.

@@ -29,12 +29,12 @@ impl<F: Firmware> Engine<F> {
     }
 
     /// Whether another command will come.
-    fn is_awaiting(&self) -> bool {
+    pub(super) fn is_awaiting(&self) -> bool {
         self.background.is_always_awaited() || self.next_arrival().is_some()
     }
 
     /// Whether the drive has no command, and the firmware nothing left to hand over.
-    fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.front.outstanding() == 0 && self.cores.next_due().is_none()
     }
 

@@ -5,6 +5,7 @@ mod completion;
 mod device;
 mod idle;
 mod reads;
+mod refresh;
 mod requests;
 pub mod run;
 mod window;
@@ -34,6 +35,7 @@ use crate::ssd::front::Front;
 use crate::ssd::timeline::{ACKNOWLEDGE, ARRIVAL, CORES, DISPATCH, IDLE, INTERRUPT, Timeline};
 use crate::ssd::times::Times;
 use crate::ssd::{PartNames, Plan, SimError};
+use refresh::Refreshing;
 use zones::Gate;
 
 pub(in crate::ssd) use zones::ZoneTimes;
@@ -68,6 +70,8 @@ pub(in crate::ssd) struct Engine<F> {
     background: Background,
     /// Commands in progress in zones.
     gate: Gate,
+    /// Where data is moved before it becomes hard to read.
+    refreshing: Option<Box<Refreshing>>,
     /// Where the drive has namespaces: whose each program is.
     namespaces: Option<Box<NamespaceTally>>,
     /// Streams decide where their data goes.
@@ -96,6 +100,7 @@ impl<F: Firmware> Engine<F> {
     /// An idle drive. The configuration must have passed [`Engine::check`].
     pub fn new(config: &SsdConfig, firmware: F) -> Self {
         let page_bytes = config.geometry.page_size_bytes;
+        let refreshing = Refreshing::new(config, firmware.layout());
         Self {
             capacity_bytes: u64::from(firmware.layout().logical_pages) * u64::from(page_bytes),
             firmware,
@@ -115,6 +120,7 @@ impl<F: Firmware> Engine<F> {
             completed: Vec::new(),
             background: Background::new(config.idle_ns()),
             gate: Gate::default(),
+            refreshing: refreshing.map(Box::new),
             namespaces: NamespaceTally::new(config).map(Box::new),
             heeds_placements: config.takes_placements(),
             answers_unwritten: config.is_purged
@@ -187,7 +193,7 @@ impl<F: Firmware> Engine<F> {
             waits_in_turn: self.firmware.uses_after(),
             has_idle_work: self.background.idle_ns().is_some(),
             has_cores: self.cores.is_on(),
-            is_attributed: self.namespaces.is_some(),
+            is_attributed: self.namespaces.is_some() || self.refreshing.is_some(),
         };
         let blocks = 0..self.firmware.layout().blocks();
         let firmware = &self.firmware;
@@ -196,6 +202,9 @@ impl<F: Firmware> Engine<F> {
         self.gate.begin(self.firmware.zones(), times.zones);
         self.firmware.watch_zones();
         self.completed.clear();
+        if let Some(refreshing) = &mut self.refreshing {
+            refreshing.begin();
+        }
         if let Some(namespaces) = &mut self.namespaces {
             namespaces.reset();
         }

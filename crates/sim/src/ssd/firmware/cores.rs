@@ -121,7 +121,10 @@ impl Costs {
             (OperationKind::Read, Cause::Map) => self.own[0],
             (OperationKind::Program, Cause::Map) => self.own[1],
             (OperationKind::Erase, _) => self.own[2],
-            (OperationKind::Program, Cause::Collection | Cause::Wear | Cause::Fold) => self.own[3],
+            (
+                OperationKind::Program,
+                Cause::Collection | Cause::Wear | Cause::Fold | Cause::Refresh,
+            ) => self.own[3],
             // A move counts with its program, and the host's operations with their command.
             _ => 0,
         }

@@ -118,7 +118,7 @@ impl Flash {
             operation: *operation,
             stream: match operation.cause {
                 Cause::Host => whose.stream.or(recording.stream),
-                Cause::Collection | Cause::Wear | Cause::Map | Cause::Fold => None,
+                Cause::Collection | Cause::Wear | Cause::Map | Cause::Fold | Cause::Refresh => None,
             },
             channel: operation.plane % channels,
             way: operation.plane / channels % ways,

@@ -1,0 +1,78 @@
+//! The keys of `[refresh]`: data is moved before it becomes hard to read.
+
+use serde::Serialize;
+
+use super::assemble::Keys;
+use super::choices::MappingScheme;
+use super::config::SsdConfig;
+use super::error::PresetError;
+use super::key::{Key, key};
+use super::schema::{self, integer};
+
+const READS: &str = "refresh.reads_per_block";
+const RETENTION: &str = "refresh.retention_ns";
+
+/// Longer than any run: simulated time ends after 6.5 days.
+const LONGEST_RETENTION_NS: u64 = 1 << 60;
+
+pub(super) const KEYS: &[Key] = &[
+    key(READS, integer(1, 1_000_000_000)),
+    key(RETENTION, integer(1_000, LONGEST_RETENTION_NS)),
+];
+
+/// When the data of a block is moved; at least one of them is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Refresh {
+    /// After this many reads since the block was erased.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads_per_block: Option<u32>,
+    /// This long after the first page of the block was programmed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retention_ns: Option<u64>,
+}
+
+/// The section, if any of its keys is given.
+pub(super) fn refresh(keys: &Keys<'_>) -> Result<Option<Refresh>, PresetError> {
+    let refresh = Refresh {
+        reads_per_block: keys.optional_integer(READS)?,
+        retention_ns: keys.optional_integer(RETENTION)?,
+    };
+    let is_given = refresh.reads_per_block.is_some() || refresh.retention_ns.is_some();
+    Ok(is_given.then_some(refresh))
+}
+
+/// Refuses drives whose firmware cannot refresh single blocks.
+pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
+    if config.refresh.is_none() {
+        return Ok(());
+    }
+    if config.mapping.scheme != MappingScheme::Page {
+        let key = "mapping.scheme";
+        let allowed = "\"page\", as a drive with [refresh] moves pages of one block at a time";
+        return Err(schema::wrong_value(
+            key,
+            keys.need(key)?,
+            allowed.to_owned(),
+        ));
+    }
+    for key in [
+        "slc.blocks_per_plane",
+        "compression.slot_size_bytes",
+        "placement.handles",
+        "zones.size_bytes",
+        "ageing.factory_bad_ratio",
+        "ageing.program_failure_probability",
+        "ageing.erase_failure_probability",
+        "collection.background_blocks_per_plane",
+    ] {
+        if keys.entry(key).is_some() {
+            let allowed = "none: a drive with [refresh] has plain blocks that do not fail";
+            return Err(schema::wrong_value(
+                key,
+                keys.need(key)?,
+                allowed.to_owned(),
+            ));
+        }
+    }
+    Ok(())
+}

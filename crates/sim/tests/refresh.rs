@@ -1,0 +1,136 @@
+//! Data that is moved before it becomes hard to read: times by hand, and laws.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use drivelab_sim::ssd::{Outcome, Plan};
+use drivelab_workload::Characteristics;
+
+use crate::counted::flash;
+use crate::small_drive::{PAGE, closed, drive, read, refused, run};
+
+fn reads(queue_depth: u32, random: f64) -> Characteristics {
+    Characteristics {
+        write_ratio: 0.0,
+        queue_depth,
+        read_size: PAGE,
+        write_size: PAGE,
+        read_random: random,
+        write_random: random,
+        read_stride: 0,
+        write_stride: 0,
+    }
+}
+
+fn measured(changes: &[&str], load: Characteristics, requests: u64) -> Outcome {
+    let plan = Plan::counting(0, requests);
+    drive(changes)
+        .worker()
+        .run(&closed(load), plan, 3, 0)
+        .unwrap()
+}
+
+#[test]
+fn a_read_waits_for_the_refresh_that_the_one_before_it_made_necessary() {
+    // The first read ends at 60 us. Its block of 16 pages is moved: 60 + 310 us a page; and
+    // erased: 1 ms. The read of 100 us is behind that on its die, 16 * 370 + 1,000 us later.
+    let outcome = run(
+        &drive(&["refresh.reads_per_block = 1"]),
+        vec![read(0, 0), read(100, 0)],
+    );
+    let longest = outcome.read.latency.max_ns();
+    assert_eq!(
+        longest,
+        Some(60_000 + 16 * 370_000 + 1_000_000 + 60_000 - 100_000)
+    );
+    let counted = flash(&outcome);
+    assert_eq!(
+        (counted.refresh_page_programs, counted.block_erases),
+        (16, 1)
+    );
+    assert_eq!(counted.collection_page_programs, 0);
+    // A read of the other die waits for nothing.
+    let outcome = run(
+        &drive(&["refresh.reads_per_block = 1"]),
+        vec![read(0, 0), read(100, 1)],
+    );
+    assert_eq!(outcome.read.latency.max_ns(), Some(60_000));
+}
+
+#[test]
+fn reads_of_a_block_lead_to_as_many_refreshes_as_the_limit_says() {
+    // Every refresh reads the valid pages too. 768 pages a die, 16 of them a block: of
+    // 400 reads one refreshes, which reads 16 more.
+    let outcome = measured(&["refresh.reads_per_block = 400"], reads(1, 1.0), 40_000);
+    let counted = flash(&outcome);
+    let expected = counted.page_reads as f64 / 400.0;
+    let refreshed = counted.refreshed_blocks as f64;
+    assert!(
+        (refreshed / expected - 1.0).abs() < 0.1,
+        "{refreshed} {expected}"
+    );
+    // Nothing else was written.
+    assert_eq!(counted.programs(), counted.refresh_page_programs);
+}
+
+#[test]
+fn all_data_is_moved_once_in_its_retention_time() {
+    // 96 blocks hold data. Reads one after the other take 60 us each, or wait for refreshes.
+    let outcome = measured(
+        &["refresh.retention_ns = 1_000_000_000"],
+        reads(1, 1.0),
+        20_000,
+    );
+    let counted = flash(&outcome);
+    let periods = outcome.window.0 as f64 / 1e9;
+    let refreshed = counted.refreshed_blocks as f64 / periods;
+    assert!((refreshed / 96.0 - 1.0).abs() < 0.1, "{refreshed}");
+    assert_eq!(
+        counted.refresh_page_programs as f64 / counted.refreshed_blocks as f64,
+        16.0
+    );
+}
+
+#[test]
+fn a_threshold_that_is_never_reached_changes_nothing() {
+    let load = Characteristics {
+        write_ratio: 0.5,
+        ..reads(4, 1.0)
+    };
+    let steady = "condition = \"preconditioned\"";
+    let plain = measured(&[steady], load, 4_000);
+    let far = "refresh.retention_ns = 1_000_000_000_000_000";
+    let never = measured(&[steady, far], load, 4_000);
+    assert_eq!(plain.window, never.window);
+    assert_eq!(flash(&plain), flash(&never));
+}
+
+#[test]
+fn refreshes_and_collection_go_on_together() {
+    let load = Characteristics {
+        write_ratio: 0.5,
+        ..reads(8, 1.0)
+    };
+    for pace in ["paced", "whole_block"] {
+        let pace = format!("condition = \"preconditioned\"\ncollection.pace = \"{pace}\"");
+        let outcome = measured(
+            &[
+                &pace,
+                "refresh.reads_per_block = 60\nrefresh.retention_ns = 500_000_000",
+            ],
+            load,
+            10_000,
+        );
+        let counted = flash(&outcome);
+        assert!(counted.refreshed_blocks > 20, "{counted:?}");
+        assert!(counted.collection_page_programs > 0);
+        let moved = counted.collection_page_programs + counted.refresh_page_programs;
+        assert_eq!(counted.programs(), counted.host_page_programs + moved);
+    }
+}
+
+#[test]
+fn drives_that_cannot_refresh_say_so() {
+    let said = refused("refresh.reads_per_block = 1\nmapping.scheme = \"block\"");
+    assert!(said.contains("\"page\""), "{said}");
+    let said = refused("refresh.retention_ns = 1000\nageing.factory_bad_ratio = 0.1");
+    assert!(said.contains("blocks that do not fail"), "{said}");
+}
