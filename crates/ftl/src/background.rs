@@ -12,7 +12,7 @@
 use crate::memory::Memory;
 use crate::page_map::PageMap;
 use crate::space::{Field, Frontier, Victim};
-use crate::{Cause, IdleTime, NOTHING, Operation, OperationBuffer, OperationKind, Ppn};
+use crate::{IdleTime, NOTHING, Operation, OperationBuffer, OperationKind, Ppn};
 
 impl<M: Memory> PageMap<M> {
     /// Appends what can be done in the offered idle time.

@@ -33,7 +33,7 @@ fn a_read_waits_for_the_refresh_that_the_one_before_it_made_necessary() {
     // The first read ends at 60 us. Its block of 16 pages is moved: 60 + 310 us a page; and
     // erased: 1 ms. The read of 100 us is behind that on its die, 16 * 370 + 1,000 us later.
     let outcome = run(
-        &drive(&["refresh.reads_per_block = 1"]),
+        &drive(&["refresh.read_limit = 1"]),
         vec![read(0, 0), read(100, 0)],
     );
     let longest = outcome.read.latency.max_ns();
@@ -49,7 +49,7 @@ fn a_read_waits_for_the_refresh_that_the_one_before_it_made_necessary() {
     assert_eq!(counted.collection_page_programs, 0);
     // A read of the other die waits for nothing.
     let outcome = run(
-        &drive(&["refresh.reads_per_block = 1"]),
+        &drive(&["refresh.read_limit = 1"]),
         vec![read(0, 0), read(100, 1)],
     );
     assert_eq!(outcome.read.latency.max_ns(), Some(60_000));
@@ -59,7 +59,7 @@ fn a_read_waits_for_the_refresh_that_the_one_before_it_made_necessary() {
 fn reads_of_a_block_lead_to_as_many_refreshes_as_the_limit_says() {
     // Every refresh reads the valid pages too. 768 pages a die, 16 of them a block: of
     // 400 reads one refreshes, which reads 16 more.
-    let outcome = measured(&["refresh.reads_per_block = 400"], reads(1, 1.0), 40_000);
+    let outcome = measured(&["refresh.read_limit = 400"], reads(1, 1.0), 40_000);
     let counted = flash(&outcome);
     let expected = counted.page_reads as f64 / 400.0;
     let refreshed = counted.refreshed_blocks as f64;
@@ -114,7 +114,7 @@ fn refreshes_and_collection_go_on_together() {
         let outcome = measured(
             &[
                 &pace,
-                "refresh.reads_per_block = 60\nrefresh.retention_ns = 500_000_000",
+                "refresh.read_limit = 60\nrefresh.retention_ns = 500_000_000",
             ],
             load,
             10_000,
@@ -129,7 +129,7 @@ fn refreshes_and_collection_go_on_together() {
 
 #[test]
 fn drives_that_cannot_refresh_say_so() {
-    let said = refused("refresh.reads_per_block = 1\nmapping.scheme = \"block\"");
+    let said = refused("refresh.read_limit = 1\nmapping.scheme = \"block\"");
     assert!(said.contains("\"page\""), "{said}");
     let said = refused("refresh.retention_ns = 1000\nageing.factory_bad_ratio = 0.1");
     assert!(said.contains("blocks that do not fail"), "{said}");

@@ -9,14 +9,14 @@ use super::error::PresetError;
 use super::key::{Key, key};
 use super::schema::{self, integer};
 
-const READS: &str = "refresh.reads_per_block";
+const READ_LIMIT: &str = "refresh.read_limit";
 const RETENTION: &str = "refresh.retention_ns";
 
 /// Longer than any run: simulated time ends after 6.5 days.
 const LONGEST_RETENTION_NS: u64 = 1 << 60;
 
 pub(super) const KEYS: &[Key] = &[
-    key(READS, integer(1, 1_000_000_000)),
+    key(READ_LIMIT, integer(1, 1_000_000_000)),
     key(RETENTION, integer(1_000, LONGEST_RETENTION_NS)),
 ];
 
@@ -25,7 +25,7 @@ pub(super) const KEYS: &[Key] = &[
 pub struct Refresh {
     /// After this many reads since the block was erased.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reads_per_block: Option<u32>,
+    pub read_limit: Option<u32>,
     /// This long after the first page of the block was programmed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention_ns: Option<u64>,
@@ -34,10 +34,10 @@ pub struct Refresh {
 /// The section, if any of its keys is given.
 pub(super) fn refresh(keys: &Keys<'_>) -> Result<Option<Refresh>, PresetError> {
     let refresh = Refresh {
-        reads_per_block: keys.optional_integer(READS)?,
+        read_limit: keys.optional_integer(READ_LIMIT)?,
         retention_ns: keys.optional_integer(RETENTION)?,
     };
-    let is_given = refresh.reads_per_block.is_some() || refresh.retention_ns.is_some();
+    let is_given = refresh.read_limit.is_some() || refresh.retention_ns.is_some();
     Ok(is_given.then_some(refresh))
 }
 

@@ -64,7 +64,7 @@ impl Refreshing {
     /// A run begins on a drive that has been in use.
     pub fn begin(&mut self) {
         let blocks = self.reads.len() as u32;
-        let limit = self.rule.reads_per_block.unwrap_or(0);
+        let limit = self.rule.read_limit.unwrap_or(0);
         for (block, reads) in (0..blocks).zip(&mut self.reads) {
             *reads = part_of(limit.into(), block) as u32;
         }
@@ -93,7 +93,7 @@ impl Refreshing {
         match kind {
             OperationKind::Read => {
                 self.reads[place] = self.reads[place].saturating_add(1);
-                if Some(self.reads[place]) == self.rule.reads_per_block {
+                if Some(self.reads[place]) == self.rule.read_limit {
                     self.due.push_back(block);
                 }
             }
@@ -191,7 +191,7 @@ mod tests {
         let blocks = 8;
         let mut refreshing = Refreshing {
             rule: Refresh {
-                reads_per_block: reads,
+                read_limit: reads,
                 retention_ns: retention,
             },
             blocks_per_plane: 4,
