@@ -109,13 +109,14 @@ impl Story {
     fn assert_counts(&self, outcome: &Outcome) {
         let (mut counts, mut hits, mut coalesced) = (0, 0, 0);
         let (mut reads, mut host, mut collection, mut wear, mut erases) = (0, 0, 0, 0, 0);
-        let (mut map_reads, mut map_programs, mut folds) = (0, 0, 0);
+        let (mut map_reads, mut map_programs, mut folds, mut refreshed) = (0, 0, 0, 0);
         for entry in &self.journal {
             if let Entry::Operation(OperationKind::Read, Cause::Map) = entry {
                 map_reads += counts;
             }
             match entry {
                 Entry::Operation(OperationKind::Program, Cause::Fold) => folds += counts,
+                Entry::Operation(OperationKind::Program, Cause::Refresh) => refreshed += counts,
                 Entry::Operation(OperationKind::Program, Cause::Map) => map_programs += counts,
                 Entry::Operation(OperationKind::Read, _) => reads += counts,
                 Entry::Operation(OperationKind::Program, Cause::Host) => host += counts,
@@ -137,6 +138,10 @@ impl Story {
             "programs to collect"
         );
         assert_eq!(counters.wear_page_programs, wear, "programs to level wear");
+        assert_eq!(
+            counters.refresh_page_programs, refreshed,
+            "programs to refresh"
+        );
         let of_map = (counters.map_page_reads, counters.map_page_programs);
         assert_eq!(
             of_map,

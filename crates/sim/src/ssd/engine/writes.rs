@@ -127,7 +127,7 @@ impl<F: Firmware> Engine<F> {
         self.record_for(Some(slot));
         if run.is_one_whole_page()
             && self.buffer.passes_on()
-            && !(self.front.slot(slot).command().is_forced && !self.buffer.keeps_all())
+            && (self.buffer.keeps_all() || !self.front.slot(slot).command().is_forced)
             && let Some(program) = self.ask_for_page(Action::Write, run.first)
         {
             self.buffer.insert(run.first.0);
