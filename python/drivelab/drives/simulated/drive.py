@@ -401,14 +401,14 @@ class SimulatedDrive(ClosedOnExit):
             "series": None if series is None else series_json(series, duration_ns),
         }
 
-    def _namespaces(self, told: dict[str, Any], asked: list[dict[str, Any]]) -> dict[str, Any]:
-        if told["namespaces"] is None:
+    def _namespaces(self, reported: dict[str, Any], asked: list[dict[str, Any]]) -> dict[str, Any]:
+        if reported["namespaces"] is None:
             return {}
         streams = [
             (plan["namespace"], stream["result"])
-            for plan, stream in zip(asked, told["streams"], strict=True)
+            for plan, stream in zip(asked, reported["streams"], strict=True)
         ]
-        counters, duration_ns = told["namespaces"], told["duration_ns"]
+        counters, duration_ns = reported["namespaces"], reported["duration_ns"]
         return {"namespaces": namespaces_json(counters, self.preset, streams, duration_ns)}
 
     def _unit(self) -> str:
