@@ -8,7 +8,7 @@ use drivelab_ftl::{
 
 const LAYOUT: FlashLayout = FlashLayout {
     planes: 2,
-    blocks_per_plane: 8,
+    blocks_per_plane: 10,
     pages_per_block: 4,
     logical_pages: 40,
     reserve_blocks: 2,
@@ -93,7 +93,7 @@ fn nothing_is_lost_whatever_is_refreshed_when() {
             out.clear();
             match drawn(&mut state, 4) {
                 0 => {
-                    let block = drawn(&mut state, 16);
+                    let block = drawn(&mut state, 20);
                     let wear = drive.firmware().erase_count(block);
                     if drive.refresh(block, &mut out).unwrap() {
                         refreshed += 1;

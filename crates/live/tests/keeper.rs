@@ -239,7 +239,7 @@ fn send_to_both(prepared: &Prepared, drive: &mut Drive, commands: &[Command]) {
     let last = due.iter().map(|due| due.at).max().unwrap();
     media.add(&keeper.end_stretch(last));
     same_media(&media, &outcome);
-    let mut live = [const { Vec::new() }; 4];
+    let mut live = [const { Vec::new() }; CommandKind::ALL.len()];
     for one in &due {
         let command = &commands[one.ticket as usize];
         assert!(one.at >= command.arrival.0);

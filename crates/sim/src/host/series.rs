@@ -144,9 +144,10 @@ mod tests {
     fn completions_fall_into_the_bins_of_their_times() {
         let mut series = Series::new(Nanos(100), 2);
         series.open(1000);
-        // Stream 1, writes: column 5. Time 1099 is in the first bin, 1100 in the second.
+        let column = KINDS + CommandKind::Write.index();
+        // Time 1099 is in the first bin, 1100 in the second.
         for (at, latency) in [(1000, 7), (1099, 9), (1100, 5), (1350, 1)] {
-            series.record(5, at, latency, 10);
+            series.record(column, at, latency, 10);
         }
         let requests = |interval| series.bin(interval, 1, CommandKind::Write).requests;
         assert_eq!([0, 1, 2, 3, 4].map(requests), [2, 1, 0, 1, 0]);

@@ -87,7 +87,13 @@ impl Refreshing {
     pub fn count(&mut self, kind: OperationKind, page: u32, now: u64) {
         let block = page / self.pages_per_block;
         let place = block as usize;
-        if std::mem::take(&mut self.is_late[place]) {
+        let begins = page.is_multiple_of(self.pages_per_block);
+        let has_old_data = match kind {
+            OperationKind::Read => true,
+            OperationKind::Program => !begins,
+            OperationKind::Erase => false,
+        };
+        if std::mem::take(&mut self.is_late[place]) && has_old_data {
             self.due.push_back(block);
         }
         match kind {
@@ -97,7 +103,9 @@ impl Refreshing {
                     self.due.push_back(block);
                 }
             }
-            OperationKind::Program if page.is_multiple_of(self.pages_per_block) => {
+            OperationKind::Program if begins => {
+                // It was empty, and a run begins with reads of every block.
+                self.reads[place] = 0;
                 if let Some(retention) = self.rule.retention_ns {
                     self.expires_at[place] = now.saturating_add(retention);
                     self.oldest.push_back((self.expires_at[place], block));
@@ -228,6 +236,10 @@ mod tests {
         assert_eq!((blocks.next(0), blocks.next(0)), (Some(5), None));
         blocks.count(OperationKind::Erase, 6, 0);
         assert_eq!((blocks.reads[3], blocks.next(0)), (0, Some(2)));
+        // An empty block begins without reads, although a drive in use begins with some.
+        assert!(blocks.reads[6] > 0, "{:?}", blocks.reads);
+        blocks.count(OperationKind::Program, 12, 0);
+        assert_eq!(blocks.reads[6], 0);
     }
 
     #[test]
@@ -265,6 +277,12 @@ mod tests {
         assert_eq!(blocks.next(3_000), None);
         blocks.count(OperationKind::Read, 0, 3_000);
         assert_eq!(blocks.next(3_000), Some(0));
+        // Erased or filled anew meanwhile, it has no old data.
+        for kind in [OperationKind::Erase, OperationKind::Program] {
+            blocks.taken(0, false);
+            blocks.count(kind, 0, 4_000);
+            assert_eq!(blocks.next(4_000), None);
+        }
     }
 
     #[test]
