@@ -94,7 +94,7 @@ fn the_last_page_of_each_namespace_may_be_written_and_no_further() {
     let other = in_namespace("other", Stream::closed("all", writes(1)));
     let error = prepared
         .worker()
-        .run(&[other.clone()], Plan::counting(0, 1), 5, 0);
+        .run(std::slice::from_ref(&other), Plan::counting(0, 1), 5, 0);
     let said = error.unwrap_err().to_string();
     assert!(said.contains("allowed: \"large\", \"small\""), "{said}");
     let error = drive(&[])

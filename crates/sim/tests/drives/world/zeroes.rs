@@ -20,7 +20,7 @@ impl World {
         if request.kind != CommandKind::WriteZeroes {
             return request.kind;
         }
-        let is_whole = request.offset_bytes % self.page_bytes() == 0
+        let is_whole = request.offset_bytes.is_multiple_of(self.page_bytes())
             && u64::from(request.size_bytes) % self.page_bytes() == 0;
         if is_whole && self.config.host.write_zeroes == WriteZeroes::Deallocates {
             CommandKind::Trim
