@@ -135,14 +135,16 @@ impl<M: Memory> PageMap<M> {
         let plane = self
             .by_plane_pages
             .quotient(block * self.layout.pages_per_block);
-        if let Some(victim) = self.space.victim(plane) {
-            self.collect(plane, victim, u32::MAX, 0, out)?;
-            if victim.block == block {
-                return Ok(true);
-            }
-        }
-        if self.space.valid.of_closed(block).is_none() || self.space.free_blocks(plane) < 2 {
+        let victim = self.space.victim(plane);
+        let is_victim = victim.is_some_and(|victim| victim.block == block);
+        if !is_victim && self.space.valid.of_closed(block).is_none() {
             return Ok(false);
+        }
+        if let Some(victim) = victim {
+            self.collect(plane, victim, u32::MAX, 0, out)?;
+        }
+        if is_victim || self.space.free_blocks(plane) < 2 {
+            return Ok(is_victim);
         }
         let victim = self.space.take_victim(plane, block, Cause::Refresh);
         out.counts.refreshes += 1;

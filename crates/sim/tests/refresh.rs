@@ -88,6 +88,19 @@ fn all_data_is_moved_once_in_its_retention_time() {
 }
 
 #[test]
+fn data_that_is_younger_than_its_retention_time_is_not_moved() {
+    // Everything is written in the run, though blocks come due while they are still empty.
+    let load = Characteristics {
+        write_ratio: 1.0,
+        ..reads(4, 1.0)
+    };
+    let retention = "condition = \"fresh\"\nrefresh.retention_ns = 3_000_000_000";
+    let outcome = measured(&[retention], load, 4_000);
+    assert!(outcome.window.0 < 3_000_000_000);
+    assert_eq!(flash(&outcome).refreshed_blocks, 0);
+}
+
+#[test]
 fn a_threshold_that_is_never_reached_changes_nothing() {
     let load = Characteristics {
         write_ratio: 0.5,

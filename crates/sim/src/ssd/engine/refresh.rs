@@ -7,7 +7,8 @@
 //!
 //! Both thresholds are checked whenever a flash operation ends. A drive whose run begins has been
 //! in use: the reads and the ages of its blocks are spread evenly from nothing to the threshold.
-//! A block that cannot be refreshed yet is asked for again when the next operation on it ends.
+//! A block that cannot be refreshed yet is asked for again when the next operation on it ends. One
+//! that was erased meanwhile is not refreshed: what lies there now is young.
 
 use std::collections::VecDeque;
 
@@ -87,13 +88,7 @@ impl Refreshing {
     pub fn count(&mut self, kind: OperationKind, page: u32, now: u64) {
         let block = page / self.pages_per_block;
         let place = block as usize;
-        let begins = page.is_multiple_of(self.pages_per_block);
-        let has_old_data = match kind {
-            OperationKind::Read => true,
-            OperationKind::Program => !begins,
-            OperationKind::Erase => false,
-        };
-        if std::mem::take(&mut self.is_late[place]) && has_old_data {
+        if std::mem::take(&mut self.is_late[place]) && kind != OperationKind::Erase {
             self.due.push_back(block);
         }
         match kind {
@@ -103,8 +98,8 @@ impl Refreshing {
                     self.due.push_back(block);
                 }
             }
-            OperationKind::Program if begins => {
-                // It was empty, and a run begins with reads of every block.
+            OperationKind::Program if page.is_multiple_of(self.pages_per_block) => {
+                // It was empty, perhaps since before the run.
                 self.reads[place] = 0;
                 if let Some(retention) = self.rule.retention_ns {
                     self.expires_at[place] = now.saturating_add(retention);
@@ -124,6 +119,13 @@ impl Refreshing {
         }
     }
 
+    /// Whether the data that lies in a block now was read so often, or is so old.
+    fn is_due(&self, block: u32, now: u64) -> bool {
+        let place = block as usize;
+        let limit = self.rule.read_limit;
+        limit.is_some_and(|limit| self.reads[place] >= limit) || self.expires_at[place] <= now
+    }
+
     /// Takes the next block to refresh. Planes refresh one block after the other.
     pub fn next(&mut self, now: u64) -> Option<u32> {
         while let Some(&(expires_at, block)) = self.oldest.front()
@@ -136,6 +138,9 @@ impl Refreshing {
             }
         }
         while let Some(block) = self.due.pop_front() {
+            if !self.is_due(block, now) {
+                continue;
+            }
             let plane = (block / self.blocks_per_plane) as usize;
             if self.under_way[plane] == NOTHING {
                 return Some(block);
@@ -236,10 +241,6 @@ mod tests {
         assert_eq!((blocks.next(0), blocks.next(0)), (Some(5), None));
         blocks.count(OperationKind::Erase, 6, 0);
         assert_eq!((blocks.reads[3], blocks.next(0)), (0, Some(2)));
-        // An empty block begins without reads, although a drive in use begins with some.
-        assert!(blocks.reads[6] > 0, "{:?}", blocks.reads);
-        blocks.count(OperationKind::Program, 12, 0);
-        assert_eq!(blocks.reads[6], 0);
     }
 
     #[test]
@@ -283,6 +284,39 @@ mod tests {
             blocks.count(kind, 0, 4_000);
             assert_eq!(blocks.next(4_000), None);
         }
+    }
+
+    #[test]
+    fn a_block_that_was_erased_since_it_was_due_is_left_alone() {
+        let mut blocks = refreshing(None, Some(1_000));
+        // All come due while they are empty. What is written to one later is young.
+        while let Some(block) = blocks.next(1_000) {
+            blocks.taken(block, false);
+        }
+        blocks.count(OperationKind::Program, 0, 1_500);
+        assert_eq!((blocks.next(1_500), blocks.next(2_499)), (None, None));
+        assert_eq!(blocks.next(2_500), Some(0));
+        blocks.taken(0, true);
+        // Another one of the plane comes due behind it, and is collected before its turn.
+        blocks.count(OperationKind::Program, 2, 2_500);
+        assert_eq!(blocks.next(3_500), None);
+        blocks.count(OperationKind::Erase, 2, 3_600);
+        blocks.count(OperationKind::Program, 2, 3_700);
+        blocks.count(OperationKind::Erase, 0, 3_800);
+        assert_eq!((blocks.next(3_800), blocks.next(4_699)), (None, None));
+        assert_eq!(blocks.next(4_700), Some(1));
+        // Collected after it was refused.
+        blocks.taken(1, false);
+        blocks.count(OperationKind::Erase, 2, 4_800);
+        assert_eq!(blocks.next(4_800), None);
+    }
+
+    #[test]
+    fn an_empty_block_was_never_read() {
+        let mut blocks = refreshing(Some(1_000), None);
+        assert!(blocks.reads[3] > 0);
+        blocks.count(OperationKind::Program, 6, 0);
+        assert_eq!(blocks.reads[3], 0);
     }
 
     #[test]
