@@ -93,6 +93,7 @@ impl RequestList {
                 name: stream.name.clone(),
                 reason,
             };
+            is_known(stream).map_err(refused)?;
             stream.lies_within(capacity_bytes).map_err(refused)?;
             heads.extend(heads_of(stream, key, capacity_bytes).map_err(refused)?);
             key.place += 1;
@@ -328,6 +329,22 @@ impl Head {
             ),
         ))
     }
+}
+
+/// Refuses what a stream may ask of a simulated drive alone.
+fn is_known(stream: &Stream) -> Result<(), String> {
+    if let Some(name) = &stream.namespace {
+        return Err(format!(
+            "it is for namespace {name:?}, and the addresses here are those of a whole drive: \
+             leave namespace out"
+        ));
+    }
+    if stream.ranges_per_trim > 1 {
+        let reason = "it sends trims of several ranges, and a request here has one: leave \
+                      ranges_per_trim out";
+        return Err(reason.to_owned());
+    }
+    Ok(())
 }
 
 fn refused(name: &str, reason: String) -> RequestListError {

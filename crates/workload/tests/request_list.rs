@@ -167,6 +167,28 @@ fn what_does_not_lie_on_the_drive_is_refused() {
 }
 
 #[test]
+fn what_is_for_simulated_drives_alone_is_refused() {
+    let in_namespace = Stream {
+        namespace: Some("database".to_owned()),
+        ..closed("a", 1.0)
+    };
+    assert!(refusal(&[in_namespace]).contains("it is for namespace \"database\""));
+    let ranges = Stream {
+        writes: WriteMode::Trim,
+        ranges_per_trim: 16,
+        ..closed("a", 1.0)
+    };
+    assert!(refusal(&[ranges]).contains("trims of several ranges"));
+    let zeroes = Stream {
+        writes: WriteMode::Zeroes,
+        ..closed("a", 1.0)
+    };
+    let mut list = RequestList::new(&[zeroes], CAPACITY_BYTES, 1).unwrap();
+    let said = list.next_command().unwrap_err().to_string();
+    assert!(said.contains("it writes zeroes without data"), "{said}");
+}
+
+#[test]
 fn each_place_comes_once_before_any_comes_again() {
     let characteristics = Characteristics {
         write_ratio: 0.5,
