@@ -228,6 +228,28 @@ fn of_a_write_that_is_atomic_all_is_lost_or_nothing() {
     assert_eq!((even[0], even[4], odd[0], odd[4]), (0, 9, 9, 0));
 }
 
+#[test]
+fn what_is_trimmed_of_an_atomic_write_is_no_part_of_it_any_more() {
+    // One write to the last page of the first 256 KiB and to the next page, programmed.
+    const HALF: u64 = 4096;
+    let (begin, middle) = ((256 << 10) - HALF, 256 << 10);
+    let (mut volatile, mut store) = (Volatile::with_units_of(2 * HALF), store());
+    let whole = (begin, 2 * HALF);
+    volatile.begin(&store, whole, |_| false).unwrap();
+    store.write(begin, &[9; 2 * HALF as usize]).unwrap();
+    volatile.end(begin, 2 * HALF);
+    // Its first half is trimmed and written again, and that is lost.
+    store.forget(begin, HALF).unwrap();
+    volatile.forget(begin, HALF);
+    volatile.begin(&store, (begin, HALF), |_| false).unwrap();
+    store.write(begin, &[7; HALF as usize]).unwrap();
+    volatile.end(begin, HALF);
+    let lost = volatile.cut(&mut store, |offset| offset < middle, |_| true);
+    assert_eq!(lost, Ok(8));
+    let found = [begin, middle].map(|offset| sector(&store, offset / SECTOR));
+    assert_eq!(found, [0, 9]);
+}
+
 /// The next number below `limit` of a sequence.
 fn drawn(state: &mut u64, limit: u64) -> u64 {
     *state = state

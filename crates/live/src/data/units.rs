@@ -10,6 +10,7 @@
 //! overlap is what was there before the first, so such writes are lost or kept together.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Which sectors belong together.
 #[derive(Debug, Default)]
@@ -32,7 +33,7 @@ impl Units {
     }
 
     /// A write of `size` bytes to these sectors begins.
-    pub fn begin(&mut self, size: u64, sectors: std::ops::Range<u64>) {
+    pub fn begin(&mut self, size: u64, sectors: Range<u64>) {
         if size > self.most_bytes {
             return;
         }
@@ -59,6 +60,11 @@ impl Units {
         }
     }
 
+    /// The number of the unit in which a sector lies; none where it is by itself.
+    pub fn number(&self, sector: u64) -> Option<u64> {
+        self.of_sector.get(&sector).copied()
+    }
+
     /// The sectors that are lost or kept with this one; none where it is by itself.
     pub fn with(&self, sector: u64) -> Option<&[u64]> {
         let unit = self.of_sector.get(&sector)?;
@@ -74,6 +80,28 @@ impl Units {
             self.of_sector.remove(sector);
         }
         sectors
+    }
+
+    /// None of these sectors belongs to a unit any more; the rest of each unit stays together.
+    pub fn leave(&mut self, range: &Range<u64>) {
+        let mut left = Vec::new();
+        if (range.end - range.start) as usize > self.of_sector.len() {
+            self.of_sector.retain(|sector, _| !range.contains(sector));
+            left.extend(self.sectors.keys().copied());
+        } else {
+            let units = range.clone().map(|sector| self.of_sector.remove(&sector));
+            left.extend(units.flatten());
+            left.sort_unstable();
+            left.dedup();
+        }
+        for unit in left {
+            if let Some(sectors) = self.sectors.get_mut(&unit) {
+                sectors.retain(|sector| !range.contains(sector));
+                if sectors.is_empty() {
+                    self.sectors.remove(&unit);
+                }
+            }
+        }
     }
 
     /// No write is under way, and nothing can be lost.

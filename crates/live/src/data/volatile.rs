@@ -104,6 +104,7 @@ impl Volatile {
             if self.images.len() >= MOST_SECTORS {
                 // An older image would restore data from before a durable write.
                 self.images.remove(&sector);
+                self.units.leave(&(sector..sector + 1));
                 continue;
             }
             here.clear();
@@ -139,10 +140,13 @@ impl Volatile {
 
     /// Forgets what was there before data that are durable, of the sectors that are `chosen`.
     fn forget_where(&mut self, chosen: impl Fn(u64) -> bool, is_volatile: &impl Fn(u64) -> bool) {
-        let held = self.images.keys().copied();
-        let durable =
-            held.filter(|&sector| chosen(sector) && !self.may_be_lost(sector, is_volatile));
-        for sector in durable.collect::<Vec<u64>>() {
+        let durable: Vec<u64> = {
+            let mut drawn_by = self.draws(is_volatile);
+            let held = self.images.keys().copied();
+            held.filter(|&sector| chosen(sector) && drawn_by(sector).is_none())
+                .collect()
+        };
+        for sector in durable {
             self.forget_unit(sector);
         }
     }
@@ -157,6 +161,24 @@ impl Volatile {
         match self.units.with(sector) {
             Some(together) => together.iter().any(of),
             None => of(&sector),
+        }
+    }
+
+    /// A function that says for each sector whether it [may be lost](Self::may_be_lost), and if so,
+    /// which sector is drawn for it: of those that are lost together the first. A unit is looked at
+    /// once, however many of its sectors are asked for.
+    fn draws(&self, is_volatile: &impl Fn(u64) -> bool) -> impl FnMut(u64) -> Option<u64> {
+        let mut of_unit = HashMap::new();
+        move |sector| {
+            let drawn = || {
+                let together = self.units.with(sector).and_then(|all| all.iter().min());
+                let first = *together.unwrap_or(&sector);
+                self.may_be_lost(sector, is_volatile).then_some(first)
+            };
+            match self.units.number(sector) {
+                Some(unit) => *of_unit.entry(unit).or_insert_with(drawn),
+                None => drawn(),
+            }
         }
     }
 
@@ -184,10 +206,11 @@ impl Volatile {
         if is_long {
             self.images.retain(|sector, _| !range.contains(sector));
         } else {
-            for sector in range {
+            for sector in range.clone() {
                 self.images.remove(&sector);
             }
         }
+        self.units.leave(&range);
     }
 
     /// The power goes. `is_lost` decides for each page number whether the page is lost. Returns how
@@ -204,14 +227,15 @@ impl Volatile {
     ) -> Result<u64, StoreError> {
         self.look_at = FIRST_LOOK;
         let (mut lost, mut outcome) = (0, Ok(()));
-        for (&sector, image) in &self.images {
-            // Of those that are lost together the first is drawn for all.
-            let together = self.units.with(sector).and_then(|all| all.iter().min());
-            let drawn = *together.unwrap_or(&sector) * SECTOR / PAGE_BYTES;
-            if self.may_be_lost(sector, &is_volatile) && is_lost(drawn) {
-                let written = store.write(sector * SECTOR, &image.before[..]);
-                lost += u64::from(written.is_ok());
-                outcome = outcome.and(written);
+        {
+            let mut drawn_by = self.draws(&is_volatile);
+            for (&sector, image) in &self.images {
+                let drawn = drawn_by(sector).map(|first| first * SECTOR / PAGE_BYTES);
+                if drawn.is_some_and(&is_lost) {
+                    let written = store.write(sector * SECTOR, &image.before[..]);
+                    lost += u64::from(written.is_ok());
+                    outcome = outcome.and(written);
+                }
             }
         }
         self.images.clear();
