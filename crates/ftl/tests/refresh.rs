@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
-    Action, Cause, Checked, Exclusive, Firmware, FlashLayout, Lpn, OperationBuffer, OperationKind,
-    Pace, PageMap, PageRun, Policies,
+    Action, Cause, Checked, Exclusive, FlashLayout, Lpn, OperationBuffer, OperationKind, Pace,
+    PageMap, PageRun, Policies,
 };
 
 const LAYOUT: FlashLayout = FlashLayout {
