@@ -423,10 +423,11 @@ impl<M: Memory> Space<M> {
             Field::CreditPerMove,
             Field::Held,
         ];
-        let are_flags = [Field::Collecting, Field::VictimLevels, Field::Levelled];
+        let are_flags = [Field::Collecting, Field::Levelled];
         check(
             are_small.into_iter().all(|small| field(small) <= pages)
                 && are_flags.into_iter().all(|flag| field(flag) <= 1)
+                && field(Field::VictimCause) <= 2
                 && field(Field::Random) != 0,
             "a count of a plane is out of range",
         )?;

@@ -52,8 +52,8 @@ pub(crate) enum Field {
     Collecting,
     /// Valid pages, if pages may move between planes.
     Valid,
-    /// 1 if the victim is one of wear levelling.
-    VictimLevels,
+    /// Why the victim is emptied: 0 collection, 1 wear levelling, 2 refresh.
+    VictimCause,
     HotNext,
     HotLeft,
     /// 1 from a victim of wear levelling to the next of collection.
@@ -418,7 +418,7 @@ impl<M: Memory> Space<M> {
         (block != NOTHING).then(|| Victim {
             block,
             page: self.field(plane, Field::VictimPage),
-            cause: match self.field(plane, Field::VictimLevels) {
+            cause: match self.field(plane, Field::VictimCause) {
                 0 => Cause::Collection,
                 1 => Cause::Wear,
                 _ => Cause::Refresh,
@@ -473,7 +473,7 @@ impl<M: Memory> Space<M> {
             Cause::Refresh => 2,
             _ => u32::from(levels),
         };
-        self.set_field(plane, Field::VictimLevels, word);
+        self.set_field(plane, Field::VictimCause, word);
         // Moving `valid` pages must be done after `pages - valid` host writes. Levelling and
         // refreshing win nothing and take one write for each move.
         let pages = self.layout.pages_per_block;

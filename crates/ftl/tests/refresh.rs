@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
-    Action, Cause, Checked, Exclusive, FlashLayout, Lpn, OperationBuffer, OperationKind, Pace,
-    PageMap, PageRun, Policies,
+    Action, Cause, Checked, Exclusive, Firmware, FlashLayout, Lpn, OperationBuffer, OperationKind,
+    Pace, PageMap, PageRun, Policies, Restorable, Undo,
 };
 
 const LAYOUT: FlashLayout = FlashLayout {
@@ -70,6 +70,21 @@ fn a_block_that_is_being_filled_is_left_alone() {
     out.clear();
     assert_eq!(drive.refresh(0, &mut out), Ok(false));
     assert!(out.operations().is_empty());
+}
+
+#[test]
+fn a_state_after_a_refresh_is_written_and_read() {
+    let mut start = PageMap::<Undo>::erased(LAYOUT, Policies::USUAL).unwrap();
+    start.checkpoint();
+    let mut drive = start.clone();
+    let mut out = OperationBuffer::default();
+    let writes = PageRun::whole(Action::Write, Lpn(0), 20);
+    drive.submit(&[writes], &mut out).unwrap();
+    assert_eq!(drive.refresh(0, &mut out), Ok(true));
+    let bytes = drive.changes_since(&start);
+    let mut other = start.clone();
+    other.apply_changes(&bytes).unwrap();
+    assert_eq!(other.changes_since(&start), bytes);
 }
 
 /// The next number below `limit` of a sequence.

@@ -146,4 +146,6 @@ fn drives_that_cannot_refresh_say_so() {
         "refresh.retention_ns = 1000\nageing.rated_erases = 100\nageing.factory_bad_ratio = 0.1",
     );
     assert!(said.contains("blocks that do not fail"), "{said}");
+    let said = refused("refresh.retention_ns = 1000\ncollection.background_blocks_per_plane = 4");
+    assert!(said.contains("does not collect in idle time"), "{said}");
 }

@@ -12,15 +12,15 @@ from drivelab.units import format_duration_ns, format_size
 _COLUMNS: Final = 80
 
 
-def namespace_lines(told: Mapping[str, Any]) -> Iterator[str]:
-    """Tell each namespace: its size, its requests and what the flash programmed of its data.
+def namespace_lines(result: Mapping[str, Any]) -> Iterator[str]:
+    """Return for each namespace its size, its requests and the pages programmed of its data.
 
     Parameters
     ----------
-    told
-        The object ``namespaces`` of what ``drivelab simulate --json`` prints.
+    result
+        The object ``namespaces`` in the output of ``drivelab simulate --json``.
     """
-    for each in told["each"]:
+    for each in result["each"]:
         label = "namespace"
         head = f"{each['name']}, {format_size(each['size_bytes'])}"
         for text in (head, _requests(each), _programs(each)):

@@ -79,7 +79,7 @@ pub(super) fn namespaces(
             return Err(keys.missing(SIZES, allowed));
         }
         (Some(_), Some(_)) => {
-            let allowed = format!("none beside {SIZES}, which says how large each is");
+            let allowed = format!("none together with {SIZES}, which says how large each is");
             return wrong(SHARES, allowed);
         }
     };

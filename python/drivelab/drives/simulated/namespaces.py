@@ -37,7 +37,9 @@ def namespaces_json(
     for place, (name, size_bytes) in enumerate(zip(names, sizes, strict=True)):
         host, media = counters["host_pages"][place], counters["media_pages"][place]
         results = [
-            StreamResult.of_core(told, duration_ns) for where, told in streams if where == name
+            StreamResult.of_core(reported, duration_ns)
+            for where, reported in streams
+            if where == name
         ]
         each.append(
             {
@@ -60,7 +62,7 @@ def _operations(results: Sequence[StreamResult], duration_ns: int) -> dict[str, 
     for operation in OPERATIONS:
         done = added_up([result.by_operation.get(operation) for result in results])
         if done is not None:
-            told = done_json(done, duration_ns)
-            del told["latency_ns_histogram"]
-            found[operation] = told
+            reported = done_json(done, duration_ns)
+            del reported["latency_ns_histogram"]
+            found[operation] = reported
     return found
