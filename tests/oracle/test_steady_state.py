@@ -114,7 +114,7 @@ def test_the_white_paper_asks_for_more_rounds_and_less_excursion() -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ([1, 2, 3], "judges 5 rounds, and there are 3"),
+        ([1, 2, 3], "judges 5 rounds, but 3 are given"),
         ([1, 2, float("nan"), 4, 5], "round 3: nan"),
         ([1, 2, 3, 4, float("inf")], "round 5: inf"),
         ([-1, 2, 3, 4, 5], "round 1: -1"),
