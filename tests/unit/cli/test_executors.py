@@ -156,6 +156,26 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
+def test_a_twin_is_the_same_whoever_measures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["twin", "sim:sas-15k", "--base", "sas-15k", "--fit", "mechanics.rotation_rpm"]
+    words += ["--generations", "0", "--measurements", "40", "--check", "5"]
+    words += ["--requests", "200", "--warmup-requests", "50"]
+    assert main([*words, "--out", "alone"]) == 0
+    assert started == []
+    assert main([*words, "--executor", "processes", "--workers", "2", "--out", "twin"]) == 0
+    # What the twin is fitted to, and what judges it, each have workers of their own.
+    assert len(started) >= 4
+    assert set(started) == {"worker 1", "worker 2"}
+    for name in ("run/measurements.csv", "again/measurements.csv"):
+        assert Path("twin", name).read_bytes() == Path("alone", name).read_bytes(), name
+    results = [json.loads(Path(each, "page/result.json").read_text()) for each in ("twin", "alone")]
+    for name in ("error", "repeated_error", "values"):
+        assert results[0][name] == results[1][name], name
+
+
 def test_a_choice_may_be_made_elsewhere(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

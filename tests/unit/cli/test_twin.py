@@ -76,6 +76,7 @@ def test_the_same_command_measures_nothing_again(
         (["sim:array-x25m", "--base", "x25m"], "array-x25m is an array"),
         (["sim:sas-15k", "--base", "sas15k"], "did you mean sas-15k?"),
         (["sim:sas-15k", "--base", "sas-15k", "-o", "none/a.toml"], "there is no folder"),
+        (["sim:sas-15k", "--base", "sas-15k", "--executor", "ssh"], "needs a file of machines"),
     ],
 )
 def test_mistakes_are_one_line_before_anything_is_measured(
