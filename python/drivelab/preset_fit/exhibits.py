@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from drivelab.drives.naming import kind_of
 from drivelab.exhibits import (
     Axis,
     Card,
@@ -21,7 +22,7 @@ from drivelab.exhibits import (
     Text,
     WhatIf,
 )
-from drivelab.exhibits.quantities import share_text, workload_text
+from drivelab.exhibits.quantities import PROVENANCE, share_text, workload_text
 from drivelab.preset_fit.answer import (
     answer_of,
     cautions,
@@ -55,6 +56,7 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
     if chosen:
         pages.append(Page("How it is built", chosen, anchor="built"))
     is_twin = fitted.repeated is not None
+    kind = kind_of(fitted.run.drive)
     return Report(
         f"A {'twin of' if is_twin else 'simulated drive fitted to'} {fitted.run.drive}",
         first=First(
@@ -76,6 +78,8 @@ def fit_report(fitted: Fitted, preset: str) -> Report:
         subject="twin" if is_twin else "fit",
         # The fitted drive is the user's own file, which that page does not know.
         what_if=WhatIf(),
+        badge=(kind, PROVENANCE[kind].label),
+        statement="" if kind == "real" else PROVENANCE[kind].statement,
     )
 
 
@@ -95,7 +99,7 @@ def _first_numbers(fitted: Fitted) -> Cards:
             )
         )
     count = len(fitted.run.held_out.workloads)
-    cards.append(Card("Held out", f"{count:,} workloads", said="none was fitted to"))
+    cards.append(Card("Held out", f"{count:,} workloads", said="not used for the fit"))
     return Cards(tuple(cards))
 
 

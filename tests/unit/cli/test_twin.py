@@ -44,6 +44,9 @@ def test_the_page_sets_both_side_by_side(made: Path) -> None:
     page = (made / "page" / "report.html").read_text()
     assert "A twin of sim:sas-15k" in page
     assert "sim:sas-15k, measured a second time" in page
+    # Numbers of a simulated drive are never shown as if a real one was measured.
+    assert "Simulated drive" in page
+    assert "None was measured on a real drive." in page
     rows = (made / "page" / "data" / "side-by-side.csv").read_text().splitlines()
     assert [row.split(",")[0].strip('"') for row in rows[1:]] == [
         "sim:sas-15k",
