@@ -5,13 +5,13 @@
 ...     drive.measure(dl.Characteristics(queue_depth=4, write_ratio=0.3), seconds=0.1)
 <Measurement of sim:x25m, simulated: 30 % writes: 4 KiB random reads, 4 KiB random writes, ...>
 
-`drive` opens a drive, `run` measures a design on it, `fit` makes a `Model` of the run that
-predicts; `fit_table` makes a `TableModel` of numbers that exist already. `choose_drive` ranks
-drives under a workload, which `trace` may have read; `place_workloads` puts several on a pool.
-docs/python.md is a guide.
+`drive` opens a drive. `run` measures many workloads on it, and `fit` makes a `Model` from the run
+that predicts others. `fit_table` makes a `TableModel` from numbers that you have. `choose_drive`
+ranks drives under a workload, for example a trace that `trace` read. `place_workloads` distributes
+workloads over several drives. The guide is docs/python.md.
 
-Importing this package imports nothing: each name is found when it is first used, and heavy
-libraries by the function that needs them.
+Importing this package is cheap: each name is loaded when it is first used, and heavy libraries
+when a function needs them.
 """
 
 from typing import TYPE_CHECKING
@@ -59,7 +59,7 @@ def __getattr__(name: str) -> object:
     from drivelab.api import public
 
     value: object = getattr(public, name)
-    # Found once: the next time Python finds it itself.
+    # Stored, so that Python finds the name itself next time.
     globals()[name] = value
     return value
 

@@ -1,8 +1,8 @@
-"""JSON from outside: how deep and how large its numbers are is bounded before it is believed.
+"""Reading JSON from outside, with limits on its depth and on its numbers.
 
-Python's own reader follows brackets until its stack ends, takes numbers of thousands of digits,
-turns ``1e999`` into infinity, reads ``NaN`` and keeps the last of several values of one name. How
-long a text is, is for those to bound who read it.
+Python's own reader recurses until its stack ends, accepts numbers of thousands of digits, turns
+``1e999`` into infinity, accepts ``NaN``, and keeps the last value of a repeated name. This module
+does not limit the length of a text: its callers do.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import math
 import re
 from typing import Any, Final, NoReturn
 
-#: Nothing that Drivelab or fio writes comes to a third of it.
+#: Nesting limit. No file that Drivelab or fio writes reaches a third of it.
 MOST_DEPTH: Final = 64
-#: Of a number; 64 bits and double precision take 25.
+#: Longest number. Numbers of 64 bits and of double precision need at most 25 characters.
 MOST_NUMBER_LETTERS: Final = 100
-# A string, ended or not, is one token: what is in it opens nothing.
+# A string, complete or not, is one token, so brackets inside it do not count.
 _TOKEN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
 _CHANGE: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 class UnreadableJsonError(ValueError):
-    """A text that is no JSON, or beyond what is read; its message says what it does."""
+    """A text is not JSON or exceeds a limit; the message is a verb phrase about the text."""
 
 
 def parse_json(text: str | bytes, *, same_names: bool = False) -> Any:
@@ -31,15 +31,16 @@ def parse_json(text: str | bytes, *, same_names: bool = False) -> Any:
     Parameters
     ----------
     text
-        All of it; bytes are UTF-8.
+        The whole text; bytes are UTF-8.
     same_names
-        Of several values of one name in an object the last one holds, as programs may print
-        them. Otherwise they are refused.
+        Accept a name that occurs several times in one object and keep its last value, because some
+        programs print such objects. Without it a repeated name is an error.
 
     Raises
     ------
     UnreadableJsonError
-        Says on one line, with a verb, what is wrong: ``is not JSON from line 2, column 5 on``.
+        When the text cannot be read. The message is one line that begins with a verb:
+        ``is not JSON from line 2, column 5 on``.
     """
     try:
         text = text.decode() if isinstance(text, bytes) else text
@@ -62,7 +63,7 @@ def parse_json(text: str | bytes, *, same_names: bool = False) -> Any:
 
 
 def end_of_json(text: str, start: int) -> int:
-    """Give where the object or list that begins at `start` ends; the text's end without one."""
+    """Return where the object or list at `start` ends, or the length of the text if it does not."""
     depth = 0
     for token in _TOKEN.finditer(text, start):
         depth += _CHANGE.get(token[0], 0)
@@ -72,7 +73,7 @@ def end_of_json(text: str, start: int) -> int:
 
 
 def _check_depth(text: str) -> None:
-    # Few brackets are no deep ones.
+    # A text with few brackets cannot be nested deeply.
     if text.count("[") + text.count("{") <= MOST_DEPTH:
         return
     depth = 0

@@ -1,8 +1,8 @@
-"""TOML from outside: how deep and how large its numbers are is bounded before it is believed.
+"""Reading TOML from outside, with limits on its depth and on its numbers.
 
-Python's own reader takes minutes and gigabytes for a key of many parts, follows brackets until
-its stack ends, and takes hexadecimal numbers of any length, which cannot even be printed. How long
-a text is, is for those to bound who read it.
+Python's own reader takes minutes and gigabytes for a key of many parts, recurses until its stack
+ends, and accepts hexadecimal numbers of any length, which Python then cannot print. This module
+does not limit the length of a text: its callers do.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import tomllib
 from typing import Any, Final
 
-#: Parts of a key and tables in each other; nothing that Drivelab reads comes to a tenth of it.
+#: Most parts of a key, and most levels of tables. Drivelab's own files reach less than a tenth.
 MOST_DEPTH: Final = 64
 _NAME: Final = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _PART: Final = rf"{_NAME}[ \t]*+\.[ \t]*+"
@@ -21,7 +21,7 @@ _MOST: Final = 2**63 - 1
 
 
 class UnreadableTomlError(ValueError):
-    """A text that is no TOML, or beyond what is read; its message says what it does."""
+    """A text is not TOML or exceeds a limit; the message is a verb phrase about the text."""
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -30,7 +30,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     Raises
     ------
     UnreadableTomlError
-        Says on one line, with a verb, what is wrong: ``is no TOML: ...``.
+        When the text cannot be read. The message is one line that begins with a verb:
+        ``is no TOML: ...``.
     """
     if _LONG_KEY.search(text):
         raise UnreadableTomlError(f"has a key of more than {MOST_DEPTH} parts")
@@ -41,7 +42,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise UnreadableTomlError("is nested too deeply") from error
     except ValueError as error:
-        # Of thousands of digits, which Python does not read.
+        # The number has thousands of digits, which Python refuses to read.
         raise UnreadableTomlError("holds a number beyond 64 bits") from error
     _check_values(values)
     return values

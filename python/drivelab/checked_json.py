@@ -1,4 +1,4 @@
-"""JSON from outside, read with the place of everything in it: what is wrong is located."""
+"""Values read from JSON, each with its place in the file, so that an error can name the place."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 
 class MismatchError(Exception):
-    """What a file says differs from what a model says."""
+    """A value in a file is not what its reader expects."""
 
 
 class Node:
-    """A value of the file with its place in it; each reader checks what it returns."""
+    """A value and its place in the file. Each reading method checks what it returns."""
 
     def __init__(self, value: object, place: str) -> None:
         self.value = value
         self.place = place
 
     def refuse(self, wanted: str) -> NoReturn:
-        """Raise `MismatchError`: this is not what is wanted."""
+        """Raise `MismatchError`, which says what this value should have been."""
         raise MismatchError(f"{self.place or 'the file'} is not {wanted}")
 
     def of(self, name: str) -> Node:
@@ -58,7 +58,7 @@ class Node:
         return self.value
 
     def integer(self, low: int, high: int) -> int:
-        """Return a whole number between two, both included."""
+        """Return a whole number from `low` to `high`, both included."""
         value = self.value
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             self.refuse(f"a whole number from {low} to {high}")
@@ -77,21 +77,21 @@ class Node:
         return number
 
     def numbers(self, length: int | None = None) -> NDArray[np.float64]:
-        """Return a list of finite numbers, of that length if one is given."""
+        """Return a list of finite numbers, of the given length if there is one."""
         numbers = np.array([item.number() for item in self.items()], dtype=np.float64)
         if length is not None and len(numbers) != length:
             self.refuse(f"a list of {length} numbers")
         return numbers
 
     def numbers_or_null(self, length: int) -> NDArray[np.float64]:
-        """Return a list of that many finite numbers, NaN where null stands."""
+        """Return a list of `length` finite numbers; null becomes NaN."""
         values = [math.nan if item.value is None else item.number() for item in self.items()]
         if len(values) != length:
             self.refuse(f"a list of {length} numbers")
         return np.array(values, dtype=np.float64)
 
     def positive_numbers(self, length: int) -> NDArray[np.float64]:
-        """Return a list of that many numbers above 0."""
+        """Return a list of `length` numbers above 0."""
         numbers = self.numbers(length)
         if not (numbers > 0).all():
             self.refuse("a list of numbers above 0")

@@ -1,4 +1,4 @@
-"""What has a `close` as a context manager."""
+"""A base class for objects with a `close` method that work in a `with` statement."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Self
 
 
 class ClosedOnExit(ABC):
-    """Something that `with` closes, however its block ends."""
+    """An object that a `with` statement closes, even if its block raises."""
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what is held."""
+        """Release the resources that the object holds."""
 
     def __enter__(self) -> Self:
         return self

@@ -1,7 +1,7 @@
-"""A panic of the native core as an error of ours, with the place to look at.
+"""Turning a panic of the native core into an error that says where it happened.
 
-PyO3 raises ``pyo3_runtime.PanicException``, which is no `Exception`, cannot be pickled and does not
-know where it came from; the core keeps that (``crates/python/src/panics.rs``).
+PyO3 raises ``pyo3_runtime.PanicException``. It is not an `Exception`, cannot be pickled and does
+not contain the place of the panic. The core records that place (``crates/python/src/panics.rs``).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from drivelab.errors import PanicError
 
 
 def panic_error(error: BaseException) -> PanicError | None:
-    """Give the text about a panic; nothing for any other error."""
-    # What was never imported has not panicked, and importing it takes time.
+    """Return the error for a panic of the core; ``None`` for any other error."""
+    # If the core was never imported, it has not panicked; importing it here would take time.
     core = sys.modules.get("drivelab._core")
     if core is None or not isinstance(error, core.PanicException):
         return None
@@ -24,8 +24,8 @@ def panic_error(error: BaseException) -> PanicError | None:
 
 
 @contextlib.contextmanager
-def panics_told() -> Iterator[None]:
-    """Raise `PanicError` for a panic of the core inside, and everything else as it is."""
+def panic_errors() -> Iterator[None]:
+    """Turn a panic of the core inside the block into `PanicError`; pass on all other errors."""
     try:
         yield
     except BaseException as error:

@@ -1,4 +1,4 @@
-"""Rows as CSV: the one place where cells become text."""
+"""Writing rows as CSV. All CSV files of Drivelab are written here."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-# With these a spreadsheet takes a text for a formula, and runs it.
+# A spreadsheet takes a text that begins with one of these for a formula and runs it.
 _BEGIN_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r")
-# Python's own writer leaves a carriage return bare before 3.13: what follows began a line.
+# Before 3.13 Python's writer does not quote a lone carriage return, which then starts a new row.
 _PLAIN: Final = re.compile(r'[^,"\r\n]*')
 
 
@@ -20,20 +20,20 @@ def csv_text(
     Parameters
     ----------
     columns
-        Their names.
+        Names of the columns.
     rows
-        Texts, numbers and None, which is an empty cell. A text that would be a formula gets an
-        apostrophe before it, as spreadsheets hide it: names come from outside. Numbers stay
-        numbers.
+        Texts, numbers or None; None is an empty cell. A text that a spreadsheet would run as a
+        formula gets an apostrophe in front, which spreadsheets do not show: names come from
+        outside. Numbers stay numbers.
     digits
-        Significant digits of floating-point numbers; as many as tell it from every other one
-        where not given.
+        Significant digits of floating-point numbers. Without it, as many digits as are needed to
+        read the same number back.
     """
     return "".join(_line(row, digits) for row in (columns, *rows))
 
 
 def _line(row: Sequence[Any], digits: int | None) -> str:
-    # An empty line would be no row.
+    # A reader would skip an empty line, so a row of one empty cell is quoted.
     return (",".join(_cell(cell, digits) for cell in row) or '""') + "\n"
 
 
@@ -44,7 +44,7 @@ def _cell(cell: Any, digits: int | None) -> str:
         return f"{cell:.{digits}g}"
     if not isinstance(cell, str):
         return str(cell)
-    # Bytes of a name that are no UTF-8 could not be written.
+    # A name may contain bytes that are not UTF-8; they could not be written.
     text = cell.encode(errors="backslashreplace").decode()
     if text.startswith(_BEGIN_FORMULAS):
         text = f"'{text}"

@@ -1,4 +1,4 @@
-"""The errors a caller of Drivelab can meet.
+"""The errors that Drivelab raises.
 
 Every error that Drivelab raises on purpose is a `DrivelabError`, and its text is one line
 that says what is wrong and what to do. The command line maps the children to exit codes in
@@ -9,24 +9,24 @@ from __future__ import annotations
 
 
 class DrivelabError(Exception):
-    """Root of everything that Drivelab raises on purpose."""
+    """The root of all errors that Drivelab raises on purpose."""
 
 
 class UsageError(DrivelabError):
-    """What was asked for is wrong: a name, a value, a file. The command exits with 2."""
+    """The request is wrong: a name, a value or a file. The command exits with 2."""
 
 
 class ImpossibleValueError(UsageError):
-    """A value of a preset that no drive has.
+    """A preset has a value that no drive can have.
 
     Parameters
     ----------
     message
-        The message for the author of the preset, with preset and line.
+        The message for the author of the preset. It names the preset and the line.
     key
-        The key, with its table.
+        The key, including the name of its table.
     reason
-        The message without preset and line.
+        The message without the preset and the line.
     """
 
     def __init__(self, message: str, key: str = "", reason: str = "") -> None:
@@ -36,40 +36,40 @@ class ImpossibleValueError(UsageError):
 
 
 class ParameterError(UsageError, ValueError):
-    """A parameter of an estimator is wrong: a `ValueError` too, as scikit-learn has it."""
+    """A parameter of an estimator is wrong. Also a `ValueError`, as scikit-learn expects."""
 
 
 class UnknownNameError(UsageError, TypeError):
-    """A call was given a name that it does not take: a `TypeError` too, as Python has it."""
+    """A call got an argument name that it does not have. Also a `TypeError`, as in Python."""
 
 
 class CannotAnswerError(UsageError):
-    """The question is sound, but this drive or model cannot answer it and says so."""
+    """The question is valid, but this drive or model cannot answer it."""
 
 
 class RunError(DrivelabError):
-    """Something failed while running: a tool, a disk, a drive. The command exits with 1."""
+    """Something failed during a run: a tool, a disk or a drive. The command exits with 1."""
 
 
 class DamagedError(RunError):
-    """What was kept is not what was written: going on would meet it again."""
+    """A stored file or database is damaged. Trying again would fail in the same way."""
 
 
 class PanicError(RunError):
-    """The native core met a mistake of its own and gave up; the text says where and at what."""
+    """The native core hit an error of its own and stopped; the message says where and why."""
 
 
 class TerminatedError(BaseException):
     """SIGTERM or SIGHUP, turned into an exception so that files and processes are cleaned up.
 
-    As `KeyboardInterrupt` it is no `Exception`: nothing on its way may take it for a failure.
+    Like `KeyboardInterrupt`, it is not an `Exception`, so that no handler treats it as a failure.
 
     Parameters
     ----------
     number
-        The signal's.
+        Number of the signal.
     message
-        The message for the user.
+        Message for the user.
     """
 
     def __init__(self, number: int, message: str = "terminated") -> None:

@@ -1,13 +1,13 @@
-"""How much memory may really be had, and what says so.
+"""How much memory this process can still get, and what limits it.
 
 ::
 
     free memory          what Linux says is available without swapping
-    a cgroup's limit     of this process's and of all above it (both versions), less what is
-                         used and cannot be given back
-    ulimit -v, -d        address space and data of this process, less what it has
+    a cgroup's limit     limit of this process's cgroup and of all above it (versions 1 and 2),
+                         minus memory in use that cannot be reclaimed
+    ulimit -v, -d        limit on this process's address space and data, minus what it has
 
-The least of them counts. A limit that cannot be read is no limit: the kernel will hold it anyway.
+The smallest of them counts. A limit that cannot be read is ignored: the kernel enforces it anyway.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from drivelab.errors import RunError, UsageError
 from drivelab.units import format_size
 
 _KIB: Final = 1024
-# Version 1 writes no limit as the largest whole number of pages.
+# Version 1 writes "no limit" as the largest whole number of pages.
 _NO_LIMIT_BYTES: Final = 2**60
-# Python begins with less and then dies without a word where a library needs more.
+# With less, Python starts, and then dies without a message when a library needs more.
 LEAST_STACK_BYTES: Final = 512 * _KIB
-# Small compared with what was asked for: objects, results, stacks of threads.
+# Small compared with the memory asked for: objects, results and stacks of threads.
 _MARGIN_BYTES: Final = 32 * 2**20
 
 
 @dataclass(frozen=True)
 class MemoryRoots:
-    """Where the kernel's view is found; tests give trees of their own."""
+    """Where to read the kernel's figures; tests pass folders of their own."""
 
     proc: Path = Path("/proc")
 
@@ -44,18 +44,18 @@ THIS_PROCESS: Final = MemoryRoots()
 
 @dataclass(frozen=True)
 class Limit:
-    """Memory that may still be had, by one of the things that limit it.
+    """How much memory one limit leaves.
 
     Attributes
     ----------
     free_bytes
-        So much.
+        Memory that can still be taken.
     what
-        The limit, in words.
+        Name of the limit, for messages.
     remedy
-        What to do where that is too little.
+        What the user can do if that is too little.
     counts_addresses
-        Whether address space counts, not only what is touched.
+        Whether the limit counts reserved address space, not only memory that is touched.
     """
 
     free_bytes: int
@@ -66,14 +66,14 @@ class Limit:
 
 @dataclass(frozen=True)
 class Need:
-    """Memory that a piece of work takes.
+    """How much memory some work needs.
 
     Attributes
     ----------
     touched_bytes
-        What it touches.
+        Memory that it touches.
     address_bytes
-        What it asks for: libraries and threads reserve more than they touch.
+        Address space that it reserves: libraries and threads reserve more than they touch.
     """
 
     touched_bytes: int
@@ -82,18 +82,18 @@ class Need:
 
 @dataclass(frozen=True)
 class _Required:
-    """What the running command needs for itself, and what it had when that was asked for."""
+    """What the running command needs, and what was free when it asked."""
 
     need: Need
     then: Need
 
 
-# The last one counts; nothing is required in a library.
+# The last call counts. As a library, Drivelab requires nothing.
 _required: Final = [_Required(Need(0, 0), Need(0, 0))]
 
 
 def limits(roots: MemoryRoots = THIS_PROCESS) -> list[Limit]:
-    """Give everything that limits memory here, the least first."""
+    """Return all limits on memory, the smallest first."""
     found = [*_free_memory(roots), *_cgroups(roots), *_own_limits(roots)]
     return sorted(found, key=lambda limit: limit.free_bytes)
 
@@ -105,7 +105,7 @@ def available_bytes(roots: MemoryRoots = THIS_PROCESS) -> int | None:
 
 
 def lacking(what: str, needed_bytes: int, instead: str) -> RunError:
-    """Say that something needs more memory than may be had, and what may be done instead."""
+    """Return the error that something needs more memory than is free, and the alternative."""
     least = _least(THIS_PROCESS)
     if least is None:
         return RunError(f"{what} needs {format_size(needed_bytes)} of memory: {instead}")
@@ -126,7 +126,7 @@ def _least(roots: MemoryRoots) -> tuple[int, Limit] | None:
 
 
 def _yet_to_come(limit: Limit, roots: MemoryRoots) -> int:
-    """Give how much of what was required has not been taken yet."""
+    """Return how much of the required memory has not been taken yet."""
     required = _required[-1]
     taken = _of(_taken(roots), limit) - _of(required.then, limit)
     return max(0, _of(required.need, limit) - taken)
@@ -142,12 +142,12 @@ def _of(need: Need, limit: Limit) -> int:
 
 
 def require(what: str, need: Need, roots: MemoryRoots = THIS_PROCESS) -> None:
-    """Check that there is room for some work before it begins, and keep that room free.
+    """Check before some work begins that there is enough memory, and keep that memory free.
 
     Raises
     ------
     UsageError
-        When there is not: what limits it, and what to do.
+        When there is too little. The message names the limit and what to do.
     """
     for limit in limits(roots):
         needed = _of(need, limit)
@@ -160,12 +160,12 @@ def require(what: str, need: Need, roots: MemoryRoots = THIS_PROCESS) -> None:
 
 
 def require_stack() -> None:
-    """Check that the stack is not so small that a library overflows it.
+    """Check that the stack is large enough for the libraries.
 
     Raises
     ------
     UsageError
-        When it is.
+        When it is too small.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
     if 0 <= soft < LEAST_STACK_BYTES:
@@ -200,7 +200,7 @@ def _own_limits(roots: MemoryRoots) -> Iterator[Limit]:
 
 
 def _cgroups(roots: MemoryRoots) -> Iterator[Limit]:
-    """Give the limits of the process's cgroups and of all above them, as far as they are seen."""
+    """Yield the limits of the process's cgroup and of all above it, as far as they are visible."""
     mounts = list(_cgroup_mounts(roots))
     for line in _text(roots.proc / "self" / "cgroup").splitlines():
         _, _, rest = line.partition(":")
@@ -227,10 +227,10 @@ def _cgroup_mounts(roots: MemoryRoots) -> Iterator[tuple[int, str, Path]]:
 
 
 def _below(root: str, path: str) -> str:
-    """Give a cgroup's path as it is seen from a mount whose own root is `root`."""
+    """Return a cgroup's path relative to a mount whose own root is `root`."""
     if root != "/" and (path == root or path.startswith(f"{root}/")):
         path = path[len(root) :]
-    # Seen from inside a namespace, what lies outside begins with two dots and is not there.
+    # Inside a namespace, the path of a cgroup outside begins with two dots and does not exist.
     return "" if ".." in path.split("/") else path.strip("/")
 
 
@@ -270,7 +270,7 @@ def _number(path: Path) -> int | None:
 
 
 def _numbers(path: Path) -> dict[str, int]:
-    """Read lines of a name and a number, with or without a colon and a unit."""
+    """Read lines that hold a name and a number, with or without a colon and a unit."""
     found = re.findall(r"^(\w+):?\s+(\d{1,20})(?: kB)?$", _text(path), re.MULTILINE)
     return {name: int(number) for name, number in found}
 

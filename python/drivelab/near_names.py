@@ -1,4 +1,4 @@
-"""A name that is not known, and the known ones that somebody may have meant."""
+"""Suggestions for a misspelled name."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import difflib
 from collections.abc import Iterable
 from typing import Final
 
-#: So many are guessed.
+#: Most names that are suggested.
 _MOST: Final = 3
 
 
 def nearest(asked: str, known: Iterable[str], most: int = _MOST) -> list[str]:
-    """Give the known names that are close to what was asked for, the closest first.
+    """Return the known names that are close to `asked`, the closest first.
 
-    Upper and lower case are the same, ``_`` is ``-``, and an option's dashes do not count.
+    Upper and lower case are equal, ``_`` equals ``-``, and an option's leading dashes are ignored.
     """
     by_plain = {_plain(name): name for name in known}
     return [by_plain[near] for near in difflib.get_close_matches(_plain(asked), by_plain, most)]
 
 
 def meant(asked: str, known: Iterable[str], most: int = _MOST) -> str:
-    """Ask whether one of the nearest names was meant, with a space behind; empty without any.
+    """Return ``did you mean ...? `` with the nearest names; an empty text if no name is near.
 
     Parameters
     ----------
     asked
-        What was written.
+        The name that the user wrote.
     known
-        Names that there are.
+        All valid names.
     most
-        How many to name at most.
+        Most names to suggest.
     """
     near = nearest(asked, known, most)
     return f"did you mean {' or '.join(near)}? " if near else ""

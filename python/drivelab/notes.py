@@ -1,4 +1,4 @@
-"""Notes for the person who runs Drivelab, in addition to results and errors."""
+"""Notes for the person who runs Drivelab, on standard error."""
 
 from __future__ import annotations
 

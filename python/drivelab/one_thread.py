@@ -21,6 +21,6 @@ def _libraries() -> ThreadpoolController:
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Let nobody wait for threads: on a busy machine that takes far longer than small matrices."""
+    """Limit linear algebra to one thread: on a busy machine threads cost more than they save."""
     limited: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
     return limited

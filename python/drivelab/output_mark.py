@@ -1,7 +1,7 @@
-"""What a file says of itself as an output: an extended attribute that Drivelab gives to it.
+"""The mark that Drivelab puts on a file it writes: an extended attribute.
 
-A mark goes with its file through renames and some copies. A file that is written over in place
-keeps its mark, and the checksum in it then differs.
+A rename keeps the mark, and so do some ways to copy. A program that overwrites the file in place
+keeps the mark too, but then the checksum in the mark differs.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Final, Self
 _NAME: Final = "user.drivelab.output"
 # ext4 keeps all marks of a file in a block of 4 KiB; JSON escapes a character by up to 6 bytes.
 _MOST_CHARACTERS: Final = 500
-# A FIFO would be waited for.
+# Opening a FIFO would block.
 _LOOK: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What kind of output a file is, of what, and the checksum of what was written."""
+    """The kind of an output, its subject, and the checksum of the bytes that were written."""
 
     kind: str
     of: str
@@ -33,7 +33,7 @@ class Mark:
 
     @classmethod
     def read(cls, descriptor: int) -> Self | None:
-        """Read the mark of a file that is open; ``None`` where there is none that is whole."""
+        """Read the mark of an open file; ``None`` if it has no complete mark."""
         try:
             values = json.loads(os.getxattr(descriptor, _NAME))
         except (OSError, ValueError, RecursionError):
@@ -44,7 +44,7 @@ class Mark:
 
     @classmethod
     def write(cls, descriptor: int, path: Path, kind: str, of: str) -> None:
-        """Mark a file that is complete; where the file system keeps no marks, there is none."""
+        """Mark a complete file. On a file system without extended attributes, do nothing."""
         with path.open("rb") as file:
             mark = cls(kind, shortened(of), hashlib.file_digest(file, "sha256").hexdigest())
         with contextlib.suppress(OSError):
@@ -53,18 +53,18 @@ class Mark:
 
 @dataclass(frozen=True)
 class FoundFile:
-    """A file that is there, looked at through one descriptor: its name may change hands.
+    """A file that exists, examined through one descriptor, because its name may be reused.
 
     Attributes
     ----------
     look
-        Device, inode, size and time of the last change of its bytes.
+        Device, inode, size and time of the last change of its content.
     mark
-        Its mark, if it has one.
+        Its mark, if any.
     is_whole
-        Whether it holds the bytes that its mark names.
+        Whether its content has the checksum that the mark names.
     is_read_only
-        Whether its owner may not write it.
+        Whether its owner may not write to it.
     """
 
     look: tuple[int, ...]
@@ -74,22 +74,22 @@ class FoundFile:
 
     @classmethod
     def at(cls, path: Path) -> Self | None:
-        """Look at what has a name, links followed; ``None`` where nothing has.
+        """Examine the file at a path, following links; ``None`` if nothing is there.
 
         Raises
         ------
         OSError
-            When it is no regular file, or cannot be looked at.
+            When it is not a regular file, or cannot be examined.
         """
         try:
             descriptor = os.open(path, _LOOK)
         except FileNotFoundError:
             return None
         except PermissionError:
-            # Whose bytes cannot be read was not written here.
+            # A file that cannot be read was not written here.
             return cls._of(path.stat(), None, is_whole=False)
         except OSError as error:
-            # Of a socket.
+            # Opening a socket fails in this way.
             if error.errno == errno.ENXIO:
                 raise _no_file(path) from error
             raise
@@ -112,12 +112,12 @@ class FoundFile:
 
 
 def look_at(status: os.stat_result) -> tuple[int, ...]:
-    """Give what tells a file from another: the change time moves with its name, so it is not in."""
+    """Return what identifies a file. A rename changes the change time, so that is left out."""
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def shortened(of: str) -> str:
-    """Bring what an output is of to a length that a mark can hold."""
+    """Shorten the subject of an output so that it fits into a mark."""
     if len(of) <= _MOST_CHARACTERS:
         return of
     digest = hashlib.sha256(of.encode(errors="surrogatepass")).hexdigest()

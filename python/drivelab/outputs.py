@@ -1,16 +1,17 @@
-"""The files that commands write for people: nothing that exists is replaced unasked.
+"""The files that commands write for people. They replace no existing file unless asked.
 
-A file that Drivelab writes carries a mark that says what kind of output it is, of what, and which
-bytes it holds (`drivelab.output_mark`). Whether a file may be replaced follows from that::
+A file that Drivelab writes carries a mark: the kind of output, its subject, and a checksum of its
+content (`drivelab.output_mark`). The mark decides whether the file may be replaced::
 
-    nothing is there                               it is written
-    a mark of the same kind and the same thing,
-        and the bytes that the mark names          it is replaced
+    no file there                                  it is written
+    a mark with the same kind and subject,
+        and the content that the mark names        it is replaced
     anything else                                  refused; --force replaces it
 
-Whatever was asked for, a command never replaces what it reads, and of a run's folder nothing but
-outputs. In the folder of its own run an output without a mark is believed by its name: copies and
-archives leave marks out, and so do some file systems. A link never leads out of that folder.
+Even with ``--force``, a command never replaces a file that it reads, and in a run's folder it
+replaces only outputs. In the folder of its own run, a file without a mark is recognised by its
+name, because copies, archives and some file systems lose marks. A link that leads out of that
+folder is refused.
 """
 
 from __future__ import annotations
@@ -39,19 +40,19 @@ _KEPT: Final = {"model.json", "power.csv"}
 
 @dataclass(frozen=True)
 class Output:
-    """A file that a command is asked for.
+    """A file that a command is to write.
 
     Parameters
     ----------
     path
-        Where it is to be.
+        Where to write it.
     kind
-        What it is, for people: "time series", "drawing".
+        The kind of output, in words for people: "time series", "drawing".
     of
-        What it is of: a run, or the question that it answers. Two outputs of one kind whose `of`
-        is the same are the same thing, made again.
+        Its subject: a run, or the question that it answers. Two outputs with the same kind and the
+        same `of` are the same output, written again.
     own_run
-        The folder of the run that it belongs to, for what that run's own commands write there.
+        The folder of the run that it belongs to, if one of that run's own commands writes it.
     """
 
     path: Path
@@ -63,21 +64,21 @@ class Output:
 def check_outputs(
     outputs: Iterable[Output], *, force: bool = False, inputs: Iterable[Path | None] = ()
 ) -> None:
-    """Refuse what must not be replaced, before the work that leads to it.
+    """Refuse outputs that must not be replaced, before the work begins.
 
     Parameters
     ----------
     outputs
-        All that a command writes.
+        All files that the command writes.
     force
-        Whether the user allows that files are replaced.
+        Whether the user allows it to replace files.
     inputs
-        What the command reads.
+        Files that the command reads.
 
     Raises
     ------
     UsageError
-        With the first output that may not be written where it is asked for.
+        For the first output that may not be written.
     """
     read = [path for path in inputs if path is not None and path.exists()]
     places: dict[Path, Output] = {}
@@ -98,12 +99,12 @@ def check_outputs(
 
 @contextmanager
 def whole_output(output: Output, *, force: bool = False) -> Iterator[BinaryIO]:
-    """Give a draft to write into; it takes the output's place when nothing went wrong.
+    """Open a draft to write into. It replaces the output if the block ends without an error.
 
     Raises
     ------
     UsageError
-        When the place is taken, as `check_outputs` says it, at the beginning or by the end.
+        When the file may not be replaced (see `check_outputs`), at the beginning or at the end.
     OSError
         When it cannot be written; an older file stays.
     """
@@ -129,18 +130,18 @@ def whole_output(output: Output, *, force: bool = False) -> Iterator[BinaryIO]:
 
 @dataclass(frozen=True)
 class OutputFolder:
-    """A folder that a report, a profile or a reproduction is written into.
+    """A folder for the files of a report, a profile or a reproduction.
 
     Parameters
     ----------
     path
-        The folder, made when it does not exist.
+        The folder; created if it does not exist.
     of
-        As `Output.of`, of each of its files.
+        As `Output.of`, for each of its files.
     own_run
         As `Output.own_run`.
     force
-        Whether files that are there are replaced, whatever they are.
+        Whether to replace existing files of any kind.
     """
 
     path: Path
@@ -150,17 +151,17 @@ class OutputFolder:
 
     @classmethod
     def of_run(cls, run: Path, of: str, *, out: Path | None = None, force: bool = False) -> Self:
-        """Give the folder of a run, or another one for what is of that run."""
+        """Return the folder of a run, or `out` if that is given, for outputs about that run."""
         if out is None or without_links(out) == without_links(run):
             return cls(run, of, run, force)
         return cls(out, of, None, force)
 
     def output(self, name: str, kind: str) -> Output:
-        """Name a file in it."""
+        """Return the output with this name in the folder."""
         return Output(self.path / name, kind, self.of, self.own_run)
 
     def check_can_be_made(self) -> None:
-        """Raise `UsageError` where it cannot be made; nothing of trying stays."""
+        """Raise `UsageError` if the folder cannot be made; leave no trace of trying."""
         places = (self.path, *self.path.parents)
         missing = list(itertools.takewhile(lambda place: not place.exists(), places))
         try:
@@ -176,19 +177,19 @@ class OutputFolder:
                     place.rmdir()
 
     def check(self, wanted: Mapping[str, str], *, inputs: Iterable[Path] = ()) -> None:
-        """Refuse files that may not be replaced, of these names and kinds; see `check_outputs`."""
+        """Refuse files with these names and kinds that may not be replaced; see `check_outputs`."""
         outputs = [self.output(name, kind) for name, kind in wanted.items()]
         check_outputs(outputs, force=self.force, inputs=inputs)
 
     def write(self, name: str, kind: str, content: str | bytes) -> Path:
-        """Write a file in it whole or not at all, and give its path; see `write_output`."""
+        """Write a file in the folder, whole or not at all; return its path; see `write_output`."""
         output = self.output(name, kind)
         output.path.parent.mkdir(parents=True, exist_ok=True)
         write_output(output, content, force=self.force)
         return output.path
 
     def remove(self, name: str, kind: str) -> None:
-        """Remove a file that is not wanted any more, if it may be replaced unasked."""
+        """Remove a file that is no longer wanted, if it could be replaced without ``--force``."""
         output = self.output(name, kind)
         with contextlib.suppress(UsageError, FileNotFoundError):
             if _refuse(output, force=False) is not None:
@@ -202,7 +203,7 @@ def write_output(output: Output, content: str | bytes, *, force: bool = False) -
 
 
 def _refuse(output: Output, *, force: bool) -> FoundFile | None:
-    """Raise `UsageError` when a place is taken; give the file that is there, if any."""
+    """Raise `UsageError` if a file may not be replaced; return the existing file, if any."""
     path, place = output.path, without_links(output.path)
     run = next((folder for folder in place.parents if is_run(folder)), None)
     is_own = output.own_run is not None
@@ -236,7 +237,7 @@ def _remedy(output: Output) -> str:
 
 
 def is_changed(path: Path) -> bool:
-    """Tell whether somebody changed an output since Drivelab wrote it; unknown without a mark."""
+    """Return whether somebody changed an output since Drivelab wrote it; False without a mark."""
     try:
         found = FoundFile.at(path)
     except OSError:

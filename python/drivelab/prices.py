@@ -1,4 +1,4 @@
-"""What drives cost, from a table of prices."""
+"""What drives cost, read from a table of prices."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _MOST: Final = 1e12
 
 @dataclass(frozen=True)
 class Price:
-    """What one drive costs.
+    """The costs of one drive.
 
     Attributes
     ----------
     price
-        In the table's own currency, more than 0.
+        Price in the table's own currency; more than 0.
     watts
-        It draws under load, more than 0.
+        Power under load in watts; more than 0.
     capacity_bytes
-        That are sold; ``None`` where the table does not say.
+        Capacity as sold; ``None`` if the table has no such column or cell.
     """
 
     price: float
@@ -45,12 +45,13 @@ class Price:
 
 
 def read_prices(path: Path, drives: Sequence[str]) -> dict[str, Price]:
-    """Read the rows of these drives; other rows are checked too, and left out.
+    """Read the rows of these drives. Other rows are checked too, then dropped.
 
     Raises
     ------
     UsageError
-        When it is no such table, or a drive has no row: names line, column and what is allowed.
+        When the file is no such table, or a drive has no row. The message names line, column and
+        the allowed values.
     """
     text = read_text_file(path, "a table of prices", _MOST_BYTES, f"write one with {_EXAMPLE}")
     rows = csv.reader(io.StringIO(text), strict=True)

@@ -1,13 +1,13 @@
-"""Files of JSON that end with the sum of all before, so that any changed bit is noticed.
+"""JSON files that end with a checksum of all bytes before it, so that any change is noticed.
 
 ::
 
     {"format": ..., ...,
     "sha256": "HEX"}
 
-The sum is of the bytes before the comma, so the file is JSON for everybody, and one that was
-edited, or written again by another program, differs from what was written. It proves nothing
-against somebody who can count a sum: what is read is checked all the same.
+The checksum covers the bytes before the comma, so the file stays valid JSON. A file that was
+edited, or rewritten by another program, no longer fits its checksum. Anybody can compute a new
+checksum, so a reader still has to check every value.
 """
 
 from __future__ import annotations
@@ -20,48 +20,48 @@ from typing import Any, Final
 
 from drivelab.bounded_json import parse_json
 
-#: The name of the sum.
+#: Key of the checksum.
 SUM: Final = "sha256"
 _END: Final = re.compile(rb',\n"sha256": "([0-9a-f]{64})"\}\n\Z')
 _END_BYTES: Final = len(f',\n"{SUM}": "{"0" * 64}"}}\n')
 
 
 class NoSealError(ValueError):
-    """A file does not end with a sum."""
+    """A file does not end with a checksum."""
 
 
 class BrokenSealError(ValueError):
-    """A file is not what was written."""
+    """A file does not fit its checksum."""
 
 
 def sealed_json(values: Mapping[str, Any], *, indent: int | None = None) -> bytes:
-    """Write an object, which is not empty, with its sum.
+    """Write a non-empty object with its checksum.
 
     Raises
     ------
     ValueError
-        When it is not JSON-able.
+        When it cannot be written as JSON.
     """
     return seal(json.dumps(values, indent=indent, allow_nan=False).encode())
 
 
 def seal(text: bytes) -> bytes:
-    """Give the text of an object its sum as the last value."""
+    """Add the checksum as the last value to the text of an object."""
     body = text.rstrip().removesuffix(b"}").rstrip()
     return body + f',\n"{SUM}": "{_sum_of(body)}"}}\n'.encode()
 
 
 def unsealed_json(data: bytes) -> Any:
-    """Read what `sealed_json` wrote, without the sum.
+    """Read what `sealed_json` wrote, without the checksum.
 
     Raises
     ------
     NoSealError
-        When there is no sum.
+        When there is no checksum.
     BrokenSealError
-        When it does not fit.
+        When the checksum does not fit.
     UnreadableJsonError
-        When somebody gave a sum to what is no JSON that can be read.
+        When the checksum fits, but the content is not readable JSON.
     """
     found = _END.search(data, max(0, len(data) - _END_BYTES))
     if found is None:

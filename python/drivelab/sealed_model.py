@@ -1,12 +1,12 @@
-"""Files of models: one sealed JSON object, format and version first, nothing to execute.
+"""Model files: one sealed JSON object with format and version first, and no code to execute.
 
 ::
 
     {"format": ..., "version": ..., ...,
     "sha256": "HEX"}
 
-Each kind of model says what is its own: how it is called, and what makes another. What is read is
-checked value by value, so that a file from anywhere gives a model or one line.
+Each kind of model defines its own words and the command that recreates it. A reader checks every
+value, so a file from anywhere gives either a model or a one-line error.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ Model = TypeVar("Model")
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A kind of model's files.
+    """A kind of model files.
 
     Attributes
     ----------
     what
-        A model in words: ``model of firmware``.
+        The model in words: ``model of firmware``.
     format, version
-        What its files begin with.
+        Values that its files begin with.
     version_key
-        How the version is called there.
+        Key of the version in the file.
     made_by
-        The command that writes them.
+        The command that writes such files.
     missing
-        What to do where there is none.
+        What to do if there is no file.
     again
-        What recreates a damaged one.
+        How to recreate a damaged file.
     kept
-        What to say where one cannot be written.
+        What to say if a file cannot be written.
     largest_bytes
-        No model has more; a file beyond is not read into memory.
+        Size limit. No model is larger; a larger file is not read into memory.
     """
 
     what: str
@@ -62,12 +62,12 @@ class ModelFile:
     largest_bytes: int = 1 << 30
 
     def to_bytes(self, values: Mapping[str, Any], *, indent: int | None = None) -> bytes:
-        """Write a file's text; format and version are added.
+        """Return the bytes of a file; format and version are added.
 
         Raises
         ------
         ValueError
-            When something in it is no JSON.
+            When a value cannot be written as JSON.
         """
         head = {"format": self.format, self.version_key: self.version}
         return sealed_json({**head, **values}, indent=indent)
@@ -88,21 +88,21 @@ class ModelFile:
             ) from error
 
     def read(self, path: Path, model: Callable[[Node], Model]) -> Model:
-        """Read a file.
+        """Read a model from a file.
 
         Parameters
         ----------
         path
-            Which.
+            The file.
         model
-            Makes a model of the values, and refuses those that cannot be.
+            Makes a model from the values, and refuses impossible ones.
 
         Raises
         ------
         UsageError
-            When there is none, or one of another version, or what it says is impossible.
+            When the file does not exist, has another version, or holds an impossible value.
         DamagedError
-            When it is not what was written.
+            When the content does not fit the checksum.
         """
         data = self._bytes_of(path)
         try:
@@ -136,14 +136,14 @@ class ModelFile:
             raise UsageError(f"cannot read the model {path}: {error}") from error
 
     def _content(self, data: bytes) -> Any:
-        """Read what a file holds; without a sum it is of another version, damaged, or no model."""
+        """Read the content; without a checksum it is of another version, damaged, or no model."""
         try:
             return unsealed_json(data)
         except NoSealError as error:
             try:
                 root = Node(parse_json(data), "")
             except UnreadableJsonError:
-                # So every file of ours begins, however short it was cut.
+                # Each of our files begins like this, even if it was cut short.
                 begin = rb'\{\s*"format": ?"' + re.escape(self.format).encode() + b'"'
                 if re.match(begin, data):
                     raise BrokenSealError from error

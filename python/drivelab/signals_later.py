@@ -1,4 +1,4 @@
-"""Letting signals wait while something must not be left half done."""
+"""Delaying signals while work must not be interrupted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ENDING: Final = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 @contextlib.contextmanager
 def signals_later() -> Iterator[None]:
-    """Hear the signals that end a program only after the block."""
+    """Handle signals that would end the program only after the block."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     try:
         yield

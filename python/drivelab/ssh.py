@@ -1,6 +1,6 @@
-"""Other machines over OpenSSH's `ssh`: it asks for nothing and takes no key that it does not know.
+"""Commands on other machines over OpenSSH's `ssh`, without prompts and with known keys only.
 
-What it says when it does not reach one becomes a line that says what to do.
+If a machine cannot be reached, ssh's message becomes one line that says what to do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from drivelab.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Exit code of ssh where it has no connection, or lost it.
+#: Exit code of ssh if it could not connect or lost the connection.
 CONNECTION_FAILED: Final = 255
 _OPTIONS: Final = (
     *("-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", "-o", "ConnectTimeout=10"),
@@ -32,14 +32,14 @@ _MOST_PORT: Final = 65535
 
 @dataclass(frozen=True)
 class SshPlace:
-    """A machine that ssh reaches.
+    """A machine that is reached over ssh.
 
     Attributes
     ----------
     user, host, port
-        As they were named; ``None`` is what ssh's configuration says.
+        As the user named them; ``None`` leaves the choice to ssh's configuration.
     config
-        ssh's configuration, ``None`` for the usual one.
+        ssh's configuration file; ``None`` for the default one.
     """
 
     user: str | None
@@ -49,12 +49,12 @@ class SshPlace:
 
     @classmethod
     def parse(cls, text: str, config: Path | None = None, *, what: str = "board") -> SshPlace:
-        """Read USER@HOST:PORT; `what` names in errors what is there.
+        """Read USER@HOST:PORT; `what` is the word for the machine in error messages.
 
         Raises
         ------
         UsageError
-            When it is something else.
+            When the text has another form.
         """
         found = _PLACE.fullmatch(text)
         port = None if found is None or found["port"] is None else int(found["port"])
@@ -68,7 +68,7 @@ class SshPlace:
         return self.host if self.user is None else f"{self.user}@{self.host}"
 
     def command(self, remote: str) -> list[str]:
-        """Return the command line that has the machine's shell do something."""
+        """Return the command line that runs `remote` in the machine's shell."""
         ssh = shutil.which("ssh")
         if ssh is None:
             raise UsageError(f"{self} needs OpenSSH's ssh: apt-get install openssh-client")
@@ -83,16 +83,16 @@ class SshPlace:
 
 
 def ssh_error(place: str, host: str, port: int | None, said: str) -> UsageError:
-    """Return the error for what ssh wrote before it gave up.
+    """Return the error that explains why ssh gave up.
 
     Parameters
     ----------
     place
-        The machine as it is called.
+        Name of the machine for people.
     host, port
-        Where it is.
+        Its address.
     said
-        What ssh wrote.
+        What ssh printed.
     """
     known = host if port is None else f"'[{host}]:{port}'"
     at_port = "" if port is None else f" -p {port}"

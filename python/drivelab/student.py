@@ -9,21 +9,21 @@ from functools import cache
 from statistics import fmean, stdev
 from typing import Final
 
-#: Of every interval here.
+#: Confidence level of all intervals here.
 LEVEL: Final = 0.95
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and where it lies with a confidence of 95 %.
+    """A mean and its 95 % confidence interval.
 
     Attributes
     ----------
     mean
-        Of the rounds.
+        Mean of the rounds.
     low, high
-        Ends of the interval; both the mean where all rounds are equal, and no numbers at all
-        (`None`) of fewer than two rounds.
+        Ends of the interval. Both equal the mean if all rounds are equal; both are `None` for fewer
+        than two rounds.
     """
 
     mean: float
@@ -32,14 +32,14 @@ class Interval:
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """Low and high, where they are known."""
+        """Low and high, if known."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 def mean_interval(rounds: Sequence[float]) -> Interval:
-    """Give the mean of rounds and its 95 % interval: five rounds have four degrees of freedom.
+    """Return the mean of rounds and its 95 % interval; five rounds have four degrees of freedom.
 
-    It takes rounds for independent of each other, and normally distributed.
+    Assumes that rounds are independent and normally distributed.
 
     Parameters
     ----------
@@ -54,10 +54,10 @@ def mean_interval(rounds: Sequence[float]) -> Interval:
 
 
 def ratio_interval(rounds: Sequence[float], reference: Sequence[float]) -> Interval:
-    """Give the ratio of two means and its 95 % interval, both means being uncertain.
+    """Return the ratio of two means and its 95 % interval; both means are uncertain.
 
-    To first order the relative variances of the means add up; degrees of freedom are those of
-    Welch 1947. Where the reference does not scatter it is the interval of the rounds, divided.
+    To first order the relative variances of the means add up. Degrees of freedom are those of
+    Welch 1947. If the reference does not vary, this is the interval of the rounds, divided.
 
     Parameters
     ----------
@@ -68,23 +68,23 @@ def ratio_interval(rounds: Sequence[float], reference: Sequence[float]) -> Inter
     ratio = fmean(rounds) / of
     if len(rounds) < 2 or len(reference) < 2:
         return Interval(ratio, None, None)
-    # Of the ratio: what each mean adds to its variance.
+    # Contributions of the two means to the variance of the ratio.
     one = (stdev(rounds) / of) ** 2 / len(rounds)
     other = (ratio * stdev(reference) / of) ** 2 / len(reference)
     if one + other == 0:
         return Interval(ratio, ratio, ratio)
     freedom = (one + other) ** 2 / (one**2 / (len(rounds) - 1) + other**2 / (len(reference) - 1))
-    # The next lower whole number: an interval that is wider, never narrower.
+    # Rounded down, so that the interval becomes wider, never narrower.
     half = student_quantile(max(int(freedom + 1e-9), 1)) * math.sqrt(one + other)
     return Interval(ratio, ratio - half, ratio + half)
 
 
 @cache
 def student_quantile(freedom: int, level: float = LEVEL) -> float:
-    """Return what Student's t with these degrees of freedom exceeds, either way, by 1 - `level`.
+    """Return the two-sided quantile of Student's t: it is exceeded with probability 1 - `level`.
 
-    Found by halving an interval around it; its probability is the finite sum of Abramowitz and
-    Stegun 1964, equations 26.7.3 and 26.7.4.
+    Found by bisection. The probability is the finite sum of Abramowitz and Stegun 1964, equations
+    26.7.3 and 26.7.4.
     """
     low, high = 0.0, 1.0
     while _probability(high, freedom) < level:

@@ -1,8 +1,8 @@
-"""Sizes, durations and rates, read from people and written for people.
+"""Parsing and formatting of sizes, durations and rates.
 
 Inside Drivelab a size is a whole number of bytes and a time a whole number of nanoseconds.
 ``k``, ``M``, ``KiB`` and ``MiB`` are binary, ``kB``, ``MB`` and ``GB`` are decimal; neither
-reading is ever guessed from the other, so an unknown suffix is an error.
+meaning is never guessed from the other, so an unknown suffix is an error.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DURATION_FACTORS: Final[dict[str, Fraction]] = {
     "h": Fraction(3600),
     "d": Fraction(86400),
 }
-# Offsets and sizes cross into signed 64-bit numbers in fio and SQLite.
+# fio and SQLite keep offsets and sizes as signed 64-bit numbers.
 MAX_SIZE_BYTES: Final = 2**63 - 1
 MAX_DURATION_SECONDS: Final = 366 * 86400
 _NUMBER: Final = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?([A-Za-z]{0,3})")
@@ -60,7 +60,7 @@ def parse_size(text: str) -> int:
     Raises
     ------
     UsageError
-        When it is no such number, not a whole number of bytes, or too large.
+        When the text is not such a number, not a whole number of bytes, or too large.
     """
     match = _NUMBER.fullmatch(text.strip())
     factor = _SIZE_FACTORS.get(match[2]) if match else None
@@ -90,7 +90,7 @@ def parse_duration(text: str) -> float:
     Raises
     ------
     UsageError
-        When it is no such number, or longer than 366 days.
+        When the text is not such a number, or longer than 366 days.
     """
     match = _NUMBER.fullmatch(text.strip())
     factor = _DURATION_FACTORS.get(match[2]) if match else None
@@ -103,7 +103,7 @@ def parse_duration(text: str) -> float:
 
 
 def format_size(size_bytes: int) -> str:
-    """Write a size in the largest binary unit that it reaches.
+    """Write a size in the largest binary unit that is not larger than it.
 
     A whole number of that unit is written exactly (``4 KiB``), anything else with one
     decimal (``1.5 MiB``).
@@ -118,7 +118,7 @@ def format_size(size_bytes: int) -> str:
 
 
 def format_decimal_size(size_bytes: float) -> str:
-    """Write a size in GB or TB, decimal, with three significant digits, as endurance is rated."""
+    """Write a size in decimal GB or TB with three significant digits, as for rated endurance."""
     for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         # Compared after rounding, as in `format_duration_ns`.
         if size_bytes >= factor * 0.9995:
@@ -127,7 +127,7 @@ def format_decimal_size(size_bytes: float) -> str:
 
 
 def format_time_left(seconds: float) -> str:
-    """Write an estimate of what a job still takes: whole seconds, minutes above two."""
+    """Write the time that a job still needs, in seconds; in minutes from two minutes on."""
     whole = max(round(seconds), 0)
     return format_duration_ns(whole * 1e9) if whole >= 120 else f"{whole} s"
 
@@ -146,12 +146,12 @@ def format_duration_ns(duration_ns: float) -> str:
 
 
 def format_rate(bytes_per_second: float) -> str:
-    """Write a bandwidth in MB/s, decimal, as datasheets do."""
+    """Write a bandwidth in decimal MB/s, as datasheets do."""
     return f"{_three_digits(bytes_per_second / 1e6)} MB/s"
 
 
 def format_iops(operations_per_second: float) -> str:
-    """Write a throughput in operations a second, with thousands separated."""
+    """Write a throughput in operations per second, with thousands separators."""
     if operations_per_second >= 1000:
         return f"{operations_per_second:,.0f} IOPS"
     return f"{_three_digits(operations_per_second)} IOPS"

@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all, whatever happens meanwhile."""
+"""Writing a file whole or not at all, even if the process or the machine stops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-# Of a file system without hard links, or without an exchange of names.
+# Errors of a file system without hard links, or without an exchange of names.
 _NOT_THERE: Final = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL}
 # linux/fs.h and linux/fcntl.h.
 _RENAME_EXCHANGE: Final = 2
@@ -22,14 +22,14 @@ _MOST_PREFIX_BYTES: Final = 200
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Replace a file by bytes, or by a text in UTF-8; nobody ever sees half of it.
+    """Replace a file by bytes, or by text in UTF-8; a reader never sees half of it.
 
-    That holds after a power cut too.
+    This also holds after a power cut.
 
     Raises
     ------
     OSError
-        When it cannot be written; an older file stays, and no draft of the new one.
+        When the file cannot be written. An older file stays, and the draft is removed.
     """
     with whole_file(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
@@ -39,28 +39,28 @@ def write_whole(path: Path, content: str | bytes) -> None:
 def whole_file(
     path: Path, place: Callable[[BinaryIO, Path, Path], None] | None = None
 ) -> Iterator[BinaryIO]:
-    """Give a draft to write into, which takes a file's place when nothing went wrong.
+    """Open a draft to write into. It replaces the file if the block ends without an error.
 
-    A link is followed, so that it stays one.
+    If the path is a link, its target is replaced and the link stays.
 
     Parameters
     ----------
     path
-        Where the file is to be.
+        Where to write the file.
     place
-        Gets the draft complete and on the medium, its path, and the path with links resolved, and
-        puts it there; an older file is replaced unless given.
+        Puts the draft into place. It gets the complete draft (already on the medium), its path, and
+        the path with links resolved. By default an older file is replaced.
 
     Raises
     ------
     OSError
-        As `write_whole` does; also when a device, a pipe or a folder is there, whose place a
-        draft must not take.
+        As `write_whole`; also if the path is a device, a pipe or a folder, which a draft must not
+        replace.
     """
     path = without_links(path)
     if path.exists() and not path.is_file():
         raise OSError(errno.EEXIST, "it is no regular file", str(path))
-    # Room for its own ending, whose length a file system limits too.
+    # Leave room for the draft's own suffix: file systems limit the length of a name.
     prefix = path.name.encode(errors="surrogateescape")[:_MOST_PREFIX_BYTES].decode(errors="ignore")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{prefix}.")
     temporary = path.with_name(os.path.basename(name))  # noqa: PTH119
@@ -80,28 +80,28 @@ def whole_file(
 
 
 def without_links(path: Path) -> Path:
-    """Give where a path leads, also where nothing is; a loop of links stays as it is."""
+    """Return where a path leads, even if nothing is there; a loop of links stays as it is."""
     return Path(os.path.realpath(path))
 
 
 def _mode_of(path: Path) -> int:
-    """Give the rights of the file that is replaced, or of a new one."""
+    """Return the permissions of the replaced file, or those of a new one."""
     try:
         return stat.S_IMODE(path.stat().st_mode)
     except OSError:
-        # mkstemp makes a draft private; a report is as readable as any new file.
+        # mkstemp makes a draft private; a report should be as readable as any new file.
         umask = os.umask(0)
         os.umask(umask)
         return 0o666 & ~umask
 
 
 def place_where_nothing_is(draft: Path, path: Path) -> None:
-    """Give a draft its name, unless something has that name by now.
+    """Rename a draft to its final name, unless a file has taken that name.
 
     Raises
     ------
     FileExistsError
-        When something has.
+        When the name is taken.
     """
     try:
         os.link(draft, path)
@@ -116,14 +116,14 @@ def place_where_nothing_is(draft: Path, path: Path) -> None:
 
 
 def place_instead(draft: Path, path: Path, is_meant: Callable[[Path], bool]) -> None:
-    """Put a draft in the place of a file, if that still is the one that is meant to go.
+    """Put a draft in the place of a file, if that file is still the one to be replaced.
 
-    Names are exchanged first and looked at then, so that nobody can come in between.
+    The names are exchanged first and checked afterwards, so that no other process can intervene.
 
     Raises
     ------
     FileExistsError
-        When another file is there by now; it stays.
+        When another file is there now; it stays.
     """
     try:
         _exchange(draft, path)

@@ -93,7 +93,7 @@ _numbers: Final = itertools.count(1)
 
 
 def arrow_stream(columns: Mapping[str, tuple[Kind, Sequence[Any]]]) -> object:
-    """Give columns as a capsule that holds an ``ArrowArrayStream`` of one batch.
+    """Return columns as a capsule that holds an ``ArrowArrayStream`` of one batch.
 
     Parameters
     ----------

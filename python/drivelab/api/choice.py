@@ -15,7 +15,7 @@ from drivelab.api.html_tables import table_html
 from drivelab.api.path_text import path_text
 from drivelab.api.saved import write_page
 from drivelab.api.spelled import spelled_in_python
-from drivelab.core_panic import panics_told
+from drivelab.core_panic import panic_errors
 from drivelab.drives.asked import plan_for, refuse_without_effect, usual_writes
 from drivelab.drives.naming import kind_of, open_drive, preview_real_drive
 from drivelab.drives.write_pattern import BURST, write_pattern
@@ -141,7 +141,7 @@ def choose_drive(
     }
     _refuse_said_twice(asking, options)
     plans = {name: _plan(name, asking, seed, options) for name in names}
-    with panics_told(), spelled_in_python():
+    with panic_errors(), spelled_in_python():
         varying = tuple(
             name for name, each in zip(names, drives, strict=True) if _varies(each, asking)
         )
@@ -272,7 +272,7 @@ def _names(drives: Sequence[Drive | str]) -> list[str]:
 
 
 def _workload_of(workload: object) -> tuple[Asking, str]:
-    """Give what is asked, and what people call it."""
+    """Return what is asked, and what people call it."""
     from drivelab.choose.asking import name_of
     from drivelab.drives.simulated.scenarios import read_scenario
 

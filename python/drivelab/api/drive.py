@@ -13,7 +13,7 @@ from drivelab.api.html_tables import rows_html
 from drivelab.api.measurements import Measurement, Measurements
 from drivelab.api.path_text import path_text
 from drivelab.closed_on_exit import ClosedOnExit
-from drivelab.core_panic import panics_told
+from drivelab.core_panic import panic_errors
 from drivelab.drives.asked import plan_for, refuse_without_effect
 from drivelab.drives.in_order import measured_in_order
 from drivelab.drives.naming import open_drive
@@ -256,7 +256,7 @@ class Drive(ClosedOnExit):
         refuse_without_effect(self.name, asked, _word)
         plan = plan_for(self.name, seed=seed, asked=asked)
         listed = workloads_of(workloads)
-        with panics_told():
+        with panic_errors():
             found = Measurements(self._measured(listed, plan, progress), self.name, self.kind)
         return found[0] if isinstance(workloads, Characteristics) else found
 

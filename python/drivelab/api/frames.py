@@ -32,7 +32,7 @@ class ArrowTable(Protocol):
     """A table of any library: pandas, Polars and pyarrow have this method."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Give the table as a capsule of the Arrow C stream interface."""
+        """Return the table as a capsule of the Arrow C stream interface."""
         ...
 
 
@@ -47,7 +47,7 @@ _WHERE = "the table"
 
 
 def workloads_of(workloads: Workloads) -> list[Characteristics]:
-    """Give workloads as a list.
+    """Return workloads as a list.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def workloads_of(workloads: Workloads) -> list[Characteristics]:
 
 
 def workload_rows(workloads: Workloads) -> tuple[FloatArray, Callable[[dict[str, Any]], Any]]:
-    """Give workloads as rows, and what makes a table of their kind of answers.
+    """Return workloads as rows, and what makes a table of their kind of answers.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def _is_of(frame: object, library: str, name: str) -> bool:
 
 
 def columns_of(frame: Any) -> Mapping[str, Any] | None:
-    """Give the columns of a table of any library by name; `None` for what is none."""
+    """Return the columns of a table of any library by name; `None` for what is none."""
     if isinstance(frame, Mapping):
         return frame
     # They are read as the workloads that they are of.
@@ -124,7 +124,7 @@ def columns_of(frame: Any) -> Mapping[str, Any] | None:
 
 
 def maker_like(frame: Any) -> Callable[[dict[str, Any]], Any]:
-    """Give what makes of columns a table of the same kind, with the same index."""
+    """Return what makes of columns a table of the same kind, with the same index."""
     if isinstance(frame, Mapping):
         return dict
     if _is_of(frame, "pandas", "DataFrame"):

@@ -153,11 +153,11 @@ class Measurements:
         return self._parts
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Give the table as lists of cells by the names of the columns, None where one is empty."""
+        """Return the columns as lists by name; an empty cell is None."""
         return {column.name: column.cells for column in self._columns()}
 
     def to_pandas(self) -> pd.DataFrame:
-        """Give the table as a pandas DataFrame.
+        """Return the table as a pandas DataFrame.
 
         Whole numbers stay whole: where cells are empty, the column is of pandas' ``Int64``.
 
@@ -179,7 +179,7 @@ class Measurements:
         return pd.DataFrame(series)
 
     def to_arrow(self) -> pa.Table:
-        """Give the table as a pyarrow Table.
+        """Return the table as a pyarrow Table.
 
         Other libraries read the measurements themselves: ``polars.DataFrame(measurements)``.
 
@@ -198,7 +198,7 @@ class Measurements:
         return pa.table(self)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Give the table as a capsule of the Arrow C stream interface.
+        """Return the table as a capsule of the Arrow C stream interface.
 
         Another schema may be asked for; as the interface allows, it is the consumer who casts.
         """

@@ -11,7 +11,7 @@ from drivelab.api.html_tables import table_html
 from drivelab.api.measurements import Measurements
 from drivelab.api.path_text import path_text
 from drivelab.api.run import Run
-from drivelab.core_panic import panics_told
+from drivelab.core_panic import panic_errors
 from drivelab.errors import UsageError
 from drivelab.store import RunStore
 
@@ -215,7 +215,7 @@ class Model:
         """
         from drivelab.api.forecast import forecast_of
 
-        with panics_told():
+        with panic_errors():
             return forecast_of(self._fitted, trace, window_seconds)
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from drivelab.workloads.given import shown
 
 
 def path_text(value: object, what: str, example: str) -> str:
-    """Give a name or a path as text.
+    """Return a name or a path as text.
 
     Parameters
     ----------

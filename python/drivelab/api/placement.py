@@ -13,7 +13,7 @@ from drivelab.api.html_tables import rows_html
 from drivelab.api.path_text import path_text
 from drivelab.api.saved import write_page
 from drivelab.api.spelled import spelled_in_python
-from drivelab.core_panic import panics_told
+from drivelab.core_panic import panic_errors
 from drivelab.errors import UsageError
 from drivelab.workloads.given import is_number, is_whole, shown
 
@@ -90,7 +90,7 @@ def place_workloads(
     how = MeasurementPlan(seed=seed, warmup_requests=0, writes="sustained", workers=workers)
     window = window_for(read.demands, seconds)
     refuse_short(read.demands, window)
-    with panics_told(), spelled_in_python(), ExitStack() as stack:
+    with panic_errors(), spelled_in_python(), ExitStack() as stack:
         benches = []
         for each in read.offers:
             drive = stack.enter_context(open_simulated(each.drive, varies=False))

@@ -18,7 +18,7 @@ from drivelab.api.measurements import Measurements
 from drivelab.api.path_text import path_text
 from drivelab.campaign.header import stored_header
 from drivelab.campaign.stored import stored_measurements
-from drivelab.core_panic import panics_told
+from drivelab.core_panic import panic_errors
 from drivelab.drives.asked import plan_for, refuse_without_effect, usual_writes
 from drivelab.drives.naming import kind_of, open_drive
 from drivelab.errors import UsageError
@@ -147,7 +147,7 @@ def run(
     is_adaptive = isinstance(chosen, AdaptiveDesign)
     path = Path(tempfile.mkdtemp(prefix="drivelab-")) / "run" if folder is None else folder
     try:
-        with panics_told():
+        with panic_errors():
             run_model_campaign(
                 name,
                 lambda: _opened(drive),

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from drivelab.api.path_text import path_text
 from drivelab.api.spelled import spelled_in_python
-from drivelab.core_panic import panics_told
+from drivelab.core_panic import panic_errors
 from drivelab.errors import UsageError
 from drivelab.units import parse_size
 from drivelab.workloads.given import END, is_number, is_whole, shown
@@ -105,7 +105,7 @@ def trace(
         sort_window=sort_window,
         columns=None if columns is None else _pairs(columns),
     )
-    with panics_told(), spelled_in_python():
+    with panic_errors(), spelled_in_python():
         return Trace.of_files(asked, speed=None if speed == "max" else speed, depth=depth, fit=fit)
 
 

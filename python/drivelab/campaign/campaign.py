@@ -172,7 +172,7 @@ def missing_work(
     plan: MeasurementPlan,
     left: WritePattern | None = None,
 ) -> list[Work]:
-    """Give what a run lacks in the order of measuring, what failed before at the end.
+    """Return what a run lacks in the order of measuring, what failed before at the end.
 
     A measurement that always fails would otherwise stop the campaign at the same place again.
     `left` is the kind of writing that the drive has settled to already.

@@ -42,7 +42,7 @@ def campaign_header(
     left_out: int,
     origin: dict[str, Any],
 ) -> dict[str, Any]:
-    """Give what a run keeps about itself.
+    """Return what a run keeps about itself.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def campaign_header(
 
 
 def asked_header(workloads: Sequence[Characteristics], parts: Parts) -> dict[str, Any]:
-    """Give what a design's part of the header says of the workloads themselves."""
+    """Return what a design's part of the header says of the workloads themselves."""
     if parts.total != len(workloads):
         raise ValueError(f"{len(workloads)} workloads in parts of {parts.total}")
     return {
@@ -84,7 +84,7 @@ def workloads_digest(workloads: Sequence[Characteristics]) -> str:
 
 
 def stored_header(store: RunStore) -> dict[str, Any]:
-    """Give what a run keeps about itself, having checked that it is all there.
+    """Return what a run keeps about itself, having checked that it is all there.
 
     Raises
     ------

@@ -305,7 +305,7 @@ class _Rounds:
 
 
 def _stored(store: RunStore, pool: Pool) -> list[Asked]:
-    """Give what a run asked for in earlier starts."""
+    """Return what a run asked for in earlier starts."""
     found = []
     for one in store.header[ASKED]:
         part, places = one.get("part"), one.get("places")

@@ -29,7 +29,7 @@ def stored_measurements(store: RunStore) -> list[Measurement]:
 
 
 def stored_indices(store: RunStore) -> set[int]:
-    """Give the indices that a run holds measurements of; errors as above."""
+    """Return the indices that a run holds measurements of; errors as above."""
     done = store.done()
     _check_planned(store, done)
     return done

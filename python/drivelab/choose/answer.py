@@ -25,7 +25,7 @@ LAYOUT: Final = 1
 
 
 def answer_of(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> dict[str, Any]:
-    """Give everything that was found (docs/json-choose.md)."""
+    """Return everything that was found (docs/json-choose.md)."""
     by_drive = {row["drive"]: row for row in tables.drive_table(choice).records()}
     return {
         "kind": "choice",

@@ -33,7 +33,7 @@ def name_of(workload: Workload) -> str:
 
 
 def varies(drive: Drive) -> bool:
-    """Say whether a drive varies from run to run."""
+    """Return whether a drive varies from run to run."""
     return drive.kind == "real" or getattr(drive, "variability", None) == "on"
 
 

@@ -119,15 +119,15 @@ class Candidate:
     is_exact: bool = False
 
     def values(self, quality: Quality) -> tuple[float, ...]:
-        """Give a quality of each repetition, in the base unit."""
+        """Return a quality of each repetition, in the base unit."""
         return tuple(map(quality.of, self.measurements))
 
     def interval(self, quality: Quality) -> Interval:
-        """Give the mean of a quality over the repetitions, and its 95 % interval."""
+        """Return the mean of a quality over the repetitions, and its 95 % interval."""
         return self.interval_of(self.values(quality))
 
     def interval_of(self, values: Sequence[float]) -> Interval:
-        """Give the mean of what each repetition gave, and its 95 % interval."""
+        """Return the mean of what each repetition gave, and its 95 % interval."""
         if self.is_exact:
             (value,) = values
             return Interval(value, value, value)
@@ -181,7 +181,7 @@ class Candidate:
 
 
 def _open_streams(measurement: Measurement) -> list[tuple[str, float | None]]:
-    """Give the names of a workload's streams, and of those that arrive at a rate how fast."""
+    """Return the names of a workload's streams, and of those that arrive at a rate how fast."""
     asked = [stream.described() for stream in measurement.workload.streams()]
     return [(each["name"], each["rate_iops"]) for each in asked]
 

@@ -126,7 +126,7 @@ def choice_report(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> Report
 
 
 def ranking_table(choice: Choice, asked: Asked) -> Table:
-    """Give the drives, the best first, as texts for people."""
+    """Return the drives, the best first, as texts for people."""
     columns = ("drive", "rank", *(each.metric.label for each in QUALITIES.values()))
     rows: list[tuple[Cell, ...]] = []
     for rank, one in zip(choice.ranks, choice.candidates, strict=True):
@@ -143,7 +143,7 @@ def ranking_table(choice: Choice, asked: Asked) -> Table:
 
 
 def _first(choice: Choice, asked: Asked) -> First:
-    """Give the best drives, their curves over each other, and how sure the order is."""
+    """Return the best drives, their curves over each other, and how sure the order is."""
     names = [one.drive for one in choice.lacking]
     behind = [f"{listed(names)} cannot keep up with what arrives."] if names else []
     is_able = len(choice.lacking) < len(choice.candidates)

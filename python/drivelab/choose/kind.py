@@ -21,12 +21,12 @@ REPETITIONS: Final = "repetitions"
 
 
 def entry_of(measurement: Measurement) -> dict[str, Any]:
-    """Give what the journal keeps of a repetition; the header says the workload."""
+    """Return what the journal keeps of a repetition; the header says the workload."""
     return {"index": measurement.index, **measurement.results_json()}
 
 
 def stored_repetitions(store: RunStore, workload: Workload) -> dict[int, Measurement]:
-    """Give the repetitions of a workload that a run holds, by their index.
+    """Return the repetitions of a workload that a run holds, by their index.
 
     Raises
     ------

@@ -88,11 +88,11 @@ class Choice:
         return tuple(one for one in self.candidates if one.shortfalls)
 
     def of(self, quality: Quality) -> tuple[Statement, ...]:
-        """Give the statements about a quality."""
+        """Return the statements about a quality."""
         return tuple(one for one in self.statements if one.quality is quality)
 
     def steps(self) -> list[Statement]:
-        """Give how each ranked drive stands to the next one, by what they are ranked by."""
+        """Return how each ranked drive stands to the next one, by what they are ranked by."""
         names = [one.drive for one in self.candidates if not one.shortfalls]
         between = {frozenset((one.better, one.worse)): one for one in self.of(self.by)}
         return [between[frozenset(pair)] for pair in pairwise(names)]
@@ -141,7 +141,7 @@ def statement(quality: Quality, one: Candidate, other: Candidate) -> Statement:
 
 
 def _ratio(quality: Quality, one: Candidate, other: Candidate) -> Interval:
-    """Give how many times as good one drive is as the other."""
+    """Return how many times as good one drive is as the other."""
     count = max(len(one.measurements), len(other.measurements))
     values, others = (
         each.values(quality) * (count if each.is_exact else 1) for each in (one, other)

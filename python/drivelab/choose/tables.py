@@ -45,7 +45,7 @@ def drive_table(choice: Choice) -> Table:
 
 
 def statement_table(choice: Choice) -> Table:
-    """Give one row per statement: one drive is this many times as good as another."""
+    """Return one row per statement: one drive is this many times as good as another."""
     columns = ("quality", "better", "worse", "ratio", "ratio_low", "ratio_high", "is_carried")
     rows = tuple(
         (one.quality.name, one.better, one.worse, *_cells(one.ratio), int(one.is_carried))
@@ -65,7 +65,7 @@ def repetition_table(choice: Choice) -> Table:
 
 
 def percentile_table(choice: Choice) -> Table:
-    """Give percentiles of a drive's latency, with intervals."""
+    """Return percentiles of a drive's latency, with intervals."""
     rows: list[tuple[Cell, ...]] = []
     for one in choice.candidates:
         least = min(each.requests for each in one.measurements)
@@ -78,7 +78,7 @@ def percentile_table(choice: Choice) -> Table:
 
 
 def stream_table(choice: Choice) -> Table:
-    """Give what the requests of each stream and kind came to on each drive."""
+    """Return what the requests of each stream and kind came to on each drive."""
     qualities = ("latency_ns_mean", "latency_ns_p99", "iops")
     columns = [name for each in qualities for name in _with_ends(each)]
     rows: list[tuple[Cell, ...]] = []
@@ -101,7 +101,7 @@ def stream_table(choice: Choice) -> Table:
 
 
 def cost_table(costs: Sequence[Cost]) -> Table:
-    """Give what each drive costs, for what it does and for the rate that is asked for."""
+    """Return what each drive costs, for what it does and for the rate that is asked for."""
     columns = (
         *("drive", "price", "watts", "iops_per_price", "iops_per_watt", "price_per_terabyte"),
         *("rate_iops", "drives_for_rate", "price_for_rate", "watts_for_rate"),
@@ -117,7 +117,7 @@ def cost_table(costs: Sequence[Cost]) -> Table:
 
 
 def _kinds(candidates: Sequence[Candidate]) -> Iterator[tuple[str, str]]:
-    """Give each stream and kind of request that some drive completed; all of one is no stream."""
+    """Yield each stream and kind of request that some drive completed; all of one is no stream."""
     first = candidates[0].measurements[0]
     streams = [one.name for one in first.streams] or [""]
     for stream in streams:

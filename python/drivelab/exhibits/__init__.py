@@ -1,11 +1,11 @@
-"""What can be shown, as data: exhibits know nothing of paper or screen.
+"""Exhibits: what a report can show, as data without any drawing.
 
-Investigations make exhibits of their results; `drivelab.report` draws each kind, saves the numbers
-behind it as CSV and lays any list of them out. So a new investigation needs no drawing, and a new
-drawing no investigation.
+Investigations turn their results into exhibits. `drivelab.report` draws each kind of exhibit, saves
+its numbers as CSV and lays out any list of them. So a new investigation needs no drawing code, and
+a new drawing needs no investigation.
 
-`table` is numbers with named columns, `figures` what is drawn, `texts` what is said, `report` how
-they stand together; `quantities` and `number_text` write values for people.
+`table` holds numbers in named columns, `figures` the kinds of figures, `texts` words and cautions,
+`report` pages and their order. `quantities` and `number_text` write values for people.
 """
 
 from drivelab.exhibits.figures import (

@@ -1,4 +1,4 @@
-"""What changes from window to window, as lines of few enough points to be drawn."""
+"""Values per time window, reduced to lines with few enough points to draw."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from drivelab.exhibits.figures import Role
 
-#: Points of a line over windows; more are put together.
+#: Most points of a line; with more windows, several share one point.
 MOST_POINTS: Final = 500
 _TIMES: Final = (("h", 7_200e9), ("min", 120e9), ("s", 2e9), ("ms", 2e6), ("µs", 2e3), ("ns", 0.0))
 _TIME_FACTORS: Final = {"h": 3_600e9, "min": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3, "ns": 1.0}
@@ -26,20 +26,20 @@ _SIZES: Final = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10),
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit that suits numbers up to some largest one."""
+    """A unit that suits numbers up to a given largest one."""
 
     name: str
     factor: float
 
     @classmethod
     def of_time(cls, most_ns: float) -> Unit:
-        """Choose for times."""
+        """Choose the unit for times up to `most_ns`."""
         name = next(name for name, least in _TIMES if most_ns >= least)
         return cls(name, _TIME_FACTORS[name])
 
     @classmethod
     def of_bytes(cls, most: float) -> Unit:
-        """Choose for addresses."""
+        """Choose the unit for addresses up to `most`."""
         return cls(
             *next((name, factor) for name, factor in _SIZES if most >= 2 * factor or name == "B")
         )
@@ -47,20 +47,20 @@ class Unit:
 
 @dataclass(frozen=True)
 class Course:
-    """Windows from the first to the last, also those that nothing is known of.
+    """Consecutive windows from the first to the last, including windows without data.
 
     Attributes
     ----------
     unit
-        Of time.
+        Unit of time.
     begins
-        Where each point stands, in this unit.
+        Time of each point, in this unit.
     places
-        Of each known window, the point that it is part of.
+        For each known window, the index of the point that it belongs to.
     seconds
-        How long each point is.
+        Duration of each point in seconds.
     together
-        Windows of a point.
+        Number of windows per point.
     """
 
     unit: Unit
@@ -71,16 +71,17 @@ class Course:
 
     @classmethod
     def of(cls, numbers: NDArray[np.int64], window_ns: float, end_ns: float) -> Course:
-        """Lay out windows.
+        """Group windows into points.
 
         Parameters
         ----------
         numbers
-            Which windows are known, rising, from 0 on.
+            Indices of the windows with data, rising, from 0 on.
         window_ns
-            Length of each.
+            Length of each window.
         end_ns
-            Where the last one ends: too short a one would be all peak.
+            End of the last window. A rate over a last window that is too short would be a false
+            peak.
         """
         together = max(1, math.ceil((int(numbers[-1]) + 1) / MOST_POINTS))
         count = int(numbers[-1]) // together + 1
@@ -93,17 +94,17 @@ class Course:
 
     @property
     def note(self) -> str:
-        """Say how many windows a point stands for, if it is not one."""
+        """Return how many windows a point stands for; empty if it is one."""
         if self.together == 1:
             return ""
         return f"Each point stands for {self.together} windows; windows.csv has every one."
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give sums over the windows of each point."""
+        """Return sums over the windows of each point."""
         return np.bincount(self.places, values, len(self.begins)).astype(np.float64)
 
     def rate(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give counts a second; not a number in an end that is too short."""
+        """Return counts per second; NaN for a last point that is too short."""
         rates = self.sums(counts) / self.seconds
         is_short = self.seconds[-1] < self.seconds[0] / 10
         if len(rates) > 1 and is_short:
@@ -113,14 +114,14 @@ class Course:
     def means(
         self, values: NDArray[np.float64], weights: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Give means over windows that know a value; not a number where none does.
+        """Return means over the windows with a value; NaN if no window of a point has one.
 
         Parameters
         ----------
         values
-            One a window, not a number where it is not known.
+            One per window; NaN if unknown.
         weights
-            How much each counts; all the same unless given.
+            Weight of each window; equal by default.
         """
         known = ~np.isnan(values)
         weighed = known * (1.0 if weights is None else weights)
@@ -129,12 +130,12 @@ class Course:
         return np.where(counts > 0, sums / np.where(counts > 0, counts, 1.0), np.nan)
 
     def line(self, label: str, values: NDArray[np.float64], role: Role = "trace") -> Line:
-        """Give a line of values, one a point."""
+        """Return a line with one value per point."""
         return Line(label, tuple(self.begins.tolist()), tuple(values.tolist()), role)
 
     def figure(
         self, name: str, title: str, y: Axis, lines: Sequence[tuple[str, NDArray[np.float64]]]
     ) -> LineFigure:
-        """Give a figure of lines over time."""
+        """Return a figure of lines over time."""
         drawn = tuple(self.line(*each) for each in lines)
         return LineFigure(name, title, Axis(f"time ({self.unit.name})"), y, drawn)

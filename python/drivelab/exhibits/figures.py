@@ -1,4 +1,4 @@
-"""Figures: lines, columns, histograms, bars, clouds, lanes, trees, grids, and small ones."""
+"""The kinds of figures: lines, columns, histograms, bars, clouds, lanes, trees and grids."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class Axis:
     label
         What it shows, with its unit: ``throughput (MB/s)``.
     scale
-        ``log2`` for block sizes and depths, ``log10`` for rates, ``nines`` for percentiles in
-        per cent, of which each further nine takes as much room.
+        ``log2`` for block sizes and depths, ``log10`` for rates, ``nines`` for percentiles in per
+        cent: each further nine takes the same space.
     categories
-        Names at 0, 1, 2, ... where it shows no numbers.
+        Names at 0, 1, 2, ...; empty for an axis of numbers.
     quantity
         ``duration`` for times in ns, each written with the unit that fits it; ``share`` for ratios
         written in per cent; ``times`` for ratios written as factors.
     also
-        Further values that it has room for, so that figures side by side have one axis.
+        Further values that the axis must include, so that figures side by side share an axis.
     ticks
-        Values that are written at a ``log2`` axis, as far as there is room; powers of two without.
+        Values to write at a ``log2`` axis if there is room; powers of two by default.
     """
 
     label: str
@@ -50,20 +50,20 @@ class Line:
     label
         Its name in the legend.
     x, y
-        Values, as many of each. A y that is not a number is a gap.
+        Values, of equal number. A y of NaN is a gap.
     role
         ``data`` with markers; ``guide`` thin and dashed (the mean, the 90 % and 110 % lines);
         ``fit`` thin (the least-squares line); ``trace`` without markers, for many values;
         ``band`` the area between `low` and `high`; ``cloud`` many small dots; ``mean`` hollow
         markers that no line joins.
     low, high
-        Of y, an interval a point; empty where none is known, not a number where it says nothing.
+        Interval of each y; empty if unknown, NaN for a point without one.
     texts
-        What is said at each point, instead of its values.
+        Tooltip of each point; by default its values.
     names
-        What is written at each point, such as its queue depth; an empty text for nothing.
+        Label of each point, such as its queue depth; an empty text for none.
     origin
-        ``real``, ``simulated`` or ``closed_form``, if it also distinguishes lines.
+        ``real``, ``simulated`` or ``closed_form``, if lines also differ by it.
     """
 
     label: str
@@ -91,17 +91,17 @@ class LineFigure(Around):
 
 @dataclass(frozen=True)
 class ColumnFigure(Around):
-    """A value for each pair of categories: 3-D columns, and the same table as a heat map.
+    """A value for each pair of categories, drawn as 3-D columns and as a heat map.
 
     Attributes
     ----------
     x, y
-        Their categories say what stands in a column and in a row.
+        Axes with the categories of columns and rows.
     z
-        Of the height.
+        Axis of the height.
     values
-        A row for each category of `y`, in it a value for each of `x`; ``None`` where there is
-        none.
+        One row per category of `y`, with one value per category of `x`; ``None`` for an unknown
+        value.
     """
 
     name: str
@@ -115,19 +115,19 @@ class ColumnFigure(Around):
 
 @dataclass(frozen=True)
 class CellFigure(Around):
-    """A value for each pair of categories, as a heat map with the value in each cell.
+    """A value for each pair of categories, drawn as a heat map with the value in each cell.
 
     Attributes
     ----------
     x, y
-        Their categories say what stands in a column and in a row.
+        Axes with the categories of columns and rows.
     z
-        What a cell shows; a quantity ``times`` is one of a baseline: cells above 1 and those below
-        have colours of their own.
+        Axis of the values. With the quantity ``times`` they are ratios to a baseline, and cells
+        above and below 1 have different colours.
     values
-        As of a `ColumnFigure`.
+        As in `ColumnFigure`.
     texts
-        What cells say instead of their value; an empty text for the value itself.
+        Text of each cell instead of its value; an empty text for the value.
     """
 
     name: str
@@ -142,16 +142,16 @@ class CellFigure(Around):
 
 @dataclass(frozen=True)
 class HistogramFigure(Around):
-    """How often response times occurred, with confidence levels (percentiles).
+    """How often each response time occurred, with confidence levels (percentiles).
 
     Attributes
     ----------
     bins
-        Lower end and upper end in us and the count, rising, none empty.
+        Lower end and upper end in us, and the count; rising, no empty bin.
     levels
         Percentile in per cent and its response time in us.
     what
-        What the times are, where they are no response times.
+        Name of the times, if they are not response times.
     """
 
     name: str
@@ -166,20 +166,20 @@ class HistogramFigure(Around):
 
 @dataclass(frozen=True)
 class BarFigure(Around):
-    """Groups of bars, each normalised or not: drives or models side by side.
+    """Groups of bars, normalised or not: drives or models side by side.
 
     Attributes
     ----------
     groups
         Names of the panels.
     bars
-        Name, a value a group, and low and high ends of its interval where known.
+        Name, one value per group, and the ends of its interval if known.
     kinds
-        Of each bar, where bars of several kinds have colours of their own; empty where not.
+        Kind of each bar, which chooses its colour; empty if all have the same kind.
     guides
-        A value a group that a dashed line stands at; empty for none.
+        One value per group, drawn as a dashed line; empty for none.
     columns
-        How many panels fit into one row if there is room.
+        Panels per row, if there is room.
     """
 
     name: str
@@ -195,18 +195,18 @@ class BarFigure(Around):
 
 @dataclass(frozen=True)
 class ScatterFigure(Around):
-    """What was said against what came: on the diagonal both are equal.
+    """Predicted values against measured ones; on the diagonal both are equal.
 
     Attributes
     ----------
     across, up
-        Values, as many of each, above 0.
+        Values, of equal number, above 0.
     label, place
-        What the dots are, and which colour they have: 0 the first, 1 the second.
+        Meaning of the dots, and the number of their colour: 0 for the first, 1 for the second.
     factor
-        Of a band around the diagonal; None for none.
+        Width of a band around the diagonal, as a factor; None for no band.
     texts
-        What is said at each point.
+        Tooltip of each point.
     """
 
     name: str
@@ -224,22 +224,22 @@ class ScatterFigure(Around):
 
 @dataclass(frozen=True)
 class LaneBar:
-    """What one lane does for some time.
+    """One activity of a lane.
 
     Attributes
     ----------
     lane
-        Its place among the lanes.
+        Index of its lane.
     start, end
-        In the unit of the axis.
+        Times in the unit of the axis.
     kind
-        One of the figure's kinds.
+        Index of its kind in the figure.
     framed
-        Whether it has a frame: done for another reason than the rest.
+        Whether it has a frame, because its reason differs from that of the others.
     text
-        What is said where it is pointed at.
+        Tooltip.
     label
-        Written into it where there is room.
+        Text inside the bar, if there is room.
     """
 
     lane: int
@@ -253,22 +253,22 @@ class LaneBar:
 
 @dataclass(frozen=True)
 class LaneFigure(Around):
-    """Who works when: a lane each, and bars along a common time.
+    """Activities over time: one lane per actor, with bars along a common time axis.
 
     Attributes
     ----------
     x
-        Time; `also` holds where the drawing begins and ends.
+        Time axis; `also` holds the ends of the drawing.
     lanes
-        Names, from the top.
+        Names, from top to bottom.
     kinds
-        Name, words for the legend and look of each kind of bar, in the order of drawing.
+        Name, legend text and look of each kind of bar, in the order of drawing.
     frame
-        Words for the legend of what framed bars are.
+        Legend text for framed bars.
     ends
-        Where a dashed line stands, None for none.
+        Time of a dashed line; None for no line.
     rules
-        Lanes above which a line parts the drawing.
+        Lanes with a dividing line above them.
     """
 
     name: str
@@ -285,20 +285,20 @@ class LaneFigure(Around):
 
 @dataclass(frozen=True)
 class TreeNode:
-    """Where a tree parts, or ends.
+    """A question of a tree, or one of its leaves.
 
     Attributes
     ----------
     words
-        What holds of the rows that go to its first child; of an end, its name.
+        Condition for the rows that go to the first child; for a leaf, its name.
     mean, rows
-        Mean of what is predicted over its rows, and how many those are (or their weight).
+        Mean of the predicted quantity over the rows, and the number (or weight) of the rows.
     children
-        Places of two nodes, where the words hold and where they do not; empty of an end.
+        Indices of two nodes: condition true, condition false. Empty for a leaf.
     said
-        Of an end, its equation.
+        Equation of a leaf.
     caution
-        What limits it; empty where nothing does.
+        Warning about a leaf; empty for none.
     """
 
     words: str
@@ -311,16 +311,16 @@ class TreeNode:
 
 @dataclass(frozen=True)
 class TreeFigure(Around):
-    """A tree of questions, and below it what is predicted at each of its ends.
+    """A tree of questions, with the prediction below each leaf.
 
     Attributes
     ----------
     nodes
-        The root first, each before its children.
+        Nodes, the root first and each parent before its children.
     mean
-        What the mean of a node is of, with its unit: ``throughput (MB/s)``.
+        Name and unit of the node means: ``throughput (MB/s)``.
     levels
-        Levels of questions that are drawn; a branch below says how many ends it has.
+        Levels of questions to draw; a branch that goes deeper shows its number of leaves.
     """
 
     name: str
@@ -333,21 +333,21 @@ class TreeFigure(Around):
 
 @dataclass(frozen=True)
 class HeatFigure(Around):
-    """How much there is of something on a grid: one cell a colour, from little to much.
+    """Counts on a grid, drawn as cells from a light to a strong colour.
 
     Attributes
     ----------
     x, y
-        What columns and rows show; their scales are linear.
+        Axes of columns and rows; their scales are linear.
     z
-        What a cell counts. Its scale is ``log10`` where few cells hold most.
+        Axis of the counts. Its scale is ``log10`` if a few cells hold most of the count.
     column, row
-        How wide a column and how high a row is, in the units of `x` and `y`; the first of each
-        begins at 0.
+        Width of a column and height of a row, in the units of `x` and `y`. The first column and
+        the first row begin at 0.
     ends
-        Where the drawing ends along `x` and along `y`.
+        Upper ends of the drawing along `x` and along `y`.
     cells
-        Column, row and count of each cell that is not empty.
+        Column, row and count of each non-empty cell.
     """
 
     name: str
@@ -377,14 +377,14 @@ Figure: TypeAlias = (
 
 @dataclass(frozen=True)
 class Multiples(Around):
-    """Small figures side by side, each under its own title, with one legend where they share it.
+    """Small figures side by side, each with its own title, with a common legend if possible.
 
     Attributes
     ----------
     figures
-        In order, from left to right and from the top.
+        Figures from left to right, top to bottom.
     columns
-        How many fit into one row if there is room.
+        Figures per row, if there is room.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Axes of performance and of workload characteristics, the same in every figure."""
+"""Axes of performance metrics and workload characteristics, the same in every figure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from drivelab.exhibits.quantities import Characteristic
 
-#: An axis whose values span more than this is logarithmic.
+#: An axis is logarithmic if its largest value exceeds its smallest by this factor.
 DECADE: Final = 10.0
 
 
@@ -33,11 +33,11 @@ def metric_axis(
     metric
         One of `METRICS`.
     values
-        Everything in the metric's base unit that figures side by side show.
+        All values, in the metric's base unit, of figures that share the axis.
     adjective
-        What the numbers are: measured, simulated or calculated.
+        Origin of the numbers: measured, simulated or calculated.
     logarithmic
-        Where not given, an axis over more than a decade is.
+        Whether the axis is logarithmic. By default it is if its values span more than a decade.
     """
     item = METRICS[metric]
     unit = "" if item.unit == "ms" else f" ({item.unit})"
@@ -54,22 +54,22 @@ def metric_axis(
 def characteristic_axis(
     item: Characteristic, values: Sequence[float], *, listed: bool = False
 ) -> tuple[Axis, dict[float, float]]:
-    """Return the axis of a workload characteristic, and where each value stands on it.
+    """Return the axis of a workload characteristic, and the position of each value on it.
 
     Parameters
     ----------
     item
-        Which.
+        The characteristic.
     values
-        Rising, in its base unit.
+        Values in its base unit, rising.
     listed
-        Whether they stand side by side instead of on a scale.
+        Whether to space the values evenly instead of on a scale.
     """
     label = item.label.lower()
     if listed:
         in_kib = item.kind in ("bytes", "gap") and 1024 <= max(values) <= 2**20
         unit = " (KiB)" if in_kib else {"count": " (requests in flight)"}.get(item.kind, "")
-        # One unit for the axis: five names with a unit each do not fit a small panel.
+        # The unit stands once, in the label: small panels have no room for it at each value.
         names = (f"{value / 1024:.4g}" if in_kib else item.text(value) for value in values)
         axis = Axis(f"{label}{unit}", categories=tuple(names))
         return axis, {value: float(place) for place, value in enumerate(values)}

@@ -1,4 +1,4 @@
-"""Numbers as a reader wants them: with the digits that they deserve, and the unit that fits."""
+"""Numbers written for people, with a suitable number of digits and a suitable unit."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from drivelab.units import format_size
 
 
 def value_text(value: float) -> str:
-    """Write a number with the digits that it deserves: four, and all before the point.
+    """Write a number with four significant digits and all digits before the decimal point.
 
-    Numbers of one column keep their zeros, 998.0 above 1,002.
+    Trailing zeros stay, so that numbers in a column line up: 998.0 above 1,002.
     """
     if value == 0:
         return "0"
@@ -25,19 +25,19 @@ def value_text(value: float) -> str:
 
 
 def number_text(value: float) -> str:
-    """Write a number that stands alone, as on an axis: no zeros that say nothing."""
+    """Write a number that stands alone, as on an axis, without trailing zeros."""
     return f"{value:,.10g}" if abs(value) >= 1000 else f"{value:.6g}"
 
 
 def size_text(size_bytes: float) -> str:
-    """Write a block size as the specification does: 512 bytes are 0.5 KiB."""
+    """Write a block size as the SNIA specification does: 512 bytes are 0.5 KiB."""
     if size_bytes < 1024:
         return f"{size_bytes / 1024:g} KiB"
     return format_size(round(size_bytes))
 
 
 def duration_text(duration_ns: float) -> str:
-    """Write a round duration with its unit, which changes along an axis."""
+    """Write a round duration with the unit that suits it, as on an axis."""
     if duration_ns == 0:
         return "0"
     for unit, factor in (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)):

@@ -1,6 +1,6 @@
-"""How metrics and workload characteristics are named and written for people.
+"""Names and formats of metrics and workload characteristics for people.
 
-Inside are nanoseconds and bytes; a reader sees µs or ms, MB/s (decimal), IOPS and KiB.
+Code uses nanoseconds and bytes; people see µs or ms, MB/s (decimal), IOPS and KiB.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from drivelab.workloads.workload import Workload
 
-#: Behind a factor, such as 1.5 times.
+#: Follows a factor, as in "1.5 times".
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
-#: Where a table has nothing to say.
+#: Stands in a table cell without a value.
 NOTHING: Final = "\N{EN DASH}"
 
 
@@ -33,7 +33,7 @@ class Metric:
     lower_is_better: bool
 
     def text(self, value: float) -> str:
-        """Write a value in the base unit for people."""
+        """Write a value, given in the base unit, for people."""
         if self.unit == "ms":
             return latency_text(value)
         return format_rate(value) if self.unit == "MB/s" else format_iops(value)
@@ -58,7 +58,7 @@ class Characteristic:
     kind: Literal["share", "count", "bytes", "gap"]
 
     def text(self, value: float) -> str:
-        """Write one value for people, as on an axis."""
+        """Write a value for people, as on an axis."""
         if self.kind == "share":
             return f"{100 * value:.3g} %"
         if self.kind == "count":
@@ -101,26 +101,26 @@ def share_text(share: float) -> str:
     return f"{percent:.1f} %" if abs(percent) < 9.95 else f"{percent:,.0f} %"
 
 
-#: Nothing that was measured is called closer than this.
+#: The smallest relative uncertainty that is written for a measured number.
 _CLOSEST: Final = 0.001
 
 
 def within_text(share: float) -> str:
-    """Say how closely a number is known: ``within 1.2 %``, and never within nothing."""
+    """Say how precisely a number is known: ``within 1.2 %``, and never ``within 0 %``."""
     return f"within {share_text(max(share, _CLOSEST))}"
 
 
 def in_effect(workload: Characteristics) -> dict[str, float]:
-    """Return the characteristics that have an effect in a workload, by name.
+    """Return the characteristics that affect a workload, by name.
 
-    Write characteristics have none when nothing is written, a stride none when every
+    Write characteristics have no effect if nothing is written, and a stride has none if every
     access is random.
     """
     return {name: value for name, value in workload.canonical().items() if value is not None}
 
 
 def workload_text(workload: Workload) -> str:
-    """Say a workload in words, such as ``4 KiB random reads, queue depth 1``."""
+    """Describe a workload in words, such as ``4 KiB random reads, queue depth 1``."""
     if not isinstance(workload, Characteristics):
         return workload.describe()
     values = in_effect(workload)
@@ -149,7 +149,7 @@ def _accesses(values: Mapping[str, float], direction: str) -> str:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where the numbers come from, and the word that every figure says it with."""
+    """Where numbers come from, and the word for it in every figure."""
 
     adjective: str
     label: str

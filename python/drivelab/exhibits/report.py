@@ -1,4 +1,4 @@
-"""How exhibits stand together: pages under headings, and a report of them."""
+"""A report: pages with headings, and what comes before and after them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Exhibit: TypeAlias = Figure | Multiples | Table | Cards | Cautions | Document | 
 
 @dataclass(frozen=True)
 class Page:
-    """What stands together under one heading of the report.
+    """What stands under one heading of a report.
 
     Attributes
     ----------
     title
         For example ``IOPS - steady-state convergence``.
     exhibits
-        In order. Tables behind exhibits that differ have names that differ: they are names of
+        Exhibits in order. Different tables need different names, because these become names of
         CSV files.
     cautions
-        What a reader must know before believing it.
+        What a reader must know before trusting the page.
     anchor
-        By which it is linked to; its number unless given.
+        Name of the heading in links; by default its number.
     tabs
-        Whether one exhibit is shown at a time, chosen by its title.
+        Whether to show one exhibit at a time, chosen by its title.
     """
 
     title: str
@@ -41,20 +41,21 @@ class Page:
 
 @dataclass(frozen=True)
 class First:
-    """What a reader sees before scrolling, at a desk and on a phone.
+    """What a reader sees before scrolling, on a desktop and on a phone.
 
     Attributes
     ----------
     what
-        Which drive, or what was asked, in a sentence.
+        The drive, or the question, in a sentence.
     figures
-        One figure that says what the drive does, or two side by side.
+        One figure that shows what the drive does, or two side by side.
     numbers
-        Three numbers at most.
+        At most three numbers.
     sure
-        How sure they are, in a sentence or two.
+        How certain they are, in a sentence or two.
     cautions
-        What limits every number of the page: their names, and the rest on demand.
+        Warnings about all numbers of the report. The page shows their names, and the rest on
+        demand.
     """
 
     what: str = ""
@@ -73,35 +74,34 @@ class Report:
     title
         For example ``IOPS test (PTS-E)``.
     header
-        Field and value, in the order in which a specification lists them; ``not known`` where
-        nobody knows. A report with a header is set on sheets, each with the header on top.
+        Field and value, in the order of the specification; ``not known`` for unknown values. A
+        report with a header is laid out on sheets, with the header on top of each.
     stamp
         Printed over every page, such as ``not a PTS result``; empty for none.
     pages
         In order.
     result
-        The machine-readable whole, as it is saved as JSON.
+        The whole result for programs, saved as JSON.
     tables
-        Tables that are only saved as CSV, because they are too long to be read.
+        Tables that are saved as CSV but not shown, because they are too long to read.
     texts
-        Names and contents of plain text files that are saved next to the tables.
+        Names and contents of text files to save next to the tables.
     subject, badge
-        What kind of page it is; a word with its kind of drive, empty where there are several.
+        Kind of page, and a word with the kind of drive; empty if there are several kinds.
     statement
         Where the numbers come from, in a sentence or two.
     origin
-        Column and cell that lead each row of every saved table.
+        Column names and cells to put in front of each row of every saved table.
     folder
-        Folder of the tables, relative to the page. Empty: the page's own folder. None: the tables
-        are only in the page.
+        Folder of the tables, relative to the page. Empty: the page's own folder. None: the page
+        alone holds the tables.
     ending
         The last sentence of the page.
     first
-        What comes before all pages; None for a report that has no figure and no number to begin
-        with. On sheets it is on the screen only, and its exhibits stand on the sheets too.
-    what_if
-        What the page opens with on which a simulated SSD is changed, where that page lies next to
-        this one; None for a report that does not lead there.
+        What comes before all pages; None for a report without a figure or number to begin with. On
+        sheets it appears on the screen only, and the sheets repeat its exhibits.
+        Settings of the what-if page that lies next to this report; None for a report without a
+        link to it.
     """
 
     title: str

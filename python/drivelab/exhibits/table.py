@@ -1,4 +1,4 @@
-"""A table: named columns and rows, the CSV behind a figure, or an exhibit of its own."""
+"""A table: named columns and rows. It is shown by itself or is the CSV behind a figure."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Cell: TypeAlias = "str | int | float | None"
 
 @dataclass(frozen=True, kw_only=True)
 class Around:
-    """What stands around an exhibit of any kind.
+    """The surroundings of an exhibit of any kind.
 
     Attributes
     ----------
     lead
-        Above it: what is varied and what is held.
+        Text above it: what varies and what stays constant.
     source
-        Beside the title, such as ``figure 3``.
+        Text next to the title, such as ``figure 3``.
     cautions
-        Below it: what limits it, a line each with more on demand.
+        Warnings below it: one line each, with more on demand.
     saved
-        The tables behind it, where they are others than what is shown; none where it is empty.
+        Tables to save for it, if they differ from what is shown; otherwise empty.
     """
 
     lead: str = ""
@@ -39,35 +39,36 @@ class Around:
 
 @dataclass(frozen=True)
 class Table(Around):
-    """Rows that a person can read, a figure draw and a program load.
+    """Rows that a person can read, a figure can draw and a program can load.
 
     Attributes
     ----------
     name
-        Stem of the CSV file.
+        Name of the CSV file, without its suffix.
     columns
-        Names, each with the unit last where there is one.
+        Names of the columns; a unit comes last in the name.
     rows
-        One tuple a row, as long as `columns`. None is an empty cell. Shown are numbers with the
-        digits that they deserve.
+        One tuple per row, as long as `columns`. None is an empty cell. The page rounds numbers
+        for reading.
     digits
-        Significant digits of floating-point numbers in the CSV. Nine are more than any
-        measurement carries and fewer than two libraries may disagree in.
+        Significant digits of floating-point numbers in the CSV. Nine are more than any measurement
+        has, and few enough that two mathematical libraries give the same text.
     title, note
-        Above and below it where it is shown.
+        Texts above and below the table.
     heads
-        Headings above those of the columns, from the second on, each over so many columns.
+        Headings above those of the columns, from the second column on, each with the number of
+        columns that it spans.
     groups
-        Headings between rows, each above so many of them.
+        Headings between rows, each with the number of rows below it.
     marked
-        Row and column of cells that stand out.
+        Row and column of highlighted cells.
     keys
-        What each cell is sorted by: the reader may sort the table, of which the page shows the
+        Sort key of each cell. With keys the reader can sort the table, and the page shows only the
         first rows until asked for all.
     right
-        Whether all columns but the first hold numbers, written as texts.
+        Whether all columns except the first hold numbers that are given as texts.
     joins
-        Whether the cells of a row that are all equal are set as one.
+        Whether to merge the cells of a row if all are equal.
     """
 
     name: str
@@ -94,12 +95,12 @@ class Table(Around):
         return [row[place] for row in self.rows]
 
     def records(self, **where: Cell) -> list[dict[str, Cell]]:
-        """Return the rows as dictionaries, only those whose cells equal `where`."""
+        """Return the rows as dictionaries; with `where`, only rows with these cells."""
         rows = (dict(zip(self.columns, row, strict=True)) for row in self.rows)
         return [row for row in rows if all(row[key] == value for key, value in where.items())]
 
     def with_leading(self, **cells: Cell) -> Table:
-        """Return the table with the same cells in front of every row."""
+        """Return the table with these cells in front of every row."""
         return replace(
             self,
             columns=(*cells, *self.columns),
@@ -112,12 +113,12 @@ class Table(Around):
 
 
 def number(cell: Cell) -> float:
-    """Return a cell that must hold a number.
+    """Return a cell that must be a number.
 
     Raises
     ------
     TypeError
-        When it is empty or a text: a figure asked for the wrong column.
+        When it is empty or a text, which means that a figure uses the wrong column.
     """
     if cell is None or isinstance(cell, str):
         raise TypeError(f"{cell!r} is no number")
@@ -125,5 +126,5 @@ def number(cell: Cell) -> float:
 
 
 def numbers(cells: Iterable[Cell]) -> list[float]:
-    """Return the numbers among cells, leaving out what is empty."""
+    """Return the numbers among cells; empty cells are left out."""
     return [number(cell) for cell in cells if cell is not None]

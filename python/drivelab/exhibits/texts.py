@@ -1,4 +1,4 @@
-"""What is said: texts, facts, cautions, and the few numbers that come first."""
+"""Words and single numbers: texts, facts, cautions and cards."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Caution:
-    """Something to know before trusting a number.
+    """A warning that a reader needs before trusting a number.
 
     Attributes
     ----------
     name
-        One or two words; empty where the sentence says it all.
+        One or two words; empty if the sentence is enough.
     seen
         What the measurements show.
     advice
         What that means, and what to do about it.
     short
-        What is seen in a few words, for the line that a page shows first; where it is empty, that
-        line is `seen`.
+        `seen` in a few words, for the one line that a page shows first. If it is empty, that line
+        is `seen`.
     """
 
     name: str = ""
@@ -29,12 +29,12 @@ class Caution:
 
     @property
     def line(self) -> str:
-        """What a page shows first, without the name."""
+        """The line that a page shows first, without the name."""
         return self.short or self.seen
 
     @property
     def more(self) -> str:
-        """What a page shows on demand; empty where the line says it all."""
+        """The text that a page shows on demand; empty if the line is enough."""
         return " ".join(part for part in (self.seen if self.short else "", self.advice) if part)
 
     def text(self) -> str:
@@ -45,7 +45,7 @@ class Caution:
 
 @dataclass(frozen=True)
 class Cautions:
-    """Cautions under a heading of their own; where there are none, that is said."""
+    """Cautions under their own heading; without any, the page says that there are none."""
 
     title: str
     cautions: tuple[Caution, ...]
@@ -53,7 +53,7 @@ class Cautions:
 
 @dataclass(frozen=True)
 class Text:
-    """Paragraphs for a person who has not read any paper."""
+    """Paragraphs for a reader who does not know the papers."""
 
     paragraphs: tuple[str, ...]
     leads: bool = False
@@ -61,7 +61,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and what each is: what identifies a run, or what words mean."""
+    """Names with their values: what identifies a run, or what terms mean."""
 
     title: str
     facts: tuple[tuple[str, str], ...]
@@ -69,7 +69,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Document:
-    """A long text that is read by few, such as a preset: the page unfolds it."""
+    """A long text that few people read, such as a preset; the page shows it folded."""
 
     title: str
     text: str
@@ -77,9 +77,9 @@ class Document:
 
 @dataclass(frozen=True)
 class Card:
-    """One of the numbers that come first: from least to most, and how sure.
+    """One of the numbers that come first: its range, and how certain it is.
 
-    A number that is no range has an empty `high`.
+    If it is a single number, `high` is empty.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""Where a report leads on: the page on which a simulated SSD can be changed.
+"""The link from a report to the what-if page, on which a reader can change a simulated SSD.
 
-A report of real drives alone has no such link. Nothing on that page is about the reader's drive,
-and a simulated number must not look as if it were.
+A report on real drives alone has no such link. Numbers on that page are simulated, and they must
+not look as if they described the reader's drive.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
     from drivelab.workloads.workload import Workload
 
-#: How the name of a drive begins whose preset follows, by kind.
+#: Prefix of a drive's name before the name of its preset, by kind of drive.
 _PREFIXES: Final = {"simulated": "sim:", "closed_form": "analytic:"}
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What the page opens with.
+    """The settings that the what-if page opens with.
 
     Attributes
     ----------
     preset
-        The drive of the report, by name; empty where the page cannot show it (a hard disk, an
-        array, a drive of the user's, no drive at all), and it opens with its own.
+        Name of the report's preset; empty if the page cannot show it (a hard disk, an array, a
+        user's own drive, no drive). The page then opens with its default preset.
     settings
-        Names and values of the workload that it opens with, such as ``("queue_depth", 32)``.
+        Names and values of workload settings, such as ``("queue_depth", 32)``.
     """
 
     preset: str = ""
@@ -40,18 +40,18 @@ class WhatIf:
 
     @classmethod
     def of_drives(cls, drives: Iterable[tuple[str, str]]) -> Self | None:
-        """Say where a report of drives leads.
+        """Return the link for a report on these drives.
 
         Parameters
         ----------
         drives
-            Name and kind of each, as in ``("sim:x25m", "simulated")``; the first that the page
-            can show counts.
+            Name and kind of each drive, such as ``("sim:x25m", "simulated")``. The first one that
+            the page can show is used.
 
         Returns
         -------
         WhatIf or None
-            None where every drive is real.
+            None if every drive is real.
         """
         prefixed = [(name, _PREFIXES[kind]) for name, kind in drives if kind in _PREFIXES]
         if not prefixed:
@@ -62,20 +62,20 @@ class WhatIf:
 
     @property
     def fragment(self) -> str:
-        """What follows the page's name in a link, with its ``#``; empty for nothing to say."""
+        """The part of the link after the page's name, with its ``#``; empty without settings."""
         said = [*([("preset", self.preset)] if self.preset else []), *self.settings]
         return f"#{urlencode(said)}" if said else ""
 
 
 def changeable_presets() -> list[str]:
-    """List the presets that the page can show: SSDs of the package that map pages.
+    """List the presets that the page can show: SSDs of the package with a page-level mapping.
 
-    Drives that map blocks, or hold only a part of the map, do not scale down to a page's size.
+    Drives that map blocks, or keep only a part of the map in memory, do not scale down to the page.
     """
     found = []
     for name in preset_names():
         resolved = json.loads(resolve_preset(preset_text(name), {})[0])
-        # Left out of a description where pages are mapped.
+        # Presets with a page-level mapping omit the key.
         scheme = resolved.get("mapping", {}).get("scheme", "page")
         if resolved["kind"] == "ssd" and scheme == "page":
             found.append(name)
@@ -83,7 +83,7 @@ def changeable_presets() -> list[str]:
 
 
 def settings_of(workload: Workload) -> tuple[tuple[str, int | float | str], ...]:
-    """Give what the page can be set to of a workload; nothing of one that it does not have."""
+    """Return the settings of the page for a workload; nothing for a setting it does not have."""
     from drivelab.workloads.characteristics import Characteristics
 
     if not isinstance(workload, Characteristics):

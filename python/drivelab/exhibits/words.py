@@ -1,11 +1,11 @@
-"""The terms of the trade, each explained where a page first uses it."""
+"""Terms that a report explains where it first uses them."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-#: How a page may spell a term, and what it means.
+#: Pattern of a term in a page, and its meaning.
 _TERMS: Final = (
     (
         "mean latency|latency|latencies",
@@ -24,7 +24,7 @@ _TERMS: Final = (
 )
 #: What each term means, in the order of `TERM`'s groups.
 MEANINGS: Final = tuple(meaning for _, meaning in _TERMS)
-#: Finds a term; the number of its group, less one, is its place in `MEANINGS`.
+#: Finds a term; the number of the matching group, minus one, is its index in `MEANINGS`.
 TERM: Final = re.compile(
     "|".join(rf"(?<![\w-])({spellings})(?![\w-])" for spellings, _ in _TERMS), re.IGNORECASE
 )

@@ -170,7 +170,7 @@ def _costs(asked: CoresAsked, resolved: Mapping[str, Any]) -> tuple[str, Mapping
 
 
 def _with(source: PresetSource, lines: Sequence[str]) -> PresetSource:
-    """Give the drive with another table of firmware."""
+    """Return the drive with another table of firmware."""
     text = "\n".join([f'base = "{_BASE}"', 'name = ".cores"', "[firmware]", *lines])
     return PresetSource(source.reference, text, {**source.base_texts, _BASE: source.toml_text})
 

@@ -158,7 +158,7 @@ def cores_table(found: CoresFound) -> Table:
 
 
 def cores_values(found: CoresFound) -> dict[str, Any]:
-    """Give everything for programs (docs/json-firmware.md)."""
+    """Return everything for programs (docs/json-firmware.md)."""
     least = found.least
     return {
         "drive": found.asked.drive,

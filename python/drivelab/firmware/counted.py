@@ -68,7 +68,7 @@ class CountedRequests:
         return self.requests / RECORD_REQUESTS
 
     def percent(self, kind: str) -> float:
-        """Give the share of a kind of requests, in percent."""
+        """Return the share of a kind of requests, in percent."""
         counted: CountedKind = getattr(self, kind)
         return 100 * counted.requests / max(self.requests, 1)
 

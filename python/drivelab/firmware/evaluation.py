@@ -153,7 +153,7 @@ def _left_out(
 
 
 def _flash_ns(profiles: Sequence[Profiled], dies: int | None) -> dict[str, float]:
-    """Give the time of a record on Z-NAND, operations for the host alone (the paper's)."""
+    """Return the time of a record on Z-NAND, operations for the host alone (the paper's)."""
     if dies is None:
         return {}
     found = {}
@@ -192,7 +192,7 @@ def static_errors(profiles: Sequence[Profiled]) -> LeftOut:
 
 
 def evaluation_values(found: Evaluation) -> dict[str, Any]:
-    """Give what ``--json`` prints (docs/json-firmware.md)."""
+    """Return what ``--json`` prints (docs/json-firmware.md)."""
     return {
         "inputs": found.inputs,
         "best": found.best,

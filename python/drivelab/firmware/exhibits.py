@@ -190,7 +190,7 @@ def _first(found: Evaluation, profiles: Sequence[Profiled], dies: int) -> First:
 
 
 def _one_axis(label: str, bars: Sequence[tuple[str, tuple[float, ...], tuple[None, ...]]]) -> Axis:
-    """Give the axis that all panels share: a bar is as long in one as in another."""
+    """Return the axis that all panels share: a bar is as long in one as in another."""
     return Axis(label, quantity="share", also=(max(max(values) for _, values, _ in bars),))
 
 

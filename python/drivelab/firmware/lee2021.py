@@ -142,7 +142,7 @@ def counted_values(counted: CountedRequests) -> tuple[float, ...]:
 
 
 def largest_difference(published: PublishedWorkload, counted: CountedRequests) -> tuple[str, float]:
-    """Give the column that differs most, relative to what is published, and by how much.
+    """Return the column that differs most, relative to what is published, and by how much.
 
     Where the table has 0, anything else differs without bound.
     """

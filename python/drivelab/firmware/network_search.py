@@ -170,7 +170,7 @@ class _Bench:
     done: int = 0
 
     def carry_out(self, fits: Sequence[_Fit]) -> list[dict[int, Array]]:
-        """Give what each fit predicts, by the place of the workload."""
+        """Return what each fit predicts, by the place of the workload."""
         found = max(0, min(self.run.stored - self.done, len(fits)))
         self.bar.expect([each.weight for each in fits[found:]], found=found)
         answers = []
@@ -220,7 +220,7 @@ def _search(asked: NetworkSearch, run: Run, data: Dataset, rows: Array, seed: in
 
 
 def _race(asked: NetworkSearch, bench: _Bench, count: int) -> list[NetworkShape]:
-    """Give the shape that was chosen for each workload."""
+    """Return the shape that was chosen for each workload."""
     measured = [bench.data.target_ns[bench.data.groups == place].mean() for place in range(count)]
     going = [list(asked.shapes) for _ in range(count)]
     scores: list[dict[NetworkShape, list[float]]] = [{} for _ in range(count)]

@@ -68,7 +68,7 @@ def placed(program: Path, name: str, folder: Path) -> Path:
 
 
 def _dotted(length: int) -> list[str]:
-    """Give names of folders, none of them long, that have so many bytes with what parts them."""
+    """Return names of folders, none of them long, that have so many bytes with what parts them."""
     names = []
     while length > _LONGEST_NAME:
         # What is left has a name of its own.
@@ -78,6 +78,6 @@ def _dotted(length: int) -> list[str]:
 
 
 def filled(program: Path, words: Sequence[str]) -> list[str]:
-    """Give the options of qemu's that call a program the same, and fill up what it begins with."""
+    """Return qemu's options that fix the program's name and the size of its environment."""
     there = sum(len(os.fsencode(word)) + 1 for word in (str(program), _CALLED, *words))
     return ["-0", _CALLED, "-E", _FILL + "." * (_START_BYTES - there)]

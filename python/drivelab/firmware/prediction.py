@@ -212,7 +212,7 @@ def refuse_other_source(model: TrainedFirmware, own: OwnFirmware) -> None:
 
 
 def prediction_values(found: Prediction) -> dict[str, Any]:
-    """Give what ``--json`` prints (docs/json-firmware.md)."""
+    """Return what ``--json`` prints (docs/json-firmware.md)."""
     accuracy = found.model.accuracy["records"]
     return {
         "target": found.model.target.name,

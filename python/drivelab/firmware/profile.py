@@ -391,7 +391,7 @@ def _check_same(label: str, host: RecordLog, target: RecordLog) -> None:
 
 
 def _entry(observed: Observed) -> dict[str, Any]:
-    """Give what the journal keeps of a workload."""
+    """Return what the journal keeps of a workload."""
     logs = {"counted": observed.counted, "host": observed.host}
     if isinstance(observed, Profiled):
         logs["target"] = observed.target

@@ -86,7 +86,7 @@ class RequestPlan:
                 raise UsageError(f"{name} is {shown(value)}; allowed: 1 or more")
 
     def count(self, workload: Workload, streams: list[Stream]) -> int | None:
-        """Give how many requests are listed at most; ``None`` for all until it ends.
+        """Return how many requests are listed at most; ``None`` for all until it ends.
 
         Parameters
         ----------

@@ -141,7 +141,7 @@ def _targets(rows: Rows) -> FloatArray:
 
 
 def _left_out(kriging: KrigingRegressor, keys: Sequence[object]) -> tuple[FloatArray, FloatArray]:
-    """Give each row's error and its variance by all other workloads."""
+    """Return each row's error and its variance by all other workloads."""
     inverse = solved(kriging.root_, np.eye(len(kriging.root_)))
     inverse = inverse.T @ inverse
     errors, variances = np.empty(len(inverse)), np.empty(len(inverse))
@@ -285,7 +285,7 @@ def _chosen(learned: Learned, asked: FloatArray, stand: FloatArray, count: int) 
 
 
 def _variances(kriging: KrigingRegressor, rows: FloatArray) -> FloatArray:
-    """Give what is not known yet of rows, nugget left out."""
+    """Return what is not known yet of rows, nugget left out."""
     _, deviations = kriging.predict(rows, return_std=True)
     found: FloatArray = np.maximum(deviations**2 - kriging.nugget_variance_, 0.0)
     return found

@@ -226,7 +226,7 @@ class AdaptiveRounds:
         return [Asked("fills", (place,), fill.requests) for place, fill in enumerate(fills)]
 
     def _has_room(self, measured: Measured, count: int, part: int) -> bool:
-        """Tell whether so many measurements would take no more than one part of the budget."""
+        """Return whether so many measurements would take no more than one part of the budget."""
         budget = self._goal.budget_seconds
         if budget is None:
             return True

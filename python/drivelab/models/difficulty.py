@@ -88,7 +88,7 @@ def of_unseen(key: SurfaceKey, evaluation: Evaluation, trained: TrainedWorkloads
 
 
 def _compared(key: SurfaceKey) -> list[ModelKey]:
-    """Give a combination, then the members that are compared with it; nothing of other models."""
+    """Return a combination, then the members that are compared with it; nothing of other models."""
     members = [
         SurfaceKey(key.features, name)
         for name in ESTIMATORS[key.estimator].members

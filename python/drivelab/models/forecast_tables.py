@@ -30,7 +30,7 @@ _SWITCHES: Final = {"saturated", "outside_training"}
 def forecast_answer(
     forecast: TraceForecast, trace: Trace, provenance: Mapping[str, Any], model: str | None
 ) -> dict[str, Any]:
-    """Give what ``predict --trace --json`` prints.
+    """Return what ``predict --trace --json`` prints.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def forecast_answer(
 
 
 def forecast_values(forecast: TraceForecast) -> dict[str, Any]:
-    """Give what ``predict --trace --json`` prints of a forecast (docs/json-trace.md)."""
+    """Return what ``predict --trace --json`` prints of a forecast (docs/json-trace.md)."""
     requests = forecast.requests.sum(axis=0)
     latency = np.nan_to_num(forecast.latency_ns_mean) * forecast.requests
     late = float(forecast.late_requests.sum())
@@ -85,7 +85,7 @@ def forecast_values(forecast: TraceForecast) -> dict[str, Any]:
 
 
 def forecast_table(forecast: TraceForecast) -> Table:
-    """Give the windows, a row each; an empty cell is unknown."""
+    """Return the windows, a row each; an empty cell is unknown."""
     columns = _columns(forecast)
     rows = zip(
         *([_cell(name, value) for value in values] for name, values in columns.items()),

@@ -197,7 +197,7 @@ class KrigingSurface:
         return np.clip(found, low - _BEYOND, high + _BEYOND)
 
     def _blocks(self, table: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
-        """Give some rows at once, and their inputs."""
+        """Yield some rows at once, and their inputs."""
         size = max(1, _ENTRIES // len(self.numbers["rows"]))
         for begin in range(0, len(table), size):
             rows = slice(begin, begin + size)

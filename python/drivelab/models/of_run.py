@@ -64,7 +64,7 @@ def load_model(path: Path) -> PerformanceModel:
 
 
 def accuracy_rows(model: PerformanceModel) -> list[dict[str, Any]]:
-    """Give the accuracy of every model: of folds, in sample, off grid (docs/json-model.md)."""
+    """Return the accuracy of every model: of folds, in sample, off grid (docs/json-model.md)."""
     evaluation = model.evaluation
     return [
         {
@@ -81,6 +81,6 @@ def accuracy_rows(model: PerformanceModel) -> list[dict[str, Any]]:
 
 
 def weights_of(model: PerformanceModel) -> dict[str, float] | None:
-    """Give by estimator the weights of the best model where it is a combination, else None."""
+    """Return by estimator the weights of the best model where it is a combination, else None."""
     surface = model.predictors[model.best[METRICS[0]]].surface
     return dict(surface.weights) if isinstance(surface, Combination) else None

@@ -273,7 +273,7 @@ def _merges(rates: Rates, page: int) -> bool | None:
 
 
 def _is_buffered(rates: Rates, units: int | None, at_random: float | None) -> bool | None:
-    """Tell whether one write alone is acknowledged sooner than it could be written."""
+    """Return whether one write alone is acknowledged sooner than it could be written."""
     alone, reading = rates.get(random_write(depth=1).key()), rates.get(read().key())
     if not alone:
         return None

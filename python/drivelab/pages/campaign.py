@@ -79,7 +79,7 @@ class Part:
 
 
 def who(run: RunData) -> list[Exhibit]:
-    """Give everything that identifies the run."""
+    """Return everything that identifies the run."""
     found = identity(run.header, run.starts)
     words = Text((*filter(None, [what_differs(run)]), *how_long_it_lasts(run)))
     return [*([words] if words.paragraphs else []), *found.groups, *found.documents]

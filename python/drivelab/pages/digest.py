@@ -135,7 +135,7 @@ def refuse_uncomparable(paths: Sequence[Path]) -> None:
         )
 
 
-def told_apart(digests: Sequence[Digest]) -> list[Digest]:
+def distinctly_labelled(digests: Sequence[Digest]) -> list[Digest]:
     """Return the digests under labels that differ.
 
     Where a drive comes twice, what its writes found is added, or the run if that is not enough.

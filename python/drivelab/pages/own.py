@@ -28,7 +28,7 @@ _MOST_CARDS: Final = 3
 
 
 def check_own_folder(path: Path, files: Sequence[Path], *, force: bool) -> OutputFolder:
-    """Give the folder to write into, before the work begins.
+    """Return the folder to write into, before the work begins.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from drivelab.exhibits.quantities import METRICS, PROVENANCE, listed
 from drivelab.models.exhibits.accuracy import JUDGED, READ_SO, TITLES, accuracy_table, cells
 from drivelab.models.predictors import ESTIMATORS
 from drivelab.pages.campaign import SOURCES
-from drivelab.pages.digest import common_workloads, differences, joined, told_apart
+from drivelab.pages.digest import common_workloads, differences, distinctly_labelled, joined
 from drivelab.report.saved import refuse_folder
 from drivelab.report.written import write_report
 
@@ -72,7 +72,7 @@ def comparison_report(digests: Sequence[Digest]) -> Report:
     digests
         Of two runs or more, in the order in which drives are listed.
     """
-    digests = told_apart(digests)
+    digests = distinctly_labelled(digests)
     common = common_workloads(digests)
     accuracy = joined("accuracy", digests, [one.accuracy for one in digests])
     sweeps = joined("sweeps", digests, [one.sweeps.table for one in digests])

@@ -22,7 +22,7 @@ LAYOUT: Final = 1
 
 
 def answer_of(placement: Placement, name: str, seed: int, seconds: float) -> dict[str, Any]:
-    """Give everything that was found (docs/json-place.md)."""
+    """Return everything that was found (docs/json-place.md)."""
     plan = placement.plan
     sums = totals(plan, [each.placed for each in placement.drives])
     is_placed = bool(placement.drives)

@@ -43,7 +43,7 @@ class Bound:
 
 
 def relaxable(plan: PlacementPlan) -> Iterator[Bound]:
-    """Give every bound that could be another one."""
+    """Yield every bound that could be another one."""
     if plan.cost_at_most is not None:
         yield Bound("cost")
     if plan.watts_at_most is not None:
@@ -78,13 +78,13 @@ class Forbidden:
 
 
 def slack_of(bound: Bound, factor: float) -> float:
-    """Give the slack that stands for being so many times as far as allowed."""
+    """Return the slack that stands for being so many times as far as allowed."""
     is_logarithm = bound.what == "latency_ns_mean" or bound.what in _RATES
     return math.log(factor) if is_logarithm else factor - 1
 
 
 def relaxed_value(bound: Bound, value: float, slack: float) -> float:
-    """Give what a bound has to be at least, or at most, so that there is a solution."""
+    """Return what a bound has to be at least, or at most, so that there is a solution."""
     if bound.what == "latency_ns_mean":
         return value * math.exp(slack)
     if bound.what in _RATES:

@@ -179,7 +179,7 @@ def _pace(entry: Mapping[str, Any], workload: Characteristics, where: str) -> di
 
 
 def _room(entry: Mapping[str, Any], workload: Placeable, where: str) -> int:
-    """Give the bytes of a drive that it takes: as it says, else its footprint; whole sectors."""
+    """Return the bytes of a drive that it takes: as it says, else its footprint; whole sectors."""
     found = workload.footprint_bytes
     if "size" in entry:
         found = size(entry["size"], f"{where}: size")

@@ -139,7 +139,7 @@ def _where(placement: Placement) -> Table:
 
 
 def bounds_text(shared: Shared, at: int, bounds: Mapping[str, float]) -> str:
-    """Say whether the bounds of a workload hold: which does not, or what is asked."""
+    """Return whether the bounds of a workload hold: which does not, or what is asked."""
     broken = shared.broken.get(at, {})
     if "demand" in broken:
         return "does not keep up"

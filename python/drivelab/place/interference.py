@@ -66,22 +66,22 @@ class Behaviour:
         return (one, other) in self.beside
 
     def growth(self, at: int, other: int) -> float:
-        """Give how many times as long a neighbour makes requests take in the mean, at least 1."""
+        """Return how many times as long a neighbour makes requests take in the mean, at least 1."""
         ratio = self.beside[at, other].latency_ns_mean / self.alone[at].latency_ns_mean
         return max(1.0, ratio)
 
     def added_ns(self, at: int, other: int) -> float:
-        """Give what a neighbour adds to the 99 % latency, at least 0."""
+        """Return what a neighbour adds to the 99 % latency, at least 0."""
         return max(0.0, self.beside[at, other].latency_ns_p99 - self.alone[at].latency_ns_p99)
 
     def kept(self, at: int, other: int, rate: str) -> float:
-        """Give the share of a rate that a neighbour leaves, at most 1."""
+        """Return the share of a rate that a neighbour leaves, at most 1."""
         before: float = getattr(self.alone[at], rate)
         left: float = getattr(self.beside[at, other], rate)
         return min(1.0, max(left / before, 1e-9)) if before else 1.0
 
     def predicted(self, at: int, group: Collection[int]) -> Outcome:
-        """Give what a workload does in a group whose pairs all may share a drive."""
+        """Return what a workload does in a group whose pairs all may share a drive."""
         own = self.alone[at]
         others = [other for other in group if other != at]
         return Outcome(
@@ -93,11 +93,11 @@ class Behaviour:
         )
 
     def used(self, group: Collection[int]) -> float:
-        """Give the utilisation by a group."""
+        """Return the utilisation by a group."""
         return sum(self.utilisation[at] for at in group)
 
     def may_hold(self, group: Collection[int], sizes: Mapping[int, int]) -> bool:
-        """Tell whether a group fits, and every two of it may share a drive."""
+        """Return whether a group fits, and every two of it may share a drive."""
         return (
             all(at in self.alone for at in group)
             and sum(sizes[at] for at in group) <= self.capacity_bytes

@@ -19,7 +19,7 @@ PLANNED: Final = "planned"
 
 
 def stored_groups(store: RunStore) -> dict[int, Measurement]:
-    """Give every group that a run holds, by its index.
+    """Return every group that a run holds, by its index.
 
     Raises
     ------

@@ -124,7 +124,7 @@ class Bench(ClosedOnExit):
         self.drive.check(self._workload(group))
 
     def outcomes(self, group: Group) -> dict[int, Outcome]:
-        """Give what each workload of a group that was tried did, by its place in the plan."""
+        """Return what each workload of a group that was tried did, by its place in the plan."""
         workload = self._workload(group)
         demands = [self._demands[at] for at in group.places]
         measurement = self._found[_index(workload)]
@@ -190,7 +190,7 @@ class Bench(ClosedOnExit):
             self._run.close()
 
     def _opened(self) -> Run:
-        """Give the run, which stays open: all that is tried by one command is one start of it."""
+        """Return the run, which stays open: all that is tried by one command is one start of it."""
         if self._run is None:
             origin = this_start(self._command)
             header = {
@@ -274,7 +274,7 @@ class Bench(ClosedOnExit):
 
 
 def _index(workload: SideBySide) -> int:
-    """Give the key of a group's random numbers, and its place in the journal."""
+    """Return the key of a group's random numbers, and its place in the journal."""
     text = json.dumps(workload.to_json(), sort_keys=True)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:5], "big")
 

@@ -114,7 +114,7 @@ class Model:
         self._program.at_most(self._objective(objective), value)
 
     def _placed(self, place: int, group: tuple[int, ...]) -> Placed:
-        """Give a drive that is used, by the first behaviour that may hold its workloads."""
+        """Return a drive that is used, by the first behaviour that may hold its workloads."""
         drive = self._behaviours[place].drive
         sizes = {at: each.size_bytes for at, each in enumerate(self._plan.demands)}
         first = next(
@@ -216,7 +216,7 @@ class Model:
     def _terms(
         self, behaviour: Behaviour, at: int, holds: Mapping[int, int], name: str, value: float
     ) -> tuple[float, dict[int, float]]:
-        """Give by how much a bound is missed alone, and what each neighbour adds to that."""
+        """Return by how much a bound is missed alone, and what each neighbour adds to that."""
         own: float = getattr(behaviour.alone[at], name)
         others = {
             other: variable
@@ -277,7 +277,7 @@ class Model:
                 self._program.at_most(row, most)
 
     def _holding(self, one: Forbidden) -> Iterator[dict[int, int]]:
-        """Give the drives of a kind that may hold a whole group."""
+        """Yield the drives of a kind that may hold a whole group."""
         for behaviour, drives in zip(self._behaviours, self._drives, strict=True):
             if behaviour.drive == one.drive:
                 yield from (holds for _, holds in drives if all(at in holds for at in one.group))
@@ -294,7 +294,7 @@ class Model:
         return self._sum(name)
 
     def _latencies(self) -> dict[int, float]:
-        """Give the mean latency of all requests in ms, as a sum over the workloads."""
+        """Return the mean latency of all requests in ms, as a sum over the workloads."""
         weights = request_shares(self._plan.demands, self._behaviours)
         found: dict[int, float] = {}
         for at, weight in enumerate(weights):

@@ -51,7 +51,7 @@ class Outcome:
     requests: int = 0
 
     def broken(self, demand: Demand) -> dict[str, tuple[float, float]]:
-        """Give the bounds that do not hold: name, what was asked, what was found."""
+        """Return the bounds that do not hold: name, what was asked, what was found."""
         found = {}
         for name, bound in demand.bounds.given().items():
             value: float = getattr(self, name)

@@ -41,7 +41,7 @@ class Bounds:
     bytes_per_second: float | None = None
 
     def given(self) -> dict[str, float]:
-        """Give the bounds that there are, by name."""
+        """Return the bounds that there are, by name."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 

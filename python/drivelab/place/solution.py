@@ -53,7 +53,7 @@ class Solution:
 
 
 def request_shares(demands: Sequence[Demand], behaviours: Sequence[Behaviour]) -> list[float]:
-    """Give the share of all requests that each workload sends.
+    """Return the share of all requests that each workload sends.
 
     A workload that waits for the drive counts with its result alone on the best drive for it.
     """
@@ -69,7 +69,7 @@ def request_shares(demands: Sequence[Demand], behaviours: Sequence[Behaviour]) -
 def mean_latency_ns(
     demands: Sequence[Demand], behaviours: Sequence[Behaviour], placed: Sequence[Placed]
 ) -> float:
-    """Give the predicted mean latency of all requests."""
+    """Return the predicted mean latency of all requests."""
     shares = request_shares(demands, behaviours)
     return sum(
         shares[at] * behaviours[each.behaviour].predicted(at, each.group).latency_ns_mean

@@ -23,7 +23,7 @@ def refuse_unknown(table: Mapping[str, Any], allowed: Sequence[str], where: str)
 
 
 def plain(value: Any) -> Any:
-    """Give a number of another library, such as NumPy's, as one of Python; all else as it is."""
+    """Return a number of another library, such as NumPy's, as one of Python; all else as it is."""
     if isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, Integral):
@@ -32,7 +32,7 @@ def plain(value: Any) -> Any:
 
 
 def text(value: Any, where: str) -> str:
-    """Give a text that is not empty."""
+    """Return a text that is not empty."""
     if not isinstance(value, str) or not value.strip():
         found = "missing" if value is None else shown(value)
         raise UsageError(f"{where} is {found}; allowed: a text")
@@ -40,7 +40,7 @@ def text(value: Any, where: str) -> str:
 
 
 def number(value: Any, where: str, least: float, most: float, *, above: bool = False) -> float:
-    """Give a number from `least`, or above it, to `most`."""
+    """Return a number from `least`, or above it, to `most`."""
     value = plain(value)
     if not (is_number(value) and least <= value <= most) or (above and value == least):
         begins = "more than" if above else "from"
@@ -49,7 +49,7 @@ def number(value: Any, where: str, least: float, most: float, *, above: bool = F
 
 
 def whole(value: Any, where: str, least: int, most: int) -> int:
-    """Give a whole number."""
+    """Return a whole number."""
     value = plain(value)
     if not is_whole(value) or not least <= value <= most:
         raise UsageError(f"{where} is {shown(value)}; allowed: a whole number, {least} to {most}")
@@ -57,7 +57,7 @@ def whole(value: Any, where: str, least: int, most: int) -> int:
 
 
 def size(value: Any, where: str) -> int:
-    """Give a number of bytes: itself, or a text such as ``40GB``."""
+    """Return a number of bytes: itself, or a text such as ``40GB``."""
     value = plain(value)
     if is_whole(value) and 0 <= value < 1 << 63:
         return value

@@ -69,7 +69,7 @@ class Window:
         return round(seconds * 1e9)
 
     def for_copies(self, demand: Demand) -> Window:
-        """Give the window for many times the load of a workload.
+        """Return the window for many times the load of a workload.
 
         What is overrun by then serves a fourth of it, and keeps the rest waiting.
         """
@@ -78,7 +78,7 @@ class Window:
         return replace(self, requests=max(1, most // 4))
 
     def within(self, lasting_ns: int) -> Window:
-        """Give a window that is over, with its warm-up, before a trace of this length is."""
+        """Return a window that is over, with its warm-up, before a trace of this length is."""
         seconds = _TRACE_SHARE * lasting_ns / 1e9 / (1 + _WARMUP_SHARE)
         if seconds >= self.seconds:
             return self
@@ -86,7 +86,7 @@ class Window:
 
 
 def window_for(demands: Sequence[Demand], seconds: float | None = None) -> Window:
-    """Give the window in which these workloads are tried.
+    """Return the window in which these workloads are tried.
 
     Parameters
     ----------

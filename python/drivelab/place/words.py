@@ -178,7 +178,7 @@ def agreement_text(placement: Placement) -> str | None:
 
 
 def error_of(shared: Shared, at: int, name: str) -> float | None:
-    """Give by how much a prediction is too high, as a share of what was simulated."""
+    """Return by how much a prediction is too high, as a share of what was simulated."""
     predicted: float = getattr(shared.predicted[at], name)
     simulated: float = getattr(shared.simulated[at], name)
     return predicted / simulated - 1 if simulated else None

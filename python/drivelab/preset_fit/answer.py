@@ -17,7 +17,7 @@ _FAR: Final = 0.10
 
 
 def answer_of(fitted: Fitted, preset: str) -> dict[str, Any]:
-    """Give everything that was found (docs/json-fit.md).
+    """Return everything that was found (docs/json-fit.md).
 
     Parameters
     ----------

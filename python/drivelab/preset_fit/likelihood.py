@@ -87,7 +87,7 @@ def _reach(bench: Bench, found: Found, place: int, sign: int, allowed: float) ->
 
 
 def _is_rough(found: Found, allowed: float) -> bool:
-    """Tell whether candidates scatter by more than chance allows: one says nothing then."""
+    """Return whether candidates scatter by more than chance allows: one says nothing then."""
     return float((found.lines.scatter**2).sum()) > allowed
 
 
@@ -99,7 +99,7 @@ def _expected(found: Found, place: int, allowed: float) -> float:
 
 
 def _is_within(bench: Bench, found: Found, place: int, by: float, allowed: float) -> bool:
-    """Tell whether chance explains by how much the least loss is higher with a parameter moved."""
+    """Return whether moving a parameter raises the least loss by no more than chance does."""
     others = [each for each in bench.active if each != place]
     here: FloatArray = found.logarithms.copy()
     here[place] += by

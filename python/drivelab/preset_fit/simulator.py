@@ -59,7 +59,7 @@ class Simulators(ClosedOnExit):
         self._groups = count()
 
     def simulator(self) -> Simulator:
-        """Give a simulator for presets that differ in little."""
+        """Return a simulator for presets that differ in little."""
         return Simulator(self, next(self._groups))
 
     def workers_for(self, drive: SimulatedDrive) -> TurningExecutor | None:

@@ -65,7 +65,7 @@ def forecast_on_smaller(
 
 
 def _is_ready(drive: SimulatedDrive) -> bool:
-    """Tell whether a drive has no condition to be brought into, or is small."""
+    """Return whether a drive has no condition to be brought into, or is small."""
     return drive.condition is None or drive.session_bytes <= MOST_STATE_BYTES
 
 
@@ -122,6 +122,6 @@ def _smaller_preset(source: PresetSource, share: float) -> PresetSource:
 
 
 def _scales(key: str, value: Any) -> bool:
-    """Tell whether a value counts blocks of a plane that are kept for something."""
+    """Return whether a value counts blocks of a plane that are kept for something."""
     is_count = isinstance(value, int) and value > 0
     return is_count and key.endswith(_PER_PLANE) and key != f"geometry.{_PER_PLANE}"

@@ -252,7 +252,7 @@ class _Pair:
         return goal
 
     def _is_out_of_reach(self, goal: _Goal) -> bool:
-        """Tell whether jumps of sizes that cannot be measured are what is left: nothing helps."""
+        """Return whether jumps of sizes that cannot be measured are what is left: nothing helps."""
         if np.array_equal(self._sizes.are_judged, self._sizes.are_allowed):
             return False
         are_open = goal.are_open(self._reach)

@@ -76,7 +76,7 @@ def weights(
 
 
 def _of_line(inside: Sequence[int], size: int) -> dict[int, float]:
-    """Give the row of the hat matrix of a straight line by least squares."""
+    """Return the row of the hat matrix of a straight line by least squares."""
     mean = statistics.fmean(inside)
     squares = sum((each - mean) ** 2 for each in inside)
     return {each: 1 / len(inside) + (size - mean) * (each - mean) / squares for each in inside}
@@ -173,7 +173,7 @@ def _sums(rows: Weights, times: Mapping[int, float]) -> dict[int, float]:
 
 
 def _interval_of(size: int, intervals: Sequence[Interval]) -> Interval:
-    """Give the interval that estimates a size, the first that it is of."""
+    """Return the interval that estimates a size, the first that it is of."""
     return next(interval for interval in intervals if size in interval.sizes)
 
 

@@ -264,5 +264,5 @@ def _line(label: str, rows: Sequence[Row], column: str) -> Line:
 
 
 def _key(cell: Cell) -> float | None:
-    """Give what a cell is sorted by; where it is empty, by nothing."""
+    """Return what a cell is sorted by; where it is empty, by nothing."""
     return float(cell) if isinstance(cell, int | float) else None

@@ -31,7 +31,7 @@ def _without_half_width(header: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stored_plan(store: RunStore, cost: Cost | None = None) -> ProfileSettings:
-    """Give what a run was asked for; `cost` is no part of what identifies it.
+    """Return what a run was asked for; `cost` is no part of what identifies it.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def stored_plan(store: RunStore, cost: Cost | None = None) -> ProfileSettings:
 
 
 def is_complete(store: RunStore, plan: ProfileSettings) -> bool:
-    """Tell whether every pass that the plan asks for is there."""
+    """Return whether every pass that the plan asks for is there."""
     passes = plan.passes_in_all()
     if passes is not None and not plan.is_full:
         return len(store.done()) >= passes
@@ -66,7 +66,7 @@ def _standing(store: RunStore) -> Standing:
 
 
 def _stored_rows(store: RunStore) -> Rows:
-    """Give a row for each pass; of its requests their time together is known alone."""
+    """Return a row for each pass; of its requests their time together is known alone."""
     passes = list(stored_passes(store).values())
     asked = [one.whole_pass for one in passes]
     labels = [

@@ -102,7 +102,7 @@ class MeasuredPass:
         return self.requests_per_mark * self.whole_pass.request_bytes
 
     def _absorbed_marks(self) -> list[float]:
-        """Give what was absorbed until each mark of the earlier half, in marks."""
+        """Return what was absorbed until each mark of the earlier half, in marks."""
         marks = (0, *self.marks_ns)
         middle = len(marks) // 2
         if middle < 2:
@@ -135,7 +135,7 @@ def measured_passes(
 def evenly(
     index: int, one: WholePass, duration_ns: int, *, factor: float | None = None
 ) -> Measurement:
-    """Give the measurement of a pass of which nothing but its duration is known.
+    """Return the measurement of a pass of which nothing but its duration is known.
 
     Each request takes the mean.
     """

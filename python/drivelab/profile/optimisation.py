@@ -44,7 +44,7 @@ class Cost:
 
 
 def is_random_after(optimisation: Optimisation) -> bool:
-    """Tell whether the order is still random."""
+    """Return whether the order is still random."""
     return optimisation == "aggregating"
 
 

@@ -162,7 +162,7 @@ class Passes(ClosedOnExit):
         self._stored = stored_passes(run.store) if run.is_kept else {}
 
     def __call__(self, passes: Sequence[WholePass]) -> list[MeasuredPass]:
-        """Give the next passes, measured or as stored; all that are stored where these are others.
+        """Return the next passes, measured or stored; if the stored ones differ, return those.
 
         Raises
         ------
@@ -187,7 +187,7 @@ class Passes(ClosedOnExit):
         self._progress.close()
 
     def _rest(self) -> list[MeasuredPass]:
-        """Give all that are stored from a place on."""
+        """Return all that are stored from a place on."""
         found = [self._stored[at] for at in sorted(self._stored) if at >= self._asked]
         for was in found:
             if not self._plan.may_send(was.whole_pass):

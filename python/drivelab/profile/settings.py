@@ -129,7 +129,7 @@ class ProfileSettings:
         return f"{limit} or the sizes to measure"
 
     def missed(self, half_width_ratio: float | None) -> bool:
-        """Tell whether ratios are less sure than what ``auto`` adds was to make them."""
+        """Return whether ratios are less sure than what ``auto`` adds was to make them."""
         # What nobody knows was missed too.
         return self.is_auto and (
             half_width_ratio is None or half_width_ratio > self.half_width_ratio
@@ -167,7 +167,7 @@ class ProfileSettings:
         return WholePass(direction, is_random, size, self.file_bytes, first_requests=first)
 
     def may_send(self, one: WholePass) -> bool:
-        """Tell whether a pass is over this plan's file, in one of its directions and sizes."""
+        """Return whether a pass is over this plan's file, in one of its directions and sizes."""
         is_size = any(one.request_bytes in each.sizes for each in self.intervals)
         return is_size and one.direction in self.directions and one.file_bytes == self.file_bytes
 

@@ -174,7 +174,7 @@ def centres(repeated: Repetitions, how: Centre = "mean") -> Centres:
 def _huber(
     groups: Sequence[NDArray[np.float64]], degrees: int
 ) -> tuple[list[float], list[float], int]:
-    """Give the location of each group, its squared deviations, and their degrees of freedom."""
+    """Return the location of each group, its squared deviations, and their degrees of freedom."""
     import numpy as np
 
     logs = [np.log(values) for values in groups]
@@ -308,5 +308,5 @@ def known_after(values: Sequence[float]) -> int | None:
 
 
 def is_known(values: Sequence[float]) -> bool:
-    """Tell whether the mean of values is known, as `known_after` says, or was before."""
+    """Return whether the mean of values is known, as `known_after` says, or was before."""
     return known_after(values) is not None

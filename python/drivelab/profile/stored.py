@@ -24,7 +24,7 @@ _COST: Final = "optimization_cost"
 
 
 def cost_of_start(cost: Cost | None) -> dict[str, Any]:
-    """Give what a start of a profile keeps of the cost that it was asked about."""
+    """Return what a start of a profile keeps of the cost that it was asked about."""
     return {} if cost is None else {_COST: {"time_ns": cost.time_ns, "ratio": cost.ratio}}
 
 

@@ -178,7 +178,7 @@ def _read_rows(rows: Any, path: Path) -> PowerLog:
 
 
 def with_energy(record: Record, log: PowerLog) -> Record:
-    """Give each step of a real drive its energy, if the log covers it.
+    """Return each step of a real drive its energy, if the log covers it.
 
     Raises
     ------

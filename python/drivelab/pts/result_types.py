@@ -149,7 +149,7 @@ def _fits(kind: _Kind, value: Any) -> bool:
 
 
 def _values(value: Any, place: str = "", pattern: str = "") -> Iterator[tuple[str, str, Any]]:
-    """Give every value with its place and the pattern of that, parents first."""
+    """Yield every value with its place and the pattern of that, parents first."""
     if place:
         yield place, pattern, value
     if isinstance(value, dict):

@@ -150,7 +150,7 @@ def recorded(
 
 
 def cell_of(step: Step) -> Cell:
-    """Give a step's request size in bytes and its share of reads in per cent."""
+    """Return a step's request size in bytes and its share of reads in per cent."""
     return step.stimulus.sizes[0][0], round(100 * step.stimulus.read_ratio)
 
 

@@ -149,7 +149,7 @@ def finished(
     varies: bool = True,
     size_bytes: int | None = None,
 ) -> Outcome | None:
-    """Give the outcome of a complete run of the same test, without asking the drive.
+    """Return the outcome of a complete run of the same test, without asking the drive.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def _folder(path: Path, record: Record) -> OutputFolder:
 def run_header(
     test: PtsTest, session: DriveSession, settings: Settings, origin: dict[str, Any]
 ) -> dict[str, Any]:
-    """Give what a run keeps about itself: ``drive`` and ``pts`` have to agree to resume."""
+    """Return what a run keeps about itself: ``drive`` and ``pts`` have to agree to resume."""
     return {
         "kind": TEST.command,
         "drive": drive_header(

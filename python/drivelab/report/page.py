@@ -90,7 +90,7 @@ def render(report: Report, *, has_what_if: bool = False) -> RenderedPage:
 
 
 def _tables(report: Report, drawings: Sequence[Drawn]) -> tuple[Table, ...]:
-    """Give every table that stands behind the page, each once."""
+    """Return every table that stands behind the page, each once."""
     found: dict[str, Table] = {}
     for table in (table for drawing in drawings for table in drawing.saved if table.rows):
         if found.setdefault(table.name, table) != table:
@@ -109,7 +109,7 @@ def _lists(drawings: Sequence[Drawn]) -> dict[str, str]:
 
 
 def _data(drawings: Sequence[Drawn], tables: Sequence[Table]) -> dict[str, Any]:
-    """Give what the page's script reads."""
+    """Return what the page's script reads."""
     tips = {name: texts for drawing in drawings for name, texts in drawing.tips.items()}
     shared = set(_lists(drawings).values())
     return {
@@ -122,7 +122,7 @@ def _data(drawings: Sequence[Drawn], tables: Sequence[Table]) -> dict[str, Any]:
 def policy(
     style: str, script: str, *, asks_its_server: bool = False, has_simulator: bool = False
 ) -> str:
-    """Give the content security policy of a page, for a browser to hold it to what it is.
+    """Return the content security policy of a page, for a browser to hold it to what it is.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ _INSTEAD: Final = "the page itself is complete: print it from a browser, or leav
 def find_chromium(
     asked: str = "--pdf", instead: str = "leave --pdf out and print the page from any browser"
 ) -> str:
-    """Give the path of Chromium.
+    """Return the path of Chromium.
 
     Parameters
     ----------

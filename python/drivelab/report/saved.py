@@ -108,7 +108,7 @@ def _check_files(folder: OutputFolder, beside: Mapping[str, str], inputs: Collec
 
 
 def report_files(run_path: Path) -> set[str]:
-    """Give the names, relative to a run folder, of what its report made there."""
+    """Return the names, relative to a run folder, of what its report made there."""
     data = run_path / DATA
     return {PAGE, PDF, RESULT, f"{DATA}/{_INDEX}", *(f"{DATA}/{name}" for name in _listed(data))}
 

@@ -69,7 +69,7 @@ def write_what_if(folder: Path, *, force: bool = False) -> bool:
 
 
 def is_what_if(path: Path) -> bool:
-    """Tell whether a file is such a page: by its mark, or by its title if a copy lost that."""
+    """Return whether a file is such a page: by its mark, or by its title if a copy lost that."""
     try:
         found = FoundFile.at(path)
         if found is None:

@@ -118,7 +118,7 @@ def reproduction_report(found: Reproduction) -> Report:
 
 
 def _pairs(found: Reproduction) -> list[_Pair]:
-    """Give claims on numbers, or where there are too few the columns that stand for each other."""
+    """Return the claims about numbers; if there are too few, pairs of matching columns."""
     claimed = [
         _Pair.of(one.name, one.unit, one.published, one.ours)
         for one in found.claims

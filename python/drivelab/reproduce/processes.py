@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TYPE_CHECKING, TypeVar
 
 from drivelab._core import available_cores
-from drivelab.core_panic import panics_told
+from drivelab.core_panic import panic_errors
 from drivelab.runs.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -71,5 +71,5 @@ def in_processes(
 
 def _done(work: Callable[[_Job], _Result], job: _Job) -> _Result:
     """Do a job; a panic of the core becomes an error that can be pickled."""
-    with panics_told():
+    with panic_errors():
         return work(job)

@@ -69,7 +69,7 @@ class Rows:
 
 
 def scalar_columns(rows: Rows, drive: Mapping[str, Any]) -> list[Column]:
-    """Give everything about each measurement that is one value.
+    """Return everything about each measurement that is one value.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def scalar_columns(rows: Rows, drive: Mapping[str, Any]) -> list[Column]:
 
 
 def histogram_columns(rows: Rows) -> list[Column]:
-    """Give the latencies of each direction, counted: lists of bins and of requests in them.
+    """Return the latencies of each direction, counted: lists of bins and of requests in them.
 
     A bin counts latencies from its first to its last nanosecond; bins without requests are
     left out. There are no such columns where latencies are not known.

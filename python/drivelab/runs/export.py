@@ -43,14 +43,14 @@ def write_measurements(
 
 
 def measurements_csv(rows: Rows, drive: Mapping[str, Any]) -> str:
-    """Give one row a measurement in the order given; `scalar_columns` says which columns."""
+    """Return one row a measurement in the order given; `scalar_columns` says which columns."""
     columns = scalar_columns(rows, drive)
     cells = zip(*(column.cells for column in columns), strict=True)
     return csv_text([column.name for column in columns], cells)
 
 
 def measurements_parquet(rows: Rows, kind: RunKind, header: Mapping[str, Any]) -> bytes:
-    """Give the columns of the CSV and the latency histograms as a Parquet file.
+    """Return the columns of the CSV and the latency histograms as a Parquet file.
 
     What identifies a run of this kind, such as drive, design and plan of a campaign, is kept in
     the file, as JSON under its names. Who measured it when is no part of the table.

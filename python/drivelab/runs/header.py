@@ -31,7 +31,7 @@ class MeasuredElsewhere(Protocol):
 
 
 def drive_header(drive: OpenDrive, **more: Any) -> dict[str, Any]:
-    """Give a header's part about the drive; `more` is what else a kind of run keeps of it."""
+    """Return a header's part about the drive; `more` is what else a kind of run keeps of it."""
     return {
         "name": drive.name,
         "kind": drive.kind,
@@ -81,7 +81,7 @@ def command_of(header: Mapping[str, Any]) -> str:
 
 
 def this_processor(described: Path = Path("/proc/cpuinfo")) -> str | None:
-    """Give the processor's model as the kernel reports it; on ARM, mostly, its maker's numbers.
+    """Return the processor's model as the kernel reports it; on ARM, mostly, its maker's numbers.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ def refuse_differing(
 
 
 def flattened(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Give the values of nested parts with their dotted names; what is volatile is left out."""
+    """Yield the values of nested parts with their dotted names; what is volatile is left out."""
     if not isinstance(value, dict):
         yield name, value
         return

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def has_new_file(starts: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether a run went on with another file than it began with."""
+    """Return whether a run went on with another file than it began with."""
     # What an earlier version did not say is no other file.
     files = [start["file"] for start in starts if start.get("file") is not None]
     return any(file != files[0] for file in files)

@@ -1,17 +1,17 @@
-"""What was measured, on disk: one folder a run, safe against kills.
+"""Storing measurements on disk: one folder per run, safe against kills.
 
 ::
 
-    RUN/run.sqlite   the header, who measured when, one row a measurement, and what failed
+    RUN/run.sqlite   the header, every start, one row per measurement, and the failures
     RUN/run.lock     held while a process measures into the run
-    RUN/...          what others make of it: models, tables, a report
+    RUN/...          files made from it: models, tables, a report
 
-SQLite keeps a write-ahead log, so a killed process loses nothing that `RunStore.append`
-returned from; when it is durable, that also holds for a machine that loses power. Values are
-JSON-able dictionaries: what they mean is the business of whoever stores them.
+SQLite keeps a write-ahead log. A killed process loses nothing that `RunStore.append` has stored;
+with ``durable`` neither does a machine that loses power. Values are dictionaries that can be
+written as JSON; their meaning is up to the caller.
 
-`run_store` is what a run can be asked; `database` is SQLite in our words; `folder` is the
-folder around it and its lock; `removal` deletes it.
+`run_store` reads and writes a run; `database` opens its SQLite file and translates SQLite's
+errors; `folder` makes and locks the folder; `removal` deletes it.
 """
 
 from drivelab.store.database import LAYOUT, EmptyRunError, damaged

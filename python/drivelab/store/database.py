@@ -1,7 +1,7 @@
-"""A run's database: its layout, and what SQLite says in our words.
+"""A run's database: its layout, and errors of SQLite in Drivelab's words.
 
-Every value carries a checksum with its key, because SQLite keeps none: a flipped bit in a
-number would be another number.
+Every value is stored with a checksum over the value and its key. SQLite keeps none, so a flipped
+bit in a number would go unnoticed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab.errors import DamagedError, RunError, UsageError
-from drivelab.store.folder import DATABASE, files_beside
+from drivelab.store.folder import DATABASE, other_files
 
 LAYOUT: Final = 2
-# The smallest page that SQLite knows.
+# The smallest page size of SQLite.
 _SMALLEST_BYTES: Final = 512
-# "DLab"; SQLite keeps it at a fixed place in the file, so a foreign database is told apart.
+# "DLab". SQLite keeps it at a fixed place in the file, so foreign databases are recognised.
 _APPLICATION_ID: Final = 0x444C6162
 _SCHEMA: Final = (
     "CREATE TABLE run (key TEXT PRIMARY KEY, value TEXT NOT NULL,"
@@ -40,31 +40,31 @@ _OUT_OF_SPACE: Final = {
     sqlite3.SQLITE_IOERR_TRUNCATE,
     sqlite3.SQLITE_IOERR_SHMSIZE,
 }
-# SQLITE_ERROR is about tables and formats that a run would have.
+# SQLITE_ERROR is about missing tables or another format, which a run never has.
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
-# A log that a killed process left can only be read where it can be folded back.
+# A log that a killed process left can only be read if it can be merged into the database.
 _NOT_WRITABLE: Final = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
 class EmptyRunError(UsageError):
-    """A run of which nothing was made yet: its making was cut short."""
+    """A run that contains nothing yet, because the process that made it was killed."""
 
 
 class OtherLayoutError(UsageError):
-    """A run, but of another version of Drivelab."""
+    """A run with the layout of another version of Drivelab."""
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """Open the database of a run to read it.
+    """Open the database of a run for reading.
 
     Raises
     ------
     UsageError
-        When it is none of ours, or one of another layout.
+        When it is not a run's database, or has another layout.
     RunError
         When it is damaged.
     """
-    with told(path):
+    with sqlite_errors(path):
         _refuse_stump(path)
         address = f"{(path / DATABASE).resolve().as_uri()}?mode=ro"
         connection = sqlite3.connect(address, uri=True, isolation_level=None)
@@ -74,8 +74,8 @@ def open_to_read(path: Path) -> sqlite3.Connection:
 
 
 def open_to_write(path: Path, header: dict[str, Any], *, durable: bool) -> sqlite3.Connection:
-    """Open the database of a run to add to it, or make it with this header; errors as above."""
-    with told(path):
+    """Open the database of a run for writing, or make it with this header; errors as above."""
+    with sqlite_errors(path):
         _refuse_stump(path)
         connection = sqlite3.connect(path / DATABASE, isolation_level=None)
         with _closed_on_error(connection):
@@ -92,38 +92,38 @@ def open_to_write(path: Path, header: dict[str, Any], *, durable: bool) -> sqlit
 
 
 def read_header(connection: sqlite3.Connection, path: Path) -> dict[str, Any]:
-    """Read what a run was made with."""
-    with told(path):
+    """Read the header of a run."""
+    with sqlite_errors(path):
         rows = connection.execute("SELECT key, value, checksum FROM run ORDER BY key")
         return {key: unsealed(path, key, text, checksum) for key, text, checksum in rows}
 
 
 def sealed(key: str | int, value: Any) -> tuple[str, int]:
-    """Give a value as text, and the checksum that ties it to its key.
+    """Return a value as JSON text, and the checksum of the text and its key.
 
     Raises
     ------
     ValueError
-        When it is not JSON-able.
+        When the value cannot be written as JSON.
     """
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return text, _checksum(key, text)
 
 
 def unsealed(path: Path, key: str | int, text: str, checksum: int) -> Any:
-    """Read what `sealed` made.
+    """Read a value that `sealed` wrote.
 
     Raises
     ------
     RunError
-        When it is not what was written.
+        When the text does not fit the checksum.
     """
     if _checksum(key, text) != checksum:
         raise damaged(path, f"the checksum of {key} does not fit")
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        # A number of thousands of digits is no other error than one in the syntax.
+        # A number of thousands of digits counts as a syntax error.
         raise damaged(path, "a value is no JSON") from error
 
 
@@ -132,8 +132,8 @@ def _checksum(key: str | int, text: str) -> int:
 
 
 def damaged(path: Path, reason: str) -> DamagedError:
-    """Give the error that a run's database holds something that no run would."""
-    # SQLite repeats what it found there, whatever a terminal would make of it.
+    """Return the error that a run's database is damaged."""
+    # SQLite's message may repeat bytes from the file that would act on a terminal.
     shown = "".join(each if each.isprintable() else "?" for each in reason)[:200]
     return DamagedError(
         f"{path / DATABASE} is damaged ({shown}); restore it from a copy, or move the folder "
@@ -142,15 +142,15 @@ def damaged(path: Path, reason: str) -> DamagedError:
 
 
 @contextlib.contextmanager
-def told(path: Path) -> Iterator[None]:
-    """Tell what SQLite says in our words."""
+def sqlite_errors(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite inside the block into Drivelab's errors."""
     try:
         yield
     except sqlite3.IntegrityError:
-        # The caller's, who asked for what contradicts what is there.
+        # The caller asked for something that contradicts what is stored.
         raise
     except sqlite3.DatabaseError as error:
-        # Without a code it comes from the driver, about what it read.
+        # An error without a code comes from the driver: it could not read a value.
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
         if code in _OUT_OF_SPACE:
             raise RunError(
@@ -183,15 +183,15 @@ def _create(connection: sqlite3.Connection, header: dict[str, Any]) -> None:
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse what is no run of this layout, or whose pages do not hang together."""
-    # One look: a writer may be making the run between two of them.
+    """Refuse a database that is not a run of this layout, or whose pages are inconsistent."""
+    # One query: a writer may be creating the run between two.
     connection.execute("BEGIN")
     empty = _is_empty(connection)
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     (layout,) = connection.execute("PRAGMA user_version").fetchone()
     connection.execute("COMMIT")
     if application_id == 0 and empty:
-        others = files_beside(path)
+        others = other_files(path)
         if others:
             raise damaged(path, f"it is empty, but {others[0]} exists")
         raise EmptyRunError(
@@ -217,9 +217,9 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _refuse_stump(path: Path) -> None:
-    """Refuse what is left of a database that was cut short; SQLite would take it for a new one.
+    """Refuse the rest of a truncated database, which SQLite would take for a new one.
 
-    SQLite does not distinguish a file that may not be read from a broken one either.
+    SQLite also reports an unreadable file as a broken one.
     """
     database = path / DATABASE
     if database.exists() and not os.access(database, os.R_OK):

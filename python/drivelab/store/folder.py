@@ -1,4 +1,4 @@
-"""The folder of a run: made where nothing else is, held by one process, found again when moved."""
+"""The folder of a run: created only if new or empty, locked by one process, found when moved."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ DATABASE: Final = "run.sqlite"
 LOCK: Final = "run.lock"
 _RUNS: Final = "a run is a folder made by `drivelab model`, `profile` or `pts run`"
 _NO_SPACE: Final = {errno.ENOSPC, errno.EDQUOT}
-# Whoever only asks whether a run is held holds it for a moment.
+# A process that only checks for the lock holds it for a moment.
 _LOCK_TRIES: Final = 5
 _LOCK_PAUSE_SECONDS: Final = 0.05
 
 
 def is_run(path: Path) -> bool:
-    """Tell whether `path` is a folder with a run in it, without opening it."""
+    """Return whether `path` is a folder with a run, without opening the run."""
     return (path / DATABASE).is_file()
 
 
 def holds_more_than_a_journal(path: Path) -> bool:
-    """Tell whether anything was made of a run: a table, a report, a saved state."""
+    """Return whether the folder contains outputs of the run: a table, a report, a saved state."""
     return any(
         not (entry.name == LOCK or entry.name.startswith(DATABASE)) for entry in path.iterdir()
     )
 
 
 def is_held(path: Path) -> bool:
-    """Tell whether a process is measuring into a run right now."""
+    """Return whether a process is measuring into the run right now."""
     try:
         with (path / LOCK).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -48,16 +48,16 @@ def is_held(path: Path) -> bool:
 
 
 def check_inside(run: Path, path: Path) -> None:
-    """Raise `UsageError` when a name in a run's folder leads out of it.
+    """Raise `UsageError` if a path in a run's folder is a link that leads out of it.
 
-    A folder may come from anybody, and a link in it lead to any file.
+    A folder may come from anybody, and a link in it may lead to any file.
     """
     if without_links(run) not in without_links(path).parents:
         raise UsageError(f"{path} is a link out of the run {run}; remove the link")
 
 
 def no_run(path: Path) -> UsageError:
-    """Give the error that there is no run to read."""
+    """Return the error that no run is at this path."""
     if not path.exists():
         return UsageError(f"{path} does not exist; {_RUNS}")
     if not path.is_dir():
@@ -66,12 +66,12 @@ def no_run(path: Path) -> UsageError:
 
 
 def make_folder(path: Path) -> None:
-    """Make the folder of a run, or find that it holds one or nothing.
+    """Make the folder of a run, or check that it is empty or holds a run.
 
     Raises
     ------
     UsageError
-        When it holds anything else, or cannot be made.
+        When it holds something else, or cannot be made.
     RunError
         When the disk is full.
     """
@@ -79,7 +79,7 @@ def make_folder(path: Path) -> None:
         if path.exists() and not path.is_dir():
             raise UsageError(f"{path} is a file; a run is a folder, choose another name")
         if path.is_dir() and not _holds_anything(path / DATABASE):
-            others = files_beside(path)
+            others = other_files(path)
             if others:
                 raise UsageError(
                     f"{path} contains {others[0]} and no run; choose a new or an empty folder"
@@ -90,10 +90,10 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
 
-def files_beside(path: Path) -> list[str]:
-    """Give what a folder contains in addition to the lock and the database, sorted.
+def other_files(path: Path) -> list[str]:
+    """Return the names in a folder other than the lock and the database, sorted.
 
-    Those alone, and empty, are what a process leaves that was killed at once.
+    If a process is killed right at its start, it leaves only those two, empty.
     """
     ours = {LOCK, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal"}
     return sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
@@ -104,14 +104,15 @@ def _holds_anything(database: Path) -> bool:
 
 
 class FolderLock:
-    """Held by the one process that may write into a run's folder; given up by `close`.
+    """A lock on a run's folder, held by the one process that may write there until `close`.
 
     Parameters
     ----------
     path
-        The folder, which exists.
+        The folder; it exists.
     when_held, when_refused
-        What to do when another process holds it, and when it cannot be written.
+        End of the error message: what to do if another process holds the lock, and if the folder
+        cannot be written.
 
     Raises
     ------
@@ -141,9 +142,9 @@ class FolderLock:
         raise RunError(f"another process is measuring into {path}; {when_held}")
 
     def check_in_place(self) -> None:
-        """Raise `RunError` when the folder was moved or deleted meanwhile.
+        """Raise `RunError` if the folder was moved or deleted since it was locked.
 
-        SQLite would continue silently, in files that no name leads to.
+        Otherwise SQLite would continue silently in files that have no name any more.
         """
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             found, held = (self._path / LOCK).stat(), os.fstat(self._file.fileno())
@@ -158,16 +159,16 @@ class FolderLock:
         raise RunError(f"{self._path} was deleted while its campaign ran, and what it held with it")
 
     def close(self) -> None:
-        """Give the folder up."""
+        """Release the lock."""
         self._file.close()
 
 
 def make_durable(path: Path) -> None:
-    """Bring the names of a new folder and of what it holds to the medium."""
+    """Flush the names of a new folder and of its files to the medium."""
     for folder in (path, path.resolve().parent):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            # Not every file system knows it for folders.
+            # Not every file system supports this for folders.
             with contextlib.suppress(OSError):
                 os.fsync(descriptor)
         finally:
@@ -176,7 +177,7 @@ def make_durable(path: Path) -> None:
 
 @contextlib.contextmanager
 def _refused(path: Path, what: str, remedy: str) -> Iterator[None]:
-    """Tell why a folder cannot be made or written."""
+    """Explain why a folder cannot be made or written."""
     try:
         yield
     except OSError as error:

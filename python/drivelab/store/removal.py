@@ -1,4 +1,4 @@
-"""Removing a run, and nothing else: a file that Drivelab did not make keeps all of them."""
+"""Removing a run. A folder with a file that Drivelab did not make is left as it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from drivelab.store.database import OtherLayoutError
 from drivelab.store.folder import DATABASE, LOCK, FolderLock, is_run, no_run
 from drivelab.store.run_store import RunStore
 
-# SQLite's own files beside the database.
+# SQLite's own files next to the database.
 _OWN: Final = {DATABASE, LOCK, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal"))}
 _MOST_NAMED: Final = 3
 
@@ -24,19 +24,20 @@ def remove_run(path: Path, made: AbstractSet[str]) -> list[str]:
     Parameters
     ----------
     path
-        The run, whatever state it is in.
+        The folder of the run, even if the run is damaged.
     made
-        Names, relative to the folder, of what Drivelab made there beside the database.
+        Names of the files that Drivelab made there in addition to the database, relative to the
+        folder.
 
     Returns
     -------
     list of str
-        The names that were removed.
+        Names of the removed files.
 
     Raises
     ------
     UsageError
-        When it is no run, or holds anything else; then nothing is removed.
+        When it is not a run, or holds any other file; then nothing is removed.
     RunError
         When another process is measuring into it, or a file cannot be removed.
     """
@@ -63,7 +64,7 @@ def remove_run(path: Path, made: AbstractSet[str]) -> list[str]:
 
 
 def refuse_no_run(path: Path) -> None:
-    """Raise `UsageError` when a folder is no run; a damaged one or one of another layout is."""
+    """Raise `UsageError` if a folder is not a run; damaged runs and other layouts are accepted."""
     if path.is_symlink():
         raise UsageError(f"{path} is a link to {path.resolve()}; name that")
     if not is_run(path):
@@ -84,14 +85,14 @@ def _names(path: Path) -> list[str]:
 
 
 def _draft_of(name: str) -> str:
-    """Give the name of what a draft, left by a process that was killed, was to become."""
+    """Return the final name of a draft that a killed process left."""
     folder, _, last = name.rpartition("/")
     match = re.fullmatch(r"\.(.+)\.[a-z0-9_]{8}", last)
     return name if match is None else f"{folder}/{match[1]}".lstrip("/")
 
 
 def _delete(path: Path, names: list[str]) -> None:
-    # The database last but for the lock: until then it is a run, and can be removed again.
+    # Remove the database last, except for the lock: until then the folder is still a run.
     last = [name for name in (*sorted(_OWN - {DATABASE, LOCK}), DATABASE, LOCK) if name in names]
     try:
         for name in [name for name in names if name not in last] + last:

@@ -1,4 +1,4 @@
-"""A run's header, its starts, its measurements and its failures."""
+"""A run on disk: its header, starts, measurements and failures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from drivelab.store.database import (
     open_to_write,
     read_header,
     sealed,
-    told,
+    sqlite_errors,
     unsealed,
 )
 from drivelab.store.folder import FolderLock, is_run, make_durable, make_folder, no_run
@@ -25,18 +25,18 @@ from drivelab.store.folder import FolderLock, is_run, make_durable, make_folder,
 
 @dataclass(frozen=True)
 class Failure:
-    """A measurement that was tried and gave no result.
+    """A measurement that failed.
 
     Attributes
     ----------
     index
         Its position in the design.
     message
-        Why, in one line.
+        The reason, in one line.
     failed_at
-        When, in ISO 8601.
+        The time, in ISO 8601.
     workload
-        What was to be measured, as who stored it wrote it.
+        What was to be measured, as the caller stored it.
     """
 
     index: int
@@ -48,15 +48,15 @@ class Failure:
 class RunStore(ClosedOnExit):
     """A run on disk.
 
-    Made by `open_to_append` (holds the lock) or `open` (reads only, also while another
-    process measures). A context manager.
+    Open it with `open_to_append` (which takes the lock) or with `open` (reads only, even while
+    another process measures). It is a context manager.
 
     Attributes
     ----------
     path
         The run's folder.
     header
-        What identifies the run, as given when it was made.
+        Values that identify the run, as given when it was made.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: FolderLock | None) -> None:
@@ -70,23 +70,23 @@ class RunStore(ClosedOnExit):
     def open_to_append(
         cls, path: Path, header: dict[str, Any], *, durable: bool = False
     ) -> RunStore:
-        """Open a run to add to it, or make it with `header` when there is none.
+        """Open a run to add to it, or make it with `header` if there is none.
 
         Parameters
         ----------
         path
-            The folder: a run, or new, or empty; its parents are made.
+            The folder: a run, new, or empty. Missing parents are made.
         header
-            JSON-able; what identifies a new run. One that is there keeps its own.
+            Identifies a new run; must be writable as JSON. An existing run keeps its own header.
         durable
-            Every `append` reaches the medium before it returns (real drives).
+            Whether every `append` reaches the medium before it returns (for real drives).
 
         Raises
         ------
         UsageError
-            When the folder holds anything else, cannot be written, or is of another layout.
+            When the folder holds something else, cannot be written, or has another layout.
         RunError
-            When the disk is full, another process is at it, or the database is damaged.
+            When the disk is full, another process holds the run, or the database is damaged.
         """
         make_folder(path)
         lock = FolderLock(path)
@@ -106,12 +106,12 @@ class RunStore(ClosedOnExit):
 
     @classmethod
     def open(cls, path: Path) -> RunStore:
-        """Open a run to read it.
+        """Open a run for reading.
 
         Raises
         ------
         UsageError
-            When the folder is no run, or one of another layout.
+            When the folder is not a run, or has another layout.
         RunError
             When the database is damaged.
         """
@@ -125,29 +125,29 @@ class RunStore(ClosedOnExit):
             raise
 
     def done(self) -> set[int]:
-        """Give the positions that are stored."""
+        """Return the positions that have a measurement."""
         return {position for (position,) in self._rows("SELECT position FROM measurement")}
 
     def measurements(self) -> Iterator[dict[str, Any]]:
-        """Give every stored measurement, ordered by position."""
+        """Yield every stored measurement, ordered by position."""
         rows = self._rows("SELECT position, value, checksum FROM measurement ORDER BY position")
         for position, text, checksum in rows:
             yield unsealed(self.path, position, text, checksum)
 
     def last(self) -> dict[str, Any] | None:
-        """Give the stored measurement of the highest position; ``None`` where there is none."""
+        """Return the measurement with the highest position; ``None`` if there is none."""
         rows = self._rows(
             "SELECT position, value, checksum FROM measurement ORDER BY position DESC LIMIT 1"
         )
         return next((unsealed(self.path, *row) for row in rows), None)
 
     def starts(self) -> list[dict[str, Any]]:
-        """Give what `record_start` recorded, in order."""
+        """Return the values that `record_start` stored, in order."""
         rows = self._rows("SELECT number, value, checksum FROM start ORDER BY number")
         return [unsealed(self.path, *row) for row in rows]
 
     def failures(self) -> list[Failure]:
-        """Give the last failure of each position that has no measurement, by position."""
+        """Return the last failure of each position without a measurement, by position."""
         rows = self._rows("SELECT number, value, checksum FROM failure ORDER BY number")
         try:
             every = [Failure(**unsealed(self.path, *row)) for row in rows]
@@ -158,16 +158,16 @@ class RunStore(ClosedOnExit):
         return [last[index] for index in sorted(last)]
 
     def begin_again(self, header: dict[str, Any]) -> None:
-        """Make a run that holds no measurement another one, with this header.
+        """Turn a run without measurements into a new one with this header.
 
         Raises
         ------
         ValueError
-            When it holds measurements: they are of the run that it is.
+            When it holds measurements, which belong to the old header.
         """
         if self.done():
             raise ValueError("a run with measurements cannot become another one")
-        # What failed and who was at it belong to the other.
+        # Failures and starts belong to the old run.
         self._write("DELETE FROM failure", ())
         self._write("DELETE FROM start", ())
         for key, value in sorted(header.items()):
@@ -175,14 +175,14 @@ class RunStore(ClosedOnExit):
         self.header = header
 
     def tell(self, values: dict[str, Any]) -> None:
-        """Keep what a run learns about itself; it adds to its header's values or replaces them.
+        """Store values in the header; they add to its values or replace them.
 
-        All of it or nothing is kept.
+        Either all of them are stored or none.
 
         Raises
         ------
         RunError
-            When the disk is full or the folder was taken away.
+            When the disk is full or the folder was moved or deleted.
         """
         for place, (key, value) in enumerate(sorted(values.items())):
             if not place:
@@ -192,20 +192,20 @@ class RunStore(ClosedOnExit):
         self.header = {**self.header, **values}
 
     def record_start(self, start: dict[str, Any]) -> None:
-        """Keep who measures from here on; JSON-able. Measurements point to their start."""
+        """Store who measures from now on. Measurements refer to their start."""
         (number,) = next(self._rows("SELECT coalesce(max(number), 0) + 1 FROM start"))
         self._write("INSERT INTO start VALUES (?, ?, ?)", (number, *sealed(number, start)))
         self._start = number
 
     def append(self, measurement: dict[str, Any], index: int) -> None:
-        """Store a measurement at its position in the design; it is kept when this returns.
+        """Store a measurement at its position in the design; it is safe when this returns.
 
         Raises
         ------
         RunError
-            When the disk is full or the folder was taken away; what was stored before is kept.
+            When the disk is full or the folder was moved or deleted; earlier measurements are kept.
         ValueError
-            When the position is taken, or the value is not JSON-able.
+            When the position is taken, or the value cannot be written as JSON.
         """
         row = (index, *sealed(index, measurement), self._start, _now())
         try:
@@ -214,16 +214,16 @@ class RunStore(ClosedOnExit):
             raise ValueError(f"position {index} is stored already") from error
 
     def add_failure(self, index: int, message: str, workload: dict[str, Any]) -> None:
-        """Keep that the measurement at `index` was tried and why it failed."""
+        """Store that the measurement at `index` failed, and why."""
         failure = asdict(Failure(index, message, _now(), workload))
         (number,) = next(self._rows("SELECT coalesce(max(number), 0) + 1 FROM failure"))
         self._write("INSERT INTO failure VALUES (?, ?, ?)", (number, *sealed(number, failure)))
 
     def close(self) -> None:
-        """Close the database and give up the lock."""
+        """Close the database and release the lock."""
         if self._lock is not None:
-            # Folded back, a finished run is one plain file that can be copied. A reader may
-            # hold it open: then the log stays beside it, which is as good.
+            # Merging the log makes a finished run one plain file that can be copied. If a reader
+            # has the database open, the log stays next to it, which does no harm.
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA journal_mode = DELETE")
         self._connection.close()
@@ -231,10 +231,10 @@ class RunStore(ClosedOnExit):
             self._lock.close()
 
     def _rows(self, query: str) -> Iterator[Any]:
-        with told(self.path):
+        with sqlite_errors(self.path):
             cursor = self._connection.execute(query)
         while True:
-            with told(self.path):
+            with sqlite_errors(self.path):
                 row = cursor.fetchone()
             if row is None:
                 return
@@ -243,7 +243,7 @@ class RunStore(ClosedOnExit):
     def _write(self, statement: str, values: tuple[Any, ...]) -> None:
         if self._lock is not None:
             self._lock.check_in_place()
-        with told(self.path):
+        with sqlite_errors(self.path):
             self._connection.execute(statement, values)
 
 

@@ -84,7 +84,7 @@ def stages(operations: Sequence[Operation], span: tuple[int, int] | None = None)
 
 
 def core_work(work: Sequence[CoreWork]) -> list[dict[str, Any]]:
-    """Give the work of cores as ``--json`` prints it (docs/json-measure.md)."""
+    """Return the work of cores as ``--json`` prints it (docs/json-measure.md)."""
     return [
         {
             "core": core,

@@ -65,7 +65,7 @@ class WorkloadCsv:
         self._wanted = [self._places[field] for field in FIELDS]
 
     def blocks(self) -> Iterator[CsvBlock]:
-        """Give the lines below the names, in blocks."""
+        """Yield the lines below the names, in blocks."""
         while text := self._read(BLOCK_BYTES):
             if not text.endswith(b"\n"):
                 text += self._read_line()

@@ -92,7 +92,7 @@ def design_spellings() -> tuple[str, ...]:
 
 
 def is_file(text: str) -> bool:
-    """Tell whether a design's name is that of a file."""
+    """Return whether a design's name is that of a file."""
     return text.lower().endswith(SUFFIX)
 
 

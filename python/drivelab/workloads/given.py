@@ -28,12 +28,12 @@ def shown(value: object) -> str:
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Tell whether it is a whole number."""
+    """Return whether it is a whole number."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Tell whether it is a number."""
+    """Return whether it is a number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

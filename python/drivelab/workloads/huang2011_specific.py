@@ -81,7 +81,7 @@ class SpecificModel:
 def _source(
     write_ratios: tuple[float, ...], accesses: tuple[Access, ...]
 ) -> Callable[[], Iterator[Characteristics]]:
-    """Give one function for a model, by which a grid's combinations are expanded once."""
+    """Return one function for a model, by which a grid's combinations are expanded once."""
     return partial(_combinations, write_ratios, accesses)
 
 

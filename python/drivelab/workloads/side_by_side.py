@@ -149,7 +149,7 @@ class Part:
         return found
 
     def stream_names(self) -> list[str]:
-        """Give what its streams are called; no file of a trace is opened."""
+        """Return what its streams are called; no file of a trace is opened."""
         if isinstance(self.workload, Characteristics):
             return [self.name] * self.copies
         if isinstance(self.workload, Trace):
@@ -249,11 +249,11 @@ class SideBySide:
         return [stream for part in self.parts for stream in part.streams()]
 
     def stream_names(self) -> list[str]:
-        """Give what the streams are called, in order."""
+        """Return what the streams are called, in order."""
         return [name for part in self.parts for name in part.stream_names()]
 
     def shares(self) -> Iterator[tuple[Part, slice]]:
-        """Give each part and which of the streams are its own."""
+        """Yield each part and which of the streams are its own."""
         begin = 0
         for part in self.parts:
             end = begin + len(part.stream_names())

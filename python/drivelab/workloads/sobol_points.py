@@ -31,7 +31,7 @@ _JOE_KUO: Final[tuple[tuple[int, int, tuple[int, ...]], ...]] = (
 
 
 def sobol_points(key: str | None) -> Iterator[tuple[int, ...]]:
-    """Give the points of the sequence one after the other, in `DIMENSIONS` dimensions.
+    """Yield the points of the sequence one after the other, in `DIMENSIONS` dimensions.
 
     Parameters
     ----------

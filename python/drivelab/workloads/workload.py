@@ -38,7 +38,7 @@ KINDS: Final[dict[str, type[Workload]]] = {each.kind: each for each in get_args(
 
 
 def ends_by_itself(workload: Workload, streams: Sequence[Stream]) -> bool:
-    """Tell whether it is over at some time: a pass, a list, a scenario that says when.
+    """Return whether it is over at some time: a pass, a list, a scenario that says when.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def ends_by_itself(workload: Workload, streams: Sequence[Stream]) -> bool:
 
 
 def told_by_stream(workload: Workload, streams: Sequence[Stream]) -> bool:
-    """Tell whether what each of its streams did is part of what a drive did under it.
+    """Return whether what each of its streams did is part of what a drive did under it.
 
     One stream without a name of its own is the whole; one of a scenario has a name, and a list may
     trim and flush. Parameters are those of `ends_by_itself`.
@@ -63,7 +63,7 @@ def told_by_stream(workload: Workload, streams: Sequence[Stream]) -> bool:
 
 
 def names_of_streams(workload: Workload) -> list[str]:
-    """Give what the streams of a workload are called, in order; no file of a trace is opened."""
+    """Return what the streams of a workload are called, in order; no file of a trace is opened."""
     if isinstance(workload, Trace):
         return [STREAM]
     if isinstance(workload, SideBySide):
@@ -72,7 +72,7 @@ def names_of_streams(workload: Workload) -> list[str]:
 
 
 def workload_json(workload: Workload) -> dict[str, Any]:
-    """Give a workload as JSON: its attributes under their names, and its kind."""
+    """Return a workload as JSON: its attributes under their names, and its kind."""
     return {"kind": workload.kind, **workload.to_json()}
 
 

@@ -21,8 +21,8 @@ from drivelab.pages.digest import (
     common_workloads,
     differences,
     digest,
+    distinctly_labelled,
     refuse_uncomparable,
-    told_apart,
 )
 from drivelab.pages.several_runs import (
     build_comparison,
@@ -69,16 +69,16 @@ def test_one_run_twice_and_too_many_are_refused(tmp_path: Path) -> None:
 
 def test_a_drive_that_comes_twice_is_labelled_by_its_run() -> None:
     first, second = made_digest(), replace(made_digest(), run="runs/again")
-    labels = [one.label for one in told_apart([first, second, made_digest("sim:b")])]
+    labels = [one.label for one in distinctly_labelled([first, second, made_digest("sim:b")])]
     assert labels == ["sim:a, runs/a", "sim:a, runs/again", "sim:b"]
-    assert [one.sweeps.label for one in told_apart([first, second])] == labels[:2]
+    assert [one.sweeps.label for one in distinctly_labelled([first, second])] == labels[:2]
 
 
 def test_a_drive_that_comes_twice_is_labelled_by_its_writes() -> None:
     burst = made_digest()
     plan = {**burst.header["plan"], "writes": "sustained"}
     lasting = replace(burst, header={**burst.header, "plan": plan}, run="runs/lasting")
-    labelled = told_apart([lasting, burst])
+    labelled = distinctly_labelled([lasting, burst])
     assert [one.label for one in labelled] == ["sim:a, sustained writes", "sim:a, burst writes"]
     # Labels say it already.
     assert differences(labelled) == []
@@ -110,7 +110,7 @@ def test_the_summary_ranks_the_drives() -> None:
         made_digest("sim:fast"),
         made_digest("/dev/near", "real", slower=1.05),
     ]
-    text = common_words(common_workloads(told_apart(digests)))
+    text = common_words(common_workloads(distinctly_labelled(digests)))
     count = len(digests[0].performance)
     assert text.startswith(f"Under the {count} workloads that every drive has run, sim:fast ")
     assert f"/dev/near about as fast and sim:slow 3.0{TIMES} longer." in text

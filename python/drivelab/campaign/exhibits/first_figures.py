@@ -183,7 +183,7 @@ _Point = tuple[float, float]
 
 
 def _at(drive: DriveSweeps, figure: int, panel: str, series: str, value: float) -> _Point | None:
-    """Give throughput and the half-width of its interval, as a share; None where not measured."""
+    """Return throughput and the half-width of its interval, as a share; None where not measured."""
     for line in lines_of(drive.table, figure):
         if (line.panel, line.series) == (panel, series) and value in line.values:
             place = line.values.index(value)
@@ -207,7 +207,7 @@ def _text(one: _Point | None, base: _Point | None) -> str:
 
 
 def _axes(lines: Sequence[Line], adjective: str, *, air: float = 1.0) -> tuple[Axis, Axis]:
-    """Give the axes of throughput and of latency that curves have in common.
+    """Return the axes of throughput and of latency that curves have in common.
 
     Below the least latency there is `air` for the name of a point.
     """

@@ -90,7 +90,7 @@ _LABELS: Final = {
     "identity volatile journal": "Its journal there",
 }
 #: What a device may keep to itself; a buyer should know that it did.
-_TOLD_OR_NOT: Final = {f"identity device {name}" for name in ("model", "serial", "firmware")}
+_UNKNOWN_IF_MISSING: Final = {f"identity device {name}" for name in ("model", "serial", "firmware")}
 _ORDER: Final = {key: place for place, key in enumerate(_LABELS)}
 #: Groups of facts by the first word of their keys.
 _GROUPS: Final = {
@@ -200,7 +200,7 @@ def _flat(value: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str
             yield " ".join(place), "\n".join(_lines(inner))
         elif isinstance(inner, dict) and inner:
             yield from _flat(inner, place)
-        elif inner is not None or " ".join(place) in _TOLD_OR_NOT:
+        elif inner is not None or " ".join(place) in _UNKNOWN_IF_MISSING:
             yield " ".join(place), "unknown" if inner is None else inner
 
 

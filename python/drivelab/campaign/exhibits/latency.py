@@ -87,7 +87,7 @@ def typical(measurements: Sequence[Measurement], direction: Direction) -> list[T
 
 
 def supported(result: OperationResult, percentile: float) -> bool:
-    """Say whether enough requests are slower than a percentile for it to mean something."""
+    """Return whether enough requests are slower than a percentile for it to mean something."""
     return result.requests * (100 - percentile) / 100 >= REQUESTS_BEYOND - 1e-9
 
 

@@ -63,7 +63,7 @@ class Drift(NamedTuple):
 
 
 def drift(values: Sequence[float]) -> Drift | None:
-    """Tell whether a series still moves.
+    """Return whether a series still moves.
 
     The mean of the last third is compared with that of the first. The half-width of their
     difference is taken from the scatter inside the thirds, around a line through each, because
@@ -143,7 +143,7 @@ class Step(NamedTuple):
 
 
 def step_down(values: Sequence[float]) -> Step | None:
-    """Tell whether a series falls at one place and stays down until its end.
+    """Return whether a series falls at one place and stays down until its end.
 
     Parameters
     ----------

@@ -256,7 +256,7 @@ class _Conversion:
         self._set("mapping.cached_entries", entries, "CMT_Capacity")
 
     def _entry_bytes(self) -> int:
-        """Give the size of a cached map entry: two page numbers and a bit for each sector."""
+        """Return the size of a cached map entry: two page numbers and a bit for each sector."""
         shape = (*_PLANES, "blocks_per_plane", "pages_per_block")
         pages = math.prod(self.values[f"geometry.{key}"][0] for key in shape)
         sectors = self._integer("Page_Capacity") // _SECTOR_BYTES

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def relative_errors(evaluation: Evaluation) -> Table:
-    """Give the mean relative errors of every model, a row each, the best first, the chosen marked.
+    """Return a table of mean relative errors: a row per model, best first, the chosen one marked.
 
     Columns are the model, its cross-validated error in each metric and, where it was checked, those
     off the grid.

@@ -103,7 +103,7 @@ def forecast_report(
 def _first(
     answer: Mapping[str, Any], trace: Trace, forecast: TraceForecast, drive: str, error: float
 ) -> tuple[First, list[Exhibit]]:
-    """Give what comes first, and what stands on the first page below it."""
+    """Return what comes first, and what stands on the first page below it."""
     said, sure = _headline(answer, forecast, drive), _sure(forecast, error)[0]
     notes = [f"{note[0].upper()}{note[1:].rstrip('.')}." for note in trace_notes(trace)]
     what = Text((f"The trace: {trace.describe()}.", *notes))
@@ -136,7 +136,7 @@ def _headline(answer: Mapping[str, Any], forecast: TraceForecast, drive: str) ->
 
 
 def _cards(answer: Mapping[str, Any], forecast: TraceForecast) -> Cards:
-    """Give the few numbers that come first, from the least to the most of all windows."""
+    """Return the few numbers that come first, from the least to the most of all windows."""
     done = forecast.completed > 0
     latency, rate = forecast.latency_ns[done], forecast.iops[done]
     seconds = forecast.window_ns / 1e9
@@ -231,7 +231,7 @@ def _sure(forecast: TraceForecast, error: float) -> tuple[str, ...]:
 
 
 def _windows(forecast: TraceForecast, saved: Table) -> Table:
-    """Give every window for a page; sorted by what a reader asks."""
+    """Return every window for a page; sorted by what a reader asks."""
     seconds = forecast.window_ns / 1e9
     late = 100 * _ratio(forecast.late_requests, forecast.due_requests)
     shown = {
@@ -260,7 +260,7 @@ def _windows(forecast: TraceForecast, saved: Table) -> Table:
 
 
 def _key(cell: Cell) -> float | None:
-    """Give what a cell is sorted by."""
+    """Return what a cell is sorted by."""
     if isinstance(cell, str):
         return float(bool(cell))
     return None if cell is None else float(cell)

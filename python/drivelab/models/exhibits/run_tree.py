@@ -69,7 +69,7 @@ def _error_words(run: RunData) -> str:
 
 
 def tree_text(run: RunData) -> tuple[tuple[str, str], ...]:
-    """Give the name and content of the tree's text file, where there is a tree."""
+    """Return the name and content of the tree's text file, where there is a tree."""
     tree = run.readable_tree
     if tree is None:
         return ()

@@ -26,7 +26,7 @@ def tree_figure(
     levels: int = 4,
     is_logarithm: bool = False,
 ) -> TreeFigure:
-    """Give a fitted tree as a figure: questions, and the equation of each leaf.
+    """Return a fitted tree as a figure: questions, and the equation of each leaf.
 
     Parameters
     ----------

@@ -187,7 +187,7 @@ def read_column(table: NamedTable, name: str) -> tuple[Column, FloatArray]:
 
 
 def are_workloads(columns: Sequence[Column]) -> bool:
-    """Tell whether the first eight columns are the workload characteristics, in their order."""
+    """Return whether the first eight columns are the workload characteristics, in their order."""
     return [column.name for column in columns[: len(FIELDS)]] == list(FIELDS)
 
 

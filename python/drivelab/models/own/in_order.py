@@ -44,7 +44,7 @@ class LastRows:
     row_before: Accuracy
 
     def to_json(self) -> dict[str, Any]:
-        """Give the accuracies, by what answered."""
+        """Return the accuracies, by what answered."""
         return {
             "accuracy": [
                 {"estimator": name, **one.to_json()} for name, one in self.accuracy.items()

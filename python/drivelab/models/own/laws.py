@@ -131,7 +131,7 @@ def factor_names(columns: Sequence[Column]) -> tuple[str, ...]:
 
 
 def may_follow(name: str) -> bool:
-    """Tell whether a target is one that may follow from others, or others from it."""
+    """Return whether a target is one that may follow from others, or others from it."""
     return _NO_MEAN.search(plain(name)) is None
 
 
@@ -186,7 +186,7 @@ def find_law(
 
 
 def _laws(names: Sequence[str], count: int) -> Iterator[tuple[int, tuple[tuple[str, int], ...]]]:
-    """Give every form of a law with so many columns."""
+    """Yield every form of a law with so many columns."""
     for held in itertools.combinations(names, count):
         for powers in itertools.product((1, -1), repeat=count):
             for sign in (-1, 1):

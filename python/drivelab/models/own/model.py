@@ -374,7 +374,7 @@ def _below_zero(name: str, values: FloatArray, place: Callable[[int], str]) -> l
 
 
 def _learned(name: str, values: FloatArray, first: int) -> FloatArray:
-    """Give the values of a target that are learned from."""
+    """Return the values of a target that are learned from."""
     learned = values[:first]
     if np.isnan(learned).all() and not np.isnan(values).all():
         raise UsageError(
@@ -478,7 +478,7 @@ def _asked_features(
 
 
 def _equal_rows(table: FloatArray) -> IntArray:
-    """Give rows that are equal, missing values too, one number from 0 on."""
+    """Return rows that are equal, missing values too, one number from 0 on."""
     known: dict[bytes, int] = {}
     # Zeros of either sign are one value.
     codes = [known.setdefault(row.tobytes(), len(known)) for row in table + 0.0]

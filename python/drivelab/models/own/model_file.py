@@ -44,7 +44,7 @@ _SCALES: Final[dict[str, Scale]] = {"plain": "plain", "log2": "log2", "words": "
 
 
 def is_own(path: Path) -> bool:
-    """Tell whether a file, or a folder's, is a model of somebody's own measurements."""
+    """Return whether a file, or a folder's, is a model of somebody's own measurements."""
     try:
         with (path / MODEL if path.is_dir() else path).open("rb") as file:
             return FORMAT.encode() in file.read(100)

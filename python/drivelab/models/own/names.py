@@ -102,5 +102,5 @@ def characteristic_of(name: str) -> tuple[str, float] | None:
 
 
 def is_result(name: str) -> bool:
-    """Tell whether a column's name says that it was measured: latency, IOPS, a percentile."""
+    """Return whether a column's name says that it was measured: latency, IOPS, a percentile."""
     return characteristic_of(name) is None and _RESULT.search(plain(name)) is not None

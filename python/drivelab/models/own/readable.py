@@ -34,7 +34,7 @@ class ReadableTree:
 
 
 def readable_trees(found: FittedTable) -> list[ReadableTree]:
-    """Give for each target with models of its own the tree that can be read, if there is one."""
+    """Return for each target with models of its own the tree that can be read, if there is one."""
     from drivelab.models.linear_leaf_tree import LinearLeafTree
 
     features = found.model.features

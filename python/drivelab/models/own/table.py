@@ -128,7 +128,7 @@ class OwnTable:
         return [(file, len(places)) for file, _, places in self._files]
 
     def named(self, mapping: Sequence[tuple[str, str]]) -> NamedTable:
-        """Give the columns the names that models know them by.
+        """Return the columns the names that models know them by.
 
         Parameters
         ----------

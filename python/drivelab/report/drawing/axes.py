@@ -48,7 +48,7 @@ _TEXTS: Final[dict[str, Callable[[float], str]]] = {
 
 
 def axis_text(axis: Axis) -> Callable[[float], str]:
-    """Give what writes one value of an axis: its category, its size, or the number."""
+    """Return what writes one value of an axis: its category, its size, or the number."""
     if axis.categories:
         names = axis.categories
         return lambda value: names[round(value)]
@@ -59,19 +59,19 @@ def axis_text(axis: Axis) -> Callable[[float], str]:
 
 
 def placed(axis: Axis, values: Sequence[float]) -> list[float]:
-    """Give where values stand on an axis: a percentile by its number of nines."""
+    """Return where values stand on an axis: a percentile by its number of nines."""
     if axis.scale != "nines":
         return list(values)
     return [-math.log10(1 - value / 100) for value in values]
 
 
 def axis_label(axis: Axis) -> str:
-    """Give an axis's label, without the unit where each tick carries its own."""
+    """Return an axis's label, without the unit where each tick carries its own."""
     return axis.label if _size_factor(axis) is None else _UNIT.sub("", axis.label)
 
 
 def _size_factor(axis: Axis) -> float | None:
-    """Give how many bytes one of the axis is, for block sizes; None for anything else."""
+    """Return how many bytes one of the axis is, for block sizes; None for anything else."""
     match = _UNIT.search(axis.label)
     if axis.scale != "log2" or match is None:
         return None
@@ -79,12 +79,12 @@ def _size_factor(axis: Axis) -> float | None:
 
 
 def upright_label(axis: Axis, height_inches: float) -> str:
-    """Give an upright axis's label, in as many lines as its height needs."""
+    """Return an upright axis's label, in as many lines as its height needs."""
     return fill(axis_label(axis), max(12, int(height_inches / _LABEL_LETTER_INCHES)))
 
 
 def left_inches(axis: Axis, values: Sequence[float], height_inches: float) -> float:
-    """Give the room that an upright axis of a height needs for its ticks and its label."""
+    """Return the room that an upright axis of a height needs for its ticks and its label."""
     if axis.categories:
         longest = max(map(len, axis.categories))
     else:
@@ -96,7 +96,7 @@ def left_inches(axis: Axis, values: Sequence[float], height_inches: float) -> fl
 
 
 def drawable(axis: Axis, value: float) -> bool:
-    """Say whether a value has a place on the axis: on a logarithmic one only above 0."""
+    """Return whether a value has a place on the axis: on a logarithmic one only above 0."""
     if axis.scale == "nines":
         return 0 <= value < 100
     return math.isfinite(value) and (axis.scale == "linear" or value > 0)
@@ -160,12 +160,12 @@ def logarithmic_axis(
 
 
 def plot_inches(axes: Axes) -> float:
-    """Give how wide the frame is."""
+    """Return how wide the frame is."""
     return float(axes.bbox.width / axes.figure.dpi)
 
 
 def stand_apart(texts: Sequence[str], step_inches: float) -> bool:
-    """Tell whether texts of ticks this far from each other do not touch."""
+    """Return whether texts of ticks this far from each other do not touch."""
     points = tick_points(len(texts))
     wide = [sum(_WIDTHS.get(letter, 0.64) for letter in text) * points / 72 for text in texts]
     longest = max(((one + other) / 2 for one, other in pairwise(wide)), default=0.0)
@@ -173,7 +173,7 @@ def stand_apart(texts: Sequence[str], step_inches: float) -> bool:
 
 
 def tick_points(count: int) -> int:
-    """Give how large the texts of so many ticks are."""
+    """Return how large the texts of so many ticks are."""
     return 8 if count > _MANY_TICKS else 9
 
 
@@ -214,7 +214,7 @@ def _doubling_axis(
 
 
 def _least_doublings(ticks: Sequence[float]) -> float:
-    """Give how many doublings the nearest two ticks are apart."""
+    """Return how many doublings the nearest two ticks are apart."""
     return min((math.log2(high / low) for low, high in pairwise(ticks)), default=math.inf)
 
 

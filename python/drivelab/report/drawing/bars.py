@@ -264,7 +264,7 @@ def _draw(
 
 
 def _clear_of(axes: Axes, guides: Sequence[float], end: float, written: str) -> float:
-    """Give where a value begins behind its bar, so that no guide runs through it."""
+    """Return where a value begins behind its bar, so that no guide runs through it."""
     inches = axes.get_window_extent().width / axes.figure.dpi
     width = (len(written) + 1) * _VALUE_LETTER_INCHES * axes.get_xlim()[1] / inches
     return max([end, *(guide for guide in guides if end <= guide <= end + width)])
@@ -286,7 +286,7 @@ def _draw_interval(axes: Axes, place: int, value: float, interval: Interval) -> 
 
 
 def _locator(axes: Axes, most: float, text: Callable[[float], str]) -> MaxNLocator:
-    """Give what places as many numbers as stand apart, at most six."""
+    """Return what places as many numbers as stand apart, at most six."""
     end = most * _BEYOND
     for count in range(5, 1, -1):
         locator = MaxNLocator(nbins=count, steps=(1, 2, 2.5, 5, 10))

@@ -50,7 +50,7 @@ def drawn_cells(figure: CellFigure) -> Drawn:
 def heat_table(
     figure: CellFigure | ColumnFigure, *, corner: str, text: Callable[[float], str] = value_text
 ) -> HtmlTable:
-    """Give a row for each category of `y`, coloured from little to much, or from 1 both ways."""
+    """Return a row for each category of `y`, coloured from little to much, or from 1 both ways."""
     values = [value for row in figure.values for value in row if value is not None]
     texts = figure.texts if isinstance(figure, CellFigure) else ()
     rows = []
@@ -77,7 +77,7 @@ def _style(z: Axis, value: float, values: Sequence[float]) -> str:
 
 
 def pairs_table(figure: CellFigure | ColumnFigure) -> Table:
-    """Give a row for each pair of categories."""
+    """Return a row for each pair of categories."""
     rows = [
         (row_name, column_name, value)
         for row_name, row in zip(figure.y.categories, figure.values, strict=True)

@@ -133,18 +133,18 @@ class _Field:
         return len(self.rows) * _ALONG_Y[1] + self.height + _TOP_INCHES / self.unit
 
     def inches(self, units: float) -> float:
-        """Give a length of the drawing on the paper."""
+        """Return a length of the drawing on the paper."""
         return units * self.unit
 
     def at(self, x: float, y: float, up: float = 0.0) -> Point:
-        """Give where a point of the field stands on the paper."""
+        """Return where a point of the field stands on the paper."""
         return (
             x * _ALONG_X[0] + y * _ALONG_Y[0],
             x * _ALONG_X[1] + y * _ALONG_Y[1] + up,
         )
 
     def up(self, value: float) -> float:
-        """Give the height of a value on the paper."""
+        """Return the height of a value on the paper."""
         if self.logarithmic:
             share = math.log(value / self.low) / math.log(self.high / self.low)
         else:
@@ -276,7 +276,7 @@ def _walls(axes: Axes, z: Axis, field: _Field) -> None:
 def _column(
     field: _Field, place: tuple[int, int, float], color: Color
 ) -> list[tuple[list[Point], Color]]:
-    """Give the three faces of a column that are seen, and their colours."""
+    """Return the three faces of a column that are seen, and their colours."""
     x, y, up = place
     gap = (1 - _FILLED) / 2
     x0, x1, y0, y1 = x + gap, x + 1 - gap, y + gap, y + 1 - gap

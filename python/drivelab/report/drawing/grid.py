@@ -28,7 +28,7 @@ _LEGEND_ROW_INCHES: Final = 0.19
 
 
 def _rows(exhibit: Multiples) -> Iterator[Row]:
-    """Give figures row by row."""
+    """Yield figures row by row."""
     figures = [figure for figure in exhibit.figures if isinstance(figure, LineFigure)]
     for start in range(0, len(figures), exhibit.columns):
         yield figures[start : start + exhibit.columns]

@@ -79,7 +79,7 @@ def drawn_heat(figure: HeatFigure, *, is_narrow: bool = False) -> Drawn:
 
 
 def _share(z: Axis, count: int, most: int) -> float:
-    """Give the place of a count on the ramp."""
+    """Return the place of a count on the ramp."""
     if most <= 1:
         return 1.0
     is_log = z.scale == "log10"
@@ -88,7 +88,7 @@ def _share(z: Axis, count: int, most: int) -> float:
 
 
 def _samples(z: Axis, most: int) -> Sequence[int]:
-    """Give round counts from the least to the most."""
+    """Return round counts from the least to the most."""
     if z.scale == "log10":
         decades = math.floor(math.log10(most))
         step = max(1, math.ceil(decades / _SAMPLES))

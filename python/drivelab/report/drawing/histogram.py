@@ -71,7 +71,7 @@ def _limits(figure: HistogramFigure) -> tuple[float, float]:
 
 
 def _marks(figure: HistogramFigure, limits: tuple[float, float]) -> list[tuple[float, str]]:
-    """Give where lines stand and what they are; those that would coincide are one."""
+    """Return where lines stand and what they are; those that would coincide are one."""
     marks = [(figure.mean_us, _MEAN)]
     marks += [(time_us, f"{level:g} %") for level, time_us in figure.levels]
     marks.append((figure.max_us, _MAXIMUM))
@@ -92,7 +92,7 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _rows_of_names(marks: Sequence[tuple[float, str]], limits: tuple[float, float]) -> list[int]:
-    """Give the row above the axes in which each mark's name stands, so that none touch."""
+    """Return the row above the axes in which each mark's name stands, so that none touch."""
     inches = WIDE_INCHES - _LEFT_INCHES - _RIGHT_INCHES
     decades = math.log10(limits[1] / limits[0])
     free_from: list[float] = []

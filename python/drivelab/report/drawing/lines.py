@@ -158,12 +158,12 @@ def _rough(value: float) -> float:
 
 
 def _kept(figure: LineFigure, value: float) -> float:
-    """Give a value that its axis can write: a category and a size stay what they are."""
+    """Return a value that its axis can write: a category and a size stay what they are."""
     return value if figure.x.categories or figure.x.scale == "log2" else _rough(value)
 
 
 def _styles(figure: LineFigure) -> dict[int, LineStyle | AreaStyle]:
-    """Give the look of each line that the legend names, by its identity."""
+    """Return the look of each line that the legend names, by its identity."""
     series = [line for line in figure.lines if line.role in _SERIES]
     styles: dict[int, LineStyle | AreaStyle] = {
         id(line): _style(line, place) for place, line in enumerate(series)
@@ -178,7 +178,7 @@ def _style(line: Line, place: int) -> LineStyle:
 
 
 def _points(figure: LineFigure, line: Line) -> list[int]:
-    """Give the places of the points that the axes have room for."""
+    """Return the places of the points that the axes have room for."""
     return [
         place
         for place, (x, y) in enumerate(zip(line.x, line.y, strict=True))

@@ -83,7 +83,7 @@ class HtmlTable:
 
     @property
     def bodies(self) -> list[tuple[str, list[int]]]:
-        """Give the heading of each group, and the places of its rows."""
+        """Return the heading of each group, and the places of its rows."""
         groups = self.groups or (("", len(self.rows)),)
         found, start = [], 0
         for title, count in groups:
@@ -150,12 +150,12 @@ class Drawn:
 
 
 def identifier(name: str) -> str:
-    """Give a name that may stand in an element's identifier."""
+    """Return a name that may stand in an element's identifier."""
     return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "exhibit"
 
 
 def share_of_range(axis: Axis, value: float, values: Sequence[float]) -> float:
-    """Give where a value lies between the least and the largest, 0 to 1, on the axis's scale."""
+    """Return where a value lies between the least and the largest, 0 to 1, on the axis's scale."""
     low, high = min(values), max(values)
     if axis.scale != "linear" and low > 0:
         low, high, value = math.log(low), math.log(high), math.log(value)
@@ -165,7 +165,7 @@ def share_of_range(axis: Axis, value: float, values: Sequence[float]) -> float:
 def ramp(
     share: float, colors: Sequence[tuple[float, float, float]] = _RAMP
 ) -> tuple[float, float, float]:
-    """Give the colour (red, green, blue, 0 to 1) of a share, light for little."""
+    """Return the colour (red, green, blue, 0 to 1) of a share, light for little."""
     place = min(max(share, 0.0), 1.0) * (len(colors) - 1)
     left = min(int(place), len(colors) - 2)
     along = place - left
@@ -187,7 +187,7 @@ def parted_style(share: float) -> str:
 
 
 def _lettered(color: tuple[float, float, float]) -> str:
-    """Give a background and the letters that are read best on it."""
+    """Return a background and the letters that are read best on it."""
     red, green, blue = color
     below = luminance(red, green, blue)
     # WCAG 2: the contrast of two luminances is (lighter + 0.05) / (darker + 0.05).
@@ -203,7 +203,7 @@ def rgb_text(colour: tuple[float, float, float]) -> str:
 
 
 def luminance(red: float, green: float, blue: float) -> float:
-    """Give how bright a colour is, as on paper without colour: 0 is black, 1 white."""
+    """Return how bright a colour is, as on paper without colour: 0 is black, 1 white."""
     linear = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
         for part in (red, green, blue)

@@ -148,7 +148,7 @@ def document(draw: Callable[[Figure], None], size_inches: tuple[float, float]) -
 
 
 def _saved(figure: Figure, *, on_paper: bool = True) -> str:
-    """Give a figure as SVG that refers to nothing outside: no document type, no metadata.
+    """Return a figure as SVG that refers to nothing outside: no document type, no metadata.
 
     What is not `on_paper` has no ground of its own: the page's is seen through it.
     """
@@ -170,7 +170,7 @@ def _saved(figure: Figure, *, on_paper: bool = True) -> str:
 
 
 def with_titles(text: str, titles: Mapping[str, Sequence[str]]) -> str:
-    """Give shapes a title, which a browser shows to whoever points at one.
+    """Return shapes a title, which a browser shows to whoever points at one.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ _COLOR: Final = re.compile(r"(?<=[:\s])(#[0-9a-f]{6})(?=[;\"])")
 
 
 def themed(color: str) -> str:
-    """Give a colour of paper as CSS that follows the page's theme; others stay as they are."""
+    """Return a colour of paper as CSS that follows the page's theme; others stay as they are."""
     name = _NAMES.get(color.lower())
     return color if name is None else f"var(--{name},{color.lower()})"
 

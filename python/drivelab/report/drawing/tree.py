@@ -112,7 +112,7 @@ def _whole(rows: float) -> int | float:
 
 
 def _saved(figure: TreeFigure) -> Table:
-    """Give all nodes, those that are not drawn too."""
+    """Return all nodes, those that are not drawn too."""
     above = {
         child: (place, answer)
         for place, node in enumerate(figure.nodes)
@@ -194,7 +194,7 @@ class _Layout:
         return escaped(joined.join(self.nodes[end].words for end in (first, last)))
 
     def look(self, place: int) -> tuple[str, str, float]:
-        """Give colour, dashes and thickness of a box."""
+        """Return colour, dashes and thickness of a box."""
         if place not in self.ends:
             return BLUE, "-", 1.0
         is_cut = bool(self.nodes[place].children)

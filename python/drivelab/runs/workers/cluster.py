@@ -60,7 +60,7 @@ def read_cluster(path: Path) -> list[SshHost]:
 
 
 def names_a_host(name: str) -> bool:
-    """Tell whether a drive's name has the form ``HOST:/PATH``."""
+    """Return whether a drive's name has the form ``HOST:/PATH``."""
     return _ON_A_HOST.fullmatch(name) is not None
 
 

@@ -73,7 +73,7 @@ class _Opened:
             raise RunError(f"a worker describes no drive: {error!r}") from error
 
     def compared(self) -> dict[str, Any]:
-        """Give what stays the same as long as it is the same drive."""
+        """Return what stays the same as long as it is the same drive."""
         return {"identity": self.identity, "file": self.file, "machine": self.machine_id}
 
 
@@ -163,7 +163,7 @@ class HostDrive(ClosedOnExit):
         return self._opened.machine
 
     def identity(self) -> dict[str, Any]:
-        """Give what identifies the drive and its machine, and under ``volatile`` its journal."""
+        """Return what identifies the drive and its machine, and under ``volatile`` its journal."""
         found = self._opened
         volatile = {**found.identity.get("volatile", {}), "journal": self._journal}
         host = {"name": self._host.name, "machine_id": found.machine_id}
@@ -198,7 +198,7 @@ class HostDrive(ClosedOnExit):
                 yield answer
 
     def kept(self) -> _Kept:
-        """Give an executor that measures here, and has each result kept there too."""
+        """Return an executor that measures here, and has each result kept there too."""
         return _Kept(self)
 
     def asked_and_kept(

@@ -30,7 +30,7 @@ _MOST_DIFFERENCES: Final = 3
 
 
 def usual_folder() -> Path:
-    """Give the folder of this user: ``$XDG_STATE_HOME/drivelab/runs``, below ``~/.local/state``."""
+    """Return this user's folder: ``$XDG_STATE_HOME/drivelab/runs`` (default ``~/.local/state``)."""
     named = os.environ.get("XDG_STATE_HOME", "")
     base = Path(named) if Path(named).is_absolute() else Path("~/.local/state").expanduser()
     return base / "drivelab" / "runs"
@@ -77,7 +77,7 @@ class HostJournal(ClosedOnExit):
             raise
 
     def answer(self, index: int, workload: Workload) -> Measurement | None:
-        """Give what was measured at this index before; ``None`` where nothing was."""
+        """Return what was measured at this index before; ``None`` where nothing was."""
         if index not in self._kept:
             return None
         found = Measurement.from_json(self._kept[index])

@@ -190,7 +190,7 @@ def sum_of(drive: Drive) -> str:
 
 
 def plan_message(plan: MeasurementPlan, keep: str | None = None) -> Message:
-    """Give the message with a plan.
+    """Return the message with a plan.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def error_message(error: DrivelabError) -> Message:
 
 
 def error_of(message: Message) -> DrivelabError:
-    """Give the error that a worker reported."""
+    """Return the error that a worker reported."""
     kinds = {each.__name__: each for each in _ERRORS}
     return kinds.get(str(message.get("error")), RunError)(str(message.get("text", "no reason")))
 

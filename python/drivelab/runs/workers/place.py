@@ -43,7 +43,7 @@ class Place(Protocol):
         ...
 
     def lost(self, code: int, said: str, *, has_answered: bool) -> DrivelabError:
-        """Give the error for a worker that ended.
+        """Return the error for a worker that ended.
 
         Parameters
         ----------

@@ -148,7 +148,7 @@ class RayTalk:
         self._to_tell.put(line_of(message))
 
     def why_it_ended(self) -> DrivelabError:
-        """Give the error for its end."""
+        """Return the error for its end."""
         return self._why or RunError(f"{self.place.name} ended")
 
     def end(self) -> None:
@@ -210,7 +210,7 @@ class RayTalk:
 
 
 def _loss(name: str, error: Exception) -> DrivelabError:
-    """Give the error for an actor that is lost; what a node lacks it will lack again."""
+    """Return the error for an actor that is lost; what a node lacks it will lack again."""
     words = str(error)
     if "ModuleNotFoundError" in words or "No module named" in words:
         return UsageError(

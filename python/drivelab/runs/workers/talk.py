@@ -53,7 +53,7 @@ class Talking(Protocol):
         ...
 
     def why_it_ended(self) -> DrivelabError:
-        """Give the error for its end."""
+        """Return the error for its end."""
         ...
 
     def end(self) -> None:
@@ -145,7 +145,7 @@ class Talk:
         self._to_tell.put(line_of(message))
 
     def why_it_ended(self) -> DrivelabError:
-        """Give the error for its end."""
+        """Return the error for its end."""
         # Ended already, or about to: its output is closed.
         code = self._wait(_END_SECONDS)
         self._threads[1].join(_END_SECONDS)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
 from drivelab._core import available_cores
-from drivelab.core_panic import panics_told
+from drivelab.core_panic import panic_errors
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
@@ -182,7 +182,7 @@ class Worker:
             real = drive_of(message["open"], self._alike)
             self._drive = self._real = real  # type: ignore[assignment]
             return _description(real)  # type: ignore[arg-type]
-        with panics_told():
+        with panic_errors():
             # The one before goes first: both may not have room.
             self._drive = None
             self._drive = drive_of(message["open"], self._alike)
@@ -210,7 +210,7 @@ class Worker:
         self._real.close()
 
     def _waiting(self, message: Message) -> list[Any]:
-        """Give everything that waits to be measured, so that no thread waits for it."""
+        """Return everything that waits to be measured, so that no thread waits for it."""
         asked = list(message["measure"])
         while not self._asked.empty():
             following = self._asked.get()
@@ -229,7 +229,10 @@ class Worker:
                 work.append((index, workload))
             else:
                 yield {"measurement": known.to_json()}
-        with panics_told(), closing(DriveExecutor(self._drive).measure(work, self._plan)) as found:
+        with (
+            panic_errors(),
+            closing(DriveExecutor(self._drive).measure(work, self._plan)) as found,
+        ):
             for answer in found:
                 self._has_measured = True
                 if isinstance(answer, Measurement):
