@@ -1,8 +1,8 @@
-"""Choosing between drives: one workload on each, ranked, and how sure every difference is.
+"""Choosing between drives: run one workload on each, rank them, and say how sure that is.
 
 ::
 
-    one workload ──► each drive, some repetitions ──► candidate.py  means with intervals
+    one workload ──► each drive, repeated      ──► candidate.py  means with intervals
                      (run.py: the journal of each)         │        who cannot keep up
                                                            ▼
                                            ranking.py  who is better, by how much, how sure
@@ -10,6 +10,6 @@
                                                            ▼
                                            exhibits.py  the page; answer.py  what programs read
 
-Repetition n has the same random numbers on every drive, so drives are compared pair by pair: what
-the requests of one repetition have in common cancels.
+Repetition n uses the same random numbers on every drive. So drives are compared pair by pair, and
+what the requests of one repetition have in common cancels out.
 """

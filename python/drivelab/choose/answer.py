@@ -1,4 +1,4 @@
-"""A choice as programs read it: what ``choose --json`` prints and ``result.json`` holds."""
+"""A choice for programs: the JSON that ``choose --json`` prints and ``result.json`` holds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LAYOUT: Final = 1
 
 
 def answer_of(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> dict[str, Any]:
-    """Return everything that was found (docs/json-choose.md)."""
+    """Return all results (docs/json-choose.md)."""
     by_drive = {row["drive"]: row for row in tables.drive_table(choice).records()}
     return {
         "kind": "choice",

@@ -1,4 +1,4 @@
-"""What a choice is asked, whoever asks: how often, what varies, which rates say something."""
+"""The settings of a choice: number of repetitions, varying drives, valid rates."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from drivelab.runs.executor import Executor
     from drivelab.workloads.workload import Workload
 
-#: Of each drive.
+#: Repetitions per drive.
 USUAL_REPETITIONS: Final = 5
 
 
 def name_of(workload: Workload) -> str:
-    """Call a workload that has no name: a trace by its files."""
+    """Return a name for a workload that has none; for a trace the names of its files."""
     if isinstance(workload, Trace) and workload.files is not None:
         return workload.files.name
     return workload_text(workload)
@@ -40,18 +40,18 @@ def varies(drive: Drive) -> bool:
 def refuse_rates(
     workload: Workload, by: str, *, has_rate: bool, word: Callable[[str], str] = str
 ) -> None:
-    """Refuse what asks how much a drive serves, where the recorded times say that.
+    """Refuse questions about throughput if a trace's recorded times already fix it.
 
     Parameters
     ----------
     workload
-        What is asked of the drives.
+        The workload of the choice.
     by
-        What they are ranked by.
+        The quality that ranks the drives.
     has_rate
-        Whether the costs of a rate are asked for.
+        Whether the user asks for the costs of a rate.
     word
-        How an option is written.
+        Writes the name of an option.
     """
     if not isinstance(workload, Trace) or workload.speed is None:
         return
@@ -77,27 +77,27 @@ def asked_of(
     writes: Collection[str | None],
     word: Callable[[str], str] = str,
 ) -> Asked:
-    """Say what all drives are asked alike.
+    """Return the settings that are the same for all drives.
 
     Parameters
     ----------
     workload, name
-        What it is, and what people call it.
+        The workload, and its name for people.
     seed
         Key of all random numbers.
     repetitions
-        As asked for; ``None`` for as many as are usual.
+        Number of repetitions that the user asked for; ``None`` for the default.
     varying
-        The drives that vary from run to run.
+        Names of the drives that vary from run to run.
     writes
-        Of each drive what its writes find, where the workload has characteristics that write.
+        What writes find on each drive, if the workload has characteristics with writes.
     word
-        How an option is written.
+        Writes the name of an option.
 
     Raises
     ------
     UsageError
-        When repetitions are asked for that would all give the same.
+        When the user asks for repetitions that would all give the same result.
     """
     count = repetitions or USUAL_REPETITIONS
     described = workload_text(workload)
@@ -122,14 +122,14 @@ def asked_of(
 
 
 def _writes_of(trace: Trace) -> str:
-    """Say what a trace's writes find on the drives."""
+    """Describe the state in which a trace's writes find the drives."""
     if "write" not in trace.commands:
         return ""
     return "those of the trace alone: they find each drive as its preset says"
 
 
 def _writes_text(writes: Collection[str | None]) -> str:
-    """Say what writes find on the drives, where they are characteristics."""
+    """Describe the state in which the writes of characteristics find the drives."""
     found = {each for each in writes if each is not None}
     if found == {"sustained"}:
         return (
@@ -154,7 +154,7 @@ def candidate_of(
     executor: Executor | None = None,
     progress: bool = True,
 ) -> Candidate:
-    """Measure a drive's repetitions, as `measured_repetitions` does; give what it did."""
+    """Measure a drive's repetitions with `measured_repetitions`; return the results."""
     is_varying = drive.name in asked.varying
     is_exact = asked.is_recorded and not is_varying
     found = measured_repetitions(

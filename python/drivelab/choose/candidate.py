@@ -1,4 +1,4 @@
-"""What one drive did over all repetitions: each quality as a mean with its interval."""
+"""The results of one drive over all repetitions: each quality as a mean with its interval."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
     from drivelab.drives.open_drive import DriveKind
 
-#: A stream that is served less than this of what arrives cannot be kept up with. Arrivals at
-#: random scatter by less in the numbers that are counted here.
+#: A drive cannot keep up if it serves less than this share of the requests that arrive. Random
+#: arrivals scatter by less over the numbers that are counted here.
 _SERVED_RATIO: Final = 0.98
 #: A queue that grows all the time makes the last quarter of a run wait more than twice as long as
 #: the second one; other causes rarely do.
@@ -28,16 +28,16 @@ _LEAST_BATCHES: Final = 16
 
 @dataclass(frozen=True)
 class Quality:
-    """Something that drives are ranked by.
+    """A quality that drives can be ranked by.
 
     Attributes
     ----------
     name
-        On the command line.
+        Name on the command line.
     metric
-        How it is called and written.
+        The metric, with its name and format.
     of
-        Takes it from a measurement, in the base unit.
+        Returns the value of a measurement, in the base unit.
     """
 
     name: str
@@ -75,12 +75,12 @@ class Shortfall:
     Attributes
     ----------
     stream
-        Its name.
+        Name of the stream.
     asked_iops, served_iops
-        Requests a second that arrive, and that are complete. Of a trace the means over all of it;
-        nothing is asked where all requests arrive at once.
+        Requests per second that arrive, and that complete. For a trace, means over all of it;
+        nothing is asked if all requests arrive at once.
     late_ratio, late_ns_max
-        Of a trace: the share of its requests that were late, and by how much the latest was.
+        For a trace: the share of late requests, and the delay of the latest one.
     """
 
     stream: str
@@ -92,23 +92,23 @@ class Shortfall:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A drive and what it did.
+    """A drive and its results.
 
     Attributes
     ----------
     drive
-        Its name.
+        Name of the drive.
     kind
-        What it is.
+        Kind of the drive.
     capacity_bytes
-        That workloads may address.
+        Bytes that workloads may address.
     measurements
-        Of the repetitions, in order; two at least.
+        Measurements of the repetitions, in order; at least two, or one if `is_exact`.
     varies
         Whether the drive varies from run to run, as real ones do and simulated ones with
         ``[variability]``.
     is_exact
-        Whether there is one alone, which every repetition would give again.
+        Whether there is only one measurement because every repetition would give the same.
     """
 
     drive: str
@@ -119,7 +119,7 @@ class Candidate:
     is_exact: bool = False
 
     def values(self, quality: Quality) -> tuple[float, ...]:
-        """Return a quality of each repetition, in the base unit."""
+        """Return a quality's value in each repetition, in the base unit."""
         return tuple(map(quality.of, self.measurements))
 
     def interval(self, quality: Quality) -> Interval:
@@ -127,7 +127,7 @@ class Candidate:
         return self.interval_of(self.values(quality))
 
     def interval_of(self, values: Sequence[float]) -> Interval:
-        """Return the mean of what each repetition gave, and its 95 % interval."""
+        """Return the mean of one value per repetition, and its 95 % interval."""
         if self.is_exact:
             (value,) = values
             return Interval(value, value, value)
@@ -135,14 +135,14 @@ class Candidate:
 
     @cached_property
     def late_ratio(self) -> float | None:
-        """Share of the requests of a trace that were late; ``None`` where none has its own time."""
+        """Share of a trace's requests that were late; ``None`` if requests have no times."""
         late = [each.lateness for one in self.measurements for each in one.streams]
         found = [each.late_ratio for each in late if each is not None]
         return fmean(found) if found else None
 
     @cached_property
     def asked_iops(self) -> float | None:
-        """Requests a second that arrive; ``None`` where some wait for the drive."""
+        """Requests per second that arrive; ``None`` if some requests wait for the drive."""
         workload = self.measurements[0].workload
         if isinstance(workload, Trace):
             requests, lasting_ns = sum(workload.commands.values()), workload.lasting_ns
@@ -152,7 +152,7 @@ class Candidate:
 
     @cached_property
     def shortfalls(self) -> tuple[Shortfall, ...]:
-        """The streams that arrive faster than they are served: their queue grows without end."""
+        """The streams that arrive faster than the drive serves them: their queues grow forever."""
         if isinstance(self.measurements[0].workload, Trace):
             return self._lateness()
         found = []
@@ -166,7 +166,7 @@ class Candidate:
         return tuple(found)
 
     def _lateness(self) -> tuple[Shortfall, ...]:
-        """Say how late a trace was, if it was so late that it was another workload."""
+        """Return how late a trace was, if so late that it became a different workload."""
         if self.late_ratio is None or self.late_ratio <= LATE_SHARE:
             return ()
         late = [each.lateness for one in self.measurements for each in one.streams]
@@ -176,12 +176,12 @@ class Candidate:
 
     @cached_property
     def _grows(self) -> bool:
-        """Whether requests wait longer and longer, in every repetition."""
+        """Whether requests wait longer and longer in every repetition."""
         return all(map(_has_growing_queue, self.measurements))
 
 
 def _open_streams(measurement: Measurement) -> list[tuple[str, float | None]]:
-    """Return the names of a workload's streams, and of those that arrive at a rate how fast."""
+    """Return the names of streams, with the rate of each that arrives at a rate."""
     asked = [stream.described() for stream in measurement.workload.streams()]
     return [(each["name"], each["rate_iops"]) for each in asked]
 

@@ -1,4 +1,4 @@
-"""What drives cost for what they do, and what an asked rate costs with each."""
+"""The costs of drives per unit of performance, and the cost of a required rate."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a drive costs for what it does.
+    """What a drive costs for its performance.
 
     Attributes
     ----------
     drive
-        Its name.
+        Name of the drive.
     price
-        Of one.
+        Price of one drive.
     iops_per_price, iops_per_watt
-        Its throughput for each unit of price, and for each watt.
+        Throughput per unit of price, and per watt.
     price_per_terabyte
-        For 10^12 bytes.
+        Price of 10^12 bytes.
     rate_iops
-        Requests a second that are asked for; ``None`` where none are.
+        Required requests per second; ``None`` if no rate is required.
     drives
-        So many serve that rate together, each its part; ``None`` without a rate.
+        Number of drives that serve the rate together, each a part; ``None`` without a rate.
     """
 
     drive: str
@@ -45,29 +45,29 @@ class Cost:
 
     @property
     def rate_price(self) -> float | None:
-        """Price of the drives that serve the rate."""
+        """Price of the drives that serve the rate together."""
         return None if self.drives is None else self.drives * self.price.price
 
     @property
     def rate_watts(self) -> float | None:
-        """Watts that they draw together."""
+        """Power of these drives together, in watts."""
         return None if self.drives is None else self.drives * self.price.watts
 
 
 def costs(
     candidates: Sequence[Candidate], prices: Mapping[str, Price], rate_iops: float | None
 ) -> tuple[Cost, ...]:
-    """Say what drives cost for what they do.
+    """Return the costs of drives.
 
     Parameters
     ----------
     candidates
-        In the order of the answer.
+        The drives with their results, in the order of the answer.
     prices
-        Of each.
+        Price of each drive.
     rate_iops
-        Requests a second that are to be served; where ``None`` those that arrive by themselves,
-        if any do.
+        Requests per second to be served; ``None`` for the rate at which requests arrive, if the
+        workload has one.
     """
     found = []
     for one in candidates:
@@ -94,5 +94,5 @@ def _drives_for(one: Candidate, rate: float | None, iops: float, *, is_own: bool
         return None
     if is_own and not one.shortfalls:
         return 1
-    # One that is late may have caught up at the end, and was too slow all the same.
+    # A drive that was late may have caught up at the end, but it was still too slow.
     return max(2 if is_own else 1, math.ceil(rate / iops))

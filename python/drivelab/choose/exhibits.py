@@ -1,4 +1,4 @@
-"""The page of a choice: the ranking, how sure it is, where the drives differ, what they cost."""
+"""The report of a choice: ranking, certainty, differences between the drives, costs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from drivelab.choose.settings import Asked
     from drivelab.exhibits import Cell, Exhibit
 
-# Of the bars: what stands in one figure, on one axis.
+# Bars: the qualities that share one figure and one axis.
 _FIGURES: Final = (
     ("latencies", ("latency", "p99"), Axis("latency", quantity="duration"), 1.0),
     ("bandwidth", ("bandwidth",), Axis("bandwidth (MB/s)"), 1e-6),
@@ -102,7 +102,7 @@ _DIVIDED: Final = (
 
 
 def choice_report(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> Report:
-    """Make the report; the same measurements always give the same one."""
+    """Return the report; the same measurements always give the same one."""
     kinds = {one.kind for one in choice.candidates}
     badge = ("", "")
     if len(kinds) == 1:
@@ -126,7 +126,7 @@ def choice_report(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> Report
 
 
 def ranking_table(choice: Choice, asked: Asked) -> Table:
-    """Return the drives, the best first, as texts for people."""
+    """Return the drives, best first, as a table of texts for people."""
     columns = ("drive", "rank", *(each.metric.label for each in QUALITIES.values()))
     rows: list[tuple[Cell, ...]] = []
     for rank, one in zip(choice.ranks, choice.candidates, strict=True):
@@ -143,7 +143,7 @@ def ranking_table(choice: Choice, asked: Asked) -> Table:
 
 
 def _first(choice: Choice, asked: Asked) -> First:
-    """Return the best drives, their curves over each other, and how sure the order is."""
+    """Return the best drives, their curves in one figure, and how sure the order is."""
     names = [one.drive for one in choice.lacking]
     behind = [f"{listed(names)} cannot keep up with what arrives."] if names else []
     is_able = len(choice.lacking) < len(choice.candidates)
@@ -192,7 +192,7 @@ def _bars(
     bars: list[tuple[str, tuple[float | None, ...], tuple[tuple[float, float] | None, ...]]] = []
     for one in choice.candidates:
         if one.shortfalls and qualities[0].is_less_better:
-            # They would dwarf the others, and say nothing.
+            # Drives that cannot keep up would dwarf the others, and their latencies mean nothing.
             bars.append((one.drive, (None,) * len(qualities), (None,) * len(qualities)))
             continue
         found = [one.interval(each) for each in qualities]
@@ -356,7 +356,7 @@ def _facts(choice: Choice, asked: Asked) -> tuple[tuple[str, str], ...]:
 
 
 def _statement(candidates: Sequence[Candidate]) -> str:
-    """Say where the numbers come from."""
+    """Return the sentence on where the numbers come from."""
     kinds = list(dict.fromkeys(one.kind for one in candidates))
     if len(kinds) == 1:
         return PROVENANCE[kinds[0]].statement
@@ -368,18 +368,18 @@ def _statement(candidates: Sequence[Candidate]) -> str:
 
 
 def amount_text(value: float | None) -> str:
-    """Write a price, watts or what comes for them: four digits, or all before the point."""
+    """Write a price or a power: four significant digits, and all before the decimal point."""
     if value is None:
         return NOTHING
     return f"{value:,.0f}" if value >= 999.5 else f"{value:.4g}"
 
 
 def quality_text(quality: Quality, one: Candidate) -> str:
-    """Write a mean and its half-width in per cent of it; a value alone that never differs."""
+    """Write a mean and its half-width in per cent; only the value if it never varies."""
     interval = one.interval(quality)
     text = quality.metric.text(interval.mean)
     if interval.high is None or one.is_exact:
         return text
     half = (interval.high - interval.mean) / interval.mean
-    # Repetitions whose means are rounded alike scatter by what the rounding leaves.
+    # If the means of repetitions round to the same value, only rounding errors are left.
     return f"{text} \N{PLUS-MINUS SIGN} {share_text(half) if half > _NO_SCATTER else '0 %'}"

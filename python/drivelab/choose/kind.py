@@ -1,4 +1,4 @@
-"""One drive of a choice as a kind of run: when it is the same, how far it is, what it exports."""
+"""One drive of a choice as a kind of run: its identity, its progress, its exports."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from drivelab.workloads.workload import Workload
 
-#: Of what was asked, how often: a run goes on with more of the same.
+#: The key that does not identify a run, because a run may be extended by more repetitions.
 REPETITIONS: Final = "repetitions"
 
 
 def entry_of(measurement: Measurement) -> dict[str, Any]:
-    """Return what the journal keeps of a repetition; the header says the workload."""
+    """Return the journal's entry for a repetition; the workload is in the header."""
     return {"index": measurement.index, **measurement.results_json()}
 
 
 def stored_repetitions(store: RunStore, workload: Workload) -> dict[int, Measurement]:
-    """Return the repetitions of a workload that a run holds, by their index.
+    """Return a run's repetitions of a workload, by index.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def _stored_rows(store: RunStore) -> Rows:
 
 
 def _without_repetitions(header: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out how often it is measured, which makes no other run of it."""
+    """Drop the number of repetitions: a run with another number is the same run."""
     asked = dict(header.get("asked") or {})
     asked.pop(REPETITIONS, None)
     return {**header, "asked": asked}

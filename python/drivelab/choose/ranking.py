@@ -1,13 +1,13 @@
-"""Which drive is better, by how much, and which of these statements the repetitions carry.
+"""Which drive is better, by how much, and which of these differences are significant.
 
-Two drives are compared repetition by repetition, as both had the same random numbers in each. The
-logarithms of the ratios have a mean and a 95 % interval by Student's t; a statement is carried
-where the interval of the ratio leaves out 1. Each interval is for its own statement: of twenty
-that say nothing, one is carried by chance.
+Drives are compared repetition by repetition, because both had the same random numbers in each. The
+logarithms of the ratios have a mean and a 95 % interval by Student's t. A statement is carried
+(significant) if the interval of the ratio excludes 1. Each interval stands for its own statement:
+of twenty statements about equal drives, one is carried by chance.
 
-Where both drives vary from run to run, they are compared mean by mean. Two simulated ones draw
-their factors of the same random numbers: in pairs these would cancel, and two drives that vary
-apart share nothing of the kind.
+If both drives vary from run to run, their means are compared instead. Two simulated drives draw
+their variation from the same random numbers, so it would cancel in pairs, although two separate
+drives vary independently.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from drivelab.exhibits.quantities import listed, share_text
 from drivelab.student import Interval, mean_interval, ratio_interval
 from drivelab.units import format_duration_ns
 
-#: What is said of a drive that is not ranked by a quality.
+#: The rank of a drive that is not ranked.
 UNRANKED: Final = "-"
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One drive is this many times as good as another.
+    """The statement that one drive is a number of times as good as another.
 
     Attributes
     ----------
     quality
-        In what.
+        The quality.
     better, worse
         Names of the drives.
     ratio
-        How many times as good, at least 1 (lower latency and higher rates are better), and its
-        95 % interval; no interval where there were too few repetitions.
+        How many times as good, at least 1 (lower latency and higher rates are better), with its
+        95 % interval; no interval if there were too few repetitions.
     """
 
     quality: Quality
@@ -50,7 +50,7 @@ class Statement:
 
     @property
     def is_carried(self) -> bool:
-        """Whether the interval leaves out that the drives are alike."""
+        """Whether the interval excludes that the drives are alike."""
         return self.ratio.low is not None and self.ratio.low > 1
 
     @property
@@ -61,20 +61,20 @@ class Statement:
 
 @dataclass(frozen=True)
 class Choice:
-    """Drives under one workload, in the order of a quality.
+    """Drives under one workload, ranked by a quality.
 
     Attributes
     ----------
     by
-        What they are ranked by.
+        The quality that ranks them.
     candidates
-        The best first; those that cannot keep up last, the one that serves most first, and of a
-        trace the one of whose requests the fewest were late.
+        The best first. Drives that cannot keep up come last: the one that serves most first; under
+        a trace, the one with the fewest late requests first.
     ranks
-        Of each: 1 and how many drives are better for sure; `UNRANKED` of those that cannot keep
-        up.
+        The rank of each: 1 plus the number of drives that are significantly better; `UNRANKED` for
+        those that cannot keep up.
     statements
-        Of every quality and every two drives that keep up, in that order.
+        One for each quality and each pair of drives that keep up, in that order.
     """
 
     by: Quality
@@ -88,11 +88,11 @@ class Choice:
         return tuple(one for one in self.candidates if one.shortfalls)
 
     def of(self, quality: Quality) -> tuple[Statement, ...]:
-        """Return the statements about a quality."""
+        """Return the statements about one quality."""
         return tuple(one for one in self.statements if one.quality is quality)
 
     def steps(self) -> list[Statement]:
-        """Return how each ranked drive stands to the next one, by what they are ranked by."""
+        """Return how each ranked drive compares to the next, by the quality that ranks them."""
         names = [one.drive for one in self.candidates if not one.shortfalls]
         between = {frozenset((one.better, one.worse)): one for one in self.of(self.by)}
         return [between[frozenset(pair)] for pair in pairwise(names)]
@@ -104,10 +104,10 @@ def choose(candidates: Sequence[Candidate], by: Quality) -> Choice:
     Parameters
     ----------
     candidates
-        Two or more, measured alike: as many repetitions each, of the same random numbers, or one
-        that stands for all of them.
+        Two or more, measured alike: the same number of repetitions with the same random numbers,
+        or a single one that stands for all.
     by
-        What to rank by.
+        The quality to rank by.
     """
 
     def place(one: Candidate) -> tuple[bool, float, float]:
@@ -131,7 +131,7 @@ def choose(candidates: Sequence[Candidate], by: Quality) -> Choice:
 
 
 def statement(quality: Quality, one: Candidate, other: Candidate) -> Statement:
-    """Say which of two drives is the better one, and how much."""
+    """Return which of two drives is better, and by how much."""
     better, worse = one, other
     found = _ratio(quality, one, other)
     if found.mean < 1:
@@ -141,7 +141,7 @@ def statement(quality: Quality, one: Candidate, other: Candidate) -> Statement:
 
 
 def _ratio(quality: Quality, one: Candidate, other: Candidate) -> Interval:
-    """Return how many times as good one drive is as the other."""
+    """Return how many times as good `one` is as `other`."""
     count = max(len(one.measurements), len(other.measurements))
     values, others = (
         each.values(quality) * (count if each.is_exact else 1) for each in (one, other)
@@ -153,7 +153,7 @@ def _ratio(quality: Quality, one: Candidate, other: Candidate) -> Interval:
         return Interval(ratio, ratio, ratio)
     if one.varies and other.varies:
         return ratio_interval(values, others)
-    # Latencies of a formula may be 0 nowhere: every request takes time.
+    # The logarithm exists: even a formula's latency is above 0.
     logarithms = [math.log(a / b) for a, b in zip(values, others, strict=True)]
     found = mean_interval(logarithms)
     low, high = (None if end is None else math.exp(end) for end in (found.low, found.high))
@@ -161,7 +161,7 @@ def _ratio(quality: Quality, one: Candidate, other: Candidate) -> Interval:
 
 
 def shortfall_text(one: Candidate) -> str:
-    """Say that a drive cannot keep up, and with what."""
+    """Say that a drive cannot keep up, and with which streams."""
     first = one.shortfalls[0]
     if first.late_ratio is not None and first.late_ns_max is not None:
         return (

@@ -1,4 +1,4 @@
-"""Measuring one drive of a choice: the same workload some times, random numbers of their own."""
+"""Measuring one drive of a choice: repetitions of a workload, each with its own random numbers."""
 
 from __future__ import annotations
 
@@ -34,38 +34,38 @@ def measured_repetitions(
     executor: Executor | None = None,
     progress: bool = True,
 ) -> list[Measurement]:
-    """Measure what `path` does not hold yet of a workload's repetitions; give all, in order.
+    """Measure the repetitions that `path` does not hold yet; return all of them, in order.
 
     Parameters
     ----------
     drive
-        Where to measure.
+        The drive to measure.
     workload
-        What to ask.
+        The workload.
     plan
-        How long each repetition is, and the seed; with a repetition's index it keys all random
-        numbers, so repetition n is the same on every drive.
+        Length of each repetition, and the seed. Seed and index together key all random numbers, so
+        repetition n is the same on every drive.
     repetitions
-        How many.
+        Number of repetitions.
     path
-        The run's folder, made when it does not exist; ``None`` keeps nothing.
+        Folder of the run, created if it does not exist; ``None`` stores nothing.
     name
-        What people call the workload.
+        Name of the workload for people.
     command
         The command line that resumes it, printed when it stops.
     executor
-        Who measures; `DriveExecutor` unless given. Results do not depend on it.
+        Runs the measurements; a `DriveExecutor` by default. Results do not depend on it.
     progress
-        Show progress on standard error.
+        Whether to show progress on standard error.
 
     Raises
     ------
     UsageError
         When the drive cannot run the workload, or `path` holds something else.
     RunError
-        When a measurement fails; those before it are kept.
+        When a measurement fails; earlier ones are kept.
     KeyboardInterrupt, TerminatedError
-        When it is stopped, with a text that says how to resume.
+        When the run is stopped; the message says how to resume.
     """
     drive.check(workload)
     origin = this_start(command)

@@ -1,4 +1,4 @@
-"""What a choice was asked: one workload, how often, with which random numbers."""
+"""The settings of a choice: workload, number of repetitions, random numbers."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from drivelab.exhibits.quantities import listed
 
 @dataclass(frozen=True)
 class Asked:
-    """What all drives were asked alike.
+    """The settings that are the same for all drives.
 
     Attributes
     ----------
     name
-        Of the workload: a scenario's, a file's, or characteristics in words.
+        Name of the workload: a scenario's, a file's, or characteristics in words.
     description
-        What it is, in a line.
+        The workload in one line.
     seed
-        Key of all random numbers, with a repetition's number.
+        Key of all random numbers, together with the repetition's number.
     repetitions
-        On each drive; on a drive that answers the same every time one stands for all of them.
+        Number per drive. For a drive that always gives the same result, one stands for all.
     writes
-        Of each drive, what its writes find, in words; empty where nothing is to be said.
+        What writes find on each drive, in words; empty if nothing needs to be said.
     notes
-        What of the workload is not sent as it was recorded, a text each.
+        Differences between what was recorded and what is sent, one text each.
     varying
-        The drives that vary from run to run by themselves.
+        Names of the drives that vary from run to run.
     is_recorded
-        Whether the workload is a trace, whose requests are the same in every repetition.
+        Whether the workload is a trace, with the same requests in every repetition.
     """
 
     name: str
@@ -42,12 +42,12 @@ class Asked:
 
     @property
     def is_exact(self) -> bool:
-        """Whether all drives would give the same answer every time, and were asked once."""
+        """Whether each drive was measured once because it would always give the same result."""
         return self.is_recorded and not self.varying
 
     @property
     def repetitions_text(self) -> str:
-        """Say how often each drive was measured, and what differs."""
+        """Describe how often each drive was measured, and what differs between repetitions."""
         if not self.is_recorded:
             return f"{self.repetitions} on each drive, the same random numbers"
         if self.is_exact:
@@ -59,7 +59,7 @@ class Asked:
 
     @property
     def scope(self) -> str | None:
-        """Say what the intervals of a trace do not; ``None`` of other workloads."""
+        """Say what the intervals under a trace do not cover; ``None`` for other workloads."""
         if not self.is_recorded:
             return None
         if self.is_exact:

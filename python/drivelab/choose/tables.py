@@ -1,4 +1,4 @@
-"""What a choice found, as tables: the drives, the statements, percentiles, streams, costs."""
+"""The results of a choice as tables: drives, statements, percentiles, streams, costs."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from drivelab.exhibits import Cell
     from drivelab.student import Interval
 
-#: Of the curves: 50 % to 99.99 %, evenly spaced in the number of nines, and the round ones.
+#: Percentiles of the curves: 50 % to 99.99 %, evenly spaced in the number of nines, and round ones.
 PERCENTILES: Final = tuple(
     sorted(
         {round(100 * (1 - 10 ** -(step / 10)), 4) for step in range(4, 40)}
         | {50.0, 90.0, 99.0, 99.9, 99.99}
     )
 )
-#: A percentile is told only while at least this many requests of each repetition are slower.
+#: A percentile is shown only if at least this many requests of each repetition are slower.
 REQUESTS_BEYOND: Final = 5
 _ENDS: Final = ("low", "high")
 
 
 def drive_table(choice: Choice) -> Table:
-    """Give a row a drive: its rank, and each quality with its interval, in base units."""
+    """Return one row per drive: its rank, and each quality with its interval, in base units."""
     columns = [name for each in QUALITIES.values() for name in _with_ends(each.metric.name)]
     rows: list[tuple[Cell, ...]] = []
     for rank, one in zip(choice.ranks, choice.candidates, strict=True):
@@ -55,7 +55,7 @@ def statement_table(choice: Choice) -> Table:
 
 
 def repetition_table(choice: Choice) -> Table:
-    """Give a row a repetition on a drive, in base units."""
+    """Return one row per repetition on each drive, in base units."""
     rows: list[tuple[Cell, ...]] = []
     for one in choice.candidates:
         values = zip(*map(one.values, QUALITIES.values()), strict=True)
@@ -65,7 +65,7 @@ def repetition_table(choice: Choice) -> Table:
 
 
 def percentile_table(choice: Choice) -> Table:
-    """Return percentiles of a drive's latency, with intervals."""
+    """Return percentiles of each drive's latency, with intervals."""
     rows: list[tuple[Cell, ...]] = []
     for one in choice.candidates:
         least = min(each.requests for each in one.measurements)
@@ -78,7 +78,7 @@ def percentile_table(choice: Choice) -> Table:
 
 
 def stream_table(choice: Choice) -> Table:
-    """Return what the requests of each stream and kind came to on each drive."""
+    """Return latency and rates of each stream and kind of request on each drive."""
     qualities = ("latency_ns_mean", "latency_ns_p99", "iops")
     columns = [name for each in qualities for name in _with_ends(each)]
     rows: list[tuple[Cell, ...]] = []
@@ -94,14 +94,14 @@ def stream_table(choice: Choice) -> Table:
                 [result.requests * 1e9 / each.duration_ns for result, each in done],
             )
             cells = [cell for each in values for cell in _cells(one.interval_of(each))]
-            # A trace is one stream, which nobody gave a name.
+            # A trace is one stream without a name.
             is_trace = isinstance(one.measurements[0].workload, Trace)
             rows.append(("" if is_trace else stream, operation, one.drive, *cells))
     return Table("streams", ("stream", "operation", "drive", *columns), tuple(rows))
 
 
 def cost_table(costs: Sequence[Cost]) -> Table:
-    """Return what each drive costs, for what it does and for the rate that is asked for."""
+    """Return each drive's costs for its performance and for the required rate."""
     columns = (
         *("drive", "price", "watts", "iops_per_price", "iops_per_watt", "price_per_terabyte"),
         *("rate_iops", "drives_for_rate", "price_for_rate", "watts_for_rate"),
@@ -117,7 +117,7 @@ def cost_table(costs: Sequence[Cost]) -> Table:
 
 
 def _kinds(candidates: Sequence[Candidate]) -> Iterator[tuple[str, str]]:
-    """Yield each stream and kind of request that some drive completed; all of one is no stream."""
+    """Yield each stream and kind of request that a drive completed; all requests are no stream."""
     first = candidates[0].measurements[0]
     streams = [one.name for one in first.streams] or [""]
     for stream in streams:

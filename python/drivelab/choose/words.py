@@ -1,4 +1,4 @@
-"""What a choice found, in sentences: who is ahead, by how much, and what is not known."""
+"""The results of a choice in sentences: who is ahead, by how much, and what is uncertain."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from drivelab.exhibits import Cell
     from drivelab.student import Interval
 
-#: From here on a factor is read more easily than per cent.
+#: From here on a factor is easier to read than per cent.
 _FACTOR: Final = 2.0
-# A few repetitions that scatter much leave an interval without a floor.
+# Few repetitions that scatter widely give an interval without a lower end.
 _LEAST_TIMES: Final = 0.01
-# Less than this is written as nothing.
+# A smaller difference is written as "less than 0.1 %".
 _LEAST_ADDED: Final = 0.0005
 
 
 def noun_of(quality: Quality) -> str:
-    """Call a quality inside a sentence."""
+    """Return the name of a quality inside a sentence."""
     return quality.metric.label[0].lower() + quality.metric.label[1:]
 
 
 def ratio_text(ratio: Interval) -> str:
-    """Write how many times as good a drive is: ``12 % (11 % to 13 %)``, ``3.2 times (3.1 to 3.3)``.
+    """Write a ratio with its interval: ``12 % (11 % to 13 %)``, ``3.2 times (3.1 to 3.3)``.
 
-    Per cent are what is added to the smaller of the two: a longer latency, a higher rate.
+    Per cent are added to the smaller of the two values: a longer latency, a higher rate.
     """
     ends = [ratio.mean] if ratio.ends is None else [ratio.mean, *ratio.ends]
     is_factor = ratio.mean >= _FACTOR
@@ -62,7 +62,7 @@ def _added(ratio: float) -> str:
 
 
 def statement_text(one: Statement) -> str:
-    """Say a statement, or that the repetitions do not carry it."""
+    """Write a statement, or that the repetitions do not carry it."""
     noun = noun_of(one.quality)
     if not one.is_carried:
         if one.ratio.ends == (1.0, 1.0):
@@ -81,13 +81,13 @@ def statement_text(one: Statement) -> str:
 
 
 def sentence(one: Statement) -> str:
-    """Say a statement as a sentence of its own."""
+    """Write a statement as a complete sentence."""
     text = statement_text(one)
     return f"{text[0].upper() if text.startswith('the ') else text[0]}{text[1:]}."
 
 
 def headline(choice: Choice) -> str:
-    """Say in a sentence or two which drive is ahead."""
+    """Say in one or two sentences which drive is ahead."""
     able = [one for one in choice.candidates if not one.shortfalls]
     if not able:
         if choice.candidates[0].late_ratio is not None:
@@ -117,12 +117,12 @@ def headline(choice: Choice) -> str:
 
 
 def lacking_texts(choice: Choice) -> list[str]:
-    """Say which drives cannot keep up."""
+    """Say for each drive that cannot keep up why."""
     return [shortfall_text(one) for one in choice.lacking]
 
 
 def late_texts(choice: Choice) -> list[str]:
-    """Say which drives were ranked though a little of a trace was late."""
+    """Name the drives that are ranked although a small part of a trace was late."""
     return [
         f"{one.drive} sent {share_text(one.late_ratio)} of the requests more than "
         f"{format_duration_ns(LATE_NS)} late. That is little enough for a rank; its slowest "
@@ -133,9 +133,9 @@ def late_texts(choice: Choice) -> list[str]:
 
 
 def where_text(choice: Choice) -> str | None:
-    """Say in which requests the drives that keep up differ most, and least.
+    """Say in which kinds of requests the drives that keep up differ most, and least.
 
-    Nothing of workloads with one kind of request.
+    ``None`` for a workload with one kind of request.
     """
     able = {one.drive for one in choice.candidates if not one.shortfalls}
     spans: dict[str, tuple[float, float]] = {}
@@ -156,13 +156,13 @@ def where_text(choice: Choice) -> str | None:
 
 
 def kind_text(row: Mapping[str, Cell]) -> str:
-    """Call the requests that a row of `stream_table` is of."""
+    """Return the name of the requests in a row of `stream_table`."""
     kind = PLURALS[str(row["operation"])]
     return f"{row['stream']}: {kind}" if row["stream"] else kind
 
 
 def cheapest_text(costs: Sequence[Cost]) -> str | None:
-    """Say with which drive the asked rate costs least; nothing where no rate is asked for."""
+    """Say with which drive the required rate costs least; ``None`` without a rate."""
     priced = [(one.rate_price, one) for one in costs if one.rate_price is not None]
     if not priced:
         return None

@@ -1,5 +1,5 @@
-"""What stands on a page of a run: exhibits of several investigations, put together and written.
+"""The pages of a run: exhibits of several investigations, combined and written to files.
 
-A campaign's page shows its models too, a comparison several of both. A room of its own, because
-neither investigation may know the other and the drawing knows none.
+A campaign's page also shows its models, and a comparison shows several runs with theirs. This needs
+a room of its own: the investigations must not know each other, and drawing knows none of them.
 """

@@ -1,11 +1,12 @@
-"""The page of one run: a campaign, and the models that were fitted to it.
+"""The page of one run: a campaign and the models fitted to it.
 
-It begins with what a reader looks for: which drive, a picture or two, three numbers, how sure they
-are. `PAGES` is what follows, the details first, and last how and where it was done. A function
-gives an exhibit, or several, of a run's data; to add one to the page, write it and name it there.
+It begins with what a reader looks for: the drive, a picture or two, three numbers, and how sure
+they are. `PAGES` lists the rest: details first, then how and where the run was done. Each function
+in it turns a run's data into one or more exhibits. To add an exhibit, write a function and list it
+there.
 
-A run without curves begins with the first of `PICTURES` that it has, which does not stand below
-then. A warning that limits one exhibit stands with it, those that limit every number come first.
+A run without curves begins with the first of `PICTURES` that it has; the page does not repeat it
+below. A warning about one exhibit stands with it; warnings about every number come first.
 """
 
 from __future__ import annotations
@@ -58,18 +59,18 @@ Shown = Callable[[RunData], "Exhibit | Sequence[Exhibit]"]
 
 @dataclass(frozen=True)
 class Part:
-    """One heading of the page.
+    """A heading of the page and what stands below it.
 
     Attributes
     ----------
     anchor
-        By which it is linked to.
+        Name of the heading in links.
     title
         ``{adjective}`` is what the numbers are: measured, simulated or calculated.
     shows
-        What stands below it, in order.
+        Functions that return the exhibits below it, in order.
     tabs
-        Whether one exhibit is shown at a time.
+        Whether to show one exhibit at a time.
     """
 
     anchor: str
@@ -86,13 +87,13 @@ def who(run: RunData) -> list[Exhibit]:
 
 
 def bottlenecks(run: RunData) -> list[Exhibit]:
-    """Show what limits the drive, and what probes found of how it is built."""
+    """Return what limits the drive, and what probes found about its structure."""
     built = how_built(run)
     return [*what_limits(run), *([Text(tuple(built))] if built else [])]
 
 
 def curves(run: RunData) -> list[Exhibit]:
-    """Show what the drive does when one thing changes."""
+    """Return curves of the drive's performance as one characteristic changes."""
     intro = Text(
         (
             "Everything else stays the same while one characteristic of the workload is varied, as "
@@ -104,7 +105,7 @@ def curves(run: RunData) -> list[Exhibit]:
 
 
 def how_good(run: RunData) -> list[Exhibit]:
-    """Show how good the models are, the last table with what its columns mean."""
+    """Return how good the models are; the last table explains its columns."""
     *others, last = accuracy_tables(run)
     last = replace(last, note=f"{READ_SO} {BEST_SO}")
     gain = basic_against_extended(run)
@@ -125,12 +126,12 @@ PAGES: Final = (
     Part("workloads", "All workloads", (all_workloads,)),
     Part("identity", "What was {adjective}, and how", (who,)),
 )
-#: Pictures of what a drive does, by name, that which says most first; for runs without curves.
+#: Pictures of a drive's performance by name, the most telling first; for runs without curves.
 PICTURES: Final = ("sweep-3", "sweep-5", "percentiles", "predicted")
 
 
 def campaign_report(run: RunData) -> Report:
-    """Make the report of a run; the same run always gives the same one."""
+    """Return the report of a run; the same run always gives the same one."""
     provenance = PROVENANCE[run.kind]
     sweeps = sweep_table(run.measurements)
     limits = {**figure_cautions(run, sweeps), **model_figure_cautions(run)}
@@ -148,7 +149,7 @@ def campaign_report(run: RunData) -> Report:
         shown = [[one for one in exhibits if one not in pictures] for exhibits in shown]
     pictures = [_limited(picture, limits) for picture in pictures]
     shown = [[_limited(one, limits) for one in exhibits] for exhibits in shown]
-    # Of exhibits that the run does not have.
+    # Warnings about exhibits that this run does not have.
     general = [caution for cautions in limits.values() for caution in cautions]
     pages = tuple(
         Page(
@@ -189,16 +190,16 @@ def _shown(part: Part, run: RunData) -> list[Exhibit]:
 
 
 def _limited(exhibit: _Shown, limits: dict[str, list[Caution]]) -> _Shown:
-    """Put the warnings that limit an exhibit below it, and take them from `limits`."""
+    """Move the warnings about an exhibit from `limits` to the exhibit."""
     if not isinstance(exhibit, Around):
         return exhibit
     found = limits.pop(getattr(exhibit, "name", ""), [])
-    # Of the same kind, which mypy does not see through `Around`.
+    # `replace` keeps the class; mypy sees only `Around`.
     return cast("_Shown", replace(exhibit, cautions=(*found, *exhibit.cautions)))
 
 
 def _pictures(shown: Sequence[Sequence[Exhibit]]) -> list[LineFigure | CellFigure | Multiples]:
-    """Return the exhibit that a page without curves begins with."""
+    """Return, in a list, the exhibit that begins a page without curves; empty if none can."""
     found = {
         one.name: one
         for exhibits in shown
@@ -208,7 +209,7 @@ def _pictures(shown: Sequence[Sequence[Exhibit]]) -> list[LineFigure | CellFigur
     return [*[found[name] for name in PICTURES if name in found][:1]]
 
 
-#: Whose models these are.
+#: Source of the models.
 SOURCES: Final = (
     "Models and metrics follow Huang, Li, Szalay and Terzis, Performance Modeling and Analysis of "
     "Flash-based Storage Devices, MSST 2011, sections III and IV."

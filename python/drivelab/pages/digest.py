@@ -1,7 +1,7 @@
-"""Several runs beside each other: what each says of its drive, and what they have in common.
+"""Several runs side by side: what a comparison needs of each, and what they have in common.
 
-A run's measurements take much memory, and a comparison needs little of them: `digest` keeps
-that, so that runs can be read one after the other.
+A run's measurements take much memory, and a comparison needs only a small part of them. `digest`
+keeps that part, so that runs can be read one after the other.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from drivelab.models.evaluate import ModelKey
     from drivelab.models.exhibits.run_data import RunData
 
-#: What has to be the same for runs to be alike, by the header's part and key, in words.
+#: Keys that must be equal for runs to be comparable, by part of the header, with words for people.
 _DESIGN: Final = {"name": "design", "seed": "seed of the workloads", "parts": "workloads"}
-#: In what machines may be unlike, in words, and where a header says it.
+#: Ways in which machines can differ: words for people, and the place in a header.
 _MACHINES: Final = {
     "host": ("origin", "host"),
     "system": ("origin", "system"),
@@ -50,32 +50,32 @@ _MACHINES: Final = {
 
 @dataclass(frozen=True)
 class Digest:
-    """What a comparison needs of a run.
+    """The part of a run that a comparison needs.
 
     Attributes
     ----------
     label
-        What the drive is called on the page; unique there.
+        Name of the drive on the page; unique there.
     run
-        The run folder, as it was named.
+        Folder of the run, as the user named it.
     kind
         ``real``, ``simulated`` or ``closed_form``.
     header, identity
         Everything that identifies the run.
     workloads
-        How many were done.
+        Number of measured workloads.
     sweeps
-        Rows of figures 3 to 7, and why points are missing.
+        Rows of figures 3 to 7, and reasons for missing points.
     cautions
-        Its warnings, the gravest first.
+        Its warnings, the most serious first.
     accuracy
         The table behind tables II and III.
     judged
-        Accuracies by what the models were judged on.
+        Accuracies, by the set of workloads that they were computed on.
     best
-        By metric and features, the model with the smallest error on unseen workloads.
+        The model with the smallest error on unseen workloads, by metric and features.
     performance
-        By workload, its metrics in the order of `METRICS`.
+        The metrics of each workload, in the order of `METRICS`.
     """
 
     label: str
@@ -93,7 +93,7 @@ class Digest:
 
 
 def digest(run: RunData, path: Path) -> Digest:
-    """Keep of a run what a comparison needs."""
+    """Extract from a run what a comparison needs."""
     table = sweep_table(run.measurements)
     features = dict.fromkeys(key.features for key in run.accuracy)
     return Digest(
@@ -123,7 +123,7 @@ def digest(run: RunData, path: Path) -> Digest:
 
 
 def refuse_uncomparable(paths: Sequence[Path]) -> None:
-    """Raise `UsageError` for one run named twice, or more than a plot can tell apart."""
+    """Raise `UsageError` if a run is named twice, or if there are too many for one plot."""
     seen: dict[Path, Path] = {}
     for path in paths:
         if path.resolve() in seen:
@@ -136,9 +136,9 @@ def refuse_uncomparable(paths: Sequence[Path]) -> None:
 
 
 def distinctly_labelled(digests: Sequence[Digest]) -> list[Digest]:
-    """Return the digests under labels that differ.
+    """Return the digests with a different label for each.
 
-    Where a drive comes twice, what its writes found is added, or the run if that is not enough.
+    If a drive occurs twice, what its writes found is added; if that is not enough, the run.
     """
     labels = [one.label for one in digests]
     with_writes = [f"{one.label}, {_writes(one)} writes" for one in digests]
@@ -152,7 +152,10 @@ def distinctly_labelled(digests: Sequence[Digest]) -> list[Digest]:
 
 
 def _unlike_writes(digests: Sequence[Digest]) -> list[Caution]:
-    """Say where writes were sustained and where a burst, unless the labels do."""
+    """Return a warning if writes were sustained in some runs and bursts in others.
+
+    Labels that already say so need no warning.
+    """
     by_writes: dict[str, list[str]] = {}
     for one in digests:
         if one.kind != "closed_form" and not one.label.endswith(f"{_writes(one)} writes"):
@@ -170,7 +173,7 @@ def _unlike_writes(digests: Sequence[Digest]) -> list[Caution]:
 
 
 def _unlike_machines(digests: Sequence[Digest]) -> list[Caution]:
-    """Say in what the machines were unlike that real drives were measured on."""
+    """Return a warning about differences between the machines of real drives."""
     real = [one for one in digests if one.kind == "real"]
     if len({_of_header(one, ("origin", "host")) for one in real}) < 2:
         return []
@@ -204,12 +207,12 @@ def _writes(one: Digest) -> str:
 
 
 def differences(digests: Sequence[Digest]) -> list[Caution]:
-    """Say in what the runs were not alike, apart from the drive."""
+    """Return warnings about differences between the runs other than the drive."""
     found = []
     plans = {
         one.label: plan_words({**one.header["plan"], "writes": BURST}, one.kind)
         for one in digests
-        # A formula has no plan that could differ.
+        # Formulas have no plan.
         if one.kind != "closed_form"
     }
     if len(set(plans.values())) > 1:
@@ -254,11 +257,11 @@ def _values(digests: Sequence[Digest], key: str) -> str:
 
 
 def common_workloads(digests: Sequence[Digest]) -> Table:
-    """Return one row a drive: geometric means over the workloads that every drive has run."""
+    """Return one row per drive: geometric means over the workloads that every drive has run."""
     common = set.intersection(*(set(one.performance) for one in digests))
     rows: list[tuple[Cell, ...]] = []
     for one in digests:
-        # In the order of the run, so that sums are the same bytes each time.
+        # In the order of the run, so that sums give the same bytes each time.
         values = [metrics for key, metrics in one.performance.items() if key in common]
         if values:
             means = (geometric_mean(column) for column in zip(*values, strict=True))
@@ -270,7 +273,7 @@ _LEADING: Final = ("drive", "drive_kind", "run")
 
 
 def joined(name: str, digests: Sequence[Digest], tables: Sequence[Table]) -> Table:
-    """Put the tables of all drives below each other, each row led by its drive and run."""
+    """Join the tables of all drives; each row begins with its drive and run."""
     rows = [
         (one.label, one.kind, one.run, *row)
         for one, table in zip(digests, tables, strict=True)

@@ -1,4 +1,4 @@
-"""From a run's measurements to everything that its folder shows: models, table and report."""
+"""From a run's measurements to the files in its folder: models, table and report."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What `fit_and_report` made.
+    """Results of `fit_and_report`.
 
     Attributes
     ----------
     half_width_ratio
-        What was asked for, over the mean latency; None if nothing was.
+        Required half-width over the mean latency; None if none was required.
     half_width_reached
-        How many measurements reached it.
+        Number of measurements that reached it.
     probed
-        What probes say of how the drive is built; None where there are none.
+        What probes found about the drive's structure; None without probes.
     """
 
     model: PerformanceModel
@@ -49,12 +49,12 @@ class Fitted:
 
 
 def check_run_files(run: Path, header: Mapping[str, Any], *, force: bool = False) -> None:
-    """Refuse a run whose tables, model or report somebody changed, before the work begins.
+    """Refuse a run with a table, model or report that somebody changed, before the work begins.
 
     Raises
     ------
     UsageError
-        With the first file that may not be written again.
+        For the first file that may not be replaced.
     """
     folder = OutputFolder.of_run(run, run_of(header), force=force)
     refuse_folder(folder)
@@ -64,7 +64,7 @@ def check_run_files(run: Path, header: Mapping[str, Any], *, force: bool = False
 def fit_and_report(
     store: RunStore, out: OutputFolder | None = None, *, chromium: str | None = None
 ) -> Fitted:
-    """Fit every model to what a run holds, and write model, table and report into it.
+    """Fit every model to a run, and write models, table and report into its folder.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def fit_and_report(
     out
         Another folder for the report.
     chromium
-        Prints the report as PDF too, where that is wanted.
+        Program that also prints the report as PDF; None for no PDF.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The folder of models of somebody's own measurements: model, page, tables."""
+"""The output folder for models of a user's own measurements: model, page, tables."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _MOST_CARDS: Final = 3
 
 
 def check_own_folder(path: Path, files: Sequence[Path], *, force: bool) -> OutputFolder:
-    """Return the folder to write into, before the work begins.
+    """Return the folder to write into; check it before the work begins.
 
     Raises
     ------
     UsageError
-        When it is a run's or a file, or holds what must not be replaced.
+        When it is a run or a file, or holds files that must not be replaced.
     """
     if is_run(path):
         raise UsageError(f"{path} is a run with models of its own; choose another --out")
@@ -47,12 +47,12 @@ def check_own_folder(path: Path, files: Sequence[Path], *, force: bool) -> Outpu
 
 
 def write_own(found: FittedTable, folder: OutputFolder) -> dict[str, Path]:
-    """Write model, report and tables; give the paths of ``model``, ``report``, ``predictions``.
+    """Write model, report and tables; return their paths: ``model``, ``report``, ``predictions``.
 
     Raises
     ------
     UsageError
-        When a file that is there is none of these models'.
+        When a file exists that is not an output of these models.
     RunError
         When the disk is full or the folder cannot be written.
     """
@@ -66,16 +66,16 @@ def write_own(found: FittedTable, folder: OutputFolder) -> dict[str, Path]:
 
 
 def _title_of(picture: Multiples) -> str:
-    """Name the target that a picture shows first."""
+    """Return the title of a picture, with the first of its targets."""
     return f"Predicted against measured: {picture.figures[0].title}"
 
 
 def own_report(found: FittedTable) -> Report:
-    """Return what is shown of the models."""
+    """Return the report on the models."""
     model = found.model
     targets = ", ".join(model.targets)
     picture, *others = exhibits.predictions_figures(found)
-    # One of several targets, as many as there are to be read on a phone.
+    # Of several targets, only as many as fit on a phone.
     shown = replace(picture, figures=picture.figures[:1], columns=1, title=_title_of(picture))
     rest = replace(picture, name=f"{picture.name}-others", figures=picture.figures[1:])
     pages = [

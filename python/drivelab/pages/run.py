@@ -1,6 +1,6 @@
 """From a run folder to its report on disk.
 
-Needs ``RUN/run.sqlite`` and ``RUN/model.json``; leaves ``RUN/report.html`` and
+Reads ``RUN/run.sqlite`` and ``RUN/model.json``; writes ``RUN/report.html`` and
 ``RUN/data/*.csv``.
 """
 
@@ -35,26 +35,26 @@ def build_report(
     Parameters
     ----------
     run_path
-        A run folder with measurements and models, as ``drivelab model`` leaves it.
+        A run folder with measurements and models, as made by ``drivelab model``.
     measurements
-        Those that the run held when the models were fitted, where another process may be adding
-        to it; otherwise all that it holds.
+        The measurements that the models were fitted to, if another process may be adding more; by
+        default all measurements of the run.
     model
-        The run's models; read from the folder unless given.
+        The run's models; read from the folder by default.
     out
-        Another folder to write it into.
+        Another folder for the report.
     chromium
-        Prints the page as PDF too, where that is wanted.
+        Program that also prints the page as PDF; None for no PDF.
 
     Returns
     -------
     Path
-        The page, ``report.html``; where it was printed, ``report.pdf`` lies beside it.
+        Path of the page, ``report.html``; a printed ``report.pdf`` is next to it.
 
     Raises
     ------
     UsageError
-        When the folder is no run, has no models, or its models are of other measurements.
+        When the folder is not a run, has no models, or its models are of other measurements.
     RunError
         When the report cannot be written or printed.
     """
@@ -71,7 +71,7 @@ def read_run(
     *,
     model: PerformanceModel | None = None,
 ) -> RunData:
-    """Read what a report is computed from; raises `UsageError` as `build_report` does."""
+    """Read the data of a report; raises `UsageError` as `build_report` does."""
     from drivelab.campaign.header import stored_header
     from drivelab.campaign.stored import stored_measurements
     from drivelab.models.exhibits.run_data import run_data

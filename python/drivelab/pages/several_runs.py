@@ -1,4 +1,4 @@
-"""The page that lays several runs beside each other, and the folder that it goes into."""
+"""The page that compares several runs, and its folder."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from drivelab.pages.digest import Digest
 
 _LONGEST_NAME: Final = 100
-#: Of a page, in letters.
+#: Longest default name of a folder, in characters.
 _LONGEST_TITLE: Final = 150
-#: Of more drives than this only the fastest two and the slowest are named in a sentence.
+#: With more drives, the sentence names only the fastest two and the slowest.
 _MOST_NAMED: Final = 3
 
 
 def default_folder(paths: Sequence[Path]) -> Path:
-    """Name the folder of a comparison, the same for the same runs in the same order."""
+    """Return the default folder of a comparison: the same for the same runs in the same order."""
     names = (re.sub(r"[^A-Za-z0-9]+", "-", path.resolve().name).strip("-") for path in paths)
     return Path("runs") / f"compare-{'-'.join(name or 'run' for name in names)}"[:_LONGEST_NAME]
 
@@ -42,16 +42,16 @@ def default_folder(paths: Sequence[Path]) -> Path:
 def build_comparison(
     digests: Sequence[Digest], out: OutputFolder, *, chromium: str | None = None
 ) -> Path:
-    """Write the page that compares runs, and its tables; give the page, ``report.html``.
+    """Write the page that compares runs, and its tables; return the path of ``report.html``.
 
     Parameters
     ----------
     digests
-        Of two runs or more.
+        Two runs or more.
     out
-        The folder, made when it does not exist.
+        Folder of the comparison; created if it does not exist.
     chromium
-        Prints the page as PDF too, where that is wanted.
+        Program that also prints the page as PDF; None for no PDF.
 
     Raises
     ------
@@ -65,12 +65,12 @@ def build_comparison(
 
 
 def comparison_report(digests: Sequence[Digest]) -> Report:
-    """Make the report that compares runs; the same runs always give the same one.
+    """Return the report that compares runs; the same runs always give the same one.
 
     Parameters
     ----------
     digests
-        Of two runs or more, in the order in which drives are listed.
+        Two runs or more, in the order of the page.
     """
     digests = distinctly_labelled(digests)
     common = common_workloads(digests)
@@ -141,13 +141,13 @@ def _statement(digests: Sequence[Digest]) -> str:
 
 
 def _title(labels: Sequence[str]) -> str:
-    """Name the drives, or count them where their names would fill the page."""
+    """Return the drives' names, or their number if the names would fill the page."""
     names = listed(labels)
     return names if len(names) <= _LONGEST_TITLE else f"{len(labels)} drives"
 
 
 def common_words(common: Table) -> str:
-    """Say how the drives compare over the workloads that all of them have run."""
+    """Describe how the drives compare over the workloads that all of them have run."""
     rows = common.records()
     if not rows:
         return (
@@ -174,7 +174,7 @@ def common_words(common: Table) -> str:
 
 
 def _means(common: Table) -> list[Table]:
-    """Show the means over the workloads that every drive has run, where there are any."""
+    """Return the means over the workloads that every drive has run; empty without any."""
     rows = tuple(
         (
             f"{row['drive']} ({PROVENANCE[str(row['drive_kind'])].adjective})",
@@ -198,7 +198,7 @@ def _means(common: Table) -> list[Table]:
 
 
 def _identities(digests: Sequence[Digest]) -> tuple[Exhibit, ...]:
-    """Show facts with a column a drive, then the long texts; empty where a drive has none such."""
+    """Return facts with one column per drive, then the long texts; empty for missing ones."""
     facts = [
         {
             (place, name): text
@@ -229,7 +229,7 @@ def _identities(digests: Sequence[Digest]) -> tuple[Exhibit, ...]:
 
 
 def _accuracy(digests: Sequence[Digest], saved: Table) -> list[Table]:
-    """Show tables II and III with a row a drive and metric."""
+    """Return tables II and III with one row per drive and metric."""
     judged = [key for key in JUDGED if any(key in one.judged for one in digests)]
     tables = []
     for features in TITLES:

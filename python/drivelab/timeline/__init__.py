@@ -1,1 +1,1 @@
-"""When dispatch, channels and flash units of a simulated drive work, request by request."""
+"""Timelines of simulated drives: when dispatch, channels and flash units work."""

@@ -1,7 +1,7 @@
-"""What a timeline shows on a page: the drawing, what is in it, and where the time goes.
+"""The page of a timeline: the drawing, its contents, and where the time goes.
 
-The first screen has a small drawing of all lanes. Where there are many, the one below it shows each
-bar large enough to read.
+The first screen has a small drawing of all lanes. If there are many lanes, a second drawing below
+shows each bar large enough to read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Row = Mapping[str, Cell]
 
 _WORDS: Final = {**WORDS, "cell": "cell", "wait_unit": "waits for its unit"}
-# So many are as large on the first screen.
+# Up to this many lanes are drawn at full size on the first screen.
 _FEW_LANES: Final = 10
 _EVERY_BAR: Final = "every bar is one operation of the simulator, none is a mean."
 _OF_A_REQUEST: Final = (
@@ -43,16 +43,16 @@ def timeline_report(
     condition: str | None,
     span: tuple[int, int] | None = None,
 ) -> Report:
-    """Make the page of a timeline.
+    """Return the page of a timeline.
 
     Parameters
     ----------
     figure, table
-        The diagram, and the stages behind it.
+        The diagram, and the table of stages behind it.
     drive, condition
-        The drive's name, and the state that it was in.
+        Name of the drive, and the state that it was in.
     span
-        Of a run, in ns; None for one request.
+        Part of a run, in ns; None for a single request.
     """
     caution = _OF_A_REQUEST
     if span is not None:
@@ -62,7 +62,7 @@ def timeline_report(
     what = ". ".join(f"{text[0].upper()}{text[1:]}" for text in said if text)
     figure = replace(figure, title="", note="")
     is_large = len(figure.lanes) > _FEW_LANES
-    # An axis has less room there.
+    # The small drawing has less room for the words of its axis.
     axis, _, more = figure.x.label.partition("; ")
     overview = replace(
         figure,
@@ -90,7 +90,7 @@ def timeline_report(
 
 
 def _numbers(table: Table) -> Cards:
-    """Count operations and units, and say in which stage their time goes."""
+    """Return the number of operations and units, and the stage with most of the time."""
     rows = table.records()
     count = len({row["operation"] for row in rows})
     longest, *others = _time(rows)
@@ -104,7 +104,7 @@ def _numbers(table: Table) -> Cards:
 
 
 def _operations(rows: Sequence[Row]) -> str:
-    """Say how many operations of which kind there are, and how many the host did not ask for."""
+    """Return the number of operations by kind, and how many the host did not ask for."""
     kinds = {row["operation"]: (str(row["kind"]), row["cause"]) for row in rows}
     counts = Counter(kind for kind, _ in kinds.values())
     text = listed(
@@ -115,7 +115,7 @@ def _operations(rows: Sequence[Row]) -> str:
 
 
 def _time(rows: Sequence[Row]) -> list[str]:
-    """Say in which stages and waits operations spend their time, the longest first."""
+    """Return the share of each stage and wait in the operations' time, the longest first."""
     lasting: Counter[str] = Counter()
     for row in rows:
         lasting[_WORDS[str(row["stage"])]] += round(number(row["end_ns"]) - number(row["start_ns"]))

@@ -1,4 +1,4 @@
-"""A timing diagram: a lane for dispatch, each channel and each flash unit, a bar for each stage."""
+"""A timing diagram: a lane for dispatch, each channel and each flash unit; a bar per stage."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _DISPATCH: Final = "dispatch stage"
 _WAITS: Final = "wait_unit"
-#: Names of bars, words for the legend and looks.
+#: Name, legend text and look of each kind of bar.
 _KINDS: Final = (
     ("dispatch", "dispatch", "orange"),
     ("register", "register transfer", "blue"),
@@ -31,7 +31,7 @@ _KINDS: Final = (
     ("wait_operation", "waits for other data", "crossed"),
     ("firmware", "firmware at work", "green"),
 )
-#: What a stage or wait is called.
+#: Words for stages and waits.
 WORDS: Final = {name: words for name, words, _ in _KINDS}
 _COLLECTION: Final = "for collection"
 _CAUSES: Final = {"wear": "wear levelling", "map": "map on the flash", "fold": "folding"}
@@ -45,21 +45,21 @@ def timing_diagram(
     note: str = "",
     work: Sequence[CoreWork] = (),
 ) -> LaneFigure:
-    """Make the diagram of what a request takes, or of a span of a run.
+    """Return the diagram of a request, or of a span of a run.
 
     Parameters
     ----------
     table
-        As `drivelab.timeline.stages.stages` makes it.
+        As returned by `drivelab.timeline.stages.stages`.
     title
-        What the drive does.
+        Title: what the drive does.
     span
-        Of a longer run: from when to when it is drawn, in ns. Without it the table is all of
-        one request.
+        Start and end of the drawn part of a longer run, in ns. Without it the table is one whole
+        request.
     note
         A line below the title.
     work
-        When the controller's cores work; each of them has a lane.
+        Work of the controller's cores; each core gets a lane.
     """
     rows = table.records()
     end_ns = duration_ns(table)
@@ -93,7 +93,7 @@ def timing_diagram(
 
 @dataclass(frozen=True)
 class _Clock:
-    """Times of the diagram, in the unit that suits how long it is."""
+    """Converts times to the unit that suits the length of the diagram."""
 
     from_ns: int
     factor: float
@@ -110,7 +110,7 @@ class _Clock:
 
 @dataclass(frozen=True)
 class _Lanes:
-    """Which lane is whose: dispatch (0 or 1 lanes), channels, units, cores."""
+    """The number of each lane: dispatch (0 or 1 lanes), channels, units, cores."""
 
     dispatch: int
     channels: Mapping[int, int]
@@ -143,7 +143,7 @@ def _bars(
         kind = f"cell {row['kind']}" if row["stage"] == "cell" else str(row["stage"])
         at = [lanes.units[int(number(row["unit"]))]]
         if kind == _WAITS:
-            # In a unit's queue it would lie over the earlier operation's bars.
+            # Drawn in the unit's lane, it would cover the bars of an earlier operation.
             in_front = lanes.dispatch and (row["operation"], row["end_ns"]) in dispatched
             at = [0] if in_front else []
         elif kind == "dispatch" and lanes.dispatch:
@@ -188,14 +188,14 @@ def _said(row: Row, stage: str, clock: _Clock) -> str:
 
 
 def _units(rows: Sequence[Row]) -> dict[int, str]:
-    """Return unit to label, in the order of the units; a label says no more than it must."""
+    """Return the label of each unit, in order; labels omit what all units share."""
     places: dict[int, Any] = {}
     for row in rows:
         places[int(number(row["unit"]))] = tuple(
             int(number(row[key])) for key in ("channel", "way", "die", "plane")
         )
     several_dies = any(die for _, _, die, _ in places.values())
-    # Without plane mode a unit is a die, and its pages lie on either plane.
+    # Without plane mode a unit is a die, and its pages may lie on either plane.
     plane_mode = len({place[:3] for place in places.values()}) < len(places)
     labels = {}
     for unit in sorted(places):
@@ -215,14 +215,14 @@ def _channels(rows: Sequence[Row]) -> list[int]:
 
 
 def describe_span(operations: int, span: tuple[int, int]) -> str:
-    """Return the title of the diagram of a span: how much of a run is drawn."""
+    """Return the title of the diagram of a span: how much of a run it shows."""
     noun = "flash operation" if operations == 1 else "flash operations"
     lasting = format_duration_ns(span[1] - span[0]).replace("us", "µs")
     return f"{operations:,} {noun} in {lasting}"
 
 
 def describe(op: str, record_bytes: int, operations: int, end_ns: int) -> str:
-    """Return the title of a diagram: what is asked, and when the last flash operation ends."""
+    """Return the title of a diagram: the request, and when its last flash operation ends."""
     noun = "flash operation" if operations == 1 else "flash operations"
     return (
         f"{op} of {format_size(record_bytes)}, {operations} {noun}, "

@@ -1,11 +1,11 @@
-"""When dispatch, channels and flash units work: the stages of a request's flash operations.
+"""The stages of flash operations: when dispatch, channels and flash units work.
 
-A stage is ``dispatch``, ``register`` (the transfer over the channel) or ``cell``. Between them
-an operation may wait: ``wait_unit`` until its unit has finished an earlier operation, or has
-the data of all that it programs together,
-``wait_channel`` while its unit holds it and another transfer has the channel,
-``wait_operation`` for the data of another operation. Where dispatch is in order, the operation
-at its head waits in front of its dispatch (t_wait of Yoo et al. 2014, equation 3); where each
+A stage is ``dispatch``, ``register`` (the transfer over the channel) or ``cell``. Between stages an
+operation may wait: ``wait_unit`` until its unit has finished an earlier operation or has the data
+of all pages that it programs together; ``wait_channel`` while another transfer uses the channel;
+``wait_operation`` for the data of another operation. With in-order dispatch, the operation at the
+head waits before its dispatch (t_wait of Yoo et al. 2014, equation 3). If each unit has a queue, it
+waits after its dispatch.
 unit has a queue, behind it.
 """
 
@@ -40,7 +40,7 @@ COLUMNS: Final = (
     "end_ns",
 )
 _IDENTITY: Final = COLUMNS[1:10]
-# The order in which an operation of a kind passes the stages behind its dispatch.
+# The order of the stages after dispatch, by kind of operation.
 _PATHS: Final = {
     "read": ("cell", "register"),
     "program": ("register", "cell"),
@@ -51,17 +51,17 @@ _NATIVE_NAMES: Final = {"dispatch": "dispatch", "register": "transfer", "cell": 
 
 
 def stages(operations: Sequence[Operation], span: tuple[int, int] | None = None) -> Table:
-    """Return one row a stage and wait that lasts, operation by operation.
+    """Return one row for each stage and each wait of non-zero length, operation by operation.
 
     Parameters
     ----------
     operations
-        As `drivelab._core.SimulatedDrive.record_timeline` returns them: in the order of
-        dispatch, each with its place and the start and end of every stage in ns.
+        As `drivelab._core.SimulatedDrive.record_timeline` returns them: in the order of dispatch,
+        each with its place and the start and end of every stage in ns.
     span
-        Of a longer run, with what is under way from here to there, in ns: only rows inside are
-        given, and whoever waits for someone unseen waits for its unit. Without it the
-        operations are all there were.
+        Start and end of a part of a longer run, in ns; `operations` then includes all that are
+        under way in it. Only rows inside the part are returned. An operation that waits for one
+        outside is shown as waiting for its unit. Without a span, `operations` is everything.
     """
     transfer_ends = {
         (operation["channel"], operation["transfer_end_ns"]) for operation in operations
@@ -84,7 +84,7 @@ def stages(operations: Sequence[Operation], span: tuple[int, int] | None = None)
 
 
 def core_work(work: Sequence[CoreWork]) -> list[dict[str, Any]]:
-    """Return the work of cores as ``--json`` prints it (docs/json-measure.md)."""
+    """Return the work of the cores as ``--json`` prints it (docs/json-measure.md)."""
     return [
         {
             "core": core,
@@ -103,7 +103,7 @@ def _lasts(one: Span, span: tuple[int, int] | None) -> bool:
 
 
 def _unit_free(operations: Sequence[Operation]) -> dict[int, int]:
-    """Return for each operation, by ordinal, when its unit was done with all it served before."""
+    """Return for each operation, by number, when its unit had finished all earlier ones."""
     by_unit: dict[int, list[tuple[int, int]]] = {}
     for ordinal, operation in enumerate(operations):
         start_ns, _ = _span(operation, _PATHS[operation["kind"]][0])
@@ -120,7 +120,7 @@ def _unit_free(operations: Sequence[Operation]) -> dict[int, int]:
 
 
 def duration_ns(table: Table) -> int:
-    """Return when the last stage ends, in ns from the request's arrival."""
+    """Return the end of the last stage, in ns after the request's arrival."""
     place = COLUMNS.index("end_ns")
     return max((int(row[place] or 0) for row in table.rows), default=0)
 
@@ -133,7 +133,7 @@ def _span(operation: Operation, stage: str) -> tuple[int, int]:
 def _waits_for_dispatch(
     operation: Operation, dispatch_free_ns: int | None, unit_free_ns: int
 ) -> Iterator[Span]:
-    # The head of the line started when its unit became free, later than dispatch itself did.
+    # The operation at the head started when its unit became free, after dispatch was ready.
     start_ns, _ = _span(operation, "dispatch")
     if dispatch_free_ns is not None and dispatch_free_ns < start_ns == unit_free_ns:
         yield "wait_unit", dispatch_free_ns, start_ns
@@ -145,7 +145,7 @@ def _passage(
     start_ns, at_ns = _span(operation, "dispatch")
     yield "dispatch", start_ns, at_ns
     path = _PATHS[operation["kind"]]
-    # A unit that takes several at a time is not free when it takes the next.
+    # A unit that handles several operations is not free when it accepts the next one.
     unit_free_ns = min(unit_free_ns, _span(operation, path[0])[0])
     if unit_free_ns > at_ns:
         yield "wait_unit", at_ns, unit_free_ns
@@ -155,7 +155,8 @@ def _passage(
         behind_transfer = (operation["channel"], start_ns) in transfer_ends
         wait = "wait_channel" if behind_transfer else "wait_operation"
         if (operation["kind"], stage) == ("program", "cell"):
-            # Its data is in the unit: the cell array has another, or another's data comes.
+            # Its data is in the unit, but the cell array works on another operation or awaits more
+            # data.
             wait = "wait_unit"
         yield wait, at_ns, start_ns
         yield stage, start_ns, end_ns
