@@ -1,5 +1,5 @@
-"""Drivelab from Python: what `import drivelab` offers, a file a noun.
+"""The Python API: what `import drivelab` offers, one file per noun.
 
-Functions take and give what is natural in a notebook, tables of any library among it, and call
-the same rooms as the command line. Nothing here measures, fits or stores by itself.
+Functions accept and return tables of any library, and other types that are natural in a notebook.
+They call the same code as the command line; nothing here measures, fits or stores by itself.
 """

@@ -1,4 +1,4 @@
-"""Columns as an Arrow stream, which pandas, Polars, DuckDB and pyarrow take over as it is.
+"""Columns as an Arrow stream, which pandas, Polars, DuckDB and pyarrow can read directly.
 
 The Arrow C stream interface is three C structs with callbacks, handed over in a PyCapsule. It is
 written here with `ctypes`: the `arrow` crate would make the native core larger and slower to build
@@ -9,9 +9,10 @@ for a table that has a few thousand rows, and pyarrow, 50 MB, is for its users t
     capsule ── ArrowArrayStream ── get_schema ──> ArrowSchema, one child a column
                                 └─ get_next ────> ArrowArray, once; then the end
 
-Whoever takes a struct calls its `release`. Until then `_kept` holds the memory that it points to,
-under the number in `private_data`. A child has its own number, as it may be moved out of its
-parent and outlive it. Cells are copied once, when the stream is asked for its schema or rows.
+The consumer of a struct calls its `release`. Until then `_kept` holds the memory that the struct
+points to, under the number in `private_data`. A child has its own number, because a consumer may
+move it out of its parent and keep it longer. Cells are copied once, when the schema or the rows are
+first requested.
 
 References: Apache Arrow, "The Arrow C data interface", "The Arrow C stream interface" and "The
 Arrow PyCapsule Interface".
@@ -27,11 +28,11 @@ from typing import Any, Final, Literal
 
 Kind = Literal["text", "integer", "real", "flag"]
 
-# Of the format strings of the interface.
+# Format strings of the interface.
 _FORMATS: Final[dict[Kind, bytes]] = {"text": b"u", "integer": b"l", "real": b"g", "flag": b"b"}
 _STRUCT: Final = b"+s"
 _NULLABLE: Final = 2
-_NO_DATA: Final = 61  # ENODATA, for what must not happen: there is no other error here.
+_NO_DATA: Final = 61  # ENODATA, for errors that should not happen; the interface has no better one.
 _NAME: Final = b"arrow_array_stream"
 
 
@@ -87,7 +88,7 @@ _Stream._fields_ = [
     ("private_data", ctypes.c_void_p),
 ]
 
-# What structs that nobody has released point to, by the number in their `private_data`.
+# Memory of structs that are not released yet, by the number in their `private_data`.
 _kept: Final[dict[int, Any]] = {}
 _numbers: Final = itertools.count(1)
 
@@ -98,12 +99,13 @@ def arrow_stream(columns: Mapping[str, tuple[Kind, Sequence[Any]]]) -> object:
     Parameters
     ----------
     columns
-        By name the kind of the cells and the cells, `None` where one is empty; all of one length.
+        For each name, the kind of its cells and the cells, `None` for an empty one; all of one
+        length.
 
     Returns
     -------
     PyCapsule
-        Called ``arrow_array_stream``, as consumers expect it.
+        Named ``arrow_array_stream``, as consumers expect.
     """
     state = {"columns": dict(columns), "is_read": False}
     stream = _Stream(
@@ -113,7 +115,7 @@ def arrow_stream(columns: Mapping[str, tuple[Kind, Sequence[Any]]]) -> object:
         release=_ON_STREAM_RELEASED,
         private_data=_keep(state),
     )
-    # A capsule's destructor finds nothing but the address: the struct is kept as long as it.
+    # A capsule's destructor gets only the address, so the struct must live as long as the capsule.
     address = ctypes.addressof(stream)
     _capsules[address] = stream
     return _new_capsule(address, _NAME, ctypes.cast(_ON_DESTROYED, ctypes.c_void_p))
@@ -129,7 +131,7 @@ def _keep(thing: Any) -> int:
 
 
 def _release(pointer: Any, nothing: Any) -> None:
-    """Let go what a struct points to, release its children that are still there, and mark it."""
+    """Free the memory of a struct, release its remaining children, and mark it as released."""
     struct = pointer.contents
     for place in range(struct.n_children):
         child = struct.children[place]
@@ -161,7 +163,7 @@ def _get_next(stream: Any, out: Any) -> int:
         return _NO_DATA
     state = _kept[stream.contents.private_data]
     if state["is_read"]:
-        # The end of a stream is an array that is released already.
+        # The end of a stream is an array that is already released.
         out.contents.release = _RELEASE_ARRAY()
         return 0
     state["is_read"] = True
@@ -181,7 +183,7 @@ def _columns_of(stream: Any) -> Mapping[str, tuple[Kind, Sequence[Any]]] | None:
 
 
 def _hand_over(struct: Any, out: Any) -> None:
-    """Move a struct into the consumer's memory; what it points to stays where it is."""
+    """Move a struct into the consumer's memory; the memory that it points to stays in place."""
     ctypes.memmove(out, ctypes.byref(struct), ctypes.sizeof(struct))
 
 
@@ -228,7 +230,7 @@ def _column(kind: Kind, cells: Sequence[Any]) -> _Array:
 
 
 def _bits(flags: Sequence[bool]) -> array[int]:
-    """Pack flags into bytes, the first into the lowest bit."""
+    """Pack flags into bytes, the lowest bit first."""
     packed = array("B", bytes(len(flags) // 8 + 1))
     for place, flag in enumerate(flags):
         if flag:
@@ -237,7 +239,7 @@ def _bits(flags: Sequence[bool]) -> array[int]:
 
 
 def _reals(cells: Sequence[Any]) -> list[array[Any]]:
-    # One cell more: an empty array has no address.
+    # One extra cell, because an empty array has no address.
     return [array("d", [*(0.0 if cell is None else cell for cell in cells), 0.0])]
 
 
@@ -266,13 +268,13 @@ _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _new_capsule.restype = ctypes.py_object
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-# By address: a reference would bring a capsule that is being destroyed back to life.
+# By address: a reference would revive a capsule that is being destroyed.
 _capsule_pointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
 _capsule_pointer.restype = ctypes.c_void_p
 
 
 def _destroy(capsule: int) -> None:
-    """Release a stream that nobody took, and let go of the struct."""
+    """Release a stream that no consumer took, and free its struct."""
     address = _capsule_pointer(capsule, _NAME)
     stream = _capsules.pop(address, None)
     if stream is not None and stream.release:
@@ -286,6 +288,6 @@ _ON_SCHEMA_RELEASED: Final = _RELEASE_SCHEMA(lambda one: _release(one, _RELEASE_
 _ON_ARRAY_RELEASED: Final = _RELEASE_ARRAY(lambda one: _release(one, _RELEASE_ARRAY()))
 _ON_STREAM_RELEASED: Final = _RELEASE_STREAM(_release_stream)
 _ON_DESTROYED: Final = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_destroy)
-# Consumers call back until the very end of the process, when modules are gone already.
+# Consumers call back until the very end of the process, when modules are already gone.
 for _callback in (_ON_SCHEMA_RELEASED, _ON_ARRAY_RELEASED, _ON_STREAM_RELEASED, _ON_DESTROYED):
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))

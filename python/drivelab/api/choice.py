@@ -1,4 +1,4 @@
-"""Which drive for a workload: measured on each, ranked, and how sure that is."""
+"""Choosing a drive for a workload: measure it on each drive, rank them, say how sure that is."""
 
 from __future__ import annotations
 
@@ -69,30 +69,30 @@ def choose_drive(
     drives
         Two or more: drives, or names of drives that `drivelab.drive` opens without options.
     by
-        What they are ranked by; ``"latency"`` is the mean.
+        The quality that ranks the drives; ``"latency"`` is the mean.
     repetitions
-        Measurements of each drive, with the same random numbers on all: 5 unless given; of a trace
+        Measurements of each drive, with the same random numbers on all: 5 by default; for a trace,
         1 on drives that do not vary.
     prices
-        A CSV table of what each drive costs: columns drive, price, watts, and capacity if you like.
+        A CSV table of costs, with the columns drive, price, watts and optionally capacity.
     rate
-        With `prices`: what so many requests a second cost.
+        With `prices`: also return what it costs to serve this many requests per second.
     seed
         Key of all random numbers.
     seconds, requests, half_width_ratio, max_requests
     warmup_seconds, warmup_requests, workers, content
-        How long each measurement is, as `Drive.measure` takes them.
+        Length of each measurement, as in `Drive.measure`.
     writes
-        What workloads that write find, ``"sustained"`` or ``"burst"``. Sustained on simulated
-        drives unless given.
+        State in which writes find the drive: ``"sustained"`` or ``"burst"``. On simulated drives
+        ``"sustained"`` by default.
     progress
-        Show on standard error how far it is.
+        Whether to show progress on standard error.
 
     Raises
     ------
     DrivelabError
-        When a drive cannot run the workload, before any of them is measured; when options do not
-        go together, or a drive fails.
+        When a drive cannot run the workload (found before any drive is measured), when options
+        contradict each other, or when a drive fails.
 
     Examples
     --------
@@ -174,61 +174,61 @@ class Choice:
 
     @property
     def workload(self) -> str:
-        """What people call the workload."""
+        """Name of the workload for people."""
         return self._asked.name
 
     @property
     def headline(self) -> str:
-        """Which drive is ahead, as a sentence."""
+        """A sentence that says which drive is ahead."""
         return str(self.to_json()["headline"])
 
     @property
     def cautions(self) -> list[str]:
-        """A sentence for each drive that cannot keep up, or that sent a little of a trace late."""
+        """A sentence for each drive that cannot keep up or sent a small part of a trace late."""
         return list(self.to_json()["cautions"])
 
     @property
     def drives(self) -> list[dict[str, Any]]:
-        """A row a drive, the best first, for ``pandas.DataFrame(choice.drives)``.
+        """One row per drive, the best first, for ``pandas.DataFrame(choice.drives)``.
 
-        ``rank``, ``drive``, ``keeps_up``, and each quality with the ends of its 95 % interval, such
-        as ``latency_ns_mean_low``. docs/json-choose.md has all keys.
+        Keys: ``rank``, ``drive``, ``keeps_up``, and each quality with the ends of its 95 %
+        interval, such as ``latency_ns_mean_low``. docs/json-choose.md lists all keys.
         """
         return list(self.to_json()["drives"])
 
     @property
     def statements(self) -> list[dict[str, Any]]:
-        """A row for each quality and two drives: how many times as good, and whether it is sure."""
+        """One row per quality and pair of drives: the ratio, and whether it is significant."""
         return list(self.to_json()["statements"])
 
     @property
     def streams(self) -> list[dict[str, Any]]:
-        """A row for each stream, kind of request and drive."""
+        """One row per stream, kind of request and drive."""
         return list(self.to_json()["streams"])
 
     @property
     def costs(self) -> list[dict[str, Any]]:
-        """A row a drive with what it costs; empty without prices."""
+        """One row per drive with its costs; empty without prices."""
         return list(self.to_json()["costs"])
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything that was found, as ``drivelab choose --json`` prints it."""
+        """Return all results, as ``drivelab choose --json`` prints them."""
         from drivelab.choose.answer import answer_of
 
         return answer_of(self._found, self._asked, self._costs)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page, its tables and the result into a folder.
+        """Write the report page, its tables and the result into a folder.
 
         Returns
         -------
         Path
-            The page, ``report.html``.
+            Path of the page, ``report.html``.
 
         Raises
         ------
         DrivelabError
-            When the folder holds anything else, or cannot be written.
+            When the folder holds other files, or cannot be written.
         """
         from drivelab.choose.exhibits import choice_report
 
@@ -250,7 +250,7 @@ class Choice:
 
 
 def _several(drives: object) -> list[Drive | str]:
-    """List the drives: what gives them one by one is used up by the first reading."""
+    """Return the drives as a list; an iterator can be read only once."""
     if isinstance(drives, str | os.PathLike | Drive):
         raise UsageError("drives is one drive, and there is nothing to choose; give a list of them")
     if not isinstance(drives, Iterable):
@@ -272,7 +272,7 @@ def _names(drives: Sequence[Drive | str]) -> list[str]:
 
 
 def _workload_of(workload: object) -> tuple[Asking, str]:
-    """Return what is asked, and what people call it."""
+    """Return the workload, and its name for people."""
     from drivelab.choose.asking import name_of
     from drivelab.drives.simulated.scenarios import read_scenario
 
@@ -286,7 +286,7 @@ def _workload_of(workload: object) -> tuple[Asking, str]:
 
 
 def _refuse_said_twice(workload: Asking, options: dict[str, Any]) -> None:
-    """Refuse what the workload says by itself."""
+    """Refuse options that the workload already determines."""
     if isinstance(workload, Characteristics):
         return
     if isinstance(workload, Scenario):
@@ -319,7 +319,7 @@ def _plan(name: str, workload: Asking, seed: int, options: dict[str, Any]) -> Me
 
 
 def _varies(drive: Drive | str, workload: Asking) -> bool:
-    """Refuse what a drive cannot do, and say whether it varies; no file is made for that."""
+    """Refuse a workload that the drive cannot run; return whether the drive varies."""
     from drivelab.choose.asking import varies
 
     if not isinstance(drive, Drive) and kind_of(drive) == "real":
@@ -332,7 +332,7 @@ def _varies(drive: Drive | str, workload: Asking) -> bool:
 
 
 def _opened(drive: Drive | str, workload: Asking) -> AbstractContextManager[protocol.Drive]:
-    """Open a drive that was named; one that is open stays its owner's to close."""
+    """Open a drive that is given by name; leave a given open drive to its owner."""
     if isinstance(drive, Drive):
         return nullcontext(drive.opened)
     intended = [workload] if isinstance(workload, Characteristics) else []

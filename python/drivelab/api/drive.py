@@ -1,4 +1,4 @@
-"""A drive, opened by its name and asked what it does under a workload."""
+"""A drive: opened by name, measured under workloads."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def drive(
     keep: bool = False,
     variability: bool = True,
 ) -> Drive:
-    """Open the drive that a name stands for.
+    """Open a drive by its name.
 
     Parameters
     ----------
@@ -45,25 +45,25 @@ def drive(
         formula; ``"/dev/nvme0n1"``, a block device; ``"./bench.bin"``, a file on a real drive,
         which is made when it does not exist.
     allow_destructive
-        Of real drives: the path that may be overwritten, which must be the drive's. Without it
-        what exists is only read, unless Drivelab made it.
+        For real drives: the path that may be overwritten; it must be the path of the drive. Without
+        it an existing device or file is only read, unless Drivelab made the file.
     size
-        Of a file that is made: bytes, or text such as ``"4GiB"``. 1 GiB unless given.
+        Size of a file to make: bytes, or text such as ``"4GiB"``. 1 GiB by default.
     keep
-        Whether a file that was made stays when the drive is closed.
+        Whether to keep a file that was made when the drive is closed.
     variability
-        Of simulated drives: whether runs differ as the preset says. False gives every run the
+        For simulated drives: whether runs vary as the preset says. With False every run uses the
         preset's own times.
 
     Returns
     -------
     Drive
-        A context manager. Without ``with`` it is closed when it is forgotten, or by `Drive.close`.
+        A context manager. Without ``with``, `Drive.close` closes it, or garbage collection does.
 
     Raises
     ------
     DrivelabError
-        When there is no such drive, it may not be used, or an option has no effect on its kind.
+        When there is no such drive, it may not be used, or an option does not apply to it.
 
     Examples
     --------
@@ -106,12 +106,12 @@ class Drive(ClosedOnExit):
 
     def __init__(self, opened: protocol.Drive) -> None:
         self._opened = opened
-        # Else a file that was made for it would stay behind a notebook that was closed.
+        # Otherwise a file that was made for it would remain after a notebook is closed.
         self._finalizer = weakref.finalize(self, opened.close)
 
     @property
     def name(self) -> str:
-        """The one string that names it everywhere, such as ``sim:x25m``."""
+        """Its name, such as ``sim:x25m``, valid everywhere in Drivelab."""
         return self._opened.name
 
     @property
@@ -126,12 +126,12 @@ class Drive(ClosedOnExit):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Everything that identifies the drive; of a simulated one its whole preset."""
+        """Everything that identifies the drive; for a simulated drive its whole preset."""
         return self._opened.identity()
 
     @property
     def opened(self) -> protocol.Drive:
-        """What the rest of Drivelab calls a drive."""
+        """The drive as the rest of Drivelab uses it."""
         return self._opened
 
     @overload
@@ -186,50 +186,51 @@ class Drive(ClosedOnExit):
     ) -> Measurement | Measurements:
         """Measure one workload, or several one after the other.
 
-        Each begins with the drive in its stated condition, so no measurement knows of another.
-        Nothing is kept on disk; `drivelab.run` keeps everything.
+        Each measurement starts with the drive in its stated condition, so none depends on another.
+        Nothing is stored on disk; `drivelab.run` stores everything.
 
         Parameters
         ----------
         workloads
             `Characteristics`, a list of them, or a table: a mapping of columns, a DataFrame, an
-            Arrow table. Columns are named as the characteristics; one that is missing has its
-            default.
+            Arrow table. Columns have the names of the characteristics; a missing column has the
+            default value.
         seed
             Key of all random numbers.
         seconds
-            The drive's time in which requests are counted: of a simulated drive simulated time.
+            Length of the counted part in the drive's time, which is simulated for a simulated
+            drive.
         requests
-            Requests counted; with `half_width_ratio` at least so many.
+            Number of requests to count; with `half_width_ratio`, the least number.
         half_width_ratio
-            Count until the 95 % half-width of the mean latency is this share of it. Simulated
-            drives count until it is 0.01, real ones for a second, formulas 20,000 requests,
-            unless anything else is asked for.
+            Count until the 95 % half-width of the mean latency is at most this share of the mean.
+            Without any limit, simulated drives count until it is 0.01, real drives for one second,
+            and formulas 20,000 requests.
         max_requests
-            Ends a measurement that does not reach `half_width_ratio`.
+            Most requests to count if `half_width_ratio` is not reached.
         warmup_seconds, warmup_requests
-            Counting starts when so much time has passed and so many requests are complete.
+            Counting starts when this time has passed and this many requests are complete.
         workers
-            Threads, of simulated drives; results do not depend on it.
+            Threads for simulated drives; results do not depend on the number.
         content
-            What written data looks like to a drive that compresses: ``zero``, ``database`` or
+            Content of written data, for a drive that compresses: ``zero``, ``database`` or
             ``random``.
         writes
-            What workloads that write find: ``"burst"``, which is usual here, the drive as it is;
-            ``"sustained"`` the drive after so much writing of their own kind that more would change
-            nothing. A real drive is written before each change from one kind to another.
+            State in which writes find the drive. ``"burst"``, the default here: the drive as it is.
+            ``"sustained"``: the drive after it was written in the same way until more writing
+            changes nothing. A real drive is written before each change of the kind of writes.
         progress
-            Show on standard error how far it is.
+            Whether to show progress on standard error.
 
         Returns
         -------
         Measurement or Measurements
-            One for one workload, several for anything else.
+            One `Measurement` for a single workload, `Measurements` otherwise.
 
         Raises
         ------
         DrivelabError
-            When the drive cannot run a workload, options do not go together, or the drive fails.
+            When the drive cannot run a workload, options contradict each other, or the drive fails.
 
         Examples
         --------
@@ -261,7 +262,7 @@ class Drive(ClosedOnExit):
         return found[0] if isinstance(workloads, Characteristics) else found
 
     def close(self) -> None:
-        """Give back what the drive holds; removes a file that was made for it."""
+        """Close the drive; remove a file that was made for it."""
         self._finalizer()
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""A trace on a drive that it never ran on: made by `Model.forecast`."""
+"""A forecast of a trace on a drive that it never ran on: made by `Model.forecast`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Forecast:
 
     @property
     def drive(self) -> str | None:
-        """The string that names the drive; None of a model that does not say."""
+        """Name of the drive; None if the model does not name it."""
         drive: str | None = self._answer["drive"]
         return drive
 
@@ -50,12 +50,12 @@ class Forecast:
 
     @property
     def saturated_windows(self) -> int:
-        """In so many windows the drive would fall behind the recorded times."""
+        """Number of windows in which the drive would fall behind the recorded times."""
         return int(self._answer["saturated_windows"])
 
     @property
     def windows(self) -> dict[str, list[Any]]:
-        """Columns by name, an entry a window; docs/json-trace.md has their names."""
+        """Columns by name, one entry per window; docs/json-trace.md lists the names."""
         return {name: list(values) for name, values in self._answer["windows"].items()}
 
     def to_pandas(self) -> pd.DataFrame:
@@ -67,21 +67,21 @@ class Forecast:
         return pandas.DataFrame(self.windows)
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything that was found, as ``drivelab predict --trace --json`` prints it."""
+        """Return all results, as ``drivelab predict --trace --json`` prints them."""
         return {**self._answer, "windows": self.windows}
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page, its tables and the result into a folder.
+        """Write the report page, its tables and the result into a folder.
 
         Returns
         -------
         Path
-            The page, ``report.html``.
+            Path of the page, ``report.html``.
 
         Raises
         ------
         DrivelabError
-            When the folder holds anything else, or cannot be written.
+            When the folder holds other files, or cannot be written.
         """
         from drivelab.models.exhibits.forecast import forecast_report
 
@@ -112,7 +112,7 @@ class Forecast:
 
 
 def forecast_of(model: PerformanceModel, trace: object, window_seconds: object) -> Forecast:
-    """Say what is expected of a trace, as `Model.forecast` does."""
+    """Return the forecast of a trace, as `Model.forecast` does."""
     from drivelab.models.forecast_tables import forecast_answer
     from drivelab.models.trace_forecast import closed_loop_error, forecast_trace, speed_of
     from drivelab.traces.characterization import characterize

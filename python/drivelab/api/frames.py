@@ -1,7 +1,7 @@
-"""Workloads from whatever holds a table, and answers back in the same kind.
+"""Reading workloads from any kind of table, and returning answers as the same kind.
 
-pandas and pyarrow are never imported for who does not use them: a frame of theirs can only be
-there when its library is.
+This module never imports pandas or pyarrow by itself: a table of theirs exists only if the caller
+has loaded the library.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class ArrowTable(Protocol):
         ...
 
 
-#: Several workloads: a list of them or of measurements, or a table: a mapping of columns, a
-#: DataFrame, anything with ``__arrow_c_stream__``.
+#: Several workloads: a list of them or of measurements, or a table (a mapping of columns, a
+#: DataFrame, anything with ``__arrow_c_stream__``).
 ManyWorkloads: TypeAlias = (
     "Iterable[Characteristics] | Iterable[Measurement] | Mapping[str, Any] | ArrowTable"
 )
@@ -52,7 +52,8 @@ def workloads_of(workloads: Workloads) -> list[Characteristics]:
     Raises
     ------
     UsageError
-        When it is no table of workloads, or a row is none; the error names row and column.
+        When it is not a table of workloads, or a row is not a workload; the error names the row and
+        the column.
     """
     if isinstance(workloads, Characteristics):
         return [workloads]
@@ -65,14 +66,14 @@ def workloads_of(workloads: Workloads) -> list[Characteristics]:
 
 
 def workload_rows(workloads: Workloads) -> tuple[FloatArray, Callable[[dict[str, Any]], Any]]:
-    """Return workloads as rows, and what makes a table of their kind of answers.
+    """Return workloads as rows, and a function that makes a table of answers of the same kind.
 
     Returns
     -------
     array of shape (n, 8), callable
-        Columns in the order of `FIELDS`, NaN where a cell is empty; the callable takes a mapping
-        of arrays and gives a DataFrame with the same index for a DataFrame, a pyarrow table for
-        an Arrow one, and the mapping itself otherwise.
+        Columns in the order of `FIELDS`, NaN for an empty cell. The callable takes a mapping of
+        arrays. It returns a DataFrame with the same index for a DataFrame, a pyarrow table for an
+        Arrow table, and the mapping itself otherwise.
 
     Raises
     ------
@@ -109,10 +110,10 @@ def _is_of(frame: object, library: str, name: str) -> bool:
 
 
 def columns_of(frame: Any) -> Mapping[str, Any] | None:
-    """Return the columns of a table of any library by name; `None` for what is none."""
+    """Return the columns of a table of any library by name; `None` if it is not a table."""
     if isinstance(frame, Mapping):
         return frame
-    # They are read as the workloads that they are of.
+    # Measurements are read as their workloads.
     if isinstance(frame, Measurements):
         return None
     if _is_of(frame, "pandas", "DataFrame"):
@@ -124,13 +125,13 @@ def columns_of(frame: Any) -> Mapping[str, Any] | None:
 
 
 def maker_like(frame: Any) -> Callable[[dict[str, Any]], Any]:
-    """Return what makes of columns a table of the same kind, with the same index."""
+    """Return a function that turns columns into a table of the same kind, with the same index."""
     if isinstance(frame, Mapping):
         return dict
     if _is_of(frame, "pandas", "DataFrame"):
         return lambda columns: type(frame)(columns, index=frame.index)
     pyarrow = _pyarrow()
-    # What is not known is NaN in an array and null in Arrow.
+    # An unknown value is NaN in an array and null in Arrow.
     return lambda columns: pyarrow.table(
         {name: pyarrow.array(cells, from_pandas=True) for name, cells in columns.items()}
     )
@@ -148,7 +149,7 @@ def _pyarrow() -> Any:
 
 
 def _table(columns: Mapping[str, Any]) -> FloatArray:
-    """Read columns, which may be single values; those that are missing have their defaults."""
+    """Read columns, which may also be single values; missing ones have their defaults."""
     import numpy as np
 
     from drivelab.workloads.csv_table import plausible
@@ -179,13 +180,14 @@ def _table(columns: Mapping[str, Any]) -> FloatArray:
 
 
 def _numbers(name: str, cells: Any) -> FloatArray:
-    """Read a column or a single value as numbers, NaN where it is empty; sizes may be text."""
+    """Read a column or a single value as numbers, NaN if empty; sizes may be text."""
     import numpy as np
 
     if isinstance(cells, str) or not hasattr(cells, "__len__"):
         return np.array(_number(f"{name} of {_WHERE}", name, cells))
     if getattr(getattr(cells, "dtype", None), "kind", "O") in "fiu":
-        # Whole numbers of pandas with missing values are no array, but a cell after the other is.
+        # A pandas column of integers with missing values is not an array, but its cells can be
+        # read.
         with contextlib.suppress(TypeError, ValueError):
             return np.asarray(cells, dtype=np.float64)
     return np.array(
@@ -197,7 +199,7 @@ def _numbers(name: str, cells: Any) -> FloatArray:
 def _number(where: str, name: str, cell: Any) -> float:
     if isinstance(cell, str):
         return float(value_of_cell(where, name, cell.strip()))
-    # pandas has a missing value of its own, which is equal to nothing and no number.
+    # The missing value of pandas is not a number and equals nothing.
     if cell is None or type(cell).__name__ == "NAType":
         return float("nan")
     try:
@@ -207,9 +209,9 @@ def _number(where: str, name: str, cell: Any) -> float:
 
 
 def _refuse(row: int, values: Mapping[str, float]) -> None:
-    """Say what is wrong with a row."""
+    """Raise the error that says what is wrong with a row."""
     where = f"row {row} of {_WHERE}"
-    # Whole numbers as such, and what is no number in words of its own.
+    # The usual checks need whole numbers as `int`; other values get a message of their own.
     texts = {
         name: "" if math.isnan(value) else f"{int(value)}" if value % 1 == 0 else repr(value)
         for name, value in values.items()

@@ -1,4 +1,4 @@
-"""Small tables in HTML, for notebooks, which set them in their own look."""
+"""Small HTML tables for notebooks, which style them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 def rows_html(rows: Sequence[tuple[str, str]], note: str = "") -> str:
-    """Write a label and a text a row, and a note below."""
+    """Write rows of a label and a text, with a note below."""
     cells = (f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in rows)
     return f"<table><tbody>{''.join(cells)}</tbody></table>{_note(note)}"
 
 
 def table_html(table: Table, note: str = "") -> str:
-    """Write a table of texts, marked cells starred, and a note below."""
+    """Write a table of texts with a note below; marked cells get a star."""
     head = "".join(f"<th>{escape(name)}</th>" for name in table.columns)
     body = "".join(
         "<tr>"

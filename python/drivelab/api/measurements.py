@@ -1,4 +1,4 @@
-"""What a drive was measured to do: one measurement, and tables of them."""
+"""Results of measuring a drive: a single measurement, and tables of them."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ if TYPE_CHECKING:
     from drivelab.runs.columns import Column
     from drivelab.workloads.parts import Parts
 
-# Of a table that a notebook shows.
+# Most rows of a table in a notebook.
 _ROWS_SHOWN: Final = 10
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Measurement(drives_measurement.Measurement):
-    """What one workload on one drive came to; given by `Drive.measure`.
+    """The result of one workload on one drive; returned by `Drive.measure`.
 
     Attributes
     ----------
     drive, drive_kind
-        Which drive, and whether it is ``real``, ``simulated`` or a ``closed_form``.
+        Name of the drive, and its kind: ``real``, ``simulated`` or ``closed_form``.
     characteristics
         The workload.
     index
-        Its place among those measured together, and part of the key of its random numbers.
+        Its position among those measured together; part of the key of its random numbers.
     requests, bytes
-        Counted in the measurement's window, both directions.
+        Number and bytes of the counted requests, reads and writes together.
     duration_ns
-        From the first counted request to the last completion, in the drive's time.
+        Time from the first counted request to the last completion, in the drive's time.
     latency_ns_mean, latency_ns_max
         In nanoseconds; `percentile_ns` gives percentiles.
     bandwidth_bytes_per_second, iops
-        Of both directions.
+        Rates of reads and writes together.
     half_width_ratio
-        95 % half-width of the mean latency over that mean; None where it is not known.
+        95 % half-width of the mean latency over that mean; None if unknown.
     read, write
-        The same of one direction; None where nothing was asked of it.
+        The same values for reads and for writes; None without such requests.
     streams
-        What each stream did, by name, of workloads that have several; else empty.
+        Results of each stream by name, for workloads with several streams; otherwise empty.
     extra
-        What only some drives know, such as ``write_amplification_ratio``.
+        Values that only some drives report, such as ``write_amplification_ratio``.
     stopped_by
         ``requests``, ``seconds``, ``half_width`` (reached) or ``max_requests`` (not reached).
 
@@ -70,7 +70,7 @@ class Measurement(drives_measurement.Measurement):
 
     @classmethod
     def of(cls, found: drives_measurement.Measurement, drive: str, drive_kind: str) -> Self:
-        """Take over what a drive of this name and kind measured."""
+        """Wrap a measurement by a drive of this name and kind."""
         values = {
             field.name: getattr(found, field.name)
             for field in dataclasses.fields(drives_measurement.Measurement)
@@ -93,18 +93,18 @@ class Measurement(drives_measurement.Measurement):
         return rows_html(measurement_rows(self, self.drive, self.drive_kind))
 
 
-# No `Sequence`: libraries would take it for a list of objects before they see a table.
+# Not a `Sequence`: libraries would take it for a list of objects instead of a table.
 class Measurements:
-    """Measurements of one drive, in order: like a list, and a table.
+    """Measurements of one drive, in order; usable as a list and as a table.
 
-    It is an Arrow stream too (``__arrow_c_stream__``), so that ``polars.DataFrame(measurements)``,
-    ``pyarrow.table(measurements)`` and DuckDB read it as it is. Columns are those of a run's
-    ``measurements.csv``, the unit last in the name; a cell is empty where there is no such thing.
+    It is also an Arrow stream (``__arrow_c_stream__``), so ``polars.DataFrame(measurements)``,
+    ``pyarrow.table(measurements)`` and DuckDB read it directly. Its columns are those of a run's
+    ``measurements.csv``, with the unit last in the name; a cell is empty if it has no value.
 
     Attributes
     ----------
     drive, drive_kind
-        Which drive, and whether it is ``real``, ``simulated`` or a ``closed_form``.
+        Name of the drive, and its kind: ``real``, ``simulated`` or ``closed_form``.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class Measurements:
 
     @property
     def parts(self) -> Parts | None:
-        """What each is for, by its index; None where all are for training."""
+        """The purpose of each measurement, by index; None if all are for training."""
         return self._parts
 
     def to_columns(self) -> dict[str, list[Any]]:
@@ -159,7 +159,7 @@ class Measurements:
     def to_pandas(self) -> pd.DataFrame:
         """Return the table as a pandas DataFrame.
 
-        Whole numbers stay whole: where cells are empty, the column is of pandas' ``Int64``.
+        Whole numbers stay whole: a column with empty cells has pandas' type ``Int64``.
 
         Raises
         ------
@@ -200,12 +200,12 @@ class Measurements:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Return the table as a capsule of the Arrow C stream interface.
 
-        Another schema may be asked for; as the interface allows, it is the consumer who casts.
+        A requested schema is ignored; the interface allows this, and the consumer converts.
         """
         from drivelab.api.arrow_stream import arrow_stream
 
         del requested_schema
-        # Of histograms there is none among them.
+        # The columns contain no histograms.
         return arrow_stream(
             {one.name: (one.kind, one.cells) for one in self._columns() if one.kind != "integers"}
         )

@@ -1,4 +1,4 @@
-"""A model of a drive: fitted to measurements, asked about any workload."""
+"""A model of a drive, fitted to measurements, which predicts any workload."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 
 def fit(measured: Run | Measurements) -> Model:
-    """Fit models of latency, bandwidth and throughput to what was measured.
+    """Fit models of latency, bandwidth and throughput to measurements.
 
     Parameters
     ----------
     measured
-        A run, or measurements of at least five distinct workloads. Those of `Drive.measure` are
-        all trained on: intervals and off-grid errors need a run, which reserves workloads for
-        them.
+        A run, or measurements of at least five distinct workloads. All measurements of
+        `Drive.measure` are used for training; intervals and off-grid errors need a run, which
+        reserves workloads for them.
 
     Returns
     -------
     Model
-        The same as `drivelab model` fits to the same run.
+        The same models as `drivelab model` fits to the same run.
 
     Raises
     ------
@@ -69,9 +69,9 @@ def fit(measured: Run | Measurements) -> Model:
 
 
 class Model:
-    """How fast a drive is under any workload; made by `drivelab.preset_fit` or `Model.load`.
+    """How fast a drive is under any workload; made by `drivelab.fit` or `Model.load`.
 
-    Each of the three metrics is answered by the model that cross-validation found best.
+    For each of the three metrics, the model with the smallest cross-validated error answers.
     """
 
     def __init__(self, fitted: PerformanceModel) -> None:
@@ -79,12 +79,12 @@ class Model:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
-        """Read a model from its file, or from the folder of a run that was reported.
+        """Read a model from its file, or from the folder of a run that has a report.
 
         Raises
         ------
         DrivelabError
-            When there is none, or the file is no model.
+            When there is no file, or it is not a model.
         """
         from drivelab.models.of_run import load_model
 
@@ -102,20 +102,20 @@ class Model:
 
     @property
     def drive(self) -> str | None:
-        """The string that names the drive; None in a file that does not say."""
+        """Name of the drive; None if the file does not name it."""
         return self._provenance("name")
 
     @property
     def drive_kind(self) -> str | None:
-        """``real``, ``simulated`` or ``closed_form``; None in a file that does not say."""
+        """``real``, ``simulated`` or ``closed_form``; None if the file does not say."""
         return self._provenance("kind")
 
     @property
     def accuracy(self) -> list[dict[str, Any]]:
-        """Errors of every model, a row each, for ``pandas.DataFrame(model.accuracy)``.
+        """Errors of every model, one row each, for ``pandas.DataFrame(model.accuracy)``.
 
         ``mre_ratio`` is the mean relative error on workloads that the model has not seen, by
-        cross-validation; ``best`` marks those that answer. docs/json-model.md has all keys.
+        cross-validation; ``best`` marks the models that answer. docs/json-model.md lists all keys.
         """
         from drivelab.models.of_run import accuracy_rows
 
@@ -134,31 +134,32 @@ class Model:
         Parameters
         ----------
         workloads
-            A table of workloads or a list of them, as `Drive.measure` takes them; measurements
-            are read as the workloads that they are of.
+            A table of workloads or a list of them, as in `Drive.measure`; measurements are read as
+            their workloads.
         level
-            0.8, 0.9 or 0.95: the share of workloads, drawn at random from the population of the
-            run's design, that an interval holds on average. Unless it is given, 0.9 where enough
-            workloads were reserved for it, and no intervals otherwise.
+            0.8, 0.9 or 0.95: the mean share of workloads, drawn at random from the population of
+            the run's design, whose results an interval contains. By default 0.9 if enough workloads
+            were reserved for it; otherwise no intervals.
         features, estimator
             ``basic`` or ``extended``; ``ols``, ``cart``, ``guide``, ``boosted``, ``bottleneck``,
-            ``kriging``, ``bottleneck_kriging``, ``queueing_kriging`` or ``combined``. Each metric's
-            best unless given.
+            ``kriging``, ``bottleneck_kriging``, ``queueing_kriging`` or ``combined``. By default
+            the best of each metric.
 
         Returns
         -------
         table
-            Of the same kind and in the same order: a DataFrame with the same index, a pyarrow
-            table for an Arrow one, a dictionary of NumPy arrays for anything else. Columns are
+            The same kind and order as `workloads`: a DataFrame with the same index, a pyarrow table
+            for an Arrow table, otherwise a dictionary of NumPy arrays. Columns are
             ``latency_ns_mean``, ``bandwidth_bytes_per_second`` and ``iops``, each followed by the
-            ends of its interval such as ``iops_low_90`` and ``iops_high_90`` (NaN where a workload
-            lies outside what was trained), and ``outside_training``: there no error is known.
+            ends of its interval, such as ``iops_low_90`` and ``iops_high_90``, and finally
+            ``outside_training``. For a workload outside the training range, no error is known and
+            the ends are NaN.
 
         Raises
         ------
         DrivelabError
-            For a row that is no workload, an unknown name, or a level that too few workloads were
-            reserved for.
+            For a row that is not a workload, an unknown name, or a level for which too few
+            workloads were reserved.
 
         Examples
         --------
@@ -182,25 +183,25 @@ class Model:
         return made_of({**columns})
 
     def forecast(self, trace: Trace, *, window_seconds: float = 60.0) -> Forecast:
-        r"""Predict what becomes of a recorded trace that never ran on the drive.
+        r"""Predict the latencies of a recorded trace that never ran on the drive.
 
         Parameters
         ----------
         trace
-            Made by `drivelab.trace`, at its recorded times or faster.
+            A trace from `drivelab.trace`, at its recorded times or faster.
         window_seconds
-            Predict by windows that were recorded over so long.
+            Length of the windows to predict, in recorded time.
 
         Returns
         -------
         Forecast
-            Latencies, and the windows in which the drive would fall behind. There is no interval:
-            docs/forecast.md says what is known of its error.
+            Latencies, and the windows in which the drive would fall behind. It has no interval;
+            docs/forecast.md says what is known about its error.
 
         Raises
         ------
         DrivelabError
-            When the model cannot serve a trace, or this trace has no times or does not fit.
+            When the model cannot predict traces, or this trace has no times or does not fit.
 
         Examples
         --------
@@ -237,7 +238,7 @@ class Model:
         return f"{self.drive or 'a drive without a name'}, {origin}, fitted to {rows:,} workloads"
 
     def _provenance(self, key: str) -> str | None:
-        # Whoever wrote the file may have written anything here.
+        # The file may come from anybody, so this value may be anything.
         part = self._fitted.provenance.get("drive")
         value = part.get(key) if isinstance(part, dict) else None
         return value if isinstance(value, str) else None

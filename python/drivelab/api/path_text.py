@@ -1,4 +1,4 @@
-"""Names and paths as a program gives them."""
+"""Names and paths that a Python program passes in."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ def path_text(value: object, what: str, example: str) -> str:
     Parameters
     ----------
     value
-        What was given: text or a `pathlib.Path`.
+        The argument: text or a `pathlib.Path`.
     what
-        What it is, for an error: ``a drive``.
+        Its meaning, for the error message: ``a drive``.
     example
-        What to write instead.
+        An example of a valid value, for the error message.
 
     Raises
     ------
     UsageError
-        For anything else.
+        For any other type.
     """
     if isinstance(value, str | os.PathLike):
         text = os.fspath(value)

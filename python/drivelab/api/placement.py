@@ -1,4 +1,4 @@
-"""Several workloads on a pool of drives: which drives to use, and what goes where."""
+"""Placing several workloads on a pool of drives: which drives to use, and what goes where."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_ROUNDS = 1000
 _LONGEST_SECONDS = 366 * 86_400
-#: What a plan that a program made is called.
+#: Name of a plan that a program made.
 _IN_MEMORY = "the plan"
 
 
@@ -36,33 +36,34 @@ def place_workloads(
     workers: int | None = None,
     progress: bool = True,
 ) -> Placement:
-    """Place the workloads of a plan on its drives, with the least cost, latency or power.
+    """Place the workloads of a plan on its drives at the least cost, latency or power.
 
     Parameters
     ----------
     plan
-        A plan file, or the same as a mapping: ``{"workload": [{...}], "drive": [{...}], ...}``.
-        docs/place.md has all keys. Files that a mapping names lie in the current folder.
+        A plan file, or the same content as a mapping: ``{"workload": [{...}], "drive": [{...}],
+        ...}``. docs/place.md lists all keys. Relative file names in a mapping start at the current
+        folder.
     seconds
-        Simulated time of each measurement; so long that the slowest workload counts 2,000 requests
-        unless given.
+        Simulated time of each measurement. By default long enough for 2,000 requests of the
+        slowest workload.
     rounds
-        Solve at most so often: a group that breaks a bound in the simulation is forbidden in the
-        next round.
+        Most rounds of solving. A group of workloads that breaks a bound in the simulation is
+        forbidden in the next round.
     time_limit
-        Stop the solver after so many seconds.
+        Time limit of the solver in seconds.
     seed
         Key of all random numbers.
     workers
-        Threads; results do not depend on it.
+        Threads; results do not depend on the number.
     progress
-        Show on standard error how far it is.
+        Whether to show progress on standard error.
 
     Raises
     ------
     DrivelabError
-        When something in the plan is not allowed, or a measurement or the solver fails. A plan
-        that has no placement is no error: see `Placement.holds`.
+        When the plan is not valid, or a measurement or the solver fails. A plan without a possible
+        placement is not an error: see `Placement.holds`.
 
     Examples
     --------
@@ -103,7 +104,7 @@ def place_workloads(
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Placement:
-    """What came of a plan; made by `drivelab.place_workloads`."""
+    """The result of a plan; made by `drivelab.place_workloads`."""
 
     _found: placing.Placement
     _name: str
@@ -117,45 +118,45 @@ class Placement:
 
     @property
     def headline(self) -> str:
-        """What was found, as a sentence."""
+        """The result in a sentence."""
         return str(self.to_json()["headline"])
 
     @property
     def workloads(self) -> list[dict[str, Any]]:
-        """A row a workload: where it lies, what was predicted and simulated, and its bounds.
+        """One row per workload: its drive, predicted and simulated values, and its bounds.
 
-        For ``pandas.DataFrame(placement.workloads)``; docs/json-place.md has all keys.
+        For ``pandas.DataFrame(placement.workloads)``; docs/json-place.md lists all keys.
         """
         return list(self.to_json()["workloads"])
 
     @property
     def drives(self) -> list[dict[str, Any]]:
-        """A row for each drive that is used."""
+        """One row per drive that is used."""
         return list(self.to_json()["drives"])
 
     @property
     def obstacles(self) -> list[dict[str, Any]]:
-        """Which bounds are in the way where there is no placement; empty where there is one."""
+        """The bounds that prevent a placement; empty if there is one."""
         return list(self.to_json()["obstacles"])
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything that was found, as ``drivelab place --json`` prints it."""
+        """Return all results, as ``drivelab place --json`` prints them."""
         from drivelab.place.answer import answer_of
 
         return answer_of(self._found, self._name, self._seed, self._seconds)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page, its tables and the result into a folder.
+        """Write the report page, its tables and the result into a folder.
 
         Returns
         -------
         Path
-            The page, ``report.html``.
+            Path of the page, ``report.html``.
 
         Raises
         ------
         DrivelabError
-            When the folder holds anything else, or cannot be written.
+            When the folder holds other files, or cannot be written.
         """
         from drivelab.place.exhibits import placement_report
 

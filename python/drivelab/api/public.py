@@ -1,7 +1,7 @@
-"""What `import drivelab` offers, together: `drivelab.__getattr__` finds it here.
+"""The names that `import drivelab` offers; `drivelab.__getattr__` finds them here.
 
-Not in the room's ``__init__``, where the functions `drive` and `run` would hide the files of the
-same names.
+They are not in ``__init__`` of this room, where the functions `drive` and `run` would hide the
+modules of the same names.
 """
 
 from drivelab.api.choice import Choice, choose_drive

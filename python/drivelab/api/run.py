@@ -1,4 +1,4 @@
-"""A run: many workloads measured on a drive and kept in a folder, as `drivelab model` does it."""
+"""A run: many workloads measured on a drive and stored in a folder, as by `drivelab model`."""
 
 from __future__ import annotations
 
@@ -62,20 +62,19 @@ def run(
     writes: str | None = None,
     progress: bool = True,
 ) -> Run:
-    """Measure the workloads of a design on a drive, and keep everything.
+    """Measure the workloads of a design on a drive, and store everything.
 
     Parameters
     ----------
     drive
-        A drive, or the name of one that `drivelab.drive` opens without options.
+        A drive, or its name, if `drivelab.drive` opens it without options.
     design
-        Which workloads: ``"adaptive"``, which chooses them as it goes, ``"huang2011:300"``,
-        ``"sobol:1000"``, ``"huang2011-sweeps"``, a CSV file, or workloads as `Drive.measure` takes
-        them.
+        The workloads: ``"adaptive"`` (chosen during the run), ``"huang2011:300"``,
+        ``"sobol:1000"``, ``"huang2011-sweeps"``, a CSV file, or workloads as in `Drive.measure`.
     out
-        Folder of the run. One that was stopped goes on where it stopped when the same is asked
-        for again; a complete one is not measured again. Without it, the run lies in a temporary
-        folder that is removed with the object; `Run.save` keeps it.
+        Folder of the run. A stopped run resumes if it is called again with the same arguments; a
+        complete one is not measured again. Without `out`, the run is in a temporary folder that is
+        removed with the object; `Run.save` keeps it.
     measurements, error_ratio, budget_seconds
         When the design ``adaptive`` ends: after this many measurements for models (default 300; if
         another limit is given, at most 1,200), at this expected mean relative error on workloads
@@ -84,34 +83,34 @@ def run(
     seed
         Key of all random numbers.
     check
-        How many off-grid workloads, the same for every run, models are checked on: 1000, of real
-        drives none, unless given.
+        Number of off-grid workloads, the same for every run, on which models are checked. By
+        default 1000, for real drives none.
     sweeps
-        Whether to measure the workloads for the report's curves too.
+        Whether to also measure the workloads of the report's curves.
     on_failure
-        Of real drives: whether a measurement that fails stops the run, which is usual, or it goes
-        on with the others. What failed is tried again the next time.
+        For real drives: whether a failed measurement stops the run (the default) or the run
+        continues with the others. Failed measurements are tried again next time.
     seconds, requests, half_width_ratio, max_requests
     warmup_seconds, warmup_requests, workers, content
-        How long each measurement is, as `Drive.measure` takes them.
+        Length of each measurement, as in `Drive.measure`.
     writes
-        What workloads that write find: ``"sustained"``, usual on simulated drives, the drive after
-        so much writing of their own kind that more would change nothing; ``"burst"``, usual on
-        others, the drive as it is. On a real drive with a budget they are sustained where settling
-        the drive takes at most a fifth of it.
+        State in which writes find the drive. ``"sustained"``, the default for simulated drives: the
+        drive after it was written in the same way until more writing changes nothing. ``"burst"``,
+        the default for other drives: the drive as it is. For a real drive with a budget the default
+        is ``"sustained"`` if settling the drive takes at most a fifth of the budget.
     progress
-        Show on standard error how far it is and how long it still takes.
+        Whether to show progress and the estimated time left on standard error.
 
     Returns
     -------
     Run
-        Complete but for its `Run.failures`.
+        Complete except for its `Run.failures`.
 
     Raises
     ------
     DrivelabError
-        When the drive can express too few workloads, `out` holds another run, or the drive fails.
-        What was measured until then is kept, and the error says where.
+        When the drive can run too few of the workloads, `out` holds another run, or the drive
+        fails. Earlier measurements are kept, and the error says where.
 
     Examples
     --------
@@ -163,7 +162,7 @@ def run(
                 progress=progress,
             ).close()
     except BaseException:
-        # What was measured stays where the error says; where nothing was, nothing stays.
+        # Earlier measurements stay where the error says; an empty folder is removed.
         if out is None and not is_run(path):
             shutil.rmtree(path.parent, ignore_errors=True)
         raise
@@ -174,24 +173,24 @@ def run(
 
 
 class Run:
-    """What was measured on one drive, in a folder; made by `drivelab.run`.
+    """The measurements of one drive, in a folder; made by `drivelab.run`.
 
     Parameters
     ----------
     path
-        The folder of a run, made by `drivelab.run` or by `drivelab model`.
+        Folder of a run that `drivelab.run` or `drivelab model` made.
 
     Attributes
     ----------
     path
-        The folder.
+        Folder of the run.
     header
-        What the run says of itself: ``drive``, ``design``, ``plan``, ``origin``.
+        Identity of the run: ``drive``, ``design``, ``plan``, ``origin``.
 
     Raises
     ------
     DrivelabError
-        When there is no run, or it is damaged or of another version.
+        When there is no run, or it is damaged or of another version of Drivelab.
 
     Examples
     --------
@@ -209,7 +208,7 @@ class Run:
 
     @property
     def drive(self) -> str:
-        """The string that names the drive."""
+        """Name of the drive."""
         return str(self.header["drive"]["name"])
 
     @property
@@ -219,7 +218,7 @@ class Run:
 
     @cached_property
     def measurements(self) -> Measurements:
-        """Everything that was measured, in the order of the design."""
+        """All measurements, in the order of the design."""
         with RunStore.open(self.path) as store:
             found = stored_measurements(store)
         parts = Parts.from_json(self.header["design"]["parts"])
@@ -227,17 +226,17 @@ class Run:
 
     @property
     def failures(self) -> list[Failure]:
-        """Measurements of a real drive that failed: ``index``, ``message``, ``workload``."""
+        """Failed measurements of a real drive: ``index``, ``message``, ``workload``."""
         with RunStore.open(self.path) as store:
             return store.failures()
 
     def report(self) -> Path:
-        """Fit the models and write them, the table and the report into the folder.
+        """Fit the models, and write models, table and report into the folder.
 
         Returns
         -------
         Path
-            The page, ``report.html``; its folder also has ``model.json`` and ``measurements.csv``.
+            Path of the page, ``report.html``; next to it ``model.json`` and ``measurements.csv``.
 
         Raises
         ------
@@ -250,12 +249,12 @@ class Run:
             return fit_and_report(store).report_path
 
     def save(self, path: str | os.PathLike[str]) -> Run:
-        """Copy the run's folder to a place that stays, and give the run there.
+        """Copy the run's folder to `path`; return the run in the new folder.
 
         Raises
         ------
         DrivelabError
-            When there is something at `path` already, or it cannot be written.
+            When `path` already exists, or cannot be written.
         """
         try:
             shutil.copytree(self.path, path)
@@ -292,7 +291,7 @@ class Run:
 
 
 def _opened(drive: Drive | str) -> AbstractContextManager[protocol.Drive]:
-    """Open a drive that was named; one that is open stays its owner's to close."""
+    """Open a drive that is given by name; leave a given open drive to its owner."""
     return nullcontext(drive.opened) if isinstance(drive, Drive) else open_drive(drive)
 
 

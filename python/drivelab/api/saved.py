@@ -1,4 +1,4 @@
-"""Reports of what a program found, written where it says."""
+"""Writing reports into a folder that the program names."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 def write_page(report: Report, path: str | os.PathLike[str], of: str) -> Path:
-    """Write a report into a folder, and give the path of its page.
+    """Write a report into a folder, and return the path of its page.
 
     Parameters
     ----------
     report
-        What is shown.
+        The report.
     path
-        The folder, made when it does not exist.
+        The folder; created if it does not exist.
     of
-        What it is of: a report of the same is replaced, nothing else.
+        Its subject. A report on the same subject is replaced, any other file is not.
 
     Raises
     ------
     DrivelabError
-        When the folder holds anything else, or cannot be written.
+        When the folder holds other files, or cannot be written.
     """
     from drivelab.outputs import OutputFolder
     from drivelab.report.saved import refuse_folder

@@ -1,7 +1,8 @@
-"""Options of the command line in errors, written as a program gives them.
+"""Error messages that name Python arguments instead of options of the command line.
 
-What Python and the command line share takes a `word` for an option (`drivelab.drives.asked`). The
-native core and drives take none, and write options as the command line has them.
+Code that Python and the command line share gets a function `word` that writes an option
+(`drivelab.drives.asked`). The native core and drives have none and always name options of the
+command line; this module translates their messages.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ _OPTION: Final = re.compile(
     + "|".join(re.escape(each) for each in sorted(_IN_PYTHON, key=len, reverse=True))
     + r")(?![\w-])"
 )
-# A command to run instead stays a command.
+# A command that a message recommends stays as it is.
 _COMMAND: Final = re.compile(r"(`[^`]*`)")
 
 
 @contextlib.contextmanager
 def spelled_in_python() -> Iterator[None]:
-    """Raise the errors inside with arguments where they name options of the command line."""
+    """Re-raise errors from the block with options of the command line written as arguments."""
     try:
         yield
     except DrivelabError as error:

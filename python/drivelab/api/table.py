@@ -1,4 +1,4 @@
-"""Models of measurements that exist already, in a table of any library or in files."""
+"""Models of existing measurements, from a table of any library or from files."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ def fit_table(
     seed: int = 0,
     last_share: float | None = None,
 ) -> TableModel:
-    """Fit models to measurements that exist already, as ``drivelab model --from`` does.
+    """Fit models to existing measurements, as ``drivelab model --from`` does.
 
     Parameters
     ----------
     table
         A mapping of columns, a DataFrame, an Arrow table; or a path to CSV, Parquet or fio's JSON.
     targets
-        Columns to model; without any, those whose names say that they are results.
+        Columns to model; by default those whose names mark them as results.
     features
-        Columns that models see; without any, the eight workload characteristics where all are
-        there, else every column that is no result.
+        Columns that models use; by default the eight workload characteristics if all are present,
+        otherwise every column that is not a result.
     group
-        The column whose equal values are one group, never on both sides of cross-validation;
-        without one, rows of equal settings are.
+        Column whose equal values form a group. Cross-validation never splits a group. By default,
+        rows with equal settings form one.
     columns
-        Other names for columns: from a name that the models know to the table's own.
+        Renamed columns: from a name that the models know to the name in the table.
     seed
-        Of folds, estimators and shuffles, 0 or more.
+        Seed of folds, estimators and shuffles; 0 or more.
     last_share
-        If rows are in the order of time: the share of them, at the end, that is not learned from.
-        `last` has the errors of the answers for these rows.
+        If rows are in the order of time: the share of rows, at the end, that is kept out of
+        training. `last` has the errors of the answers for these rows.
 
     Raises
     ------
     DrivelabError
-        For unknown columns, cells that are no numbers, or fewer than five groups.
+        For unknown columns, cells that are not numbers, or fewer than five groups.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class TableModel:
         Raises
         ------
         DrivelabError
-            When there is none, or the file is no model.
+            When there is no file, or it is not a model.
         """
         from drivelab.models.own.model_file import load
 
@@ -127,28 +127,28 @@ class TableModel:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The columns that models see."""
+        """The columns that models use."""
         return tuple(column.name for column in self._fitted.columns)
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What was left out and why, a line each; a model that was loaded has none."""
+        """What was left out and why, one line each; empty for a loaded model."""
         return self._remarks
 
     @property
     def last(self) -> dict[str, Any]:
-        """By target, how far answers for the last rows are off, as docs/json-own.md has it.
+        """Errors of the answers for the last rows, by target; docs/json-own.md lists the keys.
 
-        Empty without `last_share`, and of a model that was loaded.
+        Empty without `last_share`, and for a loaded model.
         """
         return self._last
 
     @property
     def accuracy(self) -> list[dict[str, Any]]:
-        """Errors of every model, a row each, for ``pandas.DataFrame(model.accuracy)``.
+        """Errors of every model, one row each, for ``pandas.DataFrame(model.accuracy)``.
 
         ``mre_ratio`` is the mean relative error on groups that the model has not seen; ``best``
-        marks those that answer.
+        marks the models that answer.
         """
         return [
             {
@@ -167,24 +167,24 @@ class TableModel:
         Parameters
         ----------
         table
-            As `drivelab.fit_table` takes it; columns that models do not see are ignored.
+            As in `drivelab.fit_table`; other columns are ignored.
         level
-            0.8, 0.9 or 0.95: the share of new settings that an interval holds on average.
+            0.8, 0.9 or 0.95: the mean share of new settings whose results an interval contains.
         estimator
-            Such as ``boosted``; each target's best unless given.
+            Name of a model, such as ``boosted``; by default the best for each target.
 
         Returns
         -------
         table
-            Of the same kind and in the same order; of a file a dictionary of NumPy arrays. Each
-            target is followed by the ends of its interval, such as ``p99_ms_low_90``: NaN where the
-            setting lies outside what was measured or there are too few groups; the last column is
-            ``outside_training``.
+            The same kind and order as `table`; for a file, a dictionary of NumPy arrays. Each
+            target is followed by the ends of its interval, such as ``p99_ms_low_90``. The ends are
+            NaN if the setting is outside the measured range or there are too few groups. The last
+            column is ``outside_training``.
 
         Raises
         ------
         DrivelabError
-            For a column that is missing, or a value that the model cannot know.
+            For a missing column, or a value that the model does not know.
         """
         import numpy as np
 

@@ -39,44 +39,45 @@ def trace(
     sort_window: int = SORT_WINDOW,
     columns: Mapping[str, str] | None = None,
 ) -> Trace:
-    r"""Read a trace once, and give it as a workload for `choose_drive` and `Model.forecast`.
+    r"""Read a trace once, and return it as a workload for `choose_drive` and `Model.forecast`.
 
     Parameters
     ----------
     files
-        Plain, gzip or zstd, of one of the formats of docs/traces.md; several are merged by their
-        times.
+        Files in one of the formats of docs/traces.md: plain, gzip or zstd. Several files are merged
+        by their times.
     speed
-        So many times as fast as recorded; ``"max"`` for as fast as requests are answered.
+        How many times as fast as recorded; ``"max"`` sends as fast as requests are answered.
     depth
-        The most requests outstanding; what is due meanwhile is sent late.
+        Most outstanding requests; requests beyond this limit are sent late.
     fit
-        Where requests fall: ``"keep"`` as recorded, ``"wrap"`` modulo the drive's size,
-        ``"scale"`` touched regions of 1 MiB in a row.
+        Where requests go on the drive: ``"keep"`` as recorded, ``"wrap"`` modulo the drive's size,
+        ``"scale"`` moves the touched regions of 1 MiB together.
     format
-        The name of the format; recognised by the content unless given.
+        Name of the format; recognised from the content by default.
     devices
         Keep requests to these devices only.
     skip_bad_lines
-        Count bad lines and leave them out; else the first one is an error.
+        Whether to count bad lines and skip them; otherwise the first one is an error.
     device_size
-        Requests that end beyond are bad lines: bytes, or text such as ``"1TiB"``.
+        Size of the recorded device: bytes, or text such as ``"1TiB"``. A request that ends beyond
+        it is a bad line.
     time_unit_ns, address_unit
-        Units of times and addresses, where they are not the format's.
+        Units of times and addresses, if they differ from those of the format.
     sort_window
-        How many later requests may come before a request in the file.
+        How many later requests may precede a request in the file.
     columns
-        Of a Parquet file: what a column holds, and its name.
+        For a Parquet file: the meaning of each column, and its name.
 
     Returns
     -------
     Trace
-        A frozen value; `Trace.describe` says what it is in a line.
+        A frozen value; `Trace.describe` describes it in a line.
 
     Raises
     ------
     DrivelabError
-        When a file is no trace, or cannot be sent so.
+        When a file is not a trace, or cannot be sent with these options.
 
     Examples
     --------
