@@ -1,6 +1,6 @@
-"""What is shown, drawn and laid out: any list of exhibits, whatever they are of.
+"""Drawing exhibits and laying them out as a report; the same code serves every investigation.
 
-`drawing` draws each kind, `sheets` says how pages lie on paper, `page` makes one page of a report,
-`written` its files and `pdf` paper. It knows exhibits and no investigation: whoever has something
-to show gives a `drivelab.exhibits.Report`.
+`drawing` draws each kind of exhibit, `sheets` arranges pages on paper, `page` makes the HTML page,
+`written` writes the files, and `pdf` prints them. This room knows exhibits but no investigation: an
+investigation passes in a `drivelab.exhibits.Report`.
 """

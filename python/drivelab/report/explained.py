@@ -1,4 +1,4 @@
-"""Terms explained where a page first uses them, and texts kept from breaking in the wrong place."""
+"""Explaining terms where a page first uses them, and preventing bad line breaks."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _COMMAND: Final = re.compile(r"`([^`<>]+)`")
-# Of the command line: a browser would break it behind its dashes.
+# An option of the command line: a browser would break the line after its dashes.
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
 _NUMBER_AND_UNIT: Final = re.compile(r"(\d) (%|ns|µs|ms|s|MB/s|IOPS|B|[KMGT]iB)(?![\w])")
-# What is a command or an element is not explained.
+# Terms inside commands and elements are not explained.
 _SET: Final = re.compile(r"(<code>.*?</code>|<[^>]+>)")
 
 
 def kept_together(text: str) -> Markup:
-    """Break neither between a number and its unit, nor in an option of the command line."""
+    """Prevent line breaks between a number and its unit, and inside a command-line option."""
     return Markup(_options_kept(_units_kept(text)))  # noqa: S704 - escaped there
 
 
 def said(text: str) -> Markup:
-    """Set what stands between back quotes as a command."""
+    """Set text between back quotes as a command."""
     return Markup(_options_kept(_COMMAND.sub(r"<code>\1</code>", _units_kept(text))))  # noqa: S704
 
 
 class Words:
-    """The terms that one page has explained so far, from its first line on.
+    """Explains each term once per page, at its first use.
 
-    A term that stands in a name, as in the path of a drive, is none.
+    A term inside a name, such as the path of a drive, is not explained.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -42,7 +42,7 @@ class Words:
         self._names = re.compile(f"({'|'.join(map(re.escape, escaped))})") if escaped else None
 
     def __call__(self, text: str) -> Markup:
-        """Set a text as `said` does, and explain the terms that come first in it."""
+        """Set a text as `said` does, and explain the terms that it uses first."""
         parts = _SET.split(str(said(text)))
         return Markup("".join(map(self._part, parts)))  # noqa: S704 - made of escaped text
 

@@ -1,6 +1,6 @@
-"""A report as one page: exhibits drawn and set by one template, with our own style and script.
+"""A report as one HTML page: exhibits in one template, with Drivelab's own style and script.
 
-Whatever the report is of, it is the same page. One with a header is set on sheets (`sheets`).
+All reports use the same template. A report with a header is laid out on sheets (`sheets`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ STYLES: Final = ("report.css", "exhibits.css")
 
 @dataclass(frozen=True)
 class RenderedPage:
-    """A finished page, the tables behind it, and whether it links to ``what-if.html``."""
+    """A finished page, its tables, and whether it links to ``what-if.html``."""
 
     html: str
     tables: tuple[Table, ...]
@@ -41,21 +41,21 @@ class RenderedPage:
 
 
 def render(report: Report, *, has_what_if: bool = False) -> RenderedPage:
-    """Draw every exhibit and write the page; the same report always gives the same bytes.
+    """Draw every exhibit and return the page; the same report always gives the same bytes.
 
-    The page runs our script, and asks nobody for anything.
+    The page runs only its own script and makes no network request.
 
     Parameters
     ----------
     report
-        What is shown.
+        The report.
     has_what_if
-        Whether ``what-if.html`` lies next to the page, for reports that lead there.
+        Whether ``what-if.html`` lies next to the page, for reports that link to it.
 
     Raises
     ------
     ValueError
-        When two tables that differ have one name, which would be one file.
+        When two different tables have the same name, and so the same file.
     """
     has_what_if = has_what_if and report.what_if is not None
     pages = [LaidPage.of(page) for page in report.pages]
@@ -83,14 +83,14 @@ def render(report: Report, *, has_what_if: bool = False) -> RenderedPage:
             script=Markup(script),  # noqa: S704
         )
     )
-    # Of names: a browser would obey what turns text around, and bytes that are none cannot be
-    # written. Ours have none of these, but files that are quoted may have tabs.
+    # Names may contain characters that reverse the text direction, or bytes that are not text. Our
+    # own texts have neither, but quoted files may have tabs.
     html = "\t".join(map(escaped_lines, html.split("\t")))
     return RenderedPage(html, tables, has_what_if)
 
 
 def _tables(report: Report, drawings: Sequence[Drawn]) -> tuple[Table, ...]:
-    """Return every table that stands behind the page, each once."""
+    """Return every table of the page once."""
     found: dict[str, Table] = {}
     for table in (table for drawing in drawings for table in drawing.saved if table.rows):
         if found.setdefault(table.name, table) != table:
@@ -99,7 +99,7 @@ def _tables(report: Report, drawings: Sequence[Drawn]) -> tuple[Table, ...]:
 
 
 def _lists(drawings: Sequence[Drawn]) -> dict[str, str]:
-    """Name the list of texts of each panel; panels of the same points share one."""
+    """Return the name of each panel's list of texts; panels with the same points share one."""
     names: dict[tuple[str, ...], str] = {}
     return {
         name: names.setdefault(tuple(texts), name)
@@ -109,7 +109,7 @@ def _lists(drawings: Sequence[Drawn]) -> dict[str, str]:
 
 
 def _data(drawings: Sequence[Drawn], tables: Sequence[Table]) -> dict[str, Any]:
-    """Return what the page's script reads."""
+    """Return the data for the page's script."""
     tips = {name: texts for drawing in drawings for name, texts in drawing.tips.items()}
     shared = set(_lists(drawings).values())
     return {
@@ -122,25 +122,25 @@ def _data(drawings: Sequence[Drawn], tables: Sequence[Table]) -> dict[str, Any]:
 def policy(
     style: str, script: str, *, asks_its_server: bool = False, has_simulator: bool = False
 ) -> str:
-    """Return the content security policy of a page, for a browser to hold it to what it is.
+    """Return the content security policy of a page; the browser then blocks everything else.
 
     Parameters
     ----------
     style, script
-        All that the page has of either.
+        All styles and all scripts of the page.
     asks_its_server
-        Whether it asks whoever it came from.
+        Whether the page makes requests to the server that it came from.
     has_simulator
-        Whether it holds a WebAssembly module, and a worker that runs it.
+        Whether it contains a WebAssembly module, and a worker that runs it.
     """
     wasm = " 'wasm-unsafe-eval'" if has_simulator else ""
     rules = {
         "default-src": "'none'",
         "script-src": _hashed(script) + wasm,
         "style-src-elem": _hashed(style),
-        # Drawings say the look of their lines in attributes, too many to list the hash of each.
+        # Drawings style their lines with attributes, too many to list the hash of each.
         "style-src-attr": "'unsafe-inline'",
-        # Heat maps, and no icon.
+        # Images are needed for heat maps, and for the empty icon.
         "img-src": "data:",
         "base-uri": "'none'",
         "form-action": "'none'",
@@ -156,7 +156,7 @@ def _hashed(text: str) -> str:
 
 
 def packed(data: dict[str, Any]) -> str:
-    """Return data as compressed JSON in base64, a quarter of its size; the page unpacks it."""
+    """Return data as compressed JSON in base64, at a quarter of the size; the page unpacks it."""
     tips = {name: list(map(escaped_lines, texts)) for name, texts in data["tips"].items()}
     text = json.dumps(data | {"tips": tips}, ensure_ascii=False, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii")
@@ -173,7 +173,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["kept"] = kept_together
     environment.filters["said"] = said
-    # Panels and samples of lines are drawn here and escape their own texts.
+    # Panels and samples of lines are drawn here, with their texts already escaped.
     environment.tests["drawing"] = lambda one: isinstance(one, Drawn)
     environment.filters["kind"] = lambda one: type(one).__name__
     environment.filters["drawing"] = lambda panel: Markup(panel.svg)  # noqa: S704
@@ -182,5 +182,5 @@ def _environment() -> jinja2.Environment:
 
 
 def resource(name: str) -> str:
-    """Read one of our styles, scripts and templates."""
+    """Read one of Drivelab's styles, scripts or templates."""
     return (resources.files("drivelab.report") / "templates" / name).read_text("utf-8")

@@ -1,6 +1,6 @@
-"""A page as PDF, printed by Chromium: what is on paper is what the page's print styles say.
+"""Printing a page as PDF with Chromium; the page's print styles define what is on paper.
 
-Drivelab brings no browser. Whoever has none can open the page in any and print it there.
+Drivelab includes no browser. Without Chromium, users can print the page from any browser.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Final
 
 from drivelab.errors import RunError, UsageError
 
-#: Names under which distributions install it.
+#: Names of the program in Linux distributions.
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-#: Longer than this for a page is a browser that hangs.
+#: A browser that needs longer than this for a page hangs.
 _DEADLINE_SECONDS: Final = 300
 _BEGINNING: Final = b"%PDF-"
 _END: Final = b"%%EOF"
@@ -34,12 +34,12 @@ def find_chromium(
     Parameters
     ----------
     asked, instead
-        What needs it, and what to do without it.
+        The option that needs it, and what to do without it.
 
     Raises
     ------
     UsageError
-        When there is none.
+        When it is not installed.
     """
     for name in _NAMES:
         found = shutil.which(name)
@@ -51,7 +51,7 @@ def find_chromium(
 
 
 def printed_html(html: str, chromium: str, instead: str) -> bytes:
-    """Print a page that is in no file; `instead` says what to do where that fails."""
+    """Print HTML text; `instead` says what to do if that fails."""
     with tempfile.TemporaryDirectory(prefix="drivelab-page-") as folder:
         page = Path(folder) / "page.html"
         page.write_text(html, encoding="utf-8")
@@ -59,16 +59,16 @@ def printed_html(html: str, chromium: str, instead: str) -> bytes:
 
 
 def printed(page: Path, chromium: str, instead: str = _INSTEAD) -> bytes:
-    """Print a page; give the PDF.
+    """Print a page; return the PDF.
 
     Parameters
     ----------
     page
         An HTML file.
     chromium
-        As `find_chromium` gives it.
+        Path of the browser, from `find_chromium`.
     instead
-        What to do where it fails.
+        What to do if printing fails.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def printed(page: Path, chromium: str, instead: str = _INSTEAD) -> bytes:
             page.resolve().as_uri(),
         ]
         if os.geteuid() == 0:
-            # Root may not use its sandbox; the page is our own.
+            # Chromium's sandbox does not work for root; the page is our own.
             command.insert(1, "--no-sandbox")
         reason = _failure(command)
         content = draft.read_bytes() if draft.is_file() else b""
@@ -103,7 +103,7 @@ def printed(page: Path, chromium: str, instead: str = _INSTEAD) -> bytes:
 
 
 def _failure(command: list[str]) -> str:
-    """Run the browser; give what went wrong, or an empty text."""
+    """Run the browser; return what went wrong, or an empty text."""
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=_DEADLINE_SECONDS, check=False, text=True

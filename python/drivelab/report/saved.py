@@ -1,6 +1,6 @@
-"""Which files of a run folder were made by its report, and not by the user.
+"""The files in a folder that belong to a report, as opposed to the user's own.
 
-``data/index.txt`` names every table in its folder, one per line.
+``data/index.txt`` lists the tables in its folder, one name per line.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from drivelab.store import is_run
 
 PAGE: Final = "report.html"
 DATA: Final = "data"
-#: Of a performance test: the page on paper, and what its result is for programs.
+#: Files of a performance test's report: the printed page, and the result for programs.
 PDF: Final = "report.pdf"
 RESULT: Final = "result.json"
-#: The page on which a simulated SSD is changed, and what every one is of: they are all the same.
+#: The what-if page, and the subject of every copy, because all copies are equal.
 WHAT_IF: Final = "what-if.html"
 WHAT_IF_OF: Final = "drivelab"
-#: What they are, as outputs.
+#: Kinds of these outputs.
 PAGE_KIND: Final = "report"
 PDF_KIND: Final = "report on paper"
 RESULT_KIND: Final = "result"
 TABLE_KIND: Final = "table"
 WHAT_IF_KIND: Final = "what-if page"
 _INDEX: Final = "index.txt"
-# All that a report leaves in its folder.
+# All files that a report may leave in its folder.
 _OURS: Final = {PAGE, PDF, RESULT, DATA, WHAT_IF}
 
 
 def begin_tables(folder: OutputFolder, names: Iterable[str]) -> Path:
-    """Get the folder of tables ready for files of these names; give it.
+    """Prepare the folder of tables for files with these names; return the folder.
 
-    Tables of an older report that are none of them go away.
+    Tables of an older report that are not among them are removed.
 
     Raises
     ------
     UsageError
-        When a file that is there is none of this report's.
+        When an existing file is not an output of this report.
     OSError
         When it cannot be written.
     """
@@ -48,7 +48,7 @@ def begin_tables(folder: OutputFolder, names: Iterable[str]) -> Path:
     wanted = sorted(names)
     for name in _listed(data) - set(wanted):
         folder.remove(f"{DATA}/{name}", TABLE_KIND)
-    # Before the tables: whatever happens, there is none that it does not name.
+    # Written before the tables, so that no table is ever missing from the index.
     folder.write(f"{DATA}/{_INDEX}", "list of tables", "".join(f"{name}\n" for name in wanted))
     return data
 
@@ -65,18 +65,18 @@ def refuse_folder(
     Parameters
     ----------
     folder
-        Where to.
+        The folder to write into.
     beside
-        Names and kinds of further files that whoever writes the report writes there.
+        Names and kinds of further files that the caller writes there.
     folders
-        Names of folders that may lie in it, whatever they hold.
+        Names of folders that may be in it, with any content.
     inputs
-        Files that the command reads: none of them is replaced.
+        Files that the command reads; none of them is replaced.
 
     Raises
     ------
     UsageError
-        When it is another run's, a file, holds what is no part of this report, or cannot be made.
+        When the folder is another run, is a file, holds files of something else, or cannot be made.
     """
     path = folder.path
     own = beside or {}
@@ -108,7 +108,7 @@ def _check_files(folder: OutputFolder, beside: Mapping[str, str], inputs: Collec
 
 
 def report_files(run_path: Path) -> set[str]:
-    """Return the names, relative to a run folder, of what its report made there."""
+    """Return the names of the report's files in a run folder, relative to the folder."""
     data = run_path / DATA
     return {PAGE, PDF, RESULT, f"{DATA}/{_INDEX}", *(f"{DATA}/{name}" for name in _listed(data))}
 
@@ -118,5 +118,5 @@ def _listed(data: Path) -> set[str]:
         text = (data / _INDEX).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return set()
-    # Nothing outside the folder, whatever the file says.
+    # Only names inside the folder, whatever the index says.
     return {name for name in text.splitlines() if name not in ("", ".", "..") and "/" not in name}

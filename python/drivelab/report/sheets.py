@@ -1,9 +1,10 @@
-"""How pages lie on sheets of paper.
+"""Arranging pages on sheets of paper.
 
-A report with a header is laid out for a screen and for paper at once: a page with drawings begins
-a sheet, pages of text and tables share one with their neighbours, as do pages of two drawings
-each, and what does not fit goes on below the same header on the next. Such pages hold a figure or
-two, so sheets lie across; bars of many drives are tall, so theirs stand upright.
+A report with a header is laid out for a screen and for paper at once. A page with drawings starts a
+new sheet. Neighbouring pages of text and tables share a sheet, and so do pages with only two
+drawings each. What does not fit continues on the next sheet, below the same header. Sheets are
+landscape, because such pages hold a figure or two; for bars of many drives, which are tall, they
+are portrait.
 
 ::
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from drivelab.exhibits import Caution, Exhibit, Page, Report
 
-#: What is set as it is.
+#: Exhibits that are set as they are.
 SAID = (Cards, Cautions, Document, Facts, Text)
 
 
@@ -35,9 +36,9 @@ class LaidPage:
     Attributes
     ----------
     exhibits
-        Drawings and tables, and what is said.
+        Drawings, tables and texts.
     is_drawn, is_half
-        Whether it has drawings; whether it has only two, next to each other.
+        Whether it has drawings; whether it has exactly two, next to each other.
     """
 
     title: str
@@ -50,7 +51,7 @@ class LaidPage:
 
     @classmethod
     def of(cls, page: Page) -> LaidPage:
-        """Draw what stands on a page."""
+        """Draw the exhibits of a page."""
         exhibits = tuple(map(_laid, page.exhibits))
         drawings = [each for each in exhibits if isinstance(each, Drawn)]
         return cls(
@@ -65,10 +66,10 @@ class LaidPage:
 
 
 def first_page(report: Report) -> LaidPage | None:
-    """Draw what comes before all pages; None where nothing does.
+    """Draw what comes before all pages; None if there is nothing.
 
-    On sheets its exhibits are seen again: these are copies, which save nothing and have names of
-    their own.
+    On sheets its exhibits appear again. These are copies, so they save no tables and have their own
+    names.
     """
     if report.first is None:
         return None
@@ -84,19 +85,19 @@ def _laid(exhibit: Exhibit) -> Any:
 
 
 def paper_of(report: Report) -> Literal["portrait", "landscape"]:
-    """Say how sheets lie."""
+    """Return the orientation of the sheets."""
     is_upright = any(isinstance(each, BarFigure) for page in report.pages for each in page.exhibits)
     return "portrait" if is_upright or not report.header else "landscape"
 
 
 def _is_half(exhibits: Sequence[Drawn]) -> bool:
-    """Return whether a page has only two drawings, next to each other: half a landscape sheet."""
+    """Return whether a page has exactly two drawings side by side: half a landscape sheet."""
     drawings = [each for each in exhibits if each.kind == "drawing" and each.columns == 1]
     return len(exhibits) == len(drawings) == 2
 
 
 def sheets(pages: Sequence[LaidPage]) -> list[list[int]]:
-    """Group pages, by their numbers: of two neighbours with drawings, both are halves."""
+    """Group page numbers into sheets; two neighbours with drawings share one if both are halves."""
     groups: list[list[int]] = []
     was_drawn, was_half = True, False
     for number, page in enumerate(pages, start=1):

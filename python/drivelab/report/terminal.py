@@ -1,4 +1,4 @@
-"""A table as lines of a terminal: numbers to the right, widths as the terminal shows them."""
+"""Tables as text for a terminal: numbers right-aligned, widths as the terminal shows them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
     from drivelab.exhibits import Cell, Table
 
-#: A cell that holds nothing; terminals know no dash for sure.
+#: Text of an empty cell; not every terminal can show a dash.
 NOTHING: Final = "-"
 _MARK: Final = " *"
 
 
 def table_lines(table: Table, *, left: int = 1, head_width: int | None = None) -> list[str]:
-    """Set a table: its title, heads, rows and note, as many of them as it has.
+    """Return a table as lines: title, heads, rows and note, if it has them.
 
     Parameters
     ----------
     table
-        Numbers get the digits that they deserve, texts stay as they are; marked cells a star.
+        The table. Numbers are rounded for reading, texts stay as they are, marked cells get a star.
     left
-        So many first columns stand left, the rest right.
+        Number of left-aligned first columns; the others are right-aligned.
     head_width
-        Longer heads go on in further lines; None for heads of one line.
+        Longer heads are wrapped; None keeps each head on one line.
     """
     heads = [_wrapped(name, head_width) for name in table.columns]
     height = max(map(len, heads), default=0)
@@ -39,7 +39,7 @@ def table_lines(table: Table, *, left: int = 1, head_width: int | None = None) -
 
 
 def aligned(rows: Sequence[Sequence[str]], *, left: int) -> list[str]:
-    """Set rows below each other, as many first columns to the left and the rest to the right."""
+    """Align rows in columns: the first `left` columns left, the others right."""
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -51,7 +51,7 @@ def aligned(rows: Sequence[Sequence[str]], *, left: int) -> list[str]:
 
 
 def display_width(text: str) -> int:
-    """Count the cells that a terminal takes for a text: two for East Asian wide characters."""
+    """Return the width of a text in terminal cells; East Asian wide characters take two."""
     return sum(
         0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF")
         for letter in text
@@ -59,7 +59,7 @@ def display_width(text: str) -> int:
 
 
 def _starred(table: Table, rows: list[list[str]], heads: int) -> list[list[str]]:
-    """Put a star behind marked cells, and room for one behind the others of their columns."""
+    """Add a star to marked cells, and a space to the other cells of their columns."""
     columns = {column for _, column in table.marked}
     return [
         [

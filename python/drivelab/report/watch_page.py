@@ -1,6 +1,6 @@
-"""The page that shows a served drive while it is served: one file, as every report's.
+"""The page that shows a served drive live, as one file.
 
-It asks the server that it came from for `/state` every second, and nobody else for anything.
+Every second it requests `/state` from the server that it came from; it makes no other requests.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SCRIPTS: Final = ("elements.js", "watch.js")
 
 @cache
 def watch_page() -> bytes:
-    """Write the page; it is the same for every drive."""
+    """Return the page; it is the same for every drive."""
     style = "\n".join(map(resource, _STYLES))
     script = "\n".join(map(resource, _SCRIPTS))
     template = jinja2.Template(resource("watch.html.j2"), autoescape=True)

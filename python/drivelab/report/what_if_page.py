@@ -1,4 +1,4 @@
-"""The what-if page: one file with the simulator in it, as every report's a page that asks nobody.
+"""The what-if page: one file that contains the simulator and makes no network request.
 
 ::
 
@@ -6,8 +6,8 @@
     elements.js, what-if.js ──┼──> what-if.html     the page draws, a worker simulates
     what-if-worker.js ────────┘
 
-`make what-if` builds the simulator (`crates/what-if`) into this package. A report links to the page
-if it lies next to it; `write_what_if` puts it there.
+`make what-if` builds the simulator (`crates/what-if`) into this package. `write_what_if` writes the
+page next to a report, and the report then links to it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from drivelab.outputs import Output, write_output
 from drivelab.report.page import policy, resource
 from drivelab.report.saved import WHAT_IF, WHAT_IF_KIND, WHAT_IF_OF
 
-#: What `make what-if` builds, and where a page has it from.
+#: The file that `make what-if` builds, and where the page finds it.
 SIMULATOR: Final = Path(__file__).parent / "programs" / "what-if.wasm.gz"
 _TITLE: Final = b"<title>Drivelab: what if?</title>"
 _HEAD_BYTES: Final = 4096
@@ -35,22 +35,22 @@ _SCRIPTS: Final = ("elements.js", "what-if.js")
 
 
 def write_what_if(folder: Path, *, force: bool = False) -> bool:
-    """Write the page into the folder of a report, for it to link to.
+    """Write the page into the folder of a report, so that the report can link to it.
 
-    Nothing of anybody else is replaced, and nothing fails: a report without the link is complete.
+    It replaces no foreign file and never fails: a report without the link is complete.
 
     Parameters
     ----------
     folder
-        Made when it does not exist.
+        The folder; created if it does not exist.
     force
-        Whether another file of its name is replaced.
+        Whether to replace another file of the same name.
 
     Returns
     -------
     bool
-        Whether the page is there now. It is not if the simulator was not built into this package,
-        if another file has its name, or if it cannot be written.
+        Whether the page is there now. It is not if the package has no simulator, if another file
+        has its name, or if it cannot be written.
     """
     if not SIMULATOR.is_file():
         return False
@@ -60,7 +60,7 @@ def write_what_if(folder: Path, *, force: bool = False) -> bool:
         if path.is_file() and path.read_bytes() == page:
             return True
         folder.mkdir(parents=True, exist_ok=True)
-        # Of no run: in a run's folder any file without a mark would be taken for the run's.
+        # Without a run: in a run's folder any file without a mark would count as the run's.
         output = Output(path, WHAT_IF_KIND, WHAT_IF_OF)
         write_output(output, page, force=force or is_what_if(path))
     except (OSError, UsageError):
@@ -69,7 +69,7 @@ def write_what_if(folder: Path, *, force: bool = False) -> bool:
 
 
 def is_what_if(path: Path) -> bool:
-    """Return whether a file is such a page: by its mark, or by its title if a copy lost that."""
+    """Return whether a file is a what-if page: by its mark, or by its title if the mark is lost."""
     try:
         found = FoundFile.at(path)
         if found is None:
@@ -83,12 +83,12 @@ def is_what_if(path: Path) -> bool:
 
 
 def what_if_page() -> bytes:
-    """Write the page; it is the same until the simulator changes.
+    """Return the page; it changes only with the simulator.
 
     Raises
     ------
     RunError
-        When the simulator was not built into this package.
+        When the package has no simulator.
     """
     try:
         simulator = SIMULATOR.read_bytes()

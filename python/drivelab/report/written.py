@@ -1,4 +1,4 @@
-"""From a report to files: the page, tables, and where there is one the result as JSON, and PDF."""
+"""Writing the files of a report: page, tables, JSON result and PDF."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 def rendered_into(folder: Path, report: Report, *, force: bool = False) -> RenderedPage:
-    """Draw a page that lies in a folder, and write the page that it leads to next to it."""
+    """Render the page for a folder, and write the what-if page next to it if it is linked."""
     from drivelab.report.page import render
     from drivelab.report.what_if_page import write_what_if
 
-    # First: a link to nothing would be worse than none.
+    # Written first: a link to nothing would be worse than none.
     has_page = report.what_if is not None and write_what_if(folder, force=force)
     return render(report, has_what_if=has_page)
 
@@ -44,25 +44,25 @@ def write_report(
     Parameters
     ----------
     report
-        What is to be shown.
+        The report.
     folder
-        Where to, made when it does not exist.
+        The folder; created if it does not exist.
     chromium
-        Prints the PDF where one is wanted.
+        Prints the PDF; None for no PDF.
 
     Returns
     -------
     dict
-        Paths of the ``report``, the folder of ``tables``, the ``result`` where the report has
-        one and the ``pdf`` where it was asked for.
+        Paths by name: ``report``, ``tables`` (a folder), ``result`` if the report has one, and
+        ``pdf`` if it was requested.
 
     Raises
     ------
     UsageError
-        When a file that is there is none of this report's.
+        When an existing file is not an output of this report.
     RunError
-        When the disk is full, the folder cannot be written, or the browser fails. What was
-        measured and an older page stay.
+        When the disk is full, the folder cannot be written, or the browser fails. Measurements and
+        an older page are kept.
     """
     rendered = rendered_into(folder.path, report, force=folder.force)
     page = folder.path / PAGE
@@ -78,7 +78,7 @@ def write_report(
             text = sealed_json(report.result, indent=1)
             paths["result"] = folder.write(RESULT, RESULT_KIND, text)
         if not page.is_file() or page.read_bytes() != rendered.html.encode():
-            # An older one would show what the page no longer says.
+            # An older PDF would show what the page no longer says.
             folder.remove(PDF, PDF_KIND)
         folder.write(PAGE, PAGE_KIND, rendered.html)
         if chromium is not None:

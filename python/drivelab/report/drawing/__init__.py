@@ -1,5 +1,5 @@
-"""Drawing of what a test of the specification shows: one module a kind of exhibit.
+"""Drawing exhibits, one module per kind.
 
-`drawn` knows which module draws which kind. Each gives panels for the page, a legend next to
-them so that it never lies over the data, and the table that is saved as CSV.
+`drawn` chooses the module for an exhibit. Each module returns panels for the page, a legend next to
+them (so that it never covers the data), and the table to save as CSV.
 """

@@ -1,4 +1,4 @@
-"""Axes and numbers that all exhibits have in common."""
+"""Axes and numbers, shared by all kinds of exhibits."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
     from drivelab.exhibits import Axis
 
-#: Bytes a unit, of axes that show sizes.
+#: Bytes per unit, for axes that show sizes.
 _SIZE_UNITS: Final = {"KiB": 1024.0, "bytes": 1.0, "B": 1.0, "MiB": 1024.0**2}
 _UNIT: Final = re.compile(r" ?\((\w+)\)$")
-# More values than these get ticks at powers of two only.
+# With more values than this, only powers of two get ticks.
 MOST_TICKS: Final = 14
 _PERCENTILES: Final = (50.0, 90.0, 99.0, 99.9, 99.99)
 _LETTER_INCHES: Final = 0.072
 _LABEL_LETTER_INCHES: Final = 0.078
-# Between the texts of two ticks.
+# Least space between the texts of two ticks.
 _GAP_INCHES: Final = 0.09
-# Of letters of the drawings' font, over its size; a digit has 0.64.
+# Width of a letter over the size of the drawings' font; a digit has 0.64.
 _WIDTHS: Final = {" ": 0.32, ".": 0.32, ",": 0.32, "i": 0.28, "M": 0.86, "%": 0.95}
-# Doublings beyond the first and the last value.
+# Space beyond the first and the last value, in doublings.
 _DOUBLING_AIR: Final = 0.4
-# Their texts are set smaller.
+# Ticks whose texts are set smaller.
 _MANY_TICKS: Final = 8
 
 
-#: What writes a value, by the quantity of its axis.
+#: Functions that write a value, by the quantity of its axis.
 _TEXTS: Final[dict[str, Callable[[float], str]]] = {
     "number": number_text,
     "duration": duration_text,
@@ -48,7 +48,7 @@ _TEXTS: Final[dict[str, Callable[[float], str]]] = {
 
 
 def axis_text(axis: Axis) -> Callable[[float], str]:
-    """Return what writes one value of an axis: its category, its size, or the number."""
+    """Return the function that writes a value of an axis: as a category, a size or a number."""
     if axis.categories:
         names = axis.categories
         return lambda value: names[round(value)]
@@ -59,19 +59,19 @@ def axis_text(axis: Axis) -> Callable[[float], str]:
 
 
 def placed(axis: Axis, values: Sequence[float]) -> list[float]:
-    """Return where values stand on an axis: a percentile by its number of nines."""
+    """Return the positions of values on an axis; a percentile's is its number of nines."""
     if axis.scale != "nines":
         return list(values)
     return [-math.log10(1 - value / 100) for value in values]
 
 
 def axis_label(axis: Axis) -> str:
-    """Return an axis's label, without the unit where each tick carries its own."""
+    """Return an axis's label, without the unit if each tick already has one."""
     return axis.label if _size_factor(axis) is None else _UNIT.sub("", axis.label)
 
 
 def _size_factor(axis: Axis) -> float | None:
-    """Return how many bytes one of the axis is, for block sizes; None for anything else."""
+    """Return the bytes per unit of an axis of block sizes; None for any other axis."""
     match = _UNIT.search(axis.label)
     if axis.scale != "log2" or match is None:
         return None
@@ -79,24 +79,24 @@ def _size_factor(axis: Axis) -> float | None:
 
 
 def upright_label(axis: Axis, height_inches: float) -> str:
-    """Return an upright axis's label, in as many lines as its height needs."""
+    """Return the label of a vertical axis, broken into lines that fit its height."""
     return fill(axis_label(axis), max(12, int(height_inches / _LABEL_LETTER_INCHES)))
 
 
 def left_inches(axis: Axis, values: Sequence[float], height_inches: float) -> float:
-    """Return the room that an upright axis of a height needs for its ticks and its label."""
+    """Return the space that the ticks and the label of a vertical axis need."""
     if axis.categories:
         longest = max(map(len, axis.categories))
     else:
         most = max((abs(value) for value in values if drawable(axis, value)), default=0.0)
-        # Of round values, none is longer than the largest number, or than 0.0005 or 0.5 ms.
+        # No round value is longer than the largest number, 0.0005 or 0.5 ms.
         longest = max(len(f"{most:,.0f}"), 6) if axis.quantity == "number" else 6
     lines = 1 + upright_label(axis, height_inches).count("\n")
     return 0.22 + 0.16 * lines + _LETTER_INCHES * longest
 
 
 def drawable(axis: Axis, value: float) -> bool:
-    """Return whether a value has a place on the axis: on a logarithmic one only above 0."""
+    """Return whether an axis can show a value; a logarithmic one needs a value above 0."""
     if axis.scale == "nines":
         return 0 <= value < 100
     return math.isfinite(value) and (axis.scale == "linear" or value > 0)
@@ -111,22 +111,22 @@ def set_axis(
     from_zero: bool = False,
     most_ticks: int = MOST_TICKS,
 ) -> None:
-    """Give an axis its scale, its ends, few round ticks and its label.
+    """Set the scale, the ends, a few round ticks and the label of an axis.
 
     Parameters
     ----------
     axes
-        Where.
+        Matplotlib axes.
     which
-        The axis.
+        Which of the two: x or y.
     axis
-        What it shows.
+        The axis to show.
     values
-        Everything that is to be seen on it.
+        All values that must be visible.
     from_zero
-        Whether a linear axis begins at 0.
+        Whether a linear axis starts at 0.
     most_ticks
-        Of block sizes and depths.
+        Most ticks on an axis of block sizes or depths.
     """
     every = (*values, *axis.also)
     shown = sorted({value for value in every if drawable(axis, value)}) or [1.0]
@@ -149,7 +149,7 @@ def logarithmic_axis(
     limits: tuple[float, float],
     text: Callable[[float], str],
 ) -> None:
-    """Make an axis logarithmic; between two powers of ten its ticks are evenly spaced."""
+    """Make an axis logarithmic, with evenly spaced ticks between powers of ten."""
     from matplotlib.ticker import MaxNLocator
 
     log_axis(axes, which, limits, text)
@@ -160,12 +160,12 @@ def logarithmic_axis(
 
 
 def plot_inches(axes: Axes) -> float:
-    """Return how wide the frame is."""
+    """Return the width of the frame in inches."""
     return float(axes.bbox.width / axes.figure.dpi)
 
 
 def stand_apart(texts: Sequence[str], step_inches: float) -> bool:
-    """Return whether texts of ticks this far from each other do not touch."""
+    """Return whether tick texts at this distance do not touch."""
     points = tick_points(len(texts))
     wide = [sum(_WIDTHS.get(letter, 0.64) for letter in text) * points / 72 for text in texts]
     longest = max(((one + other) / 2 for one, other in pairwise(wide)), default=0.0)
@@ -173,7 +173,7 @@ def stand_apart(texts: Sequence[str], step_inches: float) -> bool:
 
 
 def tick_points(count: int) -> int:
-    """Return how large the texts of so many ticks are."""
+    """Return the font size for the texts of `count` ticks."""
     return 8 if count > _MANY_TICKS else 9
 
 
@@ -214,7 +214,7 @@ def _doubling_axis(
 
 
 def _least_doublings(ticks: Sequence[float]) -> float:
-    """Return how many doublings the nearest two ticks are apart."""
+    """Return the distance of the two nearest ticks in doublings."""
     return min((math.log2(high / low) for low, high in pairwise(ticks)), default=math.inf)
 
 

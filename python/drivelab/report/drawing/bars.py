@@ -1,6 +1,6 @@
-"""Drives or models side by side: a panel a group, in it a bar each with its interval.
+"""Drives or models side by side: one panel per group, with a bar and its interval for each.
 
-Bars lie, so that each carries its name and its value: nothing depends on a colour.
+Bars are horizontal, with their name and value next to them, so colour alone carries no meaning.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Interval = tuple[float, float] | None
 
-# Of a document: title and legend above its panels, and where texts begin.
+# For a document: title and legend above its panels, and the left edge of texts.
 _HEAD_INCHES: Final = 0.62
 _INDENT_INCHES: Final = 0.1
 _BAR_INCHES: Final = 0.23
@@ -41,18 +41,18 @@ _LETTER_INCHES: Final = 0.074
 _TITLE_LETTER_INCHES: Final = 0.092
 _NOTE_LETTER_INCHES: Final = 0.066
 _VALUE_LETTER_INCHES: Final = 0.07
-#: Bars that the words for readers who see no drawing tell one by one.
+#: Most bars that the alternative text for screen readers lists.
 _MOST_SAID: Final = 12
-# Half a number of the axis stands beyond its end.
+# Half of the axis's last number extends beyond its end.
 _RIGHT_INCHES: Final = 0.3
-# The axis ends there, over the largest value, which is written behind its bar.
+# The axis ends at this multiple of the largest value, whose text is behind its bar.
 _BEYOND: Final = 1.32
-# A longer name is written in several lines.
+# Longer names are wrapped.
 _LONGEST_LINE: Final = 22
 _PLACES: Final = re.compile(r"(?<=[\s/_:,-])")
-#: Of kinds of bars, in the order in which they first come.
+#: Colours of the kinds of bars, in the order of their first use.
 _KIND_COLORS: Final = (ORANGE, BLUE, GREEN)
-#: How the value behind a bar is written, by the quantity of the axis.
+#: Format of the value behind a bar, by the quantity of the axis.
 _VALUE_TEXTS: Final[dict[str, Callable[[float], str]]] = {
     "share": share_text,
     "duration": latency_text,
@@ -61,7 +61,7 @@ _HATCHES: Final = {"simulated": "////", "calculated": "...."}
 
 
 def drawn_bars(figure: BarFigure, *, is_narrow: bool = False) -> Drawn:
-    """Draw groups of bars, a panel a group; a lone one is narrow where it `is_narrow`."""
+    """Draw groups of bars, one panel per group; a single panel is narrow if `is_narrow`."""
     columns = 1 if len(figure.groups) == 1 else figure.columns
     kinds = list(dict.fromkeys(figure.kinds))
     panels = tuple(
@@ -85,7 +85,7 @@ def drawn_bars(figure: BarFigure, *, is_narrow: bool = False) -> Drawn:
 
 
 def bars_document(figure: BarFigure) -> str:
-    """Draw groups of bars as one SVG document, a panel a group below each other.
+    """Draw groups of bars as one SVG document, one panel per group, below each other.
 
     Returns
     -------
@@ -135,19 +135,19 @@ def bars_document(figure: BarFigure) -> str:
 
 @dataclass(frozen=True)
 class _Shape:
-    """The texts of a panel and the room that they take, in inches."""
+    """The texts of a panel and the space that they take, in inches."""
 
     names: list[str]
     title: str
     width: float
     height: float
-    #: Left, bottom, right and top of the axes.
+    #: Margins of the axes: left, bottom, right, top.
     margins: tuple[float, float, float, float]
 
     @classmethod
     def of(cls, figure: BarFigure, group: str, columns: int, *, is_narrow: bool = False) -> _Shape:
         names = [_folded(name) for name, _, _ in figure.bars]
-        # Below half a sheet the page makes a drawing smaller.
+        # The page scales drawings below half a sheet in width down.
         width = FIRST_INCHES[0] if is_narrow else WIDE_INCHES / min(columns, 2)
         letters = max(len(line) for name in names for line in name.split("\n"))
         left = 0.15 + letters * _LETTER_INCHES
@@ -172,7 +172,7 @@ def _panel(
 
 
 def _said(figure: BarFigure, place: int, group: str) -> str:
-    """Say what is drawn, for readers who do not see it: the bars and their values."""
+    """Return the alternative text of a panel: the bars and their values."""
     text = _VALUE_TEXTS.get(figure.y.quantity, value_text)
     parts = [
         f"{name} {'no value' if values[place] is None else text(values[place] or 0.0)}"
@@ -185,7 +185,7 @@ def _said(figure: BarFigure, place: int, group: str) -> str:
 
 
 def _folded(name: str) -> str:
-    """Break a name at its spaces and separators, and a long word anywhere."""
+    """Break a name at its spaces and separators; break a long word anywhere."""
     lines = [""]
     for part in _PLACES.split(name):
         piece = part
@@ -251,7 +251,7 @@ def _draw(
     for guide in figure.guides[group : group + 1]:
         axes.axvline(guide, color=INK, linewidth=1, linestyle=(0, (3, 2)))
     _set_axes(axes, figure, names, most)
-    # From the drawing's edge on: there is more room than above the bars.
+    # From the edge of the drawing: there is more space than above the bars.
     axes.annotate(
         title,
         (0, 1),
@@ -264,7 +264,7 @@ def _draw(
 
 
 def _clear_of(axes: Axes, guides: Sequence[float], end: float, written: str) -> float:
-    """Return where a value begins behind its bar, so that no guide runs through it."""
+    """Return where the text of a value starts behind its bar, so that no guide crosses it."""
     inches = axes.get_window_extent().width / axes.figure.dpi
     width = (len(written) + 1) * _VALUE_LETTER_INCHES * axes.get_xlim()[1] / inches
     return max([end, *(guide for guide in guides if end <= guide <= end + width)])
@@ -286,7 +286,7 @@ def _draw_interval(axes: Axes, place: int, value: float, interval: Interval) -> 
 
 
 def _locator(axes: Axes, most: float, text: Callable[[float], str]) -> MaxNLocator:
-    """Return what places as many numbers as stand apart, at most six."""
+    """Return a locator for at most six numbers that do not touch."""
     end = most * _BEYOND
     for count in range(5, 1, -1):
         locator = MaxNLocator(nbins=count, steps=(1, 2, 2.5, 5, 10))
@@ -298,7 +298,7 @@ def _locator(axes: Axes, most: float, text: Callable[[float], str]) -> MaxNLocat
 
 
 def _set_axes(axes: Axes, figure: BarFigure, names: Sequence[str], most: float) -> None:
-    # Drawn anew as ticks are, so that `panel` does not meet them.
+    # Redrawn as ticks, so that `panel` does not move them.
     axes.set_yticks(range(len(names)), list(map(escaped_lines, names)), fontsize=8.5)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")

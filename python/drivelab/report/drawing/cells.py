@@ -1,6 +1,6 @@
-"""A value for each pair of categories as a heat map: a table whose cells have colours.
+"""A value for each pair of categories as a heat map: an HTML table with coloured cells.
 
-It is text of the page: it can be selected, read aloud and wrapped, and it needs no picture.
+It is text: readers can select it, a screen reader can read it, and it needs no picture.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from drivelab.exhibits import Axis, ColumnFigure
 
-#: A factor beyond this, or below its inverse, has the fullest colour.
+#: A factor above this, or below its inverse, gets the strongest colour.
 _FULLEST: Final = 8.0
-# Digits enough to compare cells; the CSV has all.
+# Enough digits to compare cells; the CSV has all.
 _TEXTS: Final[dict[str, Callable[[float], str]]] = {
     "number": lambda value: f"{value:,.0f}" if value >= 99.95 else f"{value:.3g}",
     "duration": latency_text,
@@ -36,7 +36,7 @@ _TEXTS: Final[dict[str, Callable[[float], str]]] = {
 
 
 def drawn_cells(figure: CellFigure) -> Drawn:
-    """Set a heat map whose cells hold their values, with the digits that a look needs."""
+    """Return a heat map with the values in its cells, rounded for comparison."""
     return Drawn(
         name=figure.name,
         title=figure.title,
@@ -72,12 +72,12 @@ def _style(z: Axis, value: float, values: Sequence[float]) -> str:
     if z.quantity == "times":
         share = math.log(value) / math.log(_FULLEST) if value > 0 else -1.0
         return parted_style(min(max(share, -1.0), 1.0))
-    # Nothing is served at all: no place on a logarithmic scale, lighter than any other.
+    # A value of 0 has no place on a logarithmic scale; it is lighter than any other.
     return cell_style(share_of_range(z, value, values) if value > 0 else 0.0)
 
 
 def pairs_table(figure: CellFigure | ColumnFigure) -> Table:
-    """Return a row for each pair of categories."""
+    """Return one row for each pair of categories."""
     rows = [
         (row_name, column_name, value)
         for row_name, row in zip(figure.y.categories, figure.values, strict=True)

@@ -1,7 +1,8 @@
-"""A value for each pair of categories: columns in three dimensions, and the same as a heat map.
+"""A value for each pair of categories: 3-D columns, and the same values as a heat map.
 
-The view is from the front right. An axis is reversed if that puts tall columns at the back. What
-is still hidden can be read in the table next to the drawing, whose cells have the columns' colours.
+The view is from the front right. An axis is reversed if that puts tall columns at the back. Columns
+that are still hidden can be read in the table next to the drawing, whose cells have the same
+colours.
 
     height
       |   / rows (y)
@@ -40,26 +41,26 @@ if TYPE_CHECKING:
     Point = tuple[float, float]
     Color = tuple[float, float, float]
 
-# One step along x and along y on the paper, in units of the drawing.
+# One step along x and along y on paper, in units of the drawing.
 _ALONG_X: Final = (0.92, -0.30)
 _ALONG_Y: Final = (0.60, 0.42)
-# Of a column's place, what it fills.
+# Share of its cell that a column fills.
 _FILLED: Final = 0.68
 _FLOOR: Final = "#9AA5B1"
 _WIDTH_INCHES: Final = 4.6
-# Rows with longer names take the whole width, the table below.
+# With longer row names the drawing takes the full width, and the table is below.
 _LONGEST_BESIDE: Final = 12
-# Around the field: names of heights, of rows, air above.
+# Margins of the field: names of heights, names of rows, space above.
 _LEFT_INCHES: Final = 0.85
 _LABEL_INCHES: Final = 0.25
 _TOP_INCHES: Final = 0.1
 _LETTER_INCHES: Final = 0.062
-# Names of columns are turned by so much.
+# Angle of the column names.
 _TURN: Final = 38.0
 
 
 def drawn_columns(figure: ColumnFigure) -> Drawn:
-    """Draw a table of values as columns, and as a heat map."""
+    """Draw a table of values as columns and as a heat map."""
     values = [value for row in figure.values for value in row if value is not None]
     panels: tuple[Panel, ...] = ()
     if values:
@@ -85,7 +86,7 @@ def drawn_columns(figure: ColumnFigure) -> Drawn:
 
 @dataclass(frozen=True)
 class _Field:
-    """The categories in the order in which they stand, front first, and the scale of heights."""
+    """The categories in drawing order, front first, and the scale of heights."""
 
     columns: tuple[int, ...]
     rows: tuple[int, ...]
@@ -98,30 +99,30 @@ class _Field:
 
     @property
     def width_inches(self) -> float:
-        """Of the drawing."""
+        """Width of the drawing."""
         return _WIDTH_INCHES if self.row_letters <= _LONGEST_BESIDE else WIDE_INCHES
 
     @property
     def left_inches(self) -> float:
-        """Left of the field: names of heights, and what they are."""
+        """Space left of the field for the names of heights and their label."""
         longest = max(len(number_text(tick)) for tick in _ticks(self))
         return max(_LEFT_INCHES, _LABEL_INCHES + _LETTER_INCHES * longest)
 
     @property
     def unit(self) -> float:
-        """Inches of a unit of the drawing."""
+        """Inches per unit of the drawing."""
         across = len(self.columns) * _ALONG_X[0] + len(self.rows) * _ALONG_Y[0]
         right = 0.2 + _LETTER_INCHES * max(self.row_letters, 11)
         return (self.width_inches - self.left_inches - right) / across
 
     @property
     def names_reach(self) -> float:
-        """How far the names of columns reach below their edge, in units."""
+        """How far the names of columns extend below the front edge, in units."""
         return (0.22 + 0.83 * self.letters * _LETTER_INCHES) / self.unit
 
     @property
     def low_down(self) -> float:
-        """The lower end of the drawing: what stands below the front edge fits."""
+        """Lower end of the drawing, with space for what is below the front edge."""
         names = math.sin(math.radians(_TURN)) * self.letters * _LETTER_INCHES + 0.2
         corner = len(self.columns) * _ALONG_X[1] - names / self.unit
         middle = self.at(len(self.columns) / 2, 0)[1]
@@ -129,22 +130,22 @@ class _Field:
 
     @property
     def high_up(self) -> float:
-        """The upper end of the drawing."""
+        """Upper end of the drawing."""
         return len(self.rows) * _ALONG_Y[1] + self.height + _TOP_INCHES / self.unit
 
     def inches(self, units: float) -> float:
-        """Return a length of the drawing on the paper."""
+        """Convert a length of the drawing to inches."""
         return units * self.unit
 
     def at(self, x: float, y: float, up: float = 0.0) -> Point:
-        """Return where a point of the field stands on the paper."""
+        """Return the position of a point of the field on paper."""
         return (
             x * _ALONG_X[0] + y * _ALONG_Y[0],
             x * _ALONG_X[1] + y * _ALONG_Y[1] + up,
         )
 
     def up(self, value: float) -> float:
-        """Return the height of a value on the paper."""
+        """Return the height of a value on paper."""
         if self.logarithmic:
             share = math.log(value / self.low) / math.log(self.high / self.low)
         else:
@@ -167,7 +168,7 @@ def _draw(axes: Axes, figure: ColumnFigure, field: _Field, values: Sequence[floa
                 share = share_of_range(figure.z, value, values) if value > 0 else 0.0
                 up = field.up(value) if value > 0 else 0.0
                 faces += _column(field, (x, y, up), ramp(share))
-    # From the back to the front, as they are drawn.
+    # From back to front, in drawing order.
     axes.add_collection(
         PolyCollection(
             [corners for corners, _ in faces],
@@ -185,7 +186,7 @@ def _field(figure: ColumnFigure, values: Sequence[float]) -> _Field:
     positive = [value for value in values if value > 0]
     logarithmic = figure.z.scale != "linear" and bool(positive)
     if logarithmic:
-        # A decade below the least, so that the least is a column too.
+        # The scale starts a decade below the least value, so that its column is visible.
         low = 10.0 ** math.floor(math.log10(min(positive) / 1.5))
         high = 10.0 ** math.ceil(math.log10(max(positive)) - 1e-9)
         high = max(high, 10 * low)
@@ -193,7 +194,7 @@ def _field(figure: ColumnFigure, values: Sequence[float]) -> _Field:
         low, high = 0.0, max(1e-12, *values)
     rows = [_mean(row) for row in figure.values]
     columns = [_mean(column) for column in zip(*figure.values, strict=True)]
-    # Front to back along y, and back to front along x: x grows towards the one who looks.
+    # Front to back along y, and back to front along x: x grows towards the viewer.
     y_order = range(len(rows)) if _rises(rows) else reversed(range(len(rows)))
     x_order = reversed(range(len(columns))) if _rises(columns) else range(len(columns))
     across = len(columns) * _ALONG_X[0] + len(rows) * _ALONG_Y[0]
@@ -276,12 +277,12 @@ def _walls(axes: Axes, z: Axis, field: _Field) -> None:
 def _column(
     field: _Field, place: tuple[int, int, float], color: Color
 ) -> list[tuple[list[Point], Color]]:
-    """Return the three faces of a column that are seen, and their colours."""
+    """Return the three visible faces of a column and their colours."""
     x, y, up = place
     gap = (1 - _FILLED) / 2
     x0, x1, y0, y1 = x + gap, x + 1 - gap, y + gap, y + 1 - gap
     faces = (
-        # The front, the right side, the lid; each lit differently.
+        # The front, the right side and the top, each with its own brightness.
         (((x0, y0, 0), (x1, y0, 0), (x1, y0, up), (x0, y0, up)), 0.0),
         (((x1, y0, 0), (x1, y1, 0), (x1, y1, up), (x1, y0, up)), -0.22),
         (((x0, y0, up), (x1, y0, up), (x1, y1, up), (x0, y1, up)), 0.35),
@@ -313,7 +314,7 @@ def _names(axes: Axes, figure: ColumnFigure, field: _Field) -> None:
             rotation_mode="anchor",
             fontsize=8,
         )
-    # Lines of one name on the next cannot be read: many rows have smaller letters.
+    # With many rows the letters are smaller, so that names do not overlap.
     size = min(8.0, 72.0 * unit * _ALONG_Y[1])
     for place, row in enumerate(field.rows):
         x, y = field.at(nx, place + 0.5)
@@ -337,7 +338,7 @@ def _names(axes: Axes, figure: ColumnFigure, field: _Field) -> None:
         horizontalalignment="center",
         verticalalignment="top",
     )
-    # Below the names, where they begin.
+    # Below the names, at their left end.
     x, y = field.at(nx, 0.5)
     axes.text(
         x + 0.07 / unit,

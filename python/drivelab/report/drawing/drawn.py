@@ -1,4 +1,4 @@
-"""Which module draws which kind of exhibit."""
+"""Choosing the module that draws an exhibit."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 
 def drawn(exhibit: Figure | Multiples | Table, *, first: bool = False) -> Drawn:
-    """Draw an exhibit; the same one is always the same bytes.
+    """Draw an exhibit; the same exhibit always gives the same bytes.
 
     Parameters
     ----------
     exhibit
-        What is drawn.
+        The exhibit.
     first
-        Whether it is the picture that a page begins with, which is read on a phone as it is: a
-        wide drawing has the size of a small one then.
+        Whether it is the first picture of a page. A phone shows that one unscaled, so a wide
+        drawing is made as small as a narrow one.
     """
     draw = _DRAWINGS[type(exhibit)]
     is_narrow = first and type(exhibit) in _NARROW
@@ -59,9 +59,9 @@ def drawn(exhibit: Figure | Multiples | Table, *, first: bool = False) -> Drawn:
     )
 
 
-#: Kinds that fill a sheet of paper, and can be drawn for a phone.
+#: Kinds that fill a sheet of paper, and have a second form for a phone.
 _NARROW: Final = (BarFigure, HeatFigure, LaneFigure, LineFigure)
-#: A kind of exhibit costs its data in `drivelab.exhibits`, a module here, and a line.
+#: A new kind of exhibit needs its data in `drivelab.exhibits`, a module here, and a line here.
 _DRAWINGS: Final[dict[type, Callable[..., Drawn]]] = {
     BarFigure: drawn_bars,
     CellFigure: drawn_cells,

@@ -1,4 +1,4 @@
-"""Small figures of series on a grid, as a drawing of their own, for a file."""
+"""Small line figures on a grid, as an SVG file of their own."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 _HEAD_INCHES: Final = 0.55
 _BOTTOM_INCHES: Final = 0.55
 _RIGHT_INCHES: Final = 0.2
-# Of each figure: its title and its legend, above its axes.
+# Space above the axes of each figure for its title and its legend.
 _TITLE_INCHES: Final = 0.34
 _LEGEND_ROW_INCHES: Final = 0.19
 
 
 def _rows(exhibit: Multiples) -> Iterator[Row]:
-    """Yield figures row by row."""
+    """Yield the figures row by row."""
     figures = [figure for figure in exhibit.figures if isinstance(figure, LineFigure)]
     for start in range(0, len(figures), exhibit.columns):
         yield figures[start : start + exhibit.columns]
 
 
 def grid_document(exhibits: Sequence[Multiples], heading: str, note: str) -> str:
-    """Draw figures of series as one SVG document, each with its legend above its axes.
+    """Draw line figures as one SVG document, each with its legend above its axes.
 
     Parameters
     ----------
     exhibits
-        Of figures of series; each begins a row.
+        Groups of line figures; each group starts a new row.
     heading, note
-        What all of it is, and a line below.
+        Title of the document, and a line below it.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def grid_document(exhibits: Sequence[Multiples], heading: str, note: str) -> str
                 )
             )
             draw_small(axes, figure, plot)
-            # Lines and bands may lie anywhere in the frame.
+            # No corner of the frame is free for certain: lines and bands may be anywhere.
             axes.set_title(figure.title, pad=4 + 72 * _LEGEND_ROW_INCHES * legend_rows)
             axes.legend(
                 loc="lower left",

@@ -1,7 +1,7 @@
-"""How much there is of something on a grid, such as where requests go over time.
+"""Counts on a grid, such as where requests go over time.
 
-The cells are one image inside the drawing: as many shapes would make a page slow. Their colours
-are those of every heat map here, over paper where a cell is empty.
+The cells are one image inside the drawing, because as many shapes would make the page slow. Colours
+are those of all heat maps; empty cells show the paper.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _HEIGHT_INCHES: Final = 3.3
 _BOTTOM_INCHES: Final = 0.5
 _RIGHT_INCHES: Final = 0.3
 _TOP_INCHES: Final = 0.12
-# A cell with one request must be seen on paper.
+# A cell with a single request must be visible on paper.
 _LEAST_SHARE: Final = 0.18
-#: Samples of colours in the legend.
+#: Number of colour samples in the legend.
 _SAMPLES: Final = 5
 
 
 def drawn_heat(figure: HeatFigure, *, is_narrow: bool = False) -> Drawn:
-    """Draw counts on a grid, as wide as a phone where that `is_narrow`."""
+    """Draw counts on a grid, at the width of a phone if `is_narrow`."""
     panels: tuple[Panel, ...] = ()
     legend: Legend = ()
     if figure.cells:
@@ -79,7 +79,7 @@ def drawn_heat(figure: HeatFigure, *, is_narrow: bool = False) -> Drawn:
 
 
 def _share(z: Axis, count: int, most: int) -> float:
-    """Return the place of a count on the ramp."""
+    """Return the position of a count on the colour ramp, from 0 to 1."""
     if most <= 1:
         return 1.0
     is_log = z.scale == "log10"
@@ -88,7 +88,7 @@ def _share(z: Axis, count: int, most: int) -> float:
 
 
 def _samples(z: Axis, most: int) -> Sequence[int]:
-    """Return round counts from the least to the most."""
+    """Return round counts from the smallest to the largest."""
     if z.scale == "log10":
         decades = math.floor(math.log10(most))
         step = max(1, math.ceil(decades / _SAMPLES))

@@ -1,7 +1,7 @@
-"""How often response times occurred, with the confidence levels marked.
+"""A histogram of response times, with the confidence levels marked.
 
-Both axes are logarithmic: of a million requests, the ten slowest are what is looked for. Bins
-narrower than a bar are put together for the drawing; the CSV has each.
+Both axes are logarithmic, because the ten slowest of a million requests are what matters. Bins
+narrower than a bar are merged in the drawing; the CSV has every bin.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROW_INCHES: Final = 0.17
 _LEFT_INCHES: Final = 1.1
 _RIGHT_INCHES: Final = 0.25
 _LETTER_INCHES: Final = 0.068
-# Of the axis: nearer lines are drawn as one.
+# Share of the axis: lines closer than this are drawn as one.
 _SAME_PLACE: Final = 0.004
 _MEAN: Final = "mean"
 _MAXIMUM: Final = "max"
@@ -71,11 +71,11 @@ def _limits(figure: HistogramFigure) -> tuple[float, float]:
 
 
 def _marks(figure: HistogramFigure, limits: tuple[float, float]) -> list[tuple[float, str]]:
-    """Return where lines stand and what they are; those that would coincide are one."""
+    """Return positions and names of the lines; lines that would coincide are merged."""
     marks = [(figure.mean_us, _MEAN)]
     marks += [(time_us, f"{level:g} %") for level, time_us in figure.levels]
     marks.append((figure.max_us, _MAXIMUM))
-    # Sorted by time alone: of equal ones the mean comes first, the maximum last.
+    # Sorted by time only: with equal times the mean comes first, the maximum last.
     ordered = sorted((mark for mark in marks if mark[0] > 0), key=lambda mark: mark[0])
     groups: list[list[tuple[float, str]]] = []
     nearest = (limits[1] / limits[0]) ** _SAME_PLACE
@@ -92,7 +92,7 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _rows_of_names(marks: Sequence[tuple[float, str]], limits: tuple[float, float]) -> list[int]:
-    """Return the row above the axes in which each mark's name stands, so that none touch."""
+    """Return for each mark the row above the axes for its name, so that names do not touch."""
     inches = WIDE_INCHES - _LEFT_INCHES - _RIGHT_INCHES
     decades = math.log10(limits[1] / limits[0])
     free_from: list[float] = []
@@ -111,7 +111,7 @@ def _rows_of_names(marks: Sequence[tuple[float, str]], limits: tuple[float, floa
 
 
 def _bars(figure: HistogramFigure, limits: tuple[float, float]) -> list[tuple[float, float, int]]:
-    """Put bins together into bars of equal width on a logarithmic axis: from, to, count."""
+    """Merge bins into bars of equal width on a logarithmic axis: from, to, count."""
     counts: dict[int, int] = {}
     for low, high, count in figure.bins:
         middle = math.sqrt(max(low, limits[0]) * max(high, limits[0]))
@@ -143,13 +143,13 @@ def _draw(
         edgecolor="white",
         linewidth=0.4,
     )
-    # From the top: names of lower rows cover the lines that go up through them.
+    # From the top down: names of lower rows cover the lines that pass through.
     for row, (time_us, name) in sorted(zip(rows, marks, strict=True), reverse=True):
         special = name in (_MEAN, _MAXIMUM)
         axes.axvline(
             time_us, color=INK, linewidth=0.9, linestyle="solid" if special else (0, (4, 2))
         )
-        # Up to its name, through the rows below it.
+        # Each line ends at its name, above the lower rows.
         axes.annotate(
             name,
             (time_us, 1),

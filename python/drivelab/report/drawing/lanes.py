@@ -1,6 +1,6 @@
-"""Who works when: a lane each, and bars along a common time.
+"""Activities over time: one lane per actor, with bars along a common time axis.
 
-Bars differ by colour and hatching; pointing at one shows what it is.
+Bars differ by colour and hatching; a tooltip explains each.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ if TYPE_CHECKING:
     from drivelab.exhibits import LaneBar, LaneFigure
 
 _PLOT_INCHES: Final = 7.1
-#: Of a drawing for a phone: how wide, and how high all lanes are at most.
+#: For a phone: the width of a drawing, and the most height of all lanes together.
 _NARROW_INCHES: Final = (3.5, 2.6)
 # What stands in the label of a lane, and what is written there where there is little room.
 _SHORT: Final = (("channel ", "ch "), ("plane ", "pl "), (", ", " "))
 _TITLE_INCHES: Final = 0.6
-# Above the legend, with a heading.
+# Space above the legend, with a heading.
 _HEADING_INCHES: Final = 0.24
 _LEGEND_INCHES: Final = 0.06
-# A further line of the head: a note, or a second line of the legend.
+# Space for another line at the top: a note, or a second row of the legend.
 _LINE_INCHES: Final = 0.18
-# The patch of an entry of the legend and the space around it.
+# Width of a legend entry's patch and the space around it.
 _ENTRY_INCHES: Final = 0.42
 _AXIS_INCHES: Final = 0.6
 _RIGHT_INCHES: Final = 0.35
-# Lanes of full height while they fit on a page; more of them become thinner.
+# Lanes have full height as long as they fit on a page; more lanes are thinner.
 _LANE_INCHES: Final = 0.24
 _SMALLEST_LANE_INCHES: Final = 0.09
 _COMFORTABLE_INCHES: Final = 10.0
 _BAR: Final = 0.76
 _TEXT_LANE_INCHES: Final = 0.13
 _CHARACTER_INCHES: Final = 0.075
-# One character of a lane's label, at most.
+# Most width of a character in a lane's label.
 _LABEL_CHARACTER_INCHES: Final = 0.066
-# Bold characters that fit above the plot, and those of the line below.
+# Most bold characters above the plot, and most characters in the line below.
 _TITLE_CHARACTERS: Final = 84
 _NOTE_CHARACTERS: Final = 112
 
@@ -83,25 +83,25 @@ _LOOKS: Final = {
 
 
 def lane_document(figure: LaneFigure, name: str) -> str:
-    """Draw lanes as an SVG document of their own, headed by whose they are.
+    """Draw lanes as an SVG document with a heading.
 
     Parameters
     ----------
     figure
-        What is drawn.
+        The figure.
     name
-        Whose lanes these are; shortened when it is long.
+        Name of the actors, such as a drive; shortened if it is long.
 
     Returns
     -------
     str
-        Equal input gives equal bytes. A browser says of each bar that is pointed at what it is.
+        The document; equal input gives equal bytes. A browser shows each bar's text as a tooltip.
     """
     return _drawn(figure, f"{_shortened(name, len(figure.title))}: {figure.title}")
 
 
 def drawn_lanes(figure: LaneFigure, *, is_narrow: bool = False) -> Drawn:
-    """Draw lanes for a page, or for a phone: then lanes are as thin as they must be."""
+    """Draw lanes for a page, or for a phone, with lanes as thin as necessary."""
     drawing = _drawn(figure, "", is_narrow=is_narrow)
     svg = embedded(drawing, identifier(figure.name), figure.title or "When what works")
     rows = tuple(
@@ -118,7 +118,7 @@ def drawn_lanes(figure: LaneFigure, *, is_narrow: bool = False) -> Drawn:
 
 
 def _drawn(figure: LaneFigure, heading: str, *, is_narrow: bool = False) -> str:
-    """Draw lanes; a heading, and with it the figure's note, stands above."""
+    """Draw lanes; with a heading, the figure's note is above them too."""
     titles: dict[str, list[str]] = {}
     note = figure.note if heading else ""
     count = len(figure.lanes)
@@ -151,13 +151,13 @@ def _drawn(figure: LaneFigure, heading: str, *, is_narrow: bool = False) -> str:
 def _draw(
     axes: Axes, figure: LaneFigure, lane_inches: float, plot_inches: float
 ) -> dict[str, list[str]]:
-    """Draw into one pair of axes; give, by the name of a collection of bars, what each says."""
+    """Draw into axes; return the texts of the bars, by the name of their collection."""
     low, high = figure.x.also[0], figure.x.also[-1]
-    # A paler ground under every second lane leads the eye to its label.
+    # Every second lane has a light ground, which leads the eye to its label.
     for place in range(0, len(figure.lanes), 2):
         axes.axhspan(place - 0.5, place + 0.5, color="#F7F8F9", zorder=0, linewidth=0)
     titles: dict[str, list[str]] = {}
-    # What is named first lies above: a unit may read while a program waits.
+    # Earlier kinds are drawn on top: a unit may read while a program waits.
     for depth, (name, _, look) in enumerate(reversed(figure.kinds)):
         for framed in (False, True):
             bars = [bar for bar in figure.bars if bar.kind == name and bar.framed == framed]
@@ -201,7 +201,7 @@ def _draw_bars(axes: Axes, bars: Sequence[LaneBar], look: _Look, group: str, *, 
 
 
 def _write_labels(axes: Axes, bars: Sequence[LaneBar], inches_per_time: float) -> None:
-    """Write into every bar its label, where there is room."""
+    """Write its label into every bar with enough space."""
     for bar in bars:
         room = (bar.end - bar.start) * inches_per_time
         if bar.label and room > _CHARACTER_INCHES * (len(bar.label) + 0.6):
@@ -226,7 +226,7 @@ def _head(drawing: Figure, left: float, heading: str, note: str) -> None:
 
 
 def _legend_columns(figure: LaneFigure, plot_inches: float = _PLOT_INCHES) -> int:
-    """Return how many entries fit into one row."""
+    """Return the number of legend entries per row."""
     texts = [words for _, words, _ in figure.kinds] + [figure.frame] * bool(figure.frame)
     for columns in range(len(texts), 1, -1):
         widest = sorted(map(len, texts), reverse=True)[:columns]
@@ -258,7 +258,7 @@ def _draw_legend(
 
 
 def _short(lane: str) -> str:
-    """Shorten the label of a lane."""
+    """Return a shortened label of a lane."""
     for text, short in _SHORT:
         lane = lane.replace(text, short)
     return lane

@@ -1,4 +1,4 @@
-"""How lines differ: by colour, dash and marker together, so that any two of them may fail.
+"""Styles of lines: colour, dash and marker all differ, so any one of them is enough.
 
 Drives on one plot also differ by their kind. A real drive's line is solid and has filled markers.
 A simulated drive's is dashed and a formula's dotted, both with hollow markers.
@@ -15,7 +15,7 @@ from drivelab.report.drawing.theme import themed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Okabe and Ito's palette, darkened where a thin line would vanish on white.
+# Okabe and Ito's palette, with darker shades for colours that are too pale for a thin line.
 _COLORS: Final = (
     "#0072B2",
     "#D55E00",
@@ -35,8 +35,8 @@ _DASHES: Final[Mapping[str, tuple[float, ...]]] = {
     "closed_form": (1.2, 1.6),
 }
 _PATTERN_DASHES: Final = ((), (5.0, 2.0), (1.2, 1.6))
-# Lines without markers have fewer colours, no two of one hue, and more dashes. The next line of a
-# colour is two dashes on: those two are clearly different.
+# Lines without markers have fewer colours, each of another hue, and more dashes. The next line of
+# the same colour has the dash after next, which differs clearly.
 _TRACE_COLORS: Final = _COLORS[:6]
 _TRACE_DASHES: Final = ((), (5.0, 2.0), (6.0, 1.8, 1.2, 1.8), (1.2, 1.6))
 #: Markers as paths around (0, 0), for the sample in a legend.
@@ -59,11 +59,11 @@ class LineStyle:
     Attributes
     ----------
     color
-        Of line and marker.
+        Colour of line and marker.
     marker
-        Matplotlib's name of the marker; empty for none.
+        Matplotlib's name of the marker; empty for no marker.
     dash
-        Lengths on and off in line widths; empty is drawn through.
+        Lengths on and off in line widths; empty for a solid line.
     hollow
         Whether the marker is white inside.
     joins
@@ -77,7 +77,7 @@ class LineStyle:
     joins: bool = True
 
     def options(self) -> dict[str, Any]:
-        """Return what Matplotlib's ``plot`` takes."""
+        """Return the arguments for Matplotlib's ``plot``."""
         through = (0, self.dash) if self.dash else "solid"
         return {
             "color": self.color,
@@ -88,7 +88,7 @@ class LineStyle:
         }
 
     def sample(self) -> str:
-        """Return a piece of the line as an SVG element, for a legend."""
+        """Return a sample of the line as an SVG element, for a legend."""
         dash = " ".join(f"{1.8 * length:g}" for length in self.dash)
         dashed = f' stroke-dasharray="{dash}"' if dash else ""
         color = themed(self.color)
@@ -108,34 +108,34 @@ class LineStyle:
 
 @dataclass(frozen=True)
 class AreaStyle:
-    """The look of an area between two lines."""
+    """The style of an area between two lines."""
 
     color: str
 
     def sample(self) -> str:
-        """Return a piece of the area as an SVG element, for a legend."""
+        """Return a sample of the area as an SVG element, for a legend."""
         return (
             '<svg class="sample" viewBox="0 0 36 12" width="36" height="12" aria-hidden="true">'
             f'<path d="M1 1h34v10h-34z" style="fill:{themed(self.color)}"/></svg>'
         )
 
 
-#: Of the least-squares line of a measurement window.
+#: Style of the least-squares line of a measurement window.
 FIT_STYLE: Final = LineStyle("#D55E00", "", (1.2, 1.6))
-#: Of many small dots, and of the means of those that stand together.
+#: Styles of clouds of dots, and of their means.
 CLOUD_STYLE: Final = LineStyle("#B8C2CC", "o", joins=False)
 MEAN_STYLE: Final = LineStyle("#1F2933", "D", hollow=True, joins=False)
-#: Of the area where most lies.
+#: Style of the area that holds most values.
 BAND_STYLE: Final = AreaStyle("#DDE3EA")
 
 
 def drive_style(place: int, kind: str) -> LineStyle:
-    """Return the style of the drive at a place of the list, below `MOST_LINES`.
+    """Return the style of a drive by its place in the list, which is below `MOST_LINES`.
 
     Parameters
     ----------
     place
-        From 0.
+        Counts from 0.
     kind
         ``real``, ``simulated`` or ``closed_form``.
     """
@@ -143,13 +143,13 @@ def drive_style(place: int, kind: str) -> LineStyle:
 
 
 def series_style(place: int, *, trace: bool = False) -> LineStyle:
-    """Return the style of a series of a figure, below 24.
+    """Return the style of a series by its place in the figure, which is below 24.
 
     Parameters
     ----------
     place
-        From 0. Colours and markers begin again after eight, with another dash; of traces colours
-        after six.
+        Counts from 0. Colours and markers repeat after eight, with another dash; colours of traces
+        repeat after six.
     trace
         Whether it is a line of many values, without markers.
     """
@@ -161,10 +161,10 @@ def series_style(place: int, *, trace: bool = False) -> LineStyle:
 
 
 def _trace_style(place: int) -> LineStyle:
-    """Tell lines apart by dashes from the first on, and every pair of 24 by colour and dash.
+    """Return a style by place: the first lines differ by dash, all 24 by colour and dash.
 
-    Colours begin again after six and dashes after four, together after twelve: from there on
-    dashes are those of the next place.
+    Colours repeat after six lines and dashes after four, so both together after twelve. From there
+    on, each line has the dash of the next place.
     """
     colors, dashes = len(_TRACE_COLORS), len(_TRACE_DASHES)
     both = math.lcm(colors, dashes)

@@ -1,8 +1,8 @@
-"""Series over a common axis: convergence, the measurement window, a 2-D plot, a time series.
+"""Line figures: convergence, the measurement window, a 2-D plot, a time series.
 
-Lines of data differ by colour, marker and dash; the mean and the 90 % and 110 % lines
-are thin, dashed and named where they end, the least-squares line is dotted. A small figure has
-its title inside and stands in a row with others.
+Data lines differ by colour, marker and dash. The mean and the 90 % and 110 % lines are thin and
+dashed, with their names at their ends; the least-squares line is dotted. A small figure has its
+title inside and stands in a row with others.
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ if TYPE_CHECKING:
 _HEIGHT_INCHES: Final = 2.9
 _BOTTOM_INCHES: Final = 0.5
 _TOP_INCHES: Final = 0.12
-# Of a small figure: its title.
+# Space for the title of a small figure.
 _TITLE_INCHES: Final = 0.3
-# Where names of guides stand; an inch holds this many letters of their size.
+# Space for the names of guides; an inch holds this many letters of their size.
 _LETTERS_AN_INCH: Final = 14.5
 _GUIDE_GAP_INCHES: Final = 0.15
-#: Lines that the words for readers who see no drawing tell one by one.
+#: Most lines that the alternative text for screen readers lists.
 _MOST_SAID: Final = 8
-#: Points that can be pointed at, of one figure.
+#: Most points with a tooltip in one figure.
 _MOST_TIPS: Final = 1500
-# Block sizes on the axis of a small figure.
+# Most block sizes on the axis of a small figure.
 _SMALL_TICKS: Final = 7
-#: More dots of a cloud than this say no more, and make a page large; those drawn are spread evenly.
+#: More dots than this show nothing new and make a page large; the ones drawn are spread evenly.
 MOST_DOTS: Final = 400
-# Steps of the golden section fill an interval evenly however many there are.
+# Steps of the golden section fill an interval evenly, whatever their number.
 _GOLDEN: Final = 0.618034
 _FIXED: Final[dict[str, LineStyle | AreaStyle]] = {
     "fit": FIT_STYLE,
@@ -80,27 +80,27 @@ _SERIES: Final = ("data", "trace")
 
 
 def draw_small(axes: Axes, figure: LineFigure, height_inches: float) -> None:
-    """Draw a small figure into axes of a height; its lines carry their names, for a legend."""
+    """Draw a small figure into axes of a given height; lines carry their names for a legend."""
     _draw(axes, figure, _styles(figure), height_inches, small=True, pointed=False)
 
 
 def drawn_lines(figure: LineFigure, *, small: bool = False, is_narrow: bool = False) -> Drawn:
-    """Draw a figure of series.
+    """Draw a line figure.
 
     Parameters
     ----------
     figure
-        What is drawn.
+        The figure.
     small
         Whether it stands in a row with others.
     is_narrow
-        Whether it is as wide as a phone, its title outside.
+        Whether it is as wide as a phone, with its title outside.
     """
     series = [line for line in figure.lines if line.role in _SERIES]
     styles = _styles(figure)
     guides = [line for line in figure.lines if line.role == "guide"]
     longest = max((len(line.label) for line in guides), default=0)
-    # Half of 99.99 % stands beyond its end.
+    # Half of the text "99.99 %" extends beyond the end of the axis.
     right = (0.3 if figure.x.scale == "nines" else 0.2) + longest / _LETTERS_AN_INCH
     size = SMALL_INCHES if small else FIRST_INCHES if is_narrow else (WIDE_INCHES, _HEIGHT_INCHES)
     top = _TITLE_INCHES if small else _TOP_INCHES
@@ -134,7 +134,7 @@ def drawn_lines(figure: LineFigure, *, small: bool = False, is_narrow: bool = Fa
 
 
 def _said(figure: LineFigure, series: Sequence[Line]) -> str:
-    """Say what is drawn, for readers who do not see it: the axes, and where each line goes."""
+    """Return the alternative text of a figure: its axes, and where each line leads."""
     x_text, y_text = axis_text(figure.x), axis_text(figure.y)
     parts = []
     for line in series[:_MOST_SAID]:
@@ -158,12 +158,12 @@ def _rough(value: float) -> float:
 
 
 def _kept(figure: LineFigure, value: float) -> float:
-    """Return a value that its axis can write: a category and a size stay what they are."""
+    """Return a value that its axis can write: categories and sizes stay as they are."""
     return value if figure.x.categories or figure.x.scale == "log2" else _rough(value)
 
 
 def _styles(figure: LineFigure) -> dict[int, LineStyle | AreaStyle]:
-    """Return the look of each line that the legend names, by its identity."""
+    """Return the style of each line in the legend, by the line's `id`."""
     series = [line for line in figure.lines if line.role in _SERIES]
     styles: dict[int, LineStyle | AreaStyle] = {
         id(line): _style(line, place) for place, line in enumerate(series)
@@ -178,7 +178,7 @@ def _style(line: Line, place: int) -> LineStyle:
 
 
 def _points(figure: LineFigure, line: Line) -> list[int]:
-    """Return the places of the points that the axes have room for."""
+    """Return the indices of the points that the axes can show."""
     return [
         place
         for place, (x, y) in enumerate(zip(line.x, line.y, strict=True))
@@ -197,7 +197,7 @@ def _draw(
 ) -> None:
     across = [x for line in figure.lines for x in line.x]
     up = [y for line in figure.lines for y in (*line.y, *line.low, *line.high)]
-    # A window is looked at closely; anything else is judged by its height.
+    # A measurement window is examined closely; other figures are judged by their height.
     windowed = any(line.role == "guide" for line in figure.lines)
     set_axis(axes, "x", figure.x, across, most_ticks=_SMALL_TICKS if small else MOST_TICKS)
     set_axis(axes, "y", figure.y, up, from_zero=not windowed)
@@ -245,7 +245,7 @@ def _draw(
 
 
 def _draw_cloud(axes: Axes, figure: LineFigure, x: Sequence[float], y: Sequence[float]) -> None:
-    # Dots of one category are spread sideways by their order, not by chance.
+    # Dots of one category are spread sideways in order, without random numbers.
     spread = 0.5 if figure.x.categories else 0.0
     beside = [at + spread * ((_GOLDEN * place) % 1.0 - 0.5) for place, at in enumerate(x)]
     step = max(1, -(-len(x) // MOST_DOTS))
@@ -260,16 +260,16 @@ def _draw_series(
     *,
     behind: int,
 ) -> None:
-    """Draw one line; where lines coincide, the first lies in front and others' markers peek out.
+    """Draw one line; where lines coincide, the first is in front and other markers stick out.
 
-    Of lines without markers a dashed one lies in front of one drawn through, which shows between.
+    Without markers, a dashed line is in front of a solid one, which shows through the gaps.
     """
     places = _points(figure, line)
     x = placed(figure.x, [line.x[place] for place in places])
     y = [line.y[place] for place in places]
     options = style.options()
     if line.low:
-        # Not a number stays one: nothing is drawn there.
+        # NaN stays NaN: nothing is drawn there.
         below = [max(line.y[place] - line.low[place], 0.0) for place in places]
         above = [max(line.high[place] - line.y[place], 0.0) for place in places]
         axes.errorbar(
@@ -282,7 +282,7 @@ def _draw_series(
             capsize=2.5,
         )
     if len(x) == 1 and not style.marker:
-        # A line of one point would not be seen.
+        # A line with a single point would be invisible.
         options["marker"] = "o"
     options["linewidth"] = {"trace": 1.1, "fit": 1.2}.get(line.role, 1.8)
     options["markersize"] = 4.5 + 0.9 * behind
@@ -299,7 +299,7 @@ def _draw_series(
 
 
 def _name_points(axes: Axes, figure: LineFigure, line: Line) -> None:
-    """Write what points are called: the first to the right below it, others to the left above."""
+    """Write the names of points: the first to its lower right, the others to their upper left."""
     if not line.names:
         return
     for at, place in enumerate(_points(figure, line)):
@@ -316,7 +316,7 @@ def _name_points(axes: Axes, figure: LineFigure, line: Line) -> None:
 
 
 def _stretches(line: Line, places: Sequence[int]) -> list[tuple[int, int]]:
-    """Cut a line where a point in between is not there: its y is not a number."""
+    """Split a line into stretches at points whose y is NaN."""
     cuts = [
         at + 1
         for at, (one, other) in enumerate(pairwise(places))
@@ -326,7 +326,7 @@ def _stretches(line: Line, places: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _name_guides(axes: Axes, ends: Sequence[tuple[float, str]], height_inches: float) -> None:
-    """Write each guide's name behind its end, moved apart where they would touch."""
+    """Write each guide's name behind its end; move names apart so that they do not touch."""
     if not ends:
         return
     inches = [

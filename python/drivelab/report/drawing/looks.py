@@ -1,4 +1,4 @@
-"""What every kind of exhibit is drawn into, and the one ramp of colours for values."""
+"""The common forms of drawn exhibits, and the colour ramp for values."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
     Legend = tuple[tuple[LineStyle | AreaStyle, str], ...]
 
-#: Across the whole of a sheet of paper.
+#: Full width of a sheet of paper.
 WIDE_INCHES: Final = 7.2
-#: For small figures that stand in a row: readable at the width of a phone.
+#: Small figures in a row; readable at the width of a phone.
 SMALL_INCHES: Final = (3.6, 2.8)
-#: Of the picture that a page begins with: readable on a phone, and not too large at a desk.
+#: The first picture of a page: readable on a phone, and not too large on a desktop.
 FIRST_INCHES: Final = (4.2, 2.95)
-# From little to much. Each is darker than the one before, so it holds without colour too.
+# From small to large values. Each is darker than the one before, so it works without colour.
 _RAMP: Final = ((0.93, 0.96, 0.98), (0.53, 0.75, 0.88), (0.13, 0.44, 0.71), (0.03, 0.19, 0.42))
-# Black: with anything lighter some colours between would be read with neither.
+# Black. With a lighter one, neither text could be read on some colours in between.
 _DARK_LETTERS: Final = (0.0, 0.0, 0.0)
-# Below and above 1: orange and blue, as lines are, through paper.
+# For values below and above 1: from orange through paper to blue, as for lines.
 _BELOW: Final = ((0.98, 0.97, 0.95), (0.96, 0.70, 0.47), (0.70, 0.29, 0.02))
 _ABOVE: Final = ((0.95, 0.97, 0.98), (0.53, 0.75, 0.88), (0.07, 0.36, 0.63))
 
@@ -39,8 +39,7 @@ class Panel:
     svg
         An SVG element.
     tips
-        Name of the list of texts, one a point in the order in which they are drawn, that the
-        page shows where a point is pointed at.
+        Name of its list of tooltips, one per point in drawing order.
     """
 
     svg: str
@@ -49,26 +48,27 @@ class Panel:
 
 @dataclass(frozen=True)
 class HtmlTable:
-    """A table as the page sets it.
+    """A table as the page lays it out.
 
     Attributes
     ----------
     columns
-        Headings.
+        Headings of the columns.
     rows
-        Of texts; of each its background or an empty text.
+        Texts of the cells, each with a background or an empty text.
     numeric
-        Whether a column holds numbers, which stand right.
+        Whether each column holds numbers, which are right-aligned.
     heads
-        Headings above those of the columns, from the second on, each over so many columns.
+        Headings above those of the columns, from the second column on, each with the number of
+        columns that it spans.
     groups
-        Headings between rows, each above so many of them.
+        Headings between rows, each with the number of rows below it.
     marked
-        Row and column of cells that stand out.
+        Row and column of highlighted cells.
     joined
-        Rows whose cells, all equal, are set as one.
+        Rows whose equal cells are merged.
     sorts
-        Whether the reader may sort it; then `rows` are the first of `total`.
+        Whether the reader may sort it; `rows` are then the first of `total`.
     """
 
     columns: tuple[str, ...]
@@ -83,7 +83,7 @@ class HtmlTable:
 
     @property
     def bodies(self) -> list[tuple[str, list[int]]]:
-        """Return the heading of each group, and the places of its rows."""
+        """Return the heading of each group, and the indices of its rows."""
         groups = self.groups or (("", len(self.rows)),)
         found, start = [], 0
         for title, count in groups:
@@ -94,34 +94,34 @@ class HtmlTable:
 
 @dataclass(frozen=True)
 class Drawn:
-    """An exhibit, ready for the page.
+    """An exhibit that is ready for the page.
 
     Attributes
     ----------
     name, title
-        Of the exhibit.
+        Name and title of the exhibit.
     saved
-        What its CSV files hold.
+        Tables to save as CSV.
     panels
-        Drawings, and how many stand in one row.
+        Drawings, and their number per row.
     legend
-        Samples of lines and what they are.
+        Samples of lines with their names.
     legends
-        Those of panels that have their own, each under the panel's title.
+        Legends of single panels, each under the title of its panel.
     table
-        Shown next to the drawings or instead of them.
+        Table next to the drawings, or instead of them.
     notes
-        Below.
+        Lines below the exhibit.
     tips
-        By the name of a panel's list, a text a point.
+        Tooltips by the name of a panel's list, one per point.
     beside
-        Whether the table stands next to the drawings instead of below.
+        Whether the table is next to the drawings instead of below.
     is_heat
         Whether the table is a heat map.
     lead, source, cautions
-        What stands around it.
+        Texts and warnings around it.
     sorted
-        Texts and numbers of all rows of a table that the reader may sort.
+        Texts and sort keys of all rows of a table that the reader may sort.
     """
 
     name: str
@@ -143,19 +143,19 @@ class Drawn:
 
     @property
     def kind(self) -> str:
-        """How the page lays it out: a table alone, drawings alone, or both."""
+        """How the page lays it out: only a table, only drawings, or both."""
         if self.table is None:
             return "drawing"
         return "both" if self.panels else "table"
 
 
 def identifier(name: str) -> str:
-    """Return a name that may stand in an element's identifier."""
+    """Return a name that is valid as part of an element's identifier."""
     return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "exhibit"
 
 
 def share_of_range(axis: Axis, value: float, values: Sequence[float]) -> float:
-    """Return where a value lies between the least and the largest, 0 to 1, on the axis's scale."""
+    """Return the position of a value in the range of `values`, 0 to 1, on the axis's scale."""
     low, high = min(values), max(values)
     if axis.scale != "linear" and low > 0:
         low, high, value = math.log(low), math.log(high), math.log(value)
@@ -165,7 +165,7 @@ def share_of_range(axis: Axis, value: float, values: Sequence[float]) -> float:
 def ramp(
     share: float, colors: Sequence[tuple[float, float, float]] = _RAMP
 ) -> tuple[float, float, float]:
-    """Return the colour (red, green, blue, 0 to 1) of a share, light for little."""
+    """Return the colour (red, green, blue, 0 to 1) of a share; small shares are light."""
     place = min(max(share, 0.0), 1.0) * (len(colors) - 1)
     left = min(int(place), len(colors) - 2)
     along = place - left
@@ -177,17 +177,17 @@ def ramp(
 
 
 def cell_style(share: float) -> str:
-    """Give background and letters of a cell of a heat map."""
+    """Return the background and text colours of a heat map's cell."""
     return _lettered(ramp(share))
 
 
 def parted_style(share: float) -> str:
-    """Give background and letters of a factor: -1 the fullest below 1, 0 as before, 1 above."""
+    """Return the colours of a factor's cell: -1 strongest below 1, 0 neutral, 1 strongest above."""
     return _lettered(ramp(abs(share), _BELOW if share < 0 else _ABOVE))
 
 
 def _lettered(color: tuple[float, float, float]) -> str:
-    """Return a background and the letters that are read best on it."""
+    """Return a background and the text colour with the best contrast on it."""
     red, green, blue = color
     below = luminance(red, green, blue)
     # WCAG 2: the contrast of two luminances is (lighter + 0.05) / (darker + 0.05).
@@ -198,12 +198,12 @@ def _lettered(color: tuple[float, float, float]) -> str:
 
 
 def rgb_text(colour: tuple[float, float, float]) -> str:
-    """Write a colour as a page names it."""
+    """Write a colour as CSS."""
     return "#" + "".join(f"{round(255 * part):02x}" for part in colour)
 
 
 def luminance(red: float, green: float, blue: float) -> float:
-    """Return how bright a colour is, as on paper without colour: 0 is black, 1 white."""
+    """Return the brightness of a colour, as in a grey print: 0 is black, 1 white."""
     linear = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
         for part in (red, green, blue)

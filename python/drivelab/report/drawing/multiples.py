@@ -1,4 +1,4 @@
-"""Small figures side by side, with one legend where they share it."""
+"""Small figures side by side, with a common legend if possible."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def drawn_multiples(exhibit: Multiples) -> Drawn:
         for figure in exhibit.figures
     ]
     entries = list(dict.fromkeys(entry for one in found for entry in one.legend))
-    # One look a name and one name a look: one legend says it for all panels.
+    # If every name has one look and every look one name, one legend is enough for all panels.
     styles, labels = {style for style, _ in entries}, {label for _, label in entries}
     is_shared = len(styles) == len(labels) == len(entries)
     return Drawn(

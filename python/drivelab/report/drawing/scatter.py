@@ -1,4 +1,4 @@
-"""What was said against what came, logarithmic, with the diagonal and a band around it."""
+"""Predicted against measured values on logarithmic axes, with the diagonal and a band."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from drivelab.exhibits import ScatterFigure
 
-#: With more dots than this on a panel, smaller ones.
+#: Panels with more dots than this get smaller dots.
 MANY_DOTS: Final = 500
 _COLORS: Final = (BLUE, ORANGE)
 _SIZE_INCHES: Final = (SMALL_INCHES[0], 3.3)
@@ -24,7 +24,7 @@ _TITLE_INCHES: Final = 0.28
 
 
 def drawn_scatter(figure: ScatterFigure) -> Drawn:
-    """Draw one cloud of dots. It stands in a row with others and has its title inside."""
+    """Draw one cloud of dots, with its title inside, to stand in a row with others."""
     plot = _SIZE_INCHES[1] - _BOTTOM_INCHES - _TITLE_INCHES
     values = [*figure.up, *figure.y.also]
     svg = panel(

@@ -1,8 +1,8 @@
-"""The look of every figure, and its drawing as a piece of SVG for a page.
+"""The style of every figure, and figures as SVG elements of a page.
 
-The same figure is always the same bytes: identifiers are hashed with a fixed salt, no date is
-written, coordinates are rounded. Text stays text, set in the page's own fonts, so that a
-reader can select and search it.
+The same figure always gives the same bytes: identifiers are hashed with a fixed salt, no date is
+written, and coordinates are rounded. Text stays text in the page's own fonts, so that a reader can
+select and search it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ORANGE: Final = "#D55E00"
 GREEN: Final = "#009E73"
 GREY: Final = "#8A94A0"
 INK: Final = "#1F2933"
-#: Behind lines and dots: where most lies.
+#: Colour of the area that holds most values, behind lines and dots.
 BAND: Final = "#DDE3EA"
 PAPER: Final = "#FFFFFF"
 
@@ -44,7 +44,7 @@ _STYLE: Final[Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "drivelab",
     "font.size": 9,
-    # A name may hold two of its dollar signs.
+    # Otherwise two dollar signs in a name would start a formula.
     "text.parse_math": False,
     "font.family": "DejaVu Sans",
     "text.color": INK,
@@ -72,20 +72,20 @@ _STYLE: Final[Any] = {
 _ROUNDED: Final = re.compile(r' (?:d|x|y|points|viewBox)="[^"]*"')
 _LONG_NUMBER: Final = re.compile(r"(-?\d+\.\d\d)\d+")
 _FONT: Final = re.compile(r" font-family: [^;\"]*;?")
-# A browser might fetch the first, and the second names places that say what an image is.
+# A browser might fetch the first; the second holds URLs that only describe the file type.
 _OUTSIDE: Final = re.compile(r"<!DOCTYPE[^>]*>\s*|\s*<metadata>.*?</metadata>", re.DOTALL)
-# What nothing refers to: names of groups, and turns by nothing.
+# Attributes without a use: names of groups, and rotations by 0.
 _IDLE: Final = re.compile(
     r' id="(?:figure|axes|patch|line2d|xtick|ytick|text|PathCollection|FillBetween\w*)_\d+"'
     r'| transform="rotate\(-0 [^"]*"'
 )
 _USES: Final = re.compile(r"<g>((?:<use [^>]*/>)+)</g>")
 _STYLE_OF: Final = re.compile(r' style="([^"]*)"')
-# The shapes of a group, and the end of each of them.
+# The shapes of a group, and the end of each shape.
 _NAMED_GROUP: Final = re.compile(r'<g id="([^"]*)">((?:\s*<path [^>]*/>)*\s*)</g>')
 _SHAPE: Final = re.compile(r"(/>)")
 _WRAPPED: Final = re.compile(r"<g>(<(?:text|path) [^>]*(?:/>|>[^<]*</text>))</g>")
-# A dot is a line from a point to itself, as `dots` draws it.
+# `dots` draws a dot as a line from a point to itself.
 _DOT: Final = re.compile(r"M (\S+) (\S+)\s+L \1 \2\s*")
 
 
@@ -102,15 +102,15 @@ def panel(
     Parameters
     ----------
     draw
-        Draws into the axes it is given.
+        Draws into the axes that it gets.
     margins_inches
-        Left, bottom, right and top of the axes.
+        Space left, below, right and above the axes.
     size_inches
         Width and height; the page scales the panel to its column.
     identifier
-        Unique on the page: prefix of every identifier inside.
+        Prefix of every identifier inside; unique on the page.
     label
-        What the panel shows, for readers who do not see it.
+        Alternative text for screen readers.
     """
     width, height = size_inches
     left, bottom, right, top = margins_inches
@@ -130,12 +130,12 @@ def panel(
 
 
 def document(draw: Callable[[Figure], None], size_inches: tuple[float, float]) -> str:
-    """Draw a whole figure and return it as an SVG document of its own, for a file.
+    """Draw a whole figure and return it as an SVG document, for a file.
 
     Parameters
     ----------
     draw
-        Draws into the figure it is given.
+        Draws into the figure that it gets.
     size_inches
         Width and height.
     """
@@ -143,22 +143,22 @@ def document(draw: Callable[[Figure], None], size_inches: tuple[float, float]) -
         figure = Figure(figsize=size_inches)
         draw(figure)
         text = _saved(figure)
-    # Where the font is missing, one of about the same width keeps every text in its place.
+    # If the font is missing, another font of similar width keeps every text in its place.
     return text.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
 
 
 def _saved(figure: Figure, *, on_paper: bool = True) -> str:
-    """Return a figure as SVG that refers to nothing outside: no document type, no metadata.
+    """Return a figure as SVG without references to the outside: no document type, no metadata.
 
-    What is not `on_paper` has no ground of its own: the page's is seen through it.
+    Unless `on_paper`, it has no background of its own, and the page's shows through.
     """
     for text in figure.findobj(Text):
         if isinstance(text, Text):
-            # Of names: XML has no place for most of it.
+            # XML cannot contain most control characters, which a name may have.
             text.set_text(escaped_lines(text.get_text()))
     out = io.StringIO()
     with warnings.catch_warnings():
-        # Text stays text: the reader's fonts draw it.
+        # Matplotlib's font does not matter: text stays text in the reader's fonts.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(
             out,
@@ -170,14 +170,14 @@ def _saved(figure: Figure, *, on_paper: bool = True) -> str:
 
 
 def with_titles(text: str, titles: Mapping[str, Sequence[str]]) -> str:
-    """Return shapes a title, which a browser shows to whoever points at one.
+    """Add a title to shapes; a browser shows it as a tooltip.
 
     Parameters
     ----------
     text
-        A drawing of `document`.
+        A drawing by `document`.
     titles
-        By the name (gid) of a collection of shapes, a title for each, in their order.
+        For the name (gid) of each collection of shapes, the titles of its shapes in order.
     """
 
     def titled(match: re.Match[str]) -> str:
@@ -194,7 +194,7 @@ def _title(words: str) -> str:
 
 
 def embedded(text: str, identifier: str, label: str) -> str:
-    """Make a document a piece of a page: names of its own, one text for all of it."""
+    """Turn a document into an element of a page, with its own identifiers and one label."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.DOTALL)
     text = _DOT.sub(_short_dot, text)
@@ -208,12 +208,12 @@ def embedded(text: str, identifier: str, label: str) -> str:
     text = themed_styles(_WRAPPED.sub(r"\1", text))
     label = escape(escaped_lines(label), {'"': "&quot;"})
     role = f' role="img" aria-label="{label}"'
-    # By a function: a backslash of the label would be read as a reference.
+    # With a function as replacement, a backslash in the label stays a backslash.
     return re.sub(r' width="[^"]*" height="[^"]*"', lambda _: role, text, count=1)
 
 
 def _shared_style(match: re.Match[str]) -> str:
-    # Every marker of a line looks the same: said once.
+    # All markers of a line have the same style, so it is written once.
     styles = set(_STYLE_OF.findall(match[1]))
     return (
         f'<g style="{styles.pop()}">{_STYLE_OF.sub("", match[1])}</g>'
@@ -223,7 +223,7 @@ def _shared_style(match: re.Match[str]) -> str:
 
 
 def _short_dot(match: re.Match[str]) -> str:
-    # A tenth of a point is finer than a page shows, and thousands of dots are most of its size.
+    # A page shows no more than a tenth of a point, and dots make up most of a drawing's size.
     return f"M{float(match[1]):.1f} {float(match[2]):.1f}h0"
 
 
@@ -238,21 +238,21 @@ def dots(
     name: str | None = None,
     front: bool = False,
 ) -> None:
-    """Draw many small dots as one element: a tenth of the size of one marker each.
+    """Draw many small dots as one element, at a tenth of the size of separate markers.
 
     Parameters
     ----------
     axes
-        Where.
+        Axes to draw into.
     x, y
-        Centres.
+        Centres of the dots.
     color, size, opacity
-        Looks; the size in points. With an opacity of 0 they are there to be pointed at.
+        Style; the size in points. With an opacity of 0, dots only serve tooltips.
     name
-        Last part of the element's identifier, by which a page's script finds the dots. They
-        are written in the order of `x` and `y`.
+        Last part of the element's identifier, by which the page's script finds the dots. They are
+        written in the order of `x` and `y`.
     front
-        In front of lines instead of behind them.
+        Whether to draw in front of lines instead of behind them.
     """
     if not x:
         return
@@ -260,9 +260,9 @@ def dots(
     for across, up in zip(x, y, strict=True):
         vertices += [(across, up), (across, up)]
     path = Path(vertices, [Path.MOVETO, Path.LINETO] * len(x))
-    # Simplifying would drop lines without length, which is what a dot is.
+    # Simplifying would remove lines without length, which the dots are.
     path.should_simplify = False
-    # Limits are set by whoever draws; finding them among thousands of dots takes long.
+    # The caller sets the limits; computing them from thousands of dots takes long.
     axes.add_artist(
         PathPatch(
             path,
@@ -278,12 +278,12 @@ def dots(
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Return round values for a logarithmic axis: about three to seven of them.
+    """Return about three to seven round values for a logarithmic axis.
 
     Parameters
     ----------
     low, high
-        The ends of the axis, positive.
+        Ends of the axis, positive.
     """
     decades = math.log10(high / low)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
@@ -301,14 +301,14 @@ def log_ticks(low: float, high: float) -> list[float]:
 def log_axis(
     axes: Axes, which: Literal["x", "y"], limits: tuple[float, float], text: Callable[[float], str]
 ) -> None:
-    """Make an axis logarithmic with few, round ticks whose texts carry the unit.
+    """Make an axis logarithmic with a few round ticks, whose texts include the unit.
 
     Parameters
     ----------
     axes
-        Where.
+        Axes to change.
     which
-        The axis.
+        Which of the two: x or y.
     limits
         Ends of the axis, positive.
     text
@@ -329,7 +329,7 @@ def log_axis(
 
 
 def log_limits(values: Sequence[float], margin: float = 0.06) -> tuple[float, float]:
-    """Return the ends of a logarithmic axis that shows all values with some air."""
+    """Return the ends of a logarithmic axis that shows all values with some margin."""
     low, high = min(values), max(values)
     if high / low < 1.5:
         low, high = low / 1.25, high * 1.25

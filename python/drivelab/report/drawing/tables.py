@@ -1,4 +1,4 @@
-"""Tables of a report: numbers with the digits that they deserve, words as they are."""
+"""Tables of a report: numbers rounded for reading, texts as they are."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from drivelab.report.drawing.looks import Drawn, HtmlTable
 if TYPE_CHECKING:
     from drivelab.exhibits import Cell, Table
 
-#: Rows of a table that the reader may sort which a page shows at first.
+#: Rows that a page shows at first of a table that the reader may sort.
 SHOWN_ROWS: Final = 100
 
 
 def drawn_table(exhibit: Table) -> Drawn:
-    """Set a table."""
+    """Lay out a table for the page."""
     sorts = bool(exhibit.keys)
     texts = [[cell_text(cell) for cell in row] for row in exhibit.rows]
     shown = texts[:SHOWN_ROWS] if sorts else texts

@@ -1,7 +1,7 @@
-"""Colours of drawings as names that the page's style gives a value, for light and for dark.
+"""Colours of drawings as CSS variables, with values for light and dark pages.
 
-A drawing is made in the colours of paper. Where it becomes a piece of a page, each of them is named
-after what it is for, and keeps its value for whoever does not know the name.
+A drawing is made in the colours of paper. On a page, each colour becomes a variable that is named
+for its purpose, with the paper colour as its fallback.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-#: By the colour on paper, the name in `templates/report.css`.
+#: Variable in `templates/report.css`, by colour on paper.
 _NAMES: Final = {
     "#1f2933": "ink",
     "#52606d": "soft",
@@ -34,11 +34,11 @@ _COLOR: Final = re.compile(r"(?<=[:\s])(#[0-9a-f]{6})(?=[;\"])")
 
 
 def themed(color: str) -> str:
-    """Return a colour of paper as CSS that follows the page's theme; others stay as they are."""
+    """Return a paper colour as CSS that follows the page's theme; others stay the same."""
     name = _NAMES.get(color.lower())
     return color if name is None else f"var(--{name},{color.lower()})"
 
 
 def themed_styles(svg: str) -> str:
-    """Let the colours in the style attributes of a drawing follow the page's theme."""
+    """Make the colours in the style attributes of a drawing follow the page's theme."""
     return _COLOR.sub(lambda match: themed(match[1]), svg)

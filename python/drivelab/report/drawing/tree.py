@@ -1,4 +1,4 @@
-"""A tree from left to right: questions, and below it what is predicted at each end.
+"""A tree from left to right, with the predictions at its leaves.
 
 ::
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 _POINTS: Final = 8
 _SOFT: Final = "#52606D"
 _LINE_INCHES: Final = 0.15
-# One character, at most.
+# Most width of a character.
 _LETTER_INCHES: Final = 0.066
 _BOLD_LETTER_INCHES: Final = 0.075
-# Characters of a line in a box, and of one below the tree.
+# Most characters of a line in a box, and of a line below the tree.
 _BOX_LETTERS: Final = 30
 _LETTERS: Final = 110
 _PADDING_INCHES: Final = 0.07
 _GAP_INCHES: Final = 0.14
-# Between the boxes of two levels: the line that joins them, with its word.
+# Space between two levels of boxes, for the connecting line and its word.
 _BETWEEN_INCHES: Final = 0.5
 _MARGIN_INCHES: Final = 0.1
 _TITLE_INCHES: Final = 0.4
@@ -48,10 +48,10 @@ _TITLE_LETTER_INCHES: Final = 0.1
 
 
 def drawn_tree(figure: TreeFigure) -> Drawn:
-    """Draw a tree for a page, with a table of its ends."""
+    """Draw a tree for a page, with a table of its leaves."""
     layout = _Layout(figure)
     svg = document(layout.draw, (max(layout.width, WIDE_INCHES), layout.height))
-    # Those that are not drawn too.
+    # Includes the leaves that are not drawn.
     ends = [figure.nodes[place] for place in ends_below(figure.nodes, 0)]
     cautions = any(node.caution for node in ends)
     columns = ("end", f"mean {figure.mean}", "rows", "equation", *["caution"] * cautions)
@@ -70,7 +70,7 @@ def drawn_tree(figure: TreeFigure) -> Drawn:
 
 
 def tree_document(figure: TreeFigure) -> str:
-    """Draw a tree as an SVG document of its own, with the equations of its ends below.
+    """Draw a tree as an SVG document with the equations of its leaves below.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def tree_document(figure: TreeFigure) -> str:
         node = figure.nodes[place]
         words = f"{escaped(node.words)}: {escaped(node.said)}"
         words += f" ({node.caution})" if node.caution else ""
-        # Spaces at the beginning of a line would be lost.
+        # SVG would drop spaces at the beginning of a line.
         indent = "\N{NO-BREAK SPACE}" * 8
         wrapped = textwrap.wrap(words, _LETTERS, subsequent_indent=indent)
         lines += [(line, ORANGE if node.caution else INK) for line in wrapped]
@@ -107,12 +107,12 @@ def tree_document(figure: TreeFigure) -> str:
 
 
 def _whole(rows: float) -> int | float:
-    """Write a number of rows as one; weights may be none."""
+    """Return a number of rows as a whole number if it is one; weights may not be."""
     return int(rows) if float(rows).is_integer() else rows
 
 
 def _saved(figure: TreeFigure) -> Table:
-    """Return all nodes, those that are not drawn too."""
+    """Return the table of all nodes, including those that are not drawn."""
     above = {
         child: (place, answer)
         for place, node in enumerate(figure.nodes)
@@ -133,18 +133,18 @@ def _saved(figure: TreeFigure) -> Table:
 
 
 class _Layout:
-    """Where the nodes that are drawn stand: ends below each other, a question between its answers.
+    """Positions of the drawn nodes: leaves below each other, a question between its answers.
 
     Attributes
     ----------
     ends
-        Places of those behind which nothing is drawn, from the top.
+        Drawn nodes without drawn children, from the top.
     level
-        Of each node drawn, its distance from the root.
+        For each drawn node, its distance from the root.
     down
-        Of each node drawn, its middle in inches from the top.
+        For each drawn node, its centre in inches from the top.
     lines
-        What stands in its box.
+        For each drawn node, the lines of text in its box.
     """
 
     def __init__(self, figure: TreeFigure) -> None:
@@ -166,7 +166,7 @@ class _Layout:
         tallest = max(map(len, self.lines.values()))
         row = tallest * _LINE_INCHES + 2 * _PADDING_INCHES + _GAP_INCHES
         self.down = {place: (row_number + 0.5) * row for row_number, place in enumerate(self.ends)}
-        # Children come after their parents.
+        # Children come after their parents in the list.
         for place in sorted(self.level, reverse=True):
             if place not in self.down:
                 middles = [self.down[child] for child in self.nodes[place].children]
@@ -185,7 +185,7 @@ class _Layout:
         self.width = self.left[-1] + widths[-1] + _MARGIN_INCHES
 
     def words(self, place: int) -> str:
-        """Name a node: by its words, or by how many ends are behind it."""
+        """Return the text of a node: its words, or the number of leaves behind it."""
         node = self.nodes[place]
         if place not in self.ends or not node.children:
             return escaped(node.words)
@@ -194,7 +194,7 @@ class _Layout:
         return escaped(joined.join(self.nodes[end].words for end in (first, last)))
 
     def look(self, place: int) -> tuple[str, str, float]:
-        """Return colour, dashes and thickness of a box."""
+        """Return the colour, dashes and line width of a box."""
         if place not in self.ends:
             return BLUE, "-", 1.0
         is_cut = bool(self.nodes[place].children)
@@ -203,7 +203,7 @@ class _Layout:
         return (GREY, "--", 1.0) if is_cut else (INK, "-", 1.0)
 
     def draw(self, drawing: Figure, above: float = 0.0, below: float = 0.0) -> None:
-        """Draw into a figure that has so many inches of other things above and below."""
+        """Draw into a figure that leaves this many inches above and below for other things."""
         width, height = drawing.get_size_inches()
         axes = drawing.add_axes((0, below / height, 1, 1 - (above + below) / height))
         axes.set_axis_off()
@@ -265,7 +265,7 @@ class _Layout:
 
 
 def ends_below(nodes: Sequence[TreeNode], place: int) -> list[int]:
-    """Return the places of the ends below a node, in the order in which they stand."""
+    """Return the leaves below a node, in their order on the drawing."""
     ends, below = [], [place]
     while below:
         here = below.pop()
