@@ -1,8 +1,8 @@
 """A campaign: every workload of a design on one drive, in random order, stored one by one.
 
-The journal is the run folder. A campaign that was stopped, by whatever, is started again
-with the same words and measures what is missing. What failed on a real drive is stored
-next to the measurements and tried again then, after everything else.
+The run folder is the journal. A campaign that stopped for any reason is resumed by the same command
+and measures what is missing. Failures on a real drive are stored too, and tried again after
+everything else.
 """
 
 from __future__ import annotations
@@ -48,51 +48,51 @@ def run_campaign(
     command: str | None = None,
     executor: Executor | None = None,
 ) -> RunStore:
-    """Measure what `path` does not hold yet, and export all of it.
+    """Measure the workloads that `path` does not hold yet, and export all of them.
 
     Parameters
     ----------
     drive
-        Where to measure.
+        The drive to measure.
     workloads
-        The design's workloads; a measurement's index is its place in this sequence.
+        Workloads of the design; a measurement's index is its position in this sequence.
     plan
-        How long each is measured, and the seed.
+        Length of each measurement, and the seed.
     path
-        The run folder, made when it does not exist.
+        The run folder; created if it does not exist.
     design_name
-        As the user named it, ``huang2011:300``.
+        Name as the user gave it: ``huang2011:300``.
     parts
-        What the workloads are for; all train unless given.
+        Purpose of the workloads; by default all are for training.
     population
-        What the design draws from, in words.
+        Population of the design, in words.
     left_out
-        Workloads of the design that this drive cannot run.
+        Number of workloads in the design that this drive cannot run.
     progress
-        Show progress on standard error.
+        Whether to show progress on standard error.
     on_failure
-        What to do when a measurement on a real drive fails: ``stop`` there, or ``continue``
-        with the others (until `MOST_FAILURES_IN_A_ROW` fail in a row).
+        What to do when a measurement on a real drive fails: ``stop``, or ``continue`` with the
+        others (until `MOST_FAILURES_IN_A_ROW` fail in a row).
     command
         The command line that resumes the campaign, printed when it stops.
     executor
-        Who measures; `DriveExecutor` unless given. Results do not depend on it.
+        Runs the measurements; a `DriveExecutor` by default. Results do not depend on it.
 
     Returns
     -------
     RunStore
-        The run, open for reading. It is complete but for its `RunStore.failures`.
+        The run, open for reading. It is complete except for its `RunStore.failures`.
 
     Raises
     ------
     UsageError
         When the drive cannot run a workload, or `path` holds another campaign.
     RunError
-        When a measurement fails and the campaign stops; those before it are kept.
+        When a measurement fails and the campaign stops; earlier ones are kept.
     KeyboardInterrupt
-        On Ctrl-C, with a text that says how to resume.
+        On Ctrl-C, with a message that says how to resume.
     TerminatedError
-        On SIGTERM and SIGHUP, with the same text.
+        On SIGTERM and SIGHUP, with the same message.
     """
     plan = plan.holding(ends_by_itself=False)
     for workload in workloads:
@@ -137,7 +137,7 @@ def run_campaign(
                 bar.advance(failed=isinstance(answer, Failed))
 
     with run:
-        # Whoever stopped before may have left this drive's file.
+        # An earlier start that was killed may have left this drive's file.
         drive.take_up()
         run.carry_out(everything)
         export(run, drive, path)
@@ -145,16 +145,16 @@ def run_campaign(
 
 
 def export(run: Run, drive: Drive, path: Path) -> None:
-    """Write the table of a campaign that asks for nothing more; keep its file where some failed."""
+    """Export the table of a finished campaign; keep its file if measurements failed."""
     write_measurements(CAMPAIGN.rows(run.store), path, run.store.header)
-    # What failed is tried again, on the same file.
+    # Failed measurements will be tried again on the same file.
     file = drive.leave() if run.store.failures() else None
     if file is not None:
         print_note(stays_until_complete(file, CAMPAIGN.what))
 
 
 def accepted_by(drive: DriveLimits) -> Accepts:
-    """Return a function that says whether `drive` can run a workload."""
+    """Return a function that tests whether `drive` can run a workload."""
 
     def accepts(workload: Characteristics) -> bool:
         try:
@@ -172,10 +172,10 @@ def missing_work(
     plan: MeasurementPlan,
     left: WritePattern | None = None,
 ) -> list[Work]:
-    """Return what a run lacks in the order of measuring, what failed before at the end.
+    """Return a run's missing work in the order of measuring, earlier failures last.
 
-    A measurement that always fails would otherwise stop the campaign at the same place again.
-    `left` is the kind of writing that the drive has settled to already.
+    Otherwise a measurement that always fails would stop the campaign at the same place again.
+    `left` is the kind of writing to which the drive has already settled.
     """
     missing = set(range(len(workloads))) - stored_indices(store)
     failed = {failure.index for failure in store.failures()} & missing

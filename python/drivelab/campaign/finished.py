@@ -1,4 +1,4 @@
-"""A finished campaign on a file that is gone: it is there without opening the drive."""
+"""Opening a finished campaign on a file that is gone, without opening the drive."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ def finished_run(
     size_bytes: int | None = None,
     goal: Mapping[str, Any] | None = None,
 ) -> RunStore | None:
-    """Open the finished run in `path` of a campaign on a file that is not there any more.
+    """Open the finished run in `path` if the file that it measured no longer exists.
 
-    Opening such a drive would make the file again, although nothing is missing. Without the
-    drive its identity cannot be compared: name and path have to do. So it is with a drive of
-    another machine, which nobody has to be asked for again.
+    Opening such a drive would make the file again although nothing is missing. Without the drive
+    its identity cannot be compared, so the name and the path must be enough. The same holds for a
+    drive of another machine, which then need not be reachable.
 
     Parameters
     ----------
     path
-        The run folder, or where there is none yet.
+        The run folder, which need not exist.
     drive_name, plan, design_name
-        As for `drivelab.campaign.campaign.run_campaign`.
+        As in `drivelab.campaign.campaign.run_campaign`.
     population
-        What the design draws from, where that is known without the drive: a file of workloads
-        may have changed under its name.
+        Population of the design, if it is known without the drive: a file of workloads may have
+        changed under the same name.
     check, sweeps
-        How many workloads its check part has, and whether it has sweeps.
+        Number of workloads in the check part, and whether there are sweeps.
     size_bytes
-        The size that the file was asked to have, if any.
+        Required size of the file, if any.
     goal
-        What a run that asks round by round was asked to reach.
+        Goal of a run that asks round by round.
 
     Returns
     -------
     RunStore or None
-        Open for reading; `None` if the drive has to be opened to know, or to resume.
+        Open for reading; `None` if the drive must be opened to decide, or to resume.
     """
     if not is_run(path) or os.path.lexists(drive_name):
         return None
@@ -76,7 +76,7 @@ def finished_run(
         same = all(stored.get(key) == value for key, value in wanted.items())
         same = same and store.header.get("plan") == plan.to_json()
         same = same and bool(stored.get("design.parts.sweeps")) == sweeps
-        # Behind it stands what the drive left of it.
+        # The text continues with what the drive left of the design.
         same = same and str(stored.get("design.population")).startswith(population or "")
         if same and len(stored_indices(store)) == stored.get("design.workloads"):
             return store

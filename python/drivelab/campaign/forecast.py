@@ -1,8 +1,8 @@
-"""What a campaign will cost, before it runs: time, and the bytes that it writes.
+"""The costs of a campaign before it runs: time, and bytes written.
 
-For real drives the plan alone is used, and nothing is measured: time from the plan, bytes
-where the plan counts requests, and bytes for each 100 MB/s of the drive where it counts time.
-Simulated drives and formulas run a few of the workloads, spread over the campaign's request
+For real drives only the plan is used, and nothing is measured. The time comes from the plan. The
+bytes do too if the plan counts requests; if it counts time, they are given per 100 MB/s of the
+drive. Simulated drives and formulas run a few of the workloads, spread over the campaign's request
 sizes, and the rest is extrapolated from these.
 """
 
@@ -32,29 +32,29 @@ _PILOT: Final = 64
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a campaign will cost.
+    """The estimated costs of a campaign.
 
     Attributes
     ----------
     drive_seconds
-        The drive's time, simulated or passing; `None` where only the drive decides it.
+        Time on the drive, simulated or real; `None` if only the drive decides it.
     host_seconds
-        This machine's time; likewise.
+        Time on this machine; `None` likewise.
     written_bytes
-        Bytes that requests write which the plan counts, warm-up included.
+        Bytes that counted requests and warm-up requests write.
     settling_bytes
-        Bytes written before the workloads of each kind of writing where writes are sustained, at
-        most; they take time that only the drive knows.
+        Most bytes written before the workloads of each kind of writing, if writes are sustained.
+        How long that takes only the drive knows.
     written_bytes_per_rate
-        Bytes besides, for each `RATE_BYTES_PER_SECOND` at which the drive moves data.
+        Additional bytes for each `RATE_BYTES_PER_SECOND` at which the drive moves data.
     at_most
         Whether a measurement may end earlier than assumed.
     pilot_workloads
-        Workloads that were run to know; 0 where the plan says it.
+        Number of workloads that were run for the estimate; 0 if the plan is enough.
     pilot_capacity_bytes
-        Of the drive that ran them; 0 where none did.
+        Capacity of the drive that ran them; 0 if none did.
     budget_workloads
-        About how many there are until a budget is spent; None where none ends the campaign.
+        Estimated number of workloads within the budget; None without a budget.
     """
 
     drive_seconds: float | None
@@ -75,18 +75,18 @@ def forecast_from_plan(
     *,
     rounds: int = 1,
 ) -> Forecast:
-    """Say what a campaign on a real drive will cost; nothing is measured.
+    """Estimate the costs of a campaign on a real drive, without measuring.
 
     Parameters
     ----------
     workloads
-        Those of all parts.
+        Workloads of all parts.
     plan
-        How long each is measured.
+        Length of each measurement.
     capacity_bytes
-        Of the drive.
+        Capacity of the drive.
     rounds
-        In how many rounds the workloads are asked for, at most.
+        Most rounds in which the workloads are requested.
     """
     plan = plan.holding(ends_by_itself=False)
     counted = plan.requests if plan.half_width_ratio is None else plan.max_requests
@@ -95,7 +95,7 @@ def forecast_from_plan(
     requests = plan.warmup_requests + ((counted or 0) if timed is None else 0)
     window_seconds = plan.warmup_seconds + (timed or 0.0)
     patterns = len(settled_patterns(workloads, plan.writes))
-    # A round begins with the kind that the last one ended with.
+    # A round begins with the kind of writing that ended the one before.
     settlings = patterns + (rounds - 1) * max(patterns - 1, 0)
     return Forecast(
         drive_seconds=seconds,
@@ -111,7 +111,7 @@ def forecast_from_plan(
 
 
 def adding_fills(cost: Forecast, fills: Sequence[Fill]) -> Forecast:
-    """Add what fills cost on a real drive: each a minute at most, and its requests."""
+    """Add the cost of fills on a real drive: at most a minute each, and their requests."""
     if not fills:
         return cost
     seconds = FILL_SECONDS * len(fills)
@@ -156,7 +156,7 @@ def within_budget(cost: Forecast, budget_seconds: float, workloads: int, fixed: 
 
 
 def together(costs: Sequence[Forecast]) -> Forecast:
-    """Add up what several campaigns of as many workloads cost, one after the other."""
+    """Add up the costs of campaigns with the same number of workloads, one after the other."""
     first = costs[0]
     return Forecast(
         drive_seconds=_sum([one.drive_seconds for one in costs]),
@@ -183,25 +183,25 @@ def forecast_by_pilot(
     *,
     capacity_bytes: int | None = None,
 ) -> Forecast:
-    """Run a few of the workloads on a drive whose time costs nothing, and extrapolate.
+    """Run a few of the workloads on a simulated drive or a formula, and extrapolate.
 
     Parameters
     ----------
     drive
-        Simulated, or a formula.
+        A simulated drive or a formula.
     workloads
-        Those of all parts.
+        Workloads of all parts.
     plan
-        How long each is measured.
+        Length of each measurement.
     capacity_bytes
-        Of the drive of the campaign, where the one that is asked is a smaller one like it: states
-        take as much longer.
+        Capacity of the campaign's drive, if `drive` is a smaller one like it. Preparing the states
+        of the drive takes longer in the same ratio.
     """
     by_count = plan.half_width_ratio is None and plan.seconds is None
     shares = _shares_by_size(workloads, _PILOT_OF_COUNTS if by_count else _PILOT)
     pilot = [(share[len(share) // 2], workloads[share[len(share) // 2]]) for share in shares]
     preparing = time.monotonic()
-    # States are made when they are first needed, once for the whole campaign.
+    # A state is prepared when it is first needed, once for the whole campaign.
     least = replace(plan, requests=1, warmup_requests=0, warmup_seconds=0.0, half_width_ratio=None)
     list(drive.measure([*pilot[:1], *_one_of_each(workloads, plan)], least))
     started = time.monotonic()
@@ -230,7 +230,7 @@ def forecast_by_pilot(
 def _one_of_each(
     workloads: Sequence[Characteristics], plan: MeasurementPlan
 ) -> list[tuple[int, Characteristics]]:
-    """Return a workload, and its place, of each kind of writing that the drive is settled to."""
+    """Return one workload, and its index, for each kind of writing that the drive settles to."""
     first = {
         write_pattern(workload): place for place, workload in reversed([*enumerate(workloads)])
     }
@@ -239,7 +239,7 @@ def _one_of_each(
 
 
 def _shares_by_size(workloads: Sequence[Characteristics], most: int) -> list[list[int]]:
-    """Cut the order by request size into equal shares; the middle one stands for each."""
+    """Divide the workloads, by request size, into equal shares; the middle one stands for each."""
     order = sorted(range(len(workloads)), key=lambda place: _mean_bytes(workloads[place]))
     count = min(most, len(order))
     ends = [len(order) * share // count for share in range(count + 1)]
@@ -251,17 +251,17 @@ def _mean_bytes(workload: Characteristics) -> float:
 
 
 def _written_bytes(workload: Characteristics) -> float:
-    """Return the bytes that a request writes on average."""
+    """Return the mean number of bytes that a request writes."""
     return workload.write_ratio * workload.write_size
 
 
 def _written_share(workload: Characteristics) -> float:
-    """Return the share of the bytes moved that are written."""
+    """Return the fraction of the transferred bytes that are writes."""
     return _written_bytes(workload) / _mean_bytes(workload)
 
 
 def _requests_sent(measurement: Measurement, plan: MeasurementPlan) -> float:
-    """Return the requests of window and warm-up, which lasts a count or a time."""
+    """Return the requests in window and warm-up; the warm-up is a number or a time."""
     rate = measurement.requests * 1e9 / measurement.duration_ns
     return measurement.requests + max(plan.warmup_requests, plan.warmup_seconds * rate)
 

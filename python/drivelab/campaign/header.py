@@ -1,4 +1,4 @@
-"""What a campaign's run keeps about itself: the drive, the design, and the plan."""
+"""The header of a campaign's run: the drive, the design and the plan."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from drivelab.store import RunStore, damaged
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
-# What tells of runs of other commands.
+# How to see runs of other commands.
 _INSTEAD: Final = {
     "pts": "`drivelab pts report {path}` reports it",
     "profile": "its report is {path}/report.html",
 }
-#: Of the header of a run that asks round by round, what it asked for: a list of `Asked`.
+#: Header key of a run that asks round by round: the list of `Asked` so far.
 ASKED: Final = "asked"
-# What readers of a header count on.
+# Keys that readers of a header rely on.
 _KEYS: Final[dict[str, set[str]]] = {
     "drive": {"name", "kind", "capacity_bytes", "identity"},
     "design": {"name", "seed", "workloads", "left_out_workloads", "parts", "population"},
@@ -42,14 +42,14 @@ def campaign_header(
     left_out: int,
     origin: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return what a run keeps about itself.
+    """Return the header of a run.
 
     Returns
     -------
     dict
         ``drive`` (name, kind, capacity_bytes, identity), ``design`` (name, seed, workloads,
-        distinct_workloads, left_out_workloads, parts, population, workloads_sha256) and
-        ``plan`` identify the run; ``origin`` says when and on what it was started.
+        distinct_workloads, left_out_workloads, parts, population, workloads_sha256) and ``plan``
+        identify the run; ``origin`` says when it was started, and on which machine.
     """
     return {
         "drive": drive_header(drive),
@@ -66,7 +66,7 @@ def campaign_header(
 
 
 def asked_header(workloads: Sequence[Characteristics], parts: Parts) -> dict[str, Any]:
-    """Return what a design's part of the header says of the workloads themselves."""
+    """Return the part of a design's header that describes the workloads themselves."""
     if parts.total != len(workloads):
         raise ValueError(f"{len(workloads)} workloads in parts of {parts.total}")
     return {
@@ -78,18 +78,18 @@ def asked_header(workloads: Sequence[Characteristics], parts: Parts) -> dict[str
 
 
 def workloads_digest(workloads: Sequence[Characteristics]) -> str:
-    """Return the SHA-256 of workloads in their order."""
+    """Return the SHA-256 of a sequence of workloads."""
     described = json.dumps([workload.to_json() for workload in workloads], sort_keys=True)
     return hashlib.sha256(described.encode()).hexdigest()
 
 
 def stored_header(store: RunStore) -> dict[str, Any]:
-    """Return what a run keeps about itself, having checked that it is all there.
+    """Return the header of a run, after checking that it is complete.
 
     Raises
     ------
     UsageError
-        When it is no run of a campaign, but of another command.
+        When the run belongs to another command than a campaign.
     RunError
         When the database is damaged.
     """

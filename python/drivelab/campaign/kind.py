@@ -1,4 +1,4 @@
-"""A campaign as a kind of run: what it keeps, and the rows that it exports."""
+"""A campaign as a kind of run: its identity, its state, and the rows that it exports."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from drivelab.store import RunStore
 from drivelab.workloads.characteristics import FIELDS
 from drivelab.workloads.parts import Parts
 
-# Of a design, what grows with each round.
+# Keys of a design that change with each round.
 _GROWING: Final = {"workloads", "distinct_workloads", "parts", "workloads_sha256"}
 _RATIOS: Final = ("write_ratio", "read_random", "write_random")
 
 
 def campaign_rows(measurements: Sequence[Measurement], parts: Parts | None = None) -> Rows:
-    """Label measurements with the characteristics of their workloads, and what each is for.
+    """Return rows of measurements, each with the characteristics and purpose of its workload.
 
     Parameters
     ----------
     measurements
-        In the order of the rows.
+        Measurements in the order of the rows.
     parts
-        What the measurements are for; empty cells without them.
+        Purpose of each measurement; without it these cells are empty.
     """
 
     def part_of(one: Measurement) -> str | None:
@@ -53,7 +53,7 @@ def _standing(store: RunStore) -> Standing:
     header = stored_header(store)
     design = header["design"]
     asked = design["workloads"]
-    # A run that asks round by round says when it has enough; until then nobody knows how many.
+    # A run that asks round by round decides itself when to end; until then its length is unknown.
     has_enough = ASKED not in header or "ended" in header
     is_complete = has_enough and len(stored_indices(store)) == asked
     return Standing(design["name"], design["seed"], is_complete, asked if has_enough else None)
@@ -71,9 +71,9 @@ def _characteristic(name: str, measurement: Measurement) -> float | int | None:
 
 
 def _as_compared(header: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Say what the writes find, and leave out what a run has asked for so far.
+    """Add what writes find, and drop what a run has asked for so far.
 
-    It is the same run that asks for more; a plan names only writes that are sustained.
+    A run that asks for more is still the same run. A plan names its writes only if sustained.
     """
     if isinstance(header.get("plan"), dict):
         header = {**header, "plan": {"writes": BURST, **header["plan"]}}
@@ -88,11 +88,11 @@ def _kept_rows(store: RunStore) -> Rows:
 
 
 def _kept_standing(store: RunStore) -> Standing:
-    # What is missing is known where the run is.
+    # Only the machine of the run knows what is missing.
     return Standing("for a run elsewhere", store.header["plan"]["seed"], True, None)
 
 
-#: What a worker keeps on the machine of a real drive, for a campaign that is elsewhere.
+#: Files that a worker keeps on the machine of a real drive for a campaign elsewhere.
 KEPT_ELSEWHERE: Final = RunKind(
     JOURNAL_COMMAND,
     "journal",

@@ -1,12 +1,12 @@
-"""In which order the workloads of a campaign are measured.
+"""The order in which the workloads of a campaign are measured.
 
-At random, because a drive changes while it is measured (it fills, warms up, is slowed by
-what was written before): in the design's order those changes would look like effects of the
-characteristics that change along it. The time left can then be computed from the time taken.
+The order is random, because a drive changes while it is measured: it fills up, warms up, or is
+slowed by earlier writes. In the order of the design, these changes would look like effects of
+characteristics. A random order also lets the time left be computed from the time taken.
 
-Where each workload begins with a drive that its own kind of writing has settled, kinds come one
-after the other, each in random order: a real drive is then written as seldom as can be, and a
-simulated one changes its state as seldom.
+If each workload needs a drive that has settled to its own kind of writing, the kinds follow each
+other, each in random order. A real drive is then written as little as possible, and a simulated one
+changes its state as rarely as possible.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.write_pattern import BURST, PIECE_BYTES, WritePattern, write_pattern
 from drivelab.workloads.characteristics import Characteristics
 
-#: What only reads comes first: it needs no writing.
+#: Workloads that only read come first, because they need no writing.
 _KINDS: Final[tuple[WritePattern | None, ...]] = (None, *PIECE_BYTES)
 
 
@@ -29,18 +29,18 @@ def planned_order(
     plan: MeasurementPlan,
     left: WritePattern | None = None,
 ) -> list[int]:
-    """Put places in `workloads` in the order in which they are measured.
+    """Sort indices of `workloads` into the order of measuring.
 
     Parameters
     ----------
     indices
-        The places.
+        The indices to sort.
     workloads
-        All that there are.
+        All workloads.
     plan
-        How they are measured.
+        How the workloads are measured.
     left
-        The kind of writing that the drive has settled to already, which comes first then.
+        The kind of writing to which the drive has already settled; it comes first.
     """
     order = measuring_order(indices, plan.seed)
     if plan.writes == BURST:
@@ -50,16 +50,16 @@ def planned_order(
 
 
 def measuring_order(indices: Iterable[int], seed: int) -> list[int]:
-    """Shuffle indices, the same way on every machine.
+    """Shuffle indices in the same way on every machine.
 
-    Each index has its own key, so that taking some away leaves the order of the others.
+    Each index has its own key, so that removing some does not change the order of the others.
 
     Parameters
     ----------
     indices
-        Places in the design.
+        Positions in the design.
     seed
-        Of the campaign.
+        Seed of the campaign.
     """
 
     def key(index: int) -> tuple[bytes, int]:

@@ -1,14 +1,14 @@
-"""A campaign that asks round by round: what it measures next depends on what it found.
+"""A campaign in rounds: what it measures next depends on the results so far.
 
-What a round asks for is kept in the run's header before any of it is measured, so a run that was
-killed resumes with the same workloads, and a complete run continues if more is asked for::
+The workloads of a round are stored in the run's header before any of them is measured. So a killed
+run resumes with the same workloads, and a complete run continues if more is asked for::
 
     asked  ──>  measured and kept  ──>  asked  ──>  ...  ──>  nothing more: the run is complete
     (kept first)
 
-A measurement's index is its place in everything that was asked for. Within a round the order of
-measuring is random, as in a campaign that knows all its workloads before; where writes are to be
-sustained, a round begins with the kind of writing that the last one ended with.
+A measurement's index is its position in the list of all workloads asked for. Within a round the
+order of measuring is random, as in a campaign that knows all its workloads in advance. If writes
+are sustained, a round begins with the kind of writing that ended the one before.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ from drivelab.workloads.given import is_whole, shown
 from drivelab.workloads.parts import PART_NAMES, PartName, Parts
 from drivelab.workloads.probes import FILL_SECONDS
 
-#: By part, what a run may ask for.
+#: The workloads that a run may ask for, by part.
 Pool = Mapping[PartName, Sequence[Characteristics]]
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Workloads that a run asks for at once.
+    """Workloads of one request.
 
     Attributes
     ----------
     part
-        What they are for.
+        Purpose of the workloads.
     places
-        In the pool of that part; one that was asked for before is measured again.
+        Indices in the pool of that part; a repeated index is measured again.
     requests
-        Count this many from the first request, without a warm-up, or for `FILL_SECONDS`, whichever
-        ends first, on the drive as it is. ``None`` follows the plan of the run.
+        Count this many requests from the first one, without a warm-up, on the drive as it is; end
+        after `FILL_SECONDS` at the latest. ``None`` follows the plan of the run.
     """
 
     part: PartName
@@ -63,12 +63,12 @@ class Asked:
     requests: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the values under their names; requests only where there is a number."""
+        """Return the attributes as JSON values; `requests` only if it is a number."""
         requests = {} if self.requests is None else {"requests": self.requests}
         return {"part": self.part, "places": list(self.places), **requests}
 
     def plan(self, plan: MeasurementPlan) -> MeasurementPlan:
-        """Return how these are measured, in a run that follows `plan`."""
+        """Return the plan for these workloads, in a run that follows `plan`."""
         if self.requests is None:
             return plan
         return replace(
@@ -85,18 +85,18 @@ class Asked:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run holds when it asks for more.
+    """The results of a run when it asks for more.
 
     Attributes
     ----------
     asked
-        Everything so far, in the order of the indices.
+        All requests so far, in the order of the indices.
     parts
-        What each measurement is for.
+        Purpose of each measurement.
     measurements
-        By index; what failed is missing.
+        Measurements by index; failed ones are missing.
     seconds
-        How long this start has taken so far, without pauses.
+        Time since this start, without pauses.
     """
 
     asked: Sequence[Asked]
@@ -106,25 +106,25 @@ class Measured:
 
 
 class Asking(Protocol):
-    """What a program asks for; created again for every start of a run."""
+    """Decides what to measure next; created again for every start of a run."""
 
     def next_round(self, measured: Measured) -> Sequence[Asked]:
-        """Return what to measure next; nothing ends the run."""
+        """Return what to measure next; an empty result ends the run."""
         ...
 
     @property
     def expected_total(self) -> int:
-        """How many measurements the whole run will have, as far as that is known."""
+        """Expected number of measurements of the whole run, as far as it is known."""
         ...
 
     @property
     def note(self) -> str:
-        """What to say next to the progress; may be empty."""
+        """Text to show next to the progress; may be empty."""
         ...
 
     @property
     def ending(self) -> dict[str, Any]:
-        """What the header keeps of how the run ended."""
+        """How the run ended, for the header."""
         ...
 
 
@@ -143,28 +143,28 @@ def run_rounds(
     command: str | None = None,
     executor: Executor | None = None,
 ) -> RunStore:
-    """Measure what `asking` asks for until it asks for nothing more, and export all of it.
+    """Measure what `asking` requests until it requests nothing more, then export everything.
 
     Parameters
     ----------
     drive
-        Where to measure.
+        The drive to measure.
     pool
-        What may be asked for; a run resumes only if that is the same.
+        All workloads that may be requested; a run resumes only with the same pool.
     plan, path, design_name, population, left_out, progress, on_failure, command, executor
-        As `drivelab.campaign.campaign.run_campaign` takes them.
+        As in `drivelab.campaign.campaign.run_campaign`.
     asking
-        What comes next.
+        Decides what to measure next.
 
     Returns
     -------
     RunStore
-        The run, open for reading. It is complete but for its `RunStore.failures`.
+        The run, open for reading. It is complete except for its `RunStore.failures`.
 
     Raises
     ------
     UsageError, RunError, KeyboardInterrupt, TerminatedError
-        As `run_campaign` raises them.
+        As in `run_campaign`.
     """
     for workloads in pool.values():
         for workload in workloads:
@@ -180,7 +180,7 @@ def run_rounds(
         left_out=left_out,
         origin=start,
     )
-    # Fills are the same for every run, and runs of older versions have none.
+    # Fills are equal in all runs, and runs of older versions have none.
     compared = {part: workloads for part, workloads in pool.items() if part != "fills"}
     header["design"]["pool"] = {part: len(workloads) for part, workloads in compared.items()}
     header["design"]["pool_sha256"] = workloads_digest(
@@ -198,7 +198,7 @@ def run_rounds(
     )
     measuring = executor or DriveExecutor(drive)
     with run:
-        # Whoever stopped before may have left this drive's file.
+        # An earlier start that was killed may have left this drive's file.
         drive.take_up()
         known = frozenset(failure.index for failure in run.store.failures())
         rule = FailureRule(on_failure, known)
@@ -209,7 +209,7 @@ def run_rounds(
 
 
 class _Rounds:
-    """The rounds of one start."""
+    """The rounds of one start of a run."""
 
     def __init__(
         self,
@@ -230,11 +230,11 @@ class _Rounds:
         self._begun = time.monotonic()
         self._shown = shown
         self._bar: Progress | None = None
-        # The kind of writing that the last round ended with.
+        # The kind of writing that ended the last round.
         self._left: WritePattern | None = None
 
     def carry_out(self) -> None:
-        """Measure what was asked for, and ask again until there is nothing more."""
+        """Measure what was requested, and ask again until nothing more is requested."""
         with ExitStack() as stack:
             while True:
                 self._measure_missing(stack)
@@ -268,11 +268,11 @@ class _Rounds:
 
     def _measure_missing(self, stack: ExitStack) -> None:
         missing = missing_work(self._run.store, self._workloads(), self._plan, self._left)
-        # What failed in this start is for the next one.
+        # A measurement that failed in this start waits for the next start.
         work = [one for one in missing if one[0] not in self._rule.met]
         if not work:
             return
-        # A run that resumes has not yet said what will come.
+        # A resumed run has not yet asked for its next round.
         total = max(self._asking.expected_total, self._run.stored + len(work))
         if self._bar is None:
             self._bar = stack.enter_context(
@@ -294,7 +294,7 @@ class _Rounds:
                     self._bar.advance(failed=isinstance(answer, Failed))
 
     def _by_plan(self, work: Sequence[Work]) -> list[tuple[MeasurementPlan, list[Work]]]:
-        """Put together what follows the same plan; fills come last, in their own order."""
+        """Group work by its plan; fills come last, in their own order."""
         asked = [one for one in self._asked for _ in one.places]
         usual = [one for one in work if asked[one[0]].requests is None]
         fills = sorted(one for one in work if asked[one[0]].requests is not None)
@@ -305,7 +305,7 @@ class _Rounds:
 
 
 def _stored(store: RunStore, pool: Pool) -> list[Asked]:
-    """Return what a run asked for in earlier starts."""
+    """Return the requests of a run's earlier starts."""
     found = []
     for one in store.header[ASKED]:
         part, places = one.get("part"), one.get("places")

@@ -1,4 +1,4 @@
-"""Reading the measurements of a run, checked against what the run says about itself."""
+"""Reading the measurements of a run, checked against the run's header."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from drivelab.store import RunStore, damaged
 
 
 def stored_measurements(store: RunStore) -> list[Measurement]:
-    """Read every measurement of a run, ordered by index.
+    """Return all measurements of a run, ordered by index.
 
     Raises
     ------
     RunError
-        When the database is damaged, or holds what its design does not.
+        When the database is damaged, or has measurements that are not in the design.
     """
     try:
         measurements = [Measurement.from_json(stored) for stored in store.measurements()]
@@ -29,7 +29,7 @@ def stored_measurements(store: RunStore) -> list[Measurement]:
 
 
 def stored_indices(store: RunStore) -> set[int]:
-    """Return the indices that a run holds measurements of; errors as above."""
+    """Return the indices of a run's measurements; raises as `stored_measurements`."""
     done = store.done()
     _check_planned(store, done)
     return done

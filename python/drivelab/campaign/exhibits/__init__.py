@@ -1,5 +1,5 @@
-"""What a campaign shows: curves, tails, every workload, and what to know before trusting them.
+"""The exhibits of a campaign: curves, tails, all workloads, and warnings.
 
-Each function takes the campaign's data (`data`) and gives exhibits or what they are made of; it
-reads no file and draws nothing.
+Each function takes the campaign's data (`data`) and returns exhibits or parts of them. It reads no
+file and draws nothing.
 """

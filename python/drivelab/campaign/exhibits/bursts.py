@@ -1,8 +1,8 @@
-"""Random writes that found room which does not last: a burst, as a simulated drive takes it.
+"""Detecting random writes of a simulated drive that were only a burst.
 
-A disk's cache, erased blocks and empty log blocks take random writes at once. When they are full,
-such writes cost what the platters take, what cleaning costs, or a merge. A measurement that ended
-before says how the drive takes a burst, and its interval is as narrow as if that lasted.
+A disk's cache, erased blocks and empty log blocks accept random writes immediately. When they are
+full, each write costs as much as the platters, the cleaning or a merge takes. A measurement that
+ends earlier shows only the burst, yet its interval is as narrow as if that speed could last.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 Room = Literal["cache", "erased", "logs"]
 
-#: Random writes cost a settled drive more page programs than the host's own. This few say that
-#: they found erased blocks.
+#: On a settled drive random writes program more pages than the host writes. With a ratio up to
+#: this, they found erased blocks.
 SETTLED_AMPLIFICATION: Final = 1.05
-#: A cache that is full lets a write in when another has reached the platters. This part of the
-#: random writes that did says that it was not.
+#: A full cache accepts a write only after another one reached the platters. If less than this share
+#: of the random writes did, the cache was not full.
 SETTLED_MEDIA_SHARE: Final = 0.9
 _LOG_SCHEMES: Final = ("bast", "fast")
-#: What random writes found, and when it is full, in words.
+#: What random writes found, and when it will be full, in words.
 FOUND: Final[dict[Room, str]] = {
     "cache": "room in the cache: the disk wrote fewer of them to its platters than came",
     "erased": "erased blocks: the drive did not have to clean up",
@@ -38,21 +38,21 @@ UNTIL: Final[dict[Room, str]] = {
 
 
 def room_found(one: Measurement, preset: Mapping[str, Any], plan: Mapping[str, Any]) -> Room | None:
-    """Tell where the random writes of a measurement found room that will be full.
+    """Return where the random writes of a measurement found room that will become full.
 
     Parameters
     ----------
     one
-        The measurement, of a simulated drive.
+        A measurement of a simulated drive.
     preset
-        Of the drive, resolved; may be empty, where nobody knows it.
+        The resolved preset of the drive; empty if it is unknown.
     plan
-        As `MeasurementPlan.to_json` gives it.
+        As returned by `MeasurementPlan.to_json`.
 
     Returns
     -------
     str or None
-        ``None`` where there are no random writes, or they had to wait for room.
+        ``None`` if there are no random writes, or they had to wait for room.
     """
     random = one.characteristics.write_random or 0
     if one.write is None or random <= 0:
@@ -68,7 +68,7 @@ def room_found(one: Measurement, preset: Mapping[str, Any], plan: Mapping[str, A
 
 
 def _log_pages(preset: Mapping[str, Any]) -> float:
-    """Return how many pages the log blocks of a drive, or of an array, hold; 0 without such."""
+    """Return the number of pages in the log blocks of a drive or an array; 0 without any."""
     members = preset.get("members", 1)
     drive = preset.get("member_preset") or preset
     mapping = drive.get("mapping") or {}
@@ -81,7 +81,7 @@ def _log_pages(preset: Mapping[str, Any]) -> float:
 
 
 def _pages_written(one: Measurement, preset: Mapping[str, Any], plan: Mapping[str, Any]) -> float:
-    """Return how many pages the random writes of the warm-up and of what was counted fill."""
+    """Return how many pages the random writes fill, in warm-up and counted window together."""
     if one.write is None or not preset:
         return math.inf
     drive = preset.get("member_preset") or preset

@@ -1,8 +1,8 @@
-"""What a reader should know about the measurements before trusting a number, in words.
+"""Warnings about the measurements of a run, in words.
 
-Each warning says what was seen, what that means and what to do about it. What a single series
-shows is decided in `series`; here it is counted over a run and told. Warnings about the models
-are in `drivelab.models.exhibits.cautions`.
+Each warning says what was seen, what that means and what to do about it. `series` decides what a
+single series shows; this module counts the results over a run and writes the sentences. Warnings
+about the models are in `drivelab.models.exhibits.cautions`.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
     from drivelab.exhibits import Table
 
-#: Fewer requests make a mean latency, and more so its percentiles, a rough guess.
+#: With fewer requests the mean latency is a rough guess, and its percentiles even more so.
 FEW_REQUESTS: Final = 1000
-#: A mean known no better than this is as rough as the models that are fitted to it.
+#: A mean with a wider relative half-width is as uncertain as the models that are fitted to it.
 WIDE: Final = 0.1
-#: Equal workloads that differ by more than this say that the drive or machine is noisy.
+#: If equal workloads differ by more than this, the drive or the machine is noisy.
 NOISY: Final = 0.1
-#: With fewer requests at random places a measurement stays near where it began.
+#: With a smaller share of random requests a measurement stays near where it began.
 IN_ORDER: Final = 0.05
-#: With so little time left, no other stream of requests would find room.
+#: From this utilisation on, another stream of requests would find no room.
 BUSY: Final = 0.95
 
 
 def measurement_cautions(run: CampaignData) -> list[Caution]:
-    """Return the warnings that limit every number of a run, the gravest first."""
+    """Return the warnings about all numbers of a run, the most serious first."""
     found = [*_failed(run), *_unfinished(run)]
     steps = [(one, step) for one in run.measurements if (step := _step(one)) is not None]
     stepped = {one.index for one, _ in steps}
@@ -59,14 +59,14 @@ def measurement_cautions(run: CampaignData) -> list[Caution]:
 
 
 def figure_cautions(run: CampaignData, sweeps: Table) -> dict[str, list[Caution]]:
-    """Return the warnings that limit one exhibit, by its name.
+    """Return the warnings about single exhibits, by the exhibit's name.
 
     Parameters
     ----------
     run
         The run.
     sweeps
-        As `drivelab.campaign.exhibits.sweeps.sweep_table` makes it.
+        As returned by `drivelab.campaign.exhibits.sweeps.sweep_table`.
     """
     return {
         LATENCY_THROUGHPUT: [*_saturated(sweeps)],
@@ -165,7 +165,7 @@ def _bursts(run: CampaignData) -> Iterator[Caution]:
         return
     writing = [one for one in run.measurements if one.write is not None]
     rooms = [room_found(one, _preset(run), run.header["plan"]) for one in writing]
-    # A drive has one of these.
+    # A drive has only one of these kinds of room.
     room = next((room for room in rooms if room is not None), None)
     if room is not None:
         count = sum(room is not None for room in rooms)
@@ -244,7 +244,7 @@ def _short(run: CampaignData) -> Iterator[Caution]:
 
 
 def _one_place(run: CampaignData) -> Iterator[Caution]:
-    # Real drives that take themselves for disks are often something else below.
+    # Real drives that report themselves as disks often have other devices underneath.
     if (_preset(run).get("member_preset") or _preset(run)).get("kind") != "hdd":
         return
     in_order = [one for one in run.measurements if _is_in_order(one)]

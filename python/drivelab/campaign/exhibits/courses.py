@@ -1,8 +1,8 @@
-"""How sure the points of a sweep are, and how its values are written.
+"""Uncertainty of the points of a sweep, and the format of its values.
 
-Two means differ when they are a tenth apart and their 95 % intervals do not meet. A drive under
-a closed loop completes its queue depth once a mean latency, so the half-width of the mean latency,
-as a share, is also that of its throughput and bandwidth.
+Two means differ if they are at least a tenth apart and their 95 % intervals do not overlap. In a
+closed loop a drive completes as many requests as the queue depth in each mean latency. So the
+relative half-width of the mean latency is also that of throughput and bandwidth.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
     from drivelab.campaign.exhibits.sweeps import Line
 
-#: Half-widths of a mean latency from this share on are drawn; below, a marker covers them.
+#: Relative half-widths from here on are drawn; the marker covers smaller ones.
 BARS_FROM: Final = 0.05
-#: Values within a tenth of each other are the same for a buyer.
+#: Two values within a tenth of each other are equal for a buyer.
 SAME: Final = 1.1
 
 
 def times_text(ratio: float) -> str:
-    """Write a factor of at least 1 with two digits, or whole where it is large."""
+    """Write a factor of at least 1 with two digits, or as a whole number if it is large."""
     return f"{ratio:.1f}{TIMES}" if ratio < 9.95 else f"{ratio:,.0f}{TIMES}"
 
 
 def noise_text(lines: Sequence[Line]) -> str:
-    """Say what the bars at points are; empty where no point has one."""
+    """Explain the bars at points; empty if no point has one."""
     widest = max((ratio for line in lines for ratio in line.half_widths), default=0.0)
     if widest < BARS_FROM:
         return ""
@@ -40,7 +40,7 @@ def noise_text(lines: Sequence[Line]) -> str:
 
 
 def value_text(characteristic: str, value: float) -> str:
-    """Say a value of what a sweep varies, such as ``queue depth 4``."""
+    """Write a value of the characteristic that a sweep varies, such as ``queue depth 4``."""
     if characteristic == "write_ratio":
         return f"{100 * value:.3g} % writes"
     if characteristic == "queue_depth":

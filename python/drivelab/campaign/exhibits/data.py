@@ -1,4 +1,4 @@
-"""What a campaign's exhibits are made of: its header, its measurements, what failed."""
+"""The data behind a campaign's exhibits: header, measurements and failures."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CampaignData:
-    """One campaign, as its exhibits see it.
+    """The data of one campaign.
 
     Attributes
     ----------
     header
-        What the store keeps about the run: ``drive``, ``design``, ``plan`` and ``origin``.
+        Header of the run: ``drive``, ``design``, ``plan`` and ``origin``.
     measurements
-        Those that are shown, ordered by index.
+        The measurements to show, ordered by index.
     failures
         Measurements that failed.
     starts
-        Each time that a process began to measure into the run.
+        A record for each process that began to measure into the run.
     """
 
     header: Mapping[str, Any]
@@ -37,7 +37,7 @@ class CampaignData:
 
     @property
     def name(self) -> str:
-        """The string that names the drive."""
+        """Name of the drive."""
         return str(self.header["drive"]["name"])
 
     @property
@@ -47,25 +47,25 @@ class CampaignData:
 
     @cached_property
     def parts(self) -> Parts:
-        """What each measurement is for, by its index."""
+        """Purpose of each measurement, by its index."""
         return Parts.from_json(self.header["design"]["parts"])
 
     @property
     def planned(self) -> int:
-        """Measurements that the campaign asks for."""
+        """Number of measurements that the campaign asks for."""
         return self.parts.total
 
     @cached_property
     def fitted(self) -> Sequence[Measurement]:
-        """Those of the design, to which models are fitted."""
+        """Measurements of the design, which the models are fitted to."""
         return [one for one in self.measurements if self.parts.part_of(one.index) in FITTED]
 
     @cached_property
     def drawn(self) -> Sequence[Measurement]:
-        """Of these, those that stand for the design's population."""
+        """Those of `fitted` that represent the design's population."""
         return [one for one in self.fitted if self.parts.part_of(one.index) in DRAWN]
 
     @cached_property
     def groups(self) -> int:
-        """Distinct workloads that models were fitted to."""
+        """Number of distinct workloads that models were fitted to."""
         return len({one.characteristics.key() for one in self.fitted})

@@ -1,8 +1,8 @@
-"""The figures that a campaign's page begins with: what the drive does, at a glance.
+"""The figures at the top of a campaign's page: what the drive does, at a glance.
 
-Latency against throughput as the queue gets deeper says what a drive gives and what that costs; a
-heat map of sizes by access pattern says which requests it likes. Of several drives the curves lie
-over each other, and a heat map says where each is faster, and by how much.
+Latency against throughput, as the queue gets deeper, shows what a drive can give and at what cost.
+A heat map of sizes by access pattern shows which requests suit it. For several drives, the curves
+share a figure, and a heat map shows where each drive is faster, and by how much.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _IOPS: Final = "iops"
 _BANDWIDTH: Final = "bandwidth_bytes_per_second"
 _TITLE: Final = "Latency against throughput, queue depth 1 to {deepest}"
 _LABELS: Final = {"reads": "Reads", "writes": "Writes"}
-#: Rows of the map of sizes by pattern, from what drives like to what they do not.
+#: Rows of the map of sizes by pattern, from the easiest for drives to the hardest.
 _PATTERNS: Final = ("sequential", "stride", "random")
 _ALONE: Final = (
     (PATTERN_THROUGHPUT, "random", 4096.0, "4 KiB random {panel}"),
@@ -46,7 +46,7 @@ _ALONE: Final = (
     (QUEUE_DEPTH, "random", 64.0, "256 KiB random {panel}, depth 64"),
     (PATTERN_THROUGHPUT, "sequential", 262144.0, "256 KiB sequential {panel}"),
 )
-#: Where drives are compared: the figure, its panel, its line, the value on its axis, and its name.
+#: Points of comparison: figure, panel, line, value on its axis, and name.
 _PLACES: Final = (
     *(
         (figure, panel, series, value, label.format(panel=panel))
@@ -58,19 +58,19 @@ _PLACES: Final = (
 
 
 def latency_throughput(table: Table, adjective: str) -> LineFigure | None:
-    """Show latency against throughput over queue depth, a line for reads and one for writes.
+    """Return latency against throughput over queue depth, with a line for reads and for writes.
 
     Parameters
     ----------
     table
-        As `drivelab.campaign.exhibits.sweeps.sweep_table` makes it.
+        As returned by `drivelab.campaign.exhibits.sweeps.sweep_table`.
     adjective
-        What the numbers are: measured, simulated or calculated.
+        Origin of the numbers: measured, simulated or calculated.
 
     Returns
     -------
     LineFigure or None
-        None where no queue depth was varied.
+        None if no queue depth was varied.
     """
     lines = [line for line in lines_of(table, QUEUE_DEPTH) if len(line.values) > 1]
     if not lines:
@@ -86,7 +86,7 @@ def latency_throughput(table: Table, adjective: str) -> LineFigure | None:
 
 
 def latency_throughput_of(drives: Sequence[DriveSweeps], saved: Table) -> Multiples | None:
-    """Show the same of several drives, reads and writes apart, a line a drive."""
+    """Return the same figure for several drives: panels for reads and writes, a line per drive."""
     by_drive = [lines_of(drive.table, QUEUE_DEPTH) for drive in drives]
     every = [line for lines in by_drive for line in lines if line.values]
     if not every:
@@ -115,10 +115,10 @@ def latency_throughput_of(drives: Sequence[DriveSweeps], saved: Table) -> Multip
 
 
 def sizes_by_pattern(table: Table, adjective: str, reason: str) -> CellFigure | None:
-    """Show the bandwidth of every size under every access pattern.
+    """Return the bandwidth of every size under every access pattern.
 
-    None where none was varied, or where most of it is missing: of a run without sweeps a few of
-    its workloads may lie there.
+    None if no size was varied, or if most values are missing: a run without sweeps may have a few
+    of these workloads by chance.
     """
     found = {
         (line.panel, line.series): dict(zip(line.values, line.performance[_BANDWIDTH], strict=True))
@@ -148,11 +148,10 @@ def sizes_by_pattern(table: Table, adjective: str, reason: str) -> CellFigure | 
 
 
 def faster_where(drives: Sequence[DriveSweeps], saved: Table) -> CellFigure | None:
-    """Show how many times as fast each drive is as the first one, under typical requests.
+    """Return how many times as fast each drive is as the first one, under typical requests.
 
-    A closed loop at a queue depth completes more requests a second by as much as each is faster.
-    Where the 95 % intervals of two means meet, or they are less than a tenth apart, the cell says
-    so.
+    In a closed loop at a queue depth, throughput grows in proportion to speed. If the 95 %
+    intervals of two means overlap, or the means are less than a tenth apart, the cell says "same".
     """
     found = [[_at(drive, *place[:4]) for drive in drives] for place in _PLACES]
     counts = [sum(row[at] is not None for row in found) for at in range(len(drives))]
@@ -183,7 +182,7 @@ _Point = tuple[float, float]
 
 
 def _at(drive: DriveSweeps, figure: int, panel: str, series: str, value: float) -> _Point | None:
-    """Return throughput and the half-width of its interval, as a share; None where not measured."""
+    """Return throughput and its relative half-width; None if the point was not measured."""
     for line in lines_of(drive.table, figure):
         if (line.panel, line.series) == (panel, series) and value in line.values:
             place = line.values.index(value)
@@ -196,7 +195,7 @@ def _ratio(one: _Point | None, base: _Point | None) -> float | None:
 
 
 def _text(one: _Point | None, base: _Point | None) -> str:
-    """Say that two are the same, as far as can be seen; nothing where they are not."""
+    """Return "same" for two values that cannot be distinguished; otherwise an empty text."""
     if one is None or base is None:
         return ""
     if one is base:
@@ -207,9 +206,9 @@ def _text(one: _Point | None, base: _Point | None) -> str:
 
 
 def _axes(lines: Sequence[Line], adjective: str, *, air: float = 1.0) -> tuple[Axis, Axis]:
-    """Return the axes of throughput and of latency that curves have in common.
+    """Return the common axes of throughput and latency for several curves.
 
-    Below the least latency there is `air` for the name of a point.
+    `air` is the factor of space below the least latency, for the name of a point.
     """
     rates, latencies = (
         [value for line in lines for value in line.performance[metric]]

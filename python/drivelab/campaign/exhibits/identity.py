@@ -1,4 +1,4 @@
-"""Everything that identifies a run, as rows for the report's head."""
+"""Everything that identifies a run, as rows for its report."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _LONG: Final = 400
-#: A part of the identity with more entries than this, such as a preset, is a document.
+#: A part of the identity with more entries than this, such as a preset, becomes a document.
 _MANY: Final = 12
-#: What a campaign's header says, in words and in the order of the report.
+#: Words for the keys of a campaign's header, in the order of the report.
 _LABELS: Final = {
     "capacity_bytes": "Capacity",
     "identity config_hash": "Hash of the resolved preset",
@@ -60,7 +60,7 @@ _LABELS: Final = {
     "origin python_version": "Python",
     "origin numpy_version": "NumPy",
     "origin scikit_learn_version": "scikit-learn",
-    # Real drives.
+    # For real drives.
     "identity host name": "Its machine",
     "identity host machine_id": "What tells that machine from others",
     "identity target": "What it is",
@@ -89,10 +89,10 @@ _LABELS: Final = {
     "identity volatile kernel_release": "Kernel",
     "identity volatile journal": "Its journal there",
 }
-#: What a device may keep to itself; a buyer should know that it did.
+#: Keys that a device may not reveal; a buyer should know if it did not.
 _UNKNOWN_IF_MISSING: Final = {f"identity device {name}" for name in ("model", "serial", "firmware")}
 _ORDER: Final = {key: place for place, key in enumerate(_LABELS)}
-#: Groups of facts by the first word of their keys.
+#: Headings of groups of facts, by the first word of their keys.
 _GROUPS: Final = {
     "drive": "The drive",
     "design": "The workloads",
@@ -103,14 +103,14 @@ _GROUPS: Final = {
 
 @dataclass(frozen=True)
 class Identity:
-    """What identifies a run.
+    """The identity of a run for its report.
 
     Attributes
     ----------
     groups
         Short facts.
     documents
-        Long texts under a name, such as the preset that was simulated.
+        Long texts with a name, such as the simulated preset.
     """
 
     groups: tuple[Facts, ...]
@@ -126,9 +126,9 @@ def identity(header: Mapping[str, Any], starts: Sequence[Mapping[str, Any]] = ()
     Parameters
     ----------
     header
-        What the store keeps about the run.
+        Header of the run.
     starts
-        Each time that a process began to measure into it, the first one too.
+        A record for each process that began to measure into it, including the first.
     """
     drive = header["drive"]
     provenance = PROVENANCE[str(drive["kind"])]
@@ -162,7 +162,7 @@ def identity(header: Mapping[str, Any], starts: Sequence[Mapping[str, Any]] = ()
 
 
 def _start(start: Mapping[str, Any], header: Mapping[str, Any]) -> str:
-    """Say when a run went on, and what was not as at its first start."""
+    """Say when a run was resumed, and what differed from its first start."""
     changed = [
         f"{_words(f'origin {key}')} {value}"
         for key, value in start.items()
@@ -174,14 +174,14 @@ def _start(start: Mapping[str, Any], header: Mapping[str, Any]) -> str:
 
 
 def _other(word: str) -> str:
-    """Return the group of what no group is named after: parts of the drive come without."""
+    """Return the group of a key whose first word has none; parts of the drive have no prefix."""
     if word == "ended":
         return "design"
     return "drive" if word in ("identity", "capacity_bytes") else "origin"
 
 
 def _said(key: str, value: Any, drive: Mapping[str, Any]) -> bool:
-    """Tell what other facts say already."""
+    """Return whether other facts already state this one."""
     if key in ("design parts order", "design pool_sha256"):
         return True
     said = {

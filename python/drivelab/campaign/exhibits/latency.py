@@ -1,4 +1,4 @@
-"""Latency percentile curves: a few typical workloads, and the spread over all of them.
+"""Latency percentile curves: of a few typical workloads, and their spread over all workloads.
 
 A mean hides the tail. A percentile curve shows how long the slowest requests take: at 99 %
 one request in a hundred is slower than the curve.
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 Direction = Literal["read", "write"]
 
-#: 50 % to 99.99 %, evenly spaced in the number of nines, and the round ones.
+#: 50 % to 99.99 %, evenly spaced in the number of nines, and round values.
 PERCENTILES: Final = tuple(
     sorted(
         {round(100 * (1 - 10 ** -(step / 10)), 4) for step in range(4, 40)}
         | {50.0, 90.0, 99.0, 99.9, 99.99}
     )
 )
-#: A percentile is shown only while at least this many requests are slower.
+#: A percentile is shown only if at least this many requests are slower.
 REQUESTS_BEYOND: Final = 5
-#: Typical workloads: those at these places of the ranking by mean latency.
+#: Typical workloads: those at these positions in the ranking by mean latency.
 RANKS: Final = (0.1, 0.5, 0.9)
 _READ_SO: Final = (
     "At 99 % one request in a hundred takes longer than the line; a line that rises steeply "
@@ -61,7 +61,7 @@ class Typical(NamedTuple):
 
 
 def result_of(measurement: Measurement, direction: Direction) -> OperationResult | None:
-    """Return a measurement's reads or writes, None when it had none."""
+    """Return the reads or the writes of a measurement; None if it had none."""
     result = measurement.read if direction == "read" else measurement.write
     return result if result is not None and result.requests > 0 else None
 
@@ -69,7 +69,7 @@ def result_of(measurement: Measurement, direction: Direction) -> OperationResult
 def typical(measurements: Sequence[Measurement], direction: Direction) -> list[Typical]:
     """Return the workloads at 10, 50 and 90 % of the ranking by mean latency.
 
-    Ties are broken by index; a workload stands only once.
+    Ties are broken by index; each workload occurs only once.
     """
     ranked = sorted(
         (
@@ -87,15 +87,15 @@ def typical(measurements: Sequence[Measurement], direction: Direction) -> list[T
 
 
 def supported(result: OperationResult, percentile: float) -> bool:
-    """Return whether enough requests are slower than a percentile for it to mean something."""
+    """Return whether enough requests are slower than a percentile for it to be meaningful."""
     return result.requests * (100 - percentile) / 100 >= REQUESTS_BEYOND - 1e-9
 
 
 def percentiles(run: CampaignData) -> Table:
-    """Return the curves of the typical workloads and of the spread over all.
+    """Return the curves of the typical workloads and of the spread over all workloads.
 
-    Columns are the direction, the line (``spread_p10``, ``spread_p50``, ``spread_p90`` over
-    all workloads, or ``workload``), the workload's index and words, percentile and latency.
+    Columns are the direction, the line (``spread_p10``, ``spread_p50``, ``spread_p90`` for all
+    workloads, or ``workload``), index and description of the workload, percentile and latency.
     """
     rows: list[tuple[Cell, ...]] = []
     for direction in ("read", "write"):
@@ -126,8 +126,8 @@ def percentiles(run: CampaignData) -> Table:
 
 def _spread(results: Sequence[OperationResult]) -> list[tuple[float, list[float]]]:
     """Return the latencies of all workloads at each percentile, rising."""
-    # A percentile is shown as long as every workload but a tenth of them supports it; over
-    # fewer, the band would follow which workloads had many requests, not how slow they were.
+    # A percentile is shown if at most a tenth of the workloads lack the requests for it. With fewer
+    # workloads, the band would depend on which ones had many requests, not on how slow they were.
     curve = []
     for percentile in PERCENTILES:
         ranked = sorted(
@@ -142,7 +142,7 @@ def _spread(results: Sequence[OperationResult]) -> list[tuple[float, list[float]
 
 
 def tails(run: CampaignData) -> Multiples | Text:
-    """Show latency over percentiles, reads and writes: typical workloads, and the spread."""
+    """Return latency over percentiles for reads and writes: typical workloads, and the spread."""
     table = percentiles(run)
     latencies = numbers(table.column("latency_ns"))
     if not latencies:

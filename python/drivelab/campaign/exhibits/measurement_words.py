@@ -1,4 +1,4 @@
-"""One measurement in words: what was asked, how fast it was, how sure that is."""
+"""One measurement in words: the workload, its speed, and how certain that is."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 def measurement_rows(
     measurement: Measurement, name: str, kind: str, variability: str | None = None
 ) -> list[tuple[str, str]]:
-    """Say what a measurement found, a label and a text a row.
+    """Return a measurement's results as rows of a label and a text.
 
     Parameters
     ----------
     measurement
-        What came of the workload.
+        The measurement.
     name, kind
-        Of the drive; the first label says whether it was measured or simulated.
+        Name and kind of the drive; the first label says whether it was measured or simulated.
     variability
-        Whether a simulated drive's runs differ, ``on`` or ``off``, where its preset says how.
+        Whether runs of a simulated drive vary: ``on`` or ``off``; None if its preset has none.
     """
     rows = [
         (PROVENANCE[kind].adjective, name),
@@ -52,7 +52,7 @@ def measurement_rows(
             f"{measurement.requests:,} requests in {format_duration_ns(measurement.duration_ns)}",
         )
     )
-    # Ratios say something at a glance; the drive's counters are for programs.
+    # Ratios are readable at a glance; the drive's counters are for programs.
     rows += [
         (
             label.removesuffix("_ratio").replace("_", " "),
@@ -67,16 +67,16 @@ def measurement_rows(
 def burst_text(
     measurement: Measurement, preset: Mapping[str, Any], plan: Mapping[str, Any]
 ) -> str | None:
-    """Say that random writes were a burst and how to see what lasts; `None` where they were not.
+    """Say that random writes were a burst, and how to see what lasts; `None` if they were not.
 
     Parameters
     ----------
     measurement
-        What came of the workload.
+        The measurement.
     preset
-        Of the simulated drive; empty of others.
+        Preset of a simulated drive; empty for other drives.
     plan
-        As JSON.
+        The plan as JSON.
     """
     if plan.get("writes", BURST) != BURST or not isinstance(measurement.workload, Characteristics):
         return None
@@ -90,7 +90,7 @@ def burst_text(
 
 
 def _confidence_rows(measurement: Measurement) -> list[tuple[str, str]]:
-    """Say how sure the mean latency is, where that is known or was asked for."""
+    """Say how certain the mean latency is, if that is known or was required."""
     ratio = measurement.half_width_ratio
     if ratio is None:
         if measurement.stopped_by != "max_requests":

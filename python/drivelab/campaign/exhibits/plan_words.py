@@ -1,4 +1,4 @@
-"""How long each workload was measured, as a sentence that holds all of a plan but its seed."""
+"""How long each workload was measured: a sentence with everything in a plan except its seed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def plan_words(plan: Mapping[str, Any], kind: str) -> str:
-    """Say how long each workload was measured.
+    """Describe how long each workload was measured.
 
     Parameters
     ----------
     plan
-        As `drivelab.drives.plan.MeasurementPlan.to_json` gives it.
+        As returned by `drivelab.drives.plan.MeasurementPlan.to_json`.
     kind
-        Of the drive: a formula needs no time, a simulated drive has its own.
+        Kind of the drive: a formula needs no time, a simulated drive has its own.
     """
     if kind == "closed_form":
         return "calculated, not waited for"

@@ -1,13 +1,13 @@
-"""What a series of numbers shows: a drift, a lasting step down, a queue that is deep enough.
+"""Patterns in a series of numbers: a drift, a lasting step down, a queue that is deep enough.
 
-Each function answers None where the series does not show it. The thresholds are the module's
-constants, each with its reason; docs/report.md says them in words.
+Each function returns None if the series does not show its pattern. The thresholds are constants of
+this module, each with its reason; docs/report.md explains them.
 
-What is looked at are batches of consecutive requests, in the order in which they completed::
+The series consist of batches of consecutive requests, in the order of completion::
 
-    mean latency of a batch  ─ drift: the last third lies elsewhere than the first
+    mean latency of a batch  ─ drift: the last third differs from the first
     requests a second        ─ step_down: fast, then slower, and slower until the end
-    requests a second by queue depth  ─ knee: more depth, no more throughput
+    requests a second by queue depth  ─ knee: a deeper queue gives no more throughput
 """
 
 from __future__ import annotations
@@ -24,56 +24,55 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-#: Thirds of fewer than five batches say nothing about their own scatter.
+#: Thirds with fewer than five batches say nothing about their own scatter.
 FEWEST_BATCHES: Final = 15
-#: A mean that moves by less would not change which drive is bought; models err by as much.
+#: A smaller change of the mean would not affect which drive is bought; models err by as much.
 DRIFT_SHARE: Final = 0.1
-#: Half-widths (95 %, Student's t) that a drift lies beyond. Of a thousand steady series fewer
-#: than one does so by chance, and of those whose neighbours correlate by a half some six.
+#: A drift exceeds this many half-widths (95 %, Student's t). By chance, fewer than one of a
+#: thousand steady series does so, and about six if neighbouring batches correlate by a half.
 DRIFT_HALF_WIDTHS: Final = 2.0
-#: The most that neighbouring batches are believed to depend on each other: more is the drift.
+#: Upper limit of the correlation of neighbouring batches; more than this is due to the drift.
 _MOST_CORRELATION: Final = 0.8
-# 97.5 % of the normal distribution.
+# The 97.5 % quantile of the normal distribution.
 _NORMAL_QUANTILE: Final = 1.959964
 #: A drive that slows down to protect itself, or whose cache is full, loses at least a fifth.
 STEP_SHARE: Final = 0.2
-#: Neither the fast nor the slow part is shorter than this share of the batches: a fast start
-#: is a short warm-up, a slow end may be one stall.
+#: Fast and slow part must each be longer than this share of the batches: a fast start can be a
+#: short warm-up, and a slow end can be a single stall.
 STEP_EDGE: Final = 0.2
-#: A step leaves less than this of what a straight line through the series leaves; a slow
-#: decline leaves more, and is a drift.
+#: The residual of a step is less than this part of the residual of a straight line. A slow decline
+#: has a larger one, and is a drift.
 STEP_AGAINST_LINE: Final = 0.5
-#: Throughput within a tenth of the most is the most, for a buyer.
+#: Throughput within a tenth of the maximum counts as the maximum, for a buyer.
 KNEE_SHARE: Final = 0.9
-#: The queue behind the knee is at least so many times deeper: a last doubling that gains
-#: nothing is where every sweep ends.
+#: The deepest queue must be at least this many times deeper than the knee: a last doubling without
+#: gain is where every sweep ends.
 KNEE_DEPTHS: Final = 4.0
 
 
 class Drift(NamedTuple):
-    """How far the last third of a series lies from the first."""
+    """The means of the first and the last third of a series."""
 
     first: float
     last: float
 
     @property
     def ratio(self) -> float:
-        """Last over first."""
+        """Last mean over first mean."""
         return self.last / self.first
 
 
 def drift(values: Sequence[float]) -> Drift | None:
-    """Return whether a series still moves.
+    """Return the drift of a series; None if it does not drift.
 
-    The mean of the last third is compared with that of the first. The half-width of their
-    difference is taken from the scatter inside the thirds, around a line through each, because
-    the scatter of the whole series would hold the drift itself; it is widened for neighbours
-    that depend on each other.
+    Compares the mean of the last third with that of the first. The half-width of their difference
+    comes from the scatter within the thirds, around a line through each, because the scatter of the
+    whole series would include the drift. It is widened if neighbouring batches are correlated.
 
     Parameters
     ----------
     values
-        Above 0, in the order in which they came; fewer than `FEWEST_BATCHES` say nothing.
+        Values above 0 in their order; fewer than `FEWEST_BATCHES` give None.
     """
     if len(values) < FEWEST_BATCHES:
         return None
@@ -93,11 +92,11 @@ def _half_width(parts: Sequence[FloatArray]) -> float:
     deviations = [_off_line(part) for part in parts]
     freedom = 2 * (count - 2)
     squares = sum(float(part @ part) for part in deviations)
-    # Rounding leaves something of a straight line.
+    # Rounding leaves a residual even for a straight line.
     if squares <= sum(float(part @ part) for part in parts) * 1e-24:
         return 0.0
     correlation = sum(float(part[1:] @ part[:-1]) for part in deviations) / squares
-    # Taking the line away takes correlation away too, about (2 + 4 r) / n of it.
+    # Removing the line also removes correlation, about (2 + 4 r) / n of it.
     correlation = (correlation * count + 2) / (count - 4)
     correlation = min(max(correlation, 0.0), _MOST_CORRELATION)
     widened = (1 + correlation) / (1 - correlation)
@@ -122,7 +121,7 @@ def student_quantile(freedom: int) -> float:
 
 
 def _off_line(part: FloatArray) -> FloatArray:
-    """Return how far each value lies from the least-squares line through all."""
+    """Return the distance of each value from the least-squares line."""
     across = np.arange(len(part)) - (len(part) - 1) / 2
     centred = part - part.mean()
     off: FloatArray = centred - across * (across @ centred) / (across @ across)
@@ -130,7 +129,7 @@ def _off_line(part: FloatArray) -> FloatArray:
 
 
 class Step(NamedTuple):
-    """A step down: the mean before and after it, and the first place after it."""
+    """A step down: the means before and after it, and the index of the first value after it."""
 
     before: float
     after: float
@@ -138,17 +137,17 @@ class Step(NamedTuple):
 
     @property
     def share_lost(self) -> float:
-        """What was lost, as a share of the mean before."""
+        """Loss as a share of the mean before."""
         return 1 - self.after / self.before
 
 
 def step_down(values: Sequence[float]) -> Step | None:
-    """Return whether a series falls at one place and stays down until its end.
+    """Return the step at which a series falls and then stays down; None if there is none.
 
     Parameters
     ----------
     values
-        Above 0, such as requests a second of each batch, in the order in which they came.
+        Values above 0 in their order, such as each batch's requests per second.
     """
     count = len(values)
     if count < FEWEST_BATCHES:
@@ -156,7 +155,7 @@ def step_down(values: Sequence[float]) -> Step | None:
     series = np.asarray(values, dtype=np.float64)
     edge = max(2, round(STEP_EDGE * count))
     places = np.arange(edge, count - edge + 1)
-    # What a step leaves is least where what it explains is most.
+    # The best place has the smallest residual, and so explains the most.
     sums = np.cumsum(series - series.mean())[places - 1]
     explained = sums**2 * (1 / places + 1 / (count - places))
     place = int(places[np.argmax(explained)])
@@ -164,7 +163,7 @@ def step_down(values: Sequence[float]) -> Step | None:
     step = Step(float(before.mean()), float(after.mean()), place)
     if step.share_lost < STEP_SHARE:
         return None
-    # Sustained: but for one batch in ten, all that follow are slower than all before.
+    # Lasting: all later batches, except one in ten, are slower than all earlier ones.
     if np.quantile(after, 0.9) >= np.quantile(before, 0.1):
         return None
     off_line = _off_line(series)
@@ -173,14 +172,14 @@ def step_down(values: Sequence[float]) -> Step | None:
 
 
 class Knee(NamedTuple):
-    """The depth from which a deeper queue only waits longer.
+    """The queue depth beyond which requests only wait longer.
 
     Attributes
     ----------
     depth, deepest
-        Queue depth of the knee, and the deepest that was tried.
+        Queue depth of the knee, and the deepest one measured.
     iops_ratio, latency_ratio
-        What the deepest queue gives over the knee.
+        Throughput and latency at the deepest queue over those at the knee.
     """
 
     depth: float
@@ -190,20 +189,20 @@ class Knee(NamedTuple):
 
 
 def knee(depths: Sequence[float], iops: Sequence[float], latencies: Sequence[float]) -> Knee | None:
-    """Find the queue depth that a drive uses.
+    """Return the queue depth beyond which throughput does not grow; None if there is none.
 
     Parameters
     ----------
     depths
-        Rising, at least two.
+        Queue depths, rising, at least two.
     iops, latencies
-        At each depth, above 0.
+        Values at each depth, above 0.
 
     Returns
     -------
     Knee or None
-        The smallest depth whose throughput is `KNEE_SHARE` of the most that a deeper one
-        gives, if the deepest is `KNEE_DEPTHS` times as deep.
+        The smallest depth with at least `KNEE_SHARE` of the highest throughput of a deeper queue,
+        if the deepest one is at least `KNEE_DEPTHS` times as deep.
     """
     for place, depth in enumerate(depths[:-1]):
         if depths[-1] < KNEE_DEPTHS * depth:

@@ -1,4 +1,4 @@
-"""Figures 3 to 7 of Huang et al. 2011, for one drive or for several."""
+"""Figures 3 to 7 of Huang et al. 2011, for one drive or several."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from drivelab.campaign.exhibits.sweep_words import SweepWords
     from drivelab.exhibits import Axis, Table
 
-#: The metrics that each figure of the paper shows.
+#: The metrics in each figure of the paper.
 _METRICS: Final[dict[int, tuple[str, ...]]] = {
     sweeps.WRITE_RATIO: tuple(METRICS),
     sweeps.QUEUE_DEPTH: tuple(METRICS),
@@ -30,9 +30,9 @@ _METRICS: Final[dict[int, tuple[str, ...]]] = {
     sweeps.PATTERN_LATENCY: ("latency_ns_mean",),
     sweeps.PATTERN_THROUGHPUT: ("iops",),
 }
-# Of reads and writes alike.
+# The same for reads and writes.
 _SIZE: Final = Characteristic("request_size", "Request size", "bytes")
-#: Figures that one drive shows as one, named after the first.
+#: Figures that are combined for a single drive, under the number of the first.
 _TOGETHER: Final = {
     **{figure: (figure,) for figure in (sweeps.WRITE_RATIO, sweeps.QUEUE_DEPTH, sweeps.SIZE)},
     sweeps.PATTERN_LATENCY: (sweeps.PATTERN_LATENCY, sweeps.PATTERN_THROUGHPUT),
@@ -41,7 +41,7 @@ _TOGETHER: Final = {
 
 @dataclass(frozen=True)
 class _Drawn:
-    """A line, what it is called, and of which kind its drive is where several are compared."""
+    """A line with its name, and the kind of its drive if several drives are compared."""
 
     line: sweeps.Line
     label: str
@@ -51,7 +51,7 @@ class _Drawn:
 
 @dataclass(frozen=True)
 class _Panel:
-    """One metric of some lines."""
+    """One metric of several lines."""
 
     name: str
     title: str
@@ -60,7 +60,7 @@ class _Panel:
 
 
 def missing_reason(run: CampaignData) -> str:
-    """Say why points of a run's sweeps are missing, as the end of a sentence."""
+    """Say why points are missing from a run's sweeps, as the end of a sentence."""
     if len(run.measurements) + len(run.failures) < run.planned:
         return "the campaign is not finished, or the drive cannot run them"
     if run.failures:
@@ -76,9 +76,9 @@ def one_drive(table: Table, adjective: str, reason: str) -> list[Multiples]:
     Parameters
     ----------
     table
-        As `drivelab.campaign.exhibits.sweeps.sweep_table` makes it.
+        As returned by `drivelab.campaign.exhibits.sweeps.sweep_table`.
     adjective
-        What the numbers are: measured, simulated or calculated.
+        Origin of the numbers: measured, simulated or calculated.
     reason
         Why points are missing.
     """
@@ -86,7 +86,7 @@ def one_drive(table: Table, adjective: str, reason: str) -> list[Multiples]:
     for first, together in _TOGETHER.items():
         by_pattern = first == sweeps.PATTERN_LATENCY
         panels = []
-        # Another part of the run may hold a point by chance: that is no curve.
+        # Another part of the run may contain a point by chance, which is not a curve.
         curves = [one for one in together if any(len(x.values) > 1 for x in lines_of(table, one))]
         for figure, metric in ((one, metric) for one in curves for metric in _METRICS[one]):
             lines = lines_of(table, figure)
@@ -108,7 +108,7 @@ def one_drive(table: Table, adjective: str, reason: str) -> list[Multiples]:
 
 @dataclass(frozen=True)
 class DriveSweeps:
-    """One drive among several: what it is called, its kind, its numbers, what is missing."""
+    """One of several drives: its label, its kind, its numbers, and why points are missing."""
 
     label: str
     kind: str
@@ -117,14 +117,14 @@ class DriveSweeps:
 
 
 def several_drives(drives: Sequence[DriveSweeps], saved: Table) -> list[Multiples]:
-    """Return the figures with a line a drive; reads, writes and patterns have their panels.
+    """Return the figures with a line per drive; reads, writes and patterns have their own panels.
 
     Parameters
     ----------
     drives
-        At least one.
+        At least one drive.
     saved
-        The numbers of all.
+        Table with the numbers of all drives.
     """
     found = []
     kinds = {drive.kind for drive in drives}
@@ -132,7 +132,7 @@ def several_drives(drives: Sequence[DriveSweeps], saved: Table) -> list[Multiple
     for figure, metrics in _METRICS.items():
         panels = []
         by_drive = [lines_of(drive.table, figure) for drive in drives]
-        # A row of panels for each line, its metrics side by side.
+        # One row of panels per line, with its metrics side by side.
         for place, metric in product(range(len(by_drive[0])), metrics):
             drawn = [
                 _Drawn(
@@ -183,7 +183,7 @@ def _multiples(
     columns: int,
     saved: Table,
 ) -> Multiples:
-    """Put panels together; those of one metric have one axis of performance."""
+    """Combine panels; those of one metric share an axis of performance."""
     figures = []
     for one in panels:
         values = [
@@ -237,7 +237,7 @@ def _line(drawn: _Drawn, metric: str, places: dict[float, float]) -> Line:
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     if metric == "latency_ns_mean" and any(ratio >= BARS_FROM for _, ratio, _ in points):
-        # A logarithmic axis has no place for what lies at 0 or below.
+        # A logarithmic axis cannot show values of 0 or below.
         reach = [ratio if ratio >= BARS_FROM else math.nan for _, ratio, _ in points]
         pairs = list(zip(points, reach, strict=True))
         low = tuple(y * max(1 - ratio, 1e-3) for (y, _, _), ratio in pairs)
@@ -254,7 +254,7 @@ def _line(drawn: _Drawn, metric: str, places: dict[float, float]) -> Line:
 
 
 def _texts(drawn: _Drawn, metric: str) -> list[str]:
-    """Return what is said at each point that was measured."""
+    """Return the tooltips of the measured points."""
     line, item = drawn.line, METRICS[metric]
     points = zip(line.values, line.performance[metric], line.indices, strict=True)
     return [

@@ -1,4 +1,4 @@
-"""What is varied in each sweep, what is held, and which points are missing, in sentences."""
+"""Sentences for each sweep: what varies, what stays the same, which points are missing."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class SweepWords:
     Attributes
     ----------
     title
-        For a reader who has not seen the paper.
+        Title for a reader who does not know the paper.
     source
-        Which figure of the paper it is.
+        Number of the figure in the paper.
     setting
-        What is varied and what is held.
+        What varies and what stays the same.
     missing
-        Which points were not measured and why; none where none is missing.
+        Which points were not measured and why; empty if all were.
     noise
-        How unsure the means are, and what shows it; empty where they are sure enough.
+        How uncertain the means are, and how the figure shows it; empty if they are certain enough.
     """
 
     title: str
@@ -81,9 +81,9 @@ def sweep_words(figure: int, table: Table, reason: str) -> SweepWords:
     Parameters
     ----------
     figure
-        A number of the paper, 3 to 7.
+        Number of the figure in the paper, 3 to 7.
     table
-        As `drivelab.campaign.exhibits.sweeps.sweep_table` makes it.
+        As returned by `drivelab.campaign.exhibits.sweeps.sweep_table`.
     reason
         Why points are missing, as the end of a sentence.
     """
@@ -130,14 +130,14 @@ def held(figure: int) -> str:
 
 
 def missing_cautions(lines: Sequence[Line], reason: str, drive: str = "") -> tuple[Caution, ...]:
-    """Warn of points that were not measured; `drive` is whose they are, where there are several."""
+    """Warn of points that were not measured; `drive` names the drive if there are several."""
     text = missing_points(lines, reason)
     name = f"Missing points of {drive}" if drive else "Missing points"
     return (Caution(name, text),) if text else ()
 
 
 def missing_points(lines: Sequence[Line], reason: str) -> str:
-    """Say which points of some lines were not measured, and why; empty where all were."""
+    """Say which points of some lines were not measured, and why; empty if all were."""
     missing = sum(len(line.missing) for line in lines)
     if not missing:
         return ""

@@ -1,8 +1,8 @@
-"""One thing changed at a time: the rows behind figures 3 to 7 of Huang et al. 2011.
+"""Sweeps, which vary one characteristic: the data of figures 3 to 7 of Huang et al. 2011.
 
-The workloads of these sweeps (`drivelab.workloads.huang2011_sweeps`) are looked up among a
-run's measurements, whichever part of the run holds them. What was not measured stays an empty
-row, so that a figure can say so instead of drawing a zero.
+The workloads of these sweeps (`drivelab.workloads.huang2011_sweeps`) are looked up among all
+measurements of a run, in any of its parts. A missing measurement gives an empty row, so that a
+figure can show a gap instead of a zero.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from drivelab.campaign.exhibits.series import Knee
     from drivelab.drives.measurement import Measurement
 
-#: Figures of the paper by what they vary.
+#: Figures of the paper, by what they vary.
 WRITE_RATIO: Final = 3
 QUEUE_DEPTH: Final = 4
 SIZE: Final = 5
 PATTERN_LATENCY: Final = 6
 PATTERN_THROUGHPUT: Final = 7
-#: Of the figure that shows both over queue depth.
+#: Name of the figure that shows latency and throughput over queue depth.
 LATENCY_THROUGHPUT: Final = "latency-throughput"
 _KEYS: Final = ("figure", "panel", "series", "characteristic", "value", "index")
 _COLUMNS: Final = (*_KEYS, *METRICS, "half_width_ratio")
@@ -35,22 +35,22 @@ _COLUMNS: Final = (*_KEYS, *METRICS, "half_width_ratio")
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a figure; points that were not measured are apart.
+    """One line of a figure; points that were not measured are listed separately.
 
     Attributes
     ----------
     figure, panel, series, characteristic
         As in `drivelab.workloads.huang2011_sweeps.Sweep`.
     values
-        Of the characteristic, rising.
+        Values of the characteristic, rising.
     indices
-        Of the measurements.
+        Index of each measurement.
     performance
-        By metric, at each value.
+        Value of each metric at each point.
     half_widths
-        Of the mean latency at each value, as a share of it (95 %); 0 where it is not known.
+        Relative half-width (95 %) of the mean latency at each point; 0 if unknown.
     missing
-        Values that were not measured.
+        Values without a measurement.
     """
 
     figure: int
@@ -65,7 +65,7 @@ class Line:
 
     @property
     def label(self) -> str:
-        """What was asked of the drive, such as ``Random reads``."""
+        """The kind of requests, such as ``Random reads``."""
         what = "reads and writes" if self.panel == "mixed" else self.panel
         return f"{self.series_label} {what}"
 
@@ -76,11 +76,11 @@ class Line:
 
 
 def sweep_table(measurements: Sequence[Measurement]) -> Table:
-    """Return one row a point of every sweep, with empty cells where it was not measured.
+    """Return one row per point of every sweep, with empty cells if it was not measured.
 
-    Columns are the figure of the paper, its panel and series, the characteristic that is
-    varied and its value (ratio, count or bytes), the measurement's index, the metrics and the
-    half-width of the mean latency over it. Of equal workloads the first measured one counts.
+    Columns are the figure of the paper, its panel and series, the varied characteristic and its
+    value (ratio, count or bytes), the measurement's index, the metrics and the relative half-width
+    of the mean latency. Of equal workloads, the first measured one counts.
     """
     found: dict[object, Measurement] = {}
     for one in measurements:
@@ -100,7 +100,7 @@ def sweep_table(measurements: Sequence[Measurement]) -> Table:
 
 
 def lines_of(table: Table, figure: int) -> list[Line]:
-    """Return the lines of a figure, in the order of the table; also those without a point."""
+    """Return the lines of a figure, in the order of the table, including lines without points."""
     grouped: dict[tuple[Cell, ...], list[dict[str, Cell]]] = {}
     for row in table.records(figure=figure):
         grouped.setdefault(tuple(row[key] for key in _KEYS[:4]), []).append(row)
@@ -123,5 +123,5 @@ def _line(rows: Sequence[dict[str, Cell]]) -> Line:
 
 
 def saturation(line: Line) -> Knee | None:
-    """Return the queue depth from which a line only waits longer, None where there is none."""
+    """Return the queue depth beyond which requests only wait longer; None if there is none."""
     return knee(line.values, line.performance["iops"], line.performance["latency_ns_mean"])

@@ -1,4 +1,4 @@
-"""The table of all workloads: texts for people, and the numbers that it is sorted by."""
+"""The table of all workloads: texts for people, and numbers to sort by."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
     from drivelab.drives.operation_result import OperationResult
 
-#: Of the tables with a row a workload, which are most of a page's size; the run's own
-#: ``measurements.csv`` has all digits.
+#: Digits in the tables with one row per workload, which make up most of a page's size. The run's
+#: own ``measurements.csv`` has all digits.
 PAGE_DIGITS: Final = 6
 _PERCENTILES: Final = (50.0, 99.0, 99.9)
 COLUMNS: Final = (
@@ -38,7 +38,7 @@ COLUMNS: Final = (
     "Reads, 99 %",
     "Writes, 99 %",
 )
-#: What a measurement is for, by the part of the run that it belongs to.
+#: Words for the purpose of a measurement, by the part of the run that it belongs to.
 PARTS: Final = {
     "training": "model",
     "calibration": "model, interval",
@@ -51,7 +51,7 @@ PARTS: Final = {
 
 
 def all_workloads(run: CampaignData) -> Table:
-    """Show every workload with what came out, for the reader to sort."""
+    """Return all workloads with their results, as a table that the reader can sort."""
     adjective = PROVENANCE[run.kind].adjective
     return Table(
         "workload-table",
@@ -86,7 +86,7 @@ def _known_within(run: CampaignData, measurement: Measurement) -> str:
     if ratio is None:
         return NOTHING
     asked = run.header["plan"].get("half_width_ratio")
-    # Marked: it is kept, but it did not become as sure as it was asked to be.
+    # Marked: the result is kept, but it is less certain than required.
     missed = asked is not None and measurement.stopped_by != "half_width"
     text = share_text(ratio)
     sign = "" if text.startswith("<") else "\N{PLUS-MINUS SIGN}"
@@ -94,7 +94,7 @@ def _known_within(run: CampaignData, measurement: Measurement) -> str:
 
 
 def numbers(run: CampaignData, measurement: Measurement) -> list[float | None]:
-    """Return what a row is sorted by, in column order; None where a cell is empty."""
+    """Return the sort keys of a row, in column order; None for an empty cell."""
     canonical = measurement.characteristics.canonical()
     values: list[float | None] = [measurement.index]
     values.append(list(PARTS).index(run.parts.part_of(measurement.index)))
@@ -112,10 +112,10 @@ def _tails(measurement: Measurement) -> list[float | None]:
 
 
 def workloads(run: CampaignData) -> Table:
-    """Return one row a measurement: the characteristics in effect and what came out.
+    """Return one row per measurement: the characteristics that matter, and the results.
 
-    Characteristics without effect are empty cells, as are the results of a direction
-    that the workload does not use, and percentiles that too few requests were slower than.
+    Cells are empty for characteristics without effect, for a direction that the workload does not
+    use, and for percentiles with too few slower requests.
     """
     extra = sorted({key for measurement in run.measurements for key in measurement.extra})
     columns = ["index", "part", *(column_of(name) for name in CHARACTERISTICS)]
@@ -138,7 +138,7 @@ def workloads(run: CampaignData) -> Table:
 
 
 def column_of(name: str) -> str:
-    """Name the column of a characteristic in `workloads`."""
+    """Return the column of a characteristic in `workloads`."""
     return f"{name}_bytes" if CHARACTERISTICS[name].kind in ("bytes", "gap") else name
 
 
@@ -152,7 +152,7 @@ def _operation_cells(result: OperationResult | None) -> list[Cell]:
 
 
 class Repeatability(NamedTuple):
-    """How far equal workloads differ: no model that sees only the workload can do better."""
+    """How far equal workloads differ: the best that a model of the workload alone can reach."""
 
     groups: int
     measurements: int
@@ -160,19 +160,19 @@ class Repeatability(NamedTuple):
 
 
 def repeatability(measurements: Sequence[Measurement], metric: str) -> Repeatability | None:
-    """Return how far equal workloads differ from their mean, relative to themselves.
+    """Return the relative deviation of equal workloads from their mean.
 
     Parameters
     ----------
     measurements
-        All of a run.
+        All measurements of a run.
     metric
-        A property of a measurement, such as ``latency_ns_mean``.
+        Name of a measurement's property, such as ``latency_ns_mean``.
 
     Returns
     -------
     Repeatability or None
-        None when no workload was measured twice.
+        None if no workload was measured twice.
     """
     groups: defaultdict[object, list[float]] = defaultdict(list)
     for measurement in measurements:
