@@ -1,1 +1,1 @@
-"""What is asked of a drive: workload characteristics and experiment designs."""
+"""Workloads (what a drive is asked to do) and experiment designs (sets of workloads)."""

@@ -1,9 +1,9 @@
-"""The design ``adaptive``: a run begins with a few workloads and chooses the others as it goes.
+"""The design ``adaptive``: a run starts with a few workloads and chooses the others as it goes.
 
-It holds everything that a run may ask for: a pool of scrambled Sobol points, the first of which are
-spread over the ranges, and independent draws from the same ranges. Which of the pool come next is
-decided by a model of what was measured (`drivelab.models.adaptive`). A fifth of all that is
-measured are draws, whatever the model knows: intervals need workloads drawn at random.
+The run may choose from a pool of scrambled Sobol points, whose first part is spread evenly over the
+ranges, and from independent draws from the same ranges. A model of the measurements so far
+(`drivelab.models.adaptive`) decides which points of the pool come next. Always a fifth of the
+measurements are draws, because intervals need workloads drawn at random.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from drivelab.workloads.selection import Accepts, Selection, narrowed
 from drivelab.workloads.sobol import independent_draws
 from drivelab.workloads.sobol_points import sobol_points
 
-#: Workloads that a run may choose from.
+#: Workloads in each pool.
 CANDIDATES: Final = 5_120
-#: Measurements of the first round.
+#: Measurements in the first round.
 START: Final = 60
 # A fifth of the most that a run measures.
 _DRAWS: Final = 1_280
@@ -33,18 +33,18 @@ _DRAWS: Final = 1_280
 
 @dataclass(frozen=True)
 class Pools:
-    """What a run may ask for.
+    """The workloads that a run may choose from.
 
     Attributes
     ----------
     spread
-        Scrambled Sobol points: every first part of them is spread evenly.
+        Scrambled Sobol points; any first part of them is spread evenly.
     drawn
         Independent draws from the same ranges.
     left_out
-        Workloads of both that the drive cannot run.
+        Number of workloads in both that the drive cannot run.
     population
-        What both are drawn from, in words.
+        Population of both, in words.
     """
 
     spread: Sequence[Characteristics]
@@ -55,14 +55,14 @@ class Pools:
 
 @dataclass(frozen=True)
 class AdaptiveDesign:
-    """Workloads chosen by what was measured before.
+    """A design that chooses workloads by earlier results.
 
     Attributes
     ----------
     name
-        As written by people.
+        Name as the user writes it.
     count
-        How many `select` chooses: those of the first round.
+        Number of workloads that `select` returns: those of the first round.
     """
 
     name: str
@@ -73,12 +73,12 @@ class AdaptiveDesign:
     def pools(
         self, seed: int, accepts: Accepts | None = None, block_bytes: int = SECTOR_BYTES
     ) -> Pools:
-        """Return what a run on a drive may ask for; parameters as `select` takes them.
+        """Return the pools for a run on a drive; parameters as in `select`.
 
         Raises
         ------
         UsageError
-            When the drive can express too few of them to begin with.
+            When the drive can run too few of them to start with.
         """
         points = islice(sobol_points(f"adaptive {seed}"), CANDIDATES)
         spread, drawn = (
@@ -100,14 +100,14 @@ class AdaptiveDesign:
     def select(
         self, seed: int, accepts: Accepts | None = None, block_bytes: int = SECTOR_BYTES
     ) -> Selection:
-        """Choose the first `count` workloads, as if none were chosen by what was measured.
+        """Return the first `count` workloads, without using any results.
 
         Parameters
         ----------
         seed
             Key of the scrambling and of the draws.
         accepts
-            Whether the drive can express a workload; by default every one.
+            Returns whether the drive can run a workload; by default every one.
         block_bytes
             Sizes and strides are multiples of this.
         """
@@ -123,5 +123,5 @@ class AdaptiveDesign:
 
 
 def adaptive(name: str, count: int | None) -> AdaptiveDesign:  # noqa: ARG001
-    """Return the design; how much it measures is asked for elsewhere."""
+    """Return the design; a run's number of measurements is set elsewhere."""
     return AdaptiveDesign(name)

@@ -1,8 +1,8 @@
-"""The share of a design that is drawn at random, for intervals that hold what they promise.
+"""The part of a design that is drawn at random, so that intervals have their stated coverage.
 
-Split conformal intervals are right on average for questions from the population that their
-calibration workloads were drawn from (Lei et al. 2018, theorem 2.2). So these are drawn at
-random, whatever the design balances elsewhere, and models never see them.
+Split conformal intervals are right on average for questions from the population of their
+calibration workloads (Lei et al. 2018, theorem 2.2). So these workloads are drawn at random, even
+if the design balances the others, and models are never trained on them.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Final, TypeVar
 
 Item = TypeVar("Item")
 
-# One workload in so many.
+# One of this many workloads is for calibration.
 _SHARE: Final = 5
 
 
 def calibration_count(count: int) -> int:
-    """Return how many of `count` workloads calibrate: a fifth, rounded down."""
+    """Return the number of calibration workloads out of `count`: a fifth, rounded down."""
     return count // _SHARE
 
 
 def shuffled(items: Sequence[Item], seed: int) -> list[Item]:
-    """Return the items in a random order, every order equally likely.
+    """Return the items in random order, with all orders equally likely.
 
     Parameters
     ----------
     items
-        In an order that does not depend on the machine.
+        Items in an order that is the same on every machine.
     seed
         Key of the random numbers.
     """

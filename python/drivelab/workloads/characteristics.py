@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from drivelab._core import CharacteristicsTuple
 
-# Offsets and strides cross into signed 64-bit numbers in fio and SQLite.
+# fio and SQLite keep offsets and strides as signed 64-bit numbers.
 MAX_STRIDE_BYTES: Final = 2**63 - SECTOR_BYTES
 
 _SIZES: Final = ("read_size", "write_size")
-# Letters of a text that may be a size; errors show no more.
+# Longest text that may be a size; errors show no more of it.
 _LONGEST_SIZE: Final = 50
 _STRIDES: Final = ("read_stride", "write_stride")
 
@@ -27,29 +27,29 @@ _STRIDES: Final = ("read_stride", "write_stride")
 @refuses_unknown_names("characteristic")
 @dataclass(frozen=True)
 class Characteristics:
-    """A workload; the defaults are random reads of 4 KiB, one at a time.
+    """A workload; by default random reads of 4 KiB, one at a time.
 
     Attributes
     ----------
     write_ratio
-        Share of the requests that write, 0 to 1.
+        Share of requests that write, 0 to 1.
     queue_depth
-        Requests outstanding at any time, 1 to 65536.
+        Outstanding requests at any time, 1 to 65536.
     read_size, write_size
-        Bytes of a request in each direction, whole sectors of 512 bytes up to 64 MiB; may be
-        given as text such as ``"64KiB"``.
+        Request size in bytes: whole sectors of 512 bytes, at most 64 MiB. Text such as ``"64KiB"``
+        is accepted.
     read_random, write_random
-        Share of the requests of a direction that go to a random aligned offset, 0 to 1.
+        Share of the reads or writes that go to a random aligned offset, 0 to 1.
     read_stride, write_stride
-        Bytes from the end of a request to the start of the next of the same direction when
-        that is not random, whole sectors; 0 is sequential. May be given as text too.
+        Bytes from the end of a request to the start of the next one in the same direction, for
+        requests that are not random: whole sectors; 0 is sequential. Text is accepted too.
 
     Raises
     ------
     UnknownNameError
-        For a name that is none of these; a `TypeError` too.
+        For an unknown name; also a `TypeError`.
     UsageError
-        For a text that is no size. Values out of range are errors of `validate`, and of every
+        For a text that is not a size. Values out of range are found by `validate`, and by every
         drive that is asked to measure them.
 
     Examples
@@ -75,7 +75,7 @@ class Characteristics:
     write_stride: int = 0
 
     if TYPE_CHECKING:
-        # Whoever writes a workload may write sizes as text; whoever reads one finds bytes.
+        # Type checkers: a caller may give sizes as text; attributes are always bytes.
         def __init__(  # noqa: PLR0917
             self,
             write_ratio: float = 0.0,
@@ -98,19 +98,19 @@ class Characteristics:
                     raise UsageError(f"{name}: {error}") from error
 
     def validate(self, capacity_bytes: int | None = None) -> None:
-        """Refuse what no drive, or none of this capacity, can be asked for.
+        """Raise `UsageError` for a workload that no drive, or none of this capacity, can run.
 
         Parameters
         ----------
         capacity_bytes
-            Bytes of the drive or range; without it, only what is impossible everywhere is
-            refused.
+            Size of the drive or range in bytes. Without it, only values that are impossible on
+            every drive are refused.
 
         Raises
         ------
         UsageError
-            Names the characteristic, its value and what is allowed. Characteristics without
-            effect are checked all the same.
+            Names the characteristic, its value and the allowed values. Characteristics without
+            effect are checked too.
         """
         for name in FIELDS:
             _CHECKS[name](name, getattr(self, name))
@@ -125,10 +125,10 @@ class Characteristics:
             _check_limit(stride, getattr(self, stride), limit, capacity_bytes)
 
     def canonical(self) -> dict[str, float | int | None]:
-        """Return the characteristics with those that have no effect blanked to ``None``.
+        """Return the characteristics, with ``None`` for those that have no effect.
 
-        A workload that never writes has no write characteristics, one that only writes no
-        read characteristics, and where every access is random there is no stride.
+        A workload that never writes has no write characteristics, and one that only writes has no
+        read characteristics. If every access is random, there is no stride.
         """
         values: dict[str, float | int | None] = dict(
             zip(FIELDS, self.as_tuple(), strict=True),
@@ -145,22 +145,22 @@ class Characteristics:
 
     @property
     def mean_request_bytes(self) -> float:
-        """Bytes of a request, the mean of reads and writes."""
+        """Mean size of all requests in bytes, reads and writes together."""
         return (1 - self.write_ratio) * self.read_size + self.write_ratio * self.write_size
 
     def key(self) -> tuple[float | int | None, ...]:
-        """Return what identifies the workload: equal for workloads that mean the same."""
+        """Return a key that is equal for workloads with the same meaning."""
         return tuple(self.canonical().values())
 
     def without_ineffective(self) -> Characteristics:
-        """Return the same workload with defaults where a characteristic has no effect."""
+        """Return the same workload with the default for each characteristic without effect."""
         effective = {name: value for name, value in self.canonical().items() if value is not None}
         return Characteristics(**effective)  # type: ignore[arg-type]
 
     def as_tuple(self) -> CharacteristicsTuple:
-        """Return the values in the order of `FIELDS`, as the native core takes them."""
+        """Return the values in the order of `FIELDS`, for the native core."""
         return (
-            # Adding 0.0 turns -0.0, which means the same, into 0.0.
+            # Adding 0.0 turns -0.0 into 0.0, which means the same.
             float(self.write_ratio) + 0.0,
             self.queue_depth,
             self.read_size,
@@ -172,15 +172,15 @@ class Characteristics:
         )
 
     def streams(self) -> list[Stream]:
-        """Return it as a drive takes it: one closed loop."""
+        """Return the workload's streams for a drive: one closed loop."""
         return [Stream.of_characteristics(self.as_tuple())]
 
     @property
     def footprint_bytes(self) -> None:
-        """Requests go over the whole drive."""
+        """None: requests go to the whole drive."""
 
     def describe(self) -> str:
-        """Say in a line what is sent."""
+        """Describe in one line what is sent."""
         parts = []
         for direction, share in (("read", 1 - self.write_ratio), ("write", self.write_ratio)):
             if share <= 0:
@@ -194,17 +194,17 @@ class Characteristics:
         return f"{' and '.join(parts)}, {self.queue_depth} outstanding"
 
     def to_json(self) -> dict[str, float | int]:
-        """Return the values under their names: ratios 0 to 1, sizes and strides in bytes."""
+        """Return the values by name: ratios from 0 to 1, sizes and strides in bytes."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: object) -> Characteristics:
-        """Read what `to_json` wrote.
+        """Read a value that `to_json` wrote.
 
         Raises
         ------
         UsageError
-            When a characteristic is missing, unknown or out of range, or `data` is no object.
+            When a characteristic is missing, unknown or out of range, or `data` is not an object.
         """
         values = _object(data)
         unknown = [shown(name) for name in values if name not in FIELDS]
@@ -216,7 +216,8 @@ class Characteristics:
         if missing:
             raise UsageError(f"the workload lacks {', '.join(missing)}")
         for name in FIELDS:
-            # Before it is made: what a program wrote has no sizes as text.
+            # Checked before the object is made, because JSON written by a program has no sizes as
+            # text.
             _CHECKS[name](name, values[name])
         return cls(**values)
 

@@ -1,6 +1,6 @@
-"""What the data of writes looks like to a drive that compresses or deduplicates.
+"""Kinds of written data, for drives that compress or deduplicate.
 
-What each content shrinks to is defined once, in `crates/request/src/content.rs`.
+`crates/request/src/content.rs` defines how much each kind shrinks.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A design of the user's own: a CSV file with one workload a row.
+"""A user's own design: a CSV file with one workload per row.
 
-Columns are named as the characteristics, in any order; sizes and strides may have a unit
-(``64KiB``) and their columns the ending ``_bytes``. An empty cell says that the characteristic has
-no effect. The ``measurements.csv`` of a run is such a file: what was measured there is ignored.
-Every mistake is reported with the file, the line and what to do.
+Columns have the names of the characteristics, in any order. Sizes and strides may have a unit
+(``64KiB``), and their columns may end in ``_bytes``. An empty cell means that the characteristic
+has no effect. A run's ``measurements.csv`` is such a file too; its results are ignored. Every error
+names the file, the line and what to do.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ MAX_ROWS: Final = 1_000_000
 
 _SIZES: Final = tuple(name for name in FIELDS if name.endswith(("_size", "_stride")))
 _RATIO: Final = re.compile(r"[0-9]{1,20}(\.[0-9]{0,20})?([eE][+-]?[0-9]{1,3})?|\.[0-9]{1,20}")
-# Whoever reads a column of whole numbers with gaps writes them with a point.
+# Some programs write a column of whole numbers with gaps as 4.0.
 _WHOLE: Final = re.compile(r"([0-9]{1,18})(?:\.0{0,20})?")
-# Nothing that is longer is a number; it would only fill the message.
+# No longer text is a number; it would only fill the message.
 _LONGEST_NUMBER: Final = 60
-# So begins what a run exports; which columns follow depends on the drive.
+# A run's export begins with these columns; the others depend on the drive.
 _EXPORT_BEGINS: Final = ["drive", "drive_kind", "index"]
 
 
@@ -44,7 +44,7 @@ def csv_design(path_text: str) -> ListedDesign:
     Raises
     ------
     UsageError
-        When the file cannot be read, or anything in it is no workload.
+        When the file cannot be read, or a row is not a workload.
     """
     data = _read(Path(path_text))
     try:
@@ -114,12 +114,12 @@ def _workloads(path: str, text: str) -> Iterator[Characteristics]:
 
 
 def column_places(where: str, names: Sequence[str]) -> dict[str, int]:
-    """Find the column of each characteristic in the row of names.
+    """Return the position of each characteristic's column in the header row.
 
     Raises
     ------
     UsageError
-        When one is missing or named twice, or another column is there that no run exports.
+        When a column is missing or repeated, or is unknown and not from a run's export.
     """
     if len(names) == 1 and re.search("[;\t|]", names[0]):
         raise UsageError(f"{where}: no commas; separate the columns by commas")
@@ -148,12 +148,12 @@ def _unknown(written: str) -> str:
 
 
 def workload_of_cells(where: str, cells: Mapping[str, str]) -> Characteristics:
-    """Read a workload from the cells of a row, by characteristic.
+    """Read a workload from the cells of a row, given by characteristic.
 
     Raises
     ------
     UsageError
-        Begins with `where`, and names the characteristic and what is allowed.
+        Begins with `where`, and names the characteristic and the allowed values.
     """
     values: dict[str, float | int] = {}
     for name, text in cells.items():
@@ -163,7 +163,7 @@ def workload_of_cells(where: str, cells: Mapping[str, str]) -> Characteristics:
         if name not in values:
             raise UsageError(f"{where}: {name} is empty; write {_example(name)}")
     try:
-        # What is empty has its default, and that stays where it is without effect.
+        # An empty cell gets the default, which stays if the characteristic has no effect.
         workload = Characteristics(**values)  # type: ignore[arg-type]
         workload.validate()
     except UsageError as error:
@@ -178,7 +178,7 @@ def workload_of_cells(where: str, cells: Mapping[str, str]) -> Characteristics:
 
 
 def value_of_cell(where: str, name: str, text: str) -> float | int:
-    """Read one characteristic from a cell that is not empty; raises `UsageError` as above."""
+    """Read a characteristic from a non-empty cell; raises `UsageError` as above."""
     if name in _SIZES:
         try:
             return parse_size(text[:_LONGEST_NUMBER])

@@ -1,8 +1,8 @@
-"""Workloads of a CSV file as tables of numbers, a block at a time, for files of any length.
+"""Workloads of a CSV file as tables of numbers, block by block, for files of any length.
 
-Columns, cells and mistakes are those of `drivelab.workloads.csv_design`; plain numbers are read
-by the native core, and only a cell or a row that is anything else is looked at here. A block
-is whole lines of about a mebibyte, so that memory does not grow with the file.
+Columns, cells and errors are those of `drivelab.workloads.csv_design`. The native core reads plain
+numbers; this module handles only rows with anything else. A block consists of whole lines of about
+one MiB, so that memory does not grow with the file.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ _COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
 
 @dataclass(frozen=True)
 class CsvBlock:
-    """Whole lines of a file, and the number of the first of them, from 1."""
+    """Whole lines of a file, and the number of the first line, counted from 1."""
 
     text: bytes
     first_line: int
 
 
 class WorkloadCsv:
-    """A file of workloads, one a row below the names of the columns.
+    """A file of workloads, one per row below the header row.
 
     Parameters
     ----------
     file
-        Open for reading bytes; read once, from where it stands.
+        A file opened for reading bytes; it is read once, from its current position.
     name
-        How errors call it.
+        Name for error messages.
 
     Raises
     ------
     UsageError
-        When it has no row of names, or a wrong one.
+        When the header row is missing or wrong.
     """
 
     def __init__(self, file: BinaryIO, name: str) -> None:
@@ -65,7 +65,7 @@ class WorkloadCsv:
         self._wanted = [self._places[field] for field in FIELDS]
 
     def blocks(self) -> Iterator[CsvBlock]:
-        """Yield the lines below the names, in blocks."""
+        """Yield the lines below the header row in blocks."""
         while text := self._read(BLOCK_BYTES):
             if not text.endswith(b"\n"):
                 text += self._read_line()
@@ -73,21 +73,21 @@ class WorkloadCsv:
             self._line += text.count(b"\n")
 
     def table(self, block: CsvBlock) -> FloatArray:
-        """Read a block's workloads; may be called by several threads at once.
+        """Return the workloads of a block; several threads may call this at once.
 
         Returns
         -------
         array of shape (n, 8)
-            In the order of `FIELDS`; NaN in cells that are empty.
+            Columns in the order of `FIELDS`; NaN for an empty cell.
 
         Raises
         ------
         UsageError
-            For the first row that is no workload: its line, what is wrong and what is allowed.
+            For the first row that is not a workload: its line, the error and the allowed values.
         """
         cells, odd, bad = read_cells(block.text, self._width, self._wanted)
         if bad is not None:
-            # A line above it may be wrong too, and is reported first.
+            # A line above it may be wrong too; that one is reported first.
             row, problem = bad
             number = _line_numbers(block.text)[row]
             above = b"\n".join(block.text.split(b"\n")[:number])
@@ -107,7 +107,7 @@ class WorkloadCsv:
         return table
 
     def _refuse(self, block: CsvBlock, row: int) -> None:
-        """Read a row the slow way, which says what is wrong with it."""
+        """Read a row again with the slow reader, which raises a precise error."""
         number = _line_numbers(block.text)[row]
         where = f"{self._name}, line {block.first_line + number}"
         line = block.text.split(b"\n")[number].decode("utf-8", errors="replace")

@@ -1,8 +1,8 @@
 """Experiment designs: which workloads a campaign measures.
 
-A design is named by one string: ``adaptive`` chooses as it goes, ``huang2011`` is all of it,
-``huang2011:300`` a sample of 300 workloads, ``workloads.csv`` a file. A new design is a function
-from that string and the count to a `Design`, and a line in `DESIGNS`.
+A design has one name: ``adaptive`` chooses workloads as it goes, ``huang2011`` is the whole design,
+``huang2011:300`` a sample of 300 workloads, ``workloads.csv`` a file. To add a design, write a
+function that turns the name and the count into a `Design`, and add a line to `DESIGNS`.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ class Design(Protocol):
 
     @property
     def name(self) -> str:
-        """The string that names it."""
+        """The design's name."""
 
     @property
     def distinct(self) -> int | None:
-        """Distinct workloads that the whole design holds; `None` where it is a range."""
+        """Number of distinct workloads in the whole design; `None` for a continuous range."""
 
     @property
     def population(self) -> str | None:
-        """What it draws from, in words; `None` where that depends on the drive's blocks."""
+        """The population in words; `None` if it depends on the drive's blocks."""
 
     def select(
         self, seed: int, accepts: Accepts | None = None, block_bytes: int = SECTOR_BYTES
     ) -> Selection:
-        """Choose the workloads, and say how many the drive cannot express.
+        """Return the workloads, and the number that the drive cannot run.
 
         Parameters
         ----------
         seed
             Key of the random numbers.
         accepts
-            Whether the drive can express a workload; by default every one.
+            Returns whether the drive can run a workload; by default every one.
         block_bytes
             Requests to the drive are multiples of this.
         """
@@ -56,14 +56,14 @@ class Design(Protocol):
 
 @dataclass(frozen=True)
 class DesignEntry:
-    """How a design is named, and what makes it.
+    """The name of a design, and the function that makes it.
 
     Attributes
     ----------
     make
-        From the name as written and the count to the design.
+        Returns the design for the name as written and the count.
     counted
-        Whether ``:N`` never, maybe or always follows its name.
+        Whether ``:N`` never, sometimes or always follows the name.
     """
 
     make: Callable[[str, int | None], Design]
@@ -77,14 +77,14 @@ DESIGNS: Final[dict[str, DesignEntry]] = {
     "sobol": DesignEntry(sobol, "always"),
 }
 
-#: What a campaign measures unless something else is asked for.
+#: The default design of a campaign.
 DEFAULT_DESIGN: Final = "adaptive"
 _SPELLINGS: Final = {"never": ("",), "maybe": ("", ":N"), "always": (":N",)}
 _COUNT: Final = re.compile("0{0,9}[1-9][0-9]{0,17}")
 
 
 def design_spellings() -> tuple[str, ...]:
-    """Return how designs are written: ``NAME``, ``NAME:N``, ``FILE.csv``."""
+    """Return the forms of designs' names: ``NAME``, ``NAME:N``, ``FILE.csv``."""
     named = (
         f"{name}{ending}" for name, entry in DESIGNS.items() for ending in _SPELLINGS[entry.counted]
     )
@@ -92,19 +92,18 @@ def design_spellings() -> tuple[str, ...]:
 
 
 def is_file(text: str) -> bool:
-    """Return whether a design's name is that of a file."""
+    """Return whether a design's name is a file's."""
     return text.lower().endswith(SUFFIX)
 
 
 def parse_design(text: str) -> Design:
-    """Find the design that ``NAME``, ``NAME:N`` or ``FILE.csv`` stands for.
+    """Return the design with the name ``NAME``, ``NAME:N`` or ``FILE.csv``.
 
     Raises
     ------
     UsageError
-        When there is no such design (the error lists those that exist), when N is no count,
-        when the design holds fewer distinct workloads than N, or when a file is no list of
-        workloads.
+        When there is no such design (the error lists all), when N is not a count, when the design
+        has fewer than N distinct workloads, or when the file is not a list of workloads.
     """
     if is_file(text):
         return csv_design(text)

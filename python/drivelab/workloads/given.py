@@ -1,4 +1,4 @@
-"""Checks of the values that a program or a file gives for a workload."""
+"""Checks of values that a program or a file gives for a workload."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from drivelab.near_names import meant
 
 Made = TypeVar("Made")
 
-#: The core's whole numbers end here.
+#: Largest whole number of the native core.
 END = 1 << 63
 
 
 def shown(value: object) -> str:
-    """Return the value as an error shows it: short, on one line."""
+    """Return a value for an error message: short, on one line."""
     if isinstance(value, float) and math.isnan(value):
         return "NaN"
     if isinstance(value, int) and abs(value) >= 10**30:
@@ -28,22 +28,22 @@ def shown(value: object) -> str:
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Return whether it is a whole number."""
+    """Return whether a value is a whole number."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Return whether it is a number."""
+    """Return whether a value is a number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def refuses_unknown_names(what: str) -> Callable[[type[Made]], type[Made]]:
-    """Let a class of named values refuse a name that it does not take in a line that guesses.
+    """Make a class report an unknown argument name with a suggestion.
 
     Parameters
     ----------
     what
-        One of its values, in words: ``characteristic``.
+        Word for one of its values: ``characteristic``.
     """
 
     def decorated(made: type[Made]) -> type[Made]:
@@ -69,21 +69,21 @@ def refuses_unknown_names(what: str) -> Callable[[type[Made]], type[Made]]:
 def attributes_of(
     data: object, what: str, names: Sequence[str], required: Sequence[str]
 ) -> dict[str, Any]:
-    """Take attributes by name.
+    """Return attributes by name, checked.
 
     Parameters
     ----------
     data
-        What was read.
+        The value that was read.
     what
-        Of what they are: ``a stimulus``.
+        Word for the owner of the attributes: ``a stimulus``.
     names, required
-        Those that there are, and those without a default.
+        All names, and those without a default.
 
     Raises
     ------
     UsageError
-        When it is no object, one is unknown or one is missing.
+        When it is not an object, or an attribute is unknown or missing.
     """
     if not isinstance(data, dict):
         raise UsageError(f"{what} is an object with {', '.join(names)}; found {shown(data)}")
@@ -100,18 +100,18 @@ def attributes_of(
 
 
 def check_items(name: str, value: object, is_one: Callable[[Any], bool], allowed: str) -> None:
-    """Raise `UsageError` unless it is a list whose items all are what they must be.
+    """Raise `UsageError` unless a value is a list of valid items.
 
     Parameters
     ----------
     name
-        Of the attribute.
+        Name of the attribute.
     value
-        A list or a tuple.
+        The value: a list or a tuple.
     is_one
-        Tells whether an item is what is allowed.
+        Returns whether an item is valid.
     allowed
-        What items are, in words, of several: ``stimuli``.
+        Word for valid items, in the plural: ``stimuli``.
     """
     if not isinstance(value, (list, tuple)):
         raise UsageError(f"{name} is {shown(value)}; allowed: a list of {allowed}")

@@ -1,4 +1,4 @@
-"""Designs made of every combination of chosen values, and balanced samples of them."""
+"""Designs that consist of every combination of chosen values, and balanced samples of them."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 from drivelab.workloads.selection import Accepts, Selection, narrowed
 
-# Of so many candidates drawn at random the best balanced one is taken. More balance little
-# better and draw less at random; fewer miss the rare combinations.
+# A draw takes the most balanced of this many random candidates. With more, balance hardly improves
+# and the sample is less random; with fewer, rare combinations are missed.
 _CANDIDATES: Final = 128
 
 
 @dataclass(frozen=True)
 class GridDesign:
-    """All combinations of a set of values, or a balanced sample of them.
+    """All combinations of sets of values, or a balanced sample of them.
 
     Attributes
     ----------
     name
-        As written by people: ``huang2011`` or ``huang2011:300``.
+        Name as the user writes it: ``huang2011`` or ``huang2011:300``.
     combinations
-        Gives the workloads; those that mean the same count once.
+        Returns the workloads; workloads with the same meaning count once.
     population
-        What the combinations are, in words.
+        Description of the combinations.
     count
-        How many to take; ``None`` takes all.
+        Size of the sample; ``None`` takes all.
     """
 
     name: str
@@ -48,7 +48,7 @@ class GridDesign:
 
     @property
     def distinct(self) -> int:
-        """Distinct workloads that the whole design holds."""
+        """Number of distinct workloads in the whole design."""
         return len(self._everything)
 
     def select(
@@ -57,24 +57,24 @@ class GridDesign:
         accepts: Accepts | None = None,
         block_bytes: int = SECTOR_BYTES,  # noqa: ARG002
     ) -> Selection:
-        """Choose the workloads to measure, and say how many could not be chosen.
+        """Return the workloads to measure, and the number that the drive cannot run.
 
-        The calibration share is drawn from all workloads alike, the training share, balanced,
-        from the others. Both are first parts of those of a larger count.
+        The calibration share is drawn from all workloads alike. The training share is a balanced
+        sample of the others. A larger count only adds workloads to both.
 
         Parameters
         ----------
         seed
-            The same seed gives the same workloads in the same order.
+            Key of the random numbers; the same seed gives the same workloads in the same order.
         accepts
-            Whether the drive can express a workload; by default every one.
+            Returns whether the drive can run a workload; by default every one.
         block_bytes
-            Not needed here: what is no multiple of it, the drive does not accept.
+            Unused: the drive refuses workloads that are not multiples of it.
 
         Raises
         ------
         UsageError
-            When there are fewer workloads than asked for.
+            When there are fewer workloads than requested.
         """
         everything = self._everything
         possible = [each for each in everything if accepts is None or accepts(each)]
@@ -88,7 +88,7 @@ class GridDesign:
             if possible:
                 asked += f"; at most {self.name.partition(':')[0]}:{len(possible)}"
             raise UsageError(asked)
-        # Set aside whatever is asked for, so that a larger count keeps a smaller one's parts.
+        # Independent of the count, so that a larger count keeps the parts of a smaller one.
         order = shuffled(possible, seed)
         calibration = order[: calibration_count(count)]
         reserved = set(order[: calibration_count(len(possible))])
@@ -107,7 +107,7 @@ class GridDesign:
 def _distinct(
     combinations: Callable[[], Iterable[Characteristics]],
 ) -> tuple[Characteristics, ...]:
-    """Expand combinations once for all designs that are made of them."""
+    """Expand the combinations once for all designs that use them."""
     distinct: dict[object, Characteristics] = {}
     for workload in combinations():
         distinct.setdefault(workload.key(), workload.without_ineffective())
@@ -117,18 +117,18 @@ def _distinct(
 def balanced_sample(
     population: Sequence[Characteristics], count: int, seed: int
 ) -> list[Characteristics]:
-    """Draw distinct workloads so that the values of each characteristic share the runs evenly.
+    """Draw distinct workloads so that all values of a characteristic occur equally often.
 
-    Each draw takes, of the write ratios that have workloads left, one that was drawn least,
-    and of 128 random workloads with it the one whose other values were drawn least. So every
-    first part of the sample is balanced too, and it is a first part of every longer sample.
+    Each draw takes one of the write ratios that were drawn least and still have workloads. Of 128
+    random workloads with this ratio, it takes the one whose other values were drawn least. So every
+    first part of a sample is balanced too, and is also the first part of every longer sample.
 
     Parameters
     ----------
     population
         Distinct workloads.
     count
-        How many to draw, at most all.
+        Number of workloads to draw; at most all.
     seed
         Key of the random numbers.
     """
@@ -160,10 +160,10 @@ def balanced_sample(
 
 
 class _Tally:
-    """How much more often than evenly each value of each characteristic was drawn.
+    """How much more often than the average each value of each characteristic was drawn.
 
-    Excesses are integers in units of one draw over the least common multiple of the numbers
-    of values, so that nothing depends on rounding.
+    The unit is one draw over the least common multiple of the numbers of values. So all numbers are
+    whole, and nothing depends on rounding.
     """
 
     def __init__(self, population: Sequence[Characteristics]) -> None:
@@ -184,7 +184,7 @@ class _Tally:
         self._cells = [tuple(values[name][value] for name, value in stratum) for stratum in strata]
 
     def excess(self, place: int) -> int:
-        """Return how much more often than evenly the values of a workload were drawn."""
+        """Return how much more often than the average the values of a workload were drawn."""
         excess = self._excess
         return sum([excess[cell] for cell in self._cells[place]])
 
@@ -200,10 +200,10 @@ class _Tally:
 
 @cache
 def _strata(workload: Characteristics) -> list[tuple[str, float]]:
-    """Return the characteristics in effect; the stride only where nothing is random.
+    """Return the characteristics in effect; the stride only if nothing is random.
 
-    Counted among partly random runs as well, stride 0 would seem to be drawn so often that
-    hardly a purely sequential run was.
+    If partly random workloads counted too, stride 0 would seem so frequent that hardly any purely
+    sequential workload would be drawn.
     """
     values = workload.canonical()
     if values["read_random"] != 0:

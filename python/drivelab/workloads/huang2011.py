@@ -2,12 +2,12 @@
 
 The paper's values: write ratio 0, 25, 50, 75, 100 %; sizes 1, 4, 16, 64, 256 KiB in each
 direction; queue depth 1, 4, 16, 64; randomness 0, 50, 100 %; strides 1, 64, 128, 256 KiB.
-Each direction has one access pattern a run: sequential (randomness 0, stride 0, added here as
-the paper names the pattern but no stride for it), random (randomness 50 or 100 %, without a
-stride) or stride (randomness 0 with a stride).
+Each direction of a workload has one access pattern: sequential (randomness 0, stride 0; the paper
+names the pattern but gives no stride for it), random (randomness 50 or 100 %, without a stride) or
+stride (randomness 0 with a stride).
 
-The two directions' patterns vary apart from each other. The paper ran 12,000 workloads and does
-not say which; these value sets hold 14,980 distinct ones.
+The patterns of the two directions vary independently. The paper ran 12,000 workloads and does not
+say which; these values give 14,980 distinct ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WRITE_RATIOS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 QUEUE_DEPTHS: Final = (1, 4, 16, 64)
 SIZES: Final = tuple(kibibytes * 1024 for kibibytes in (1, 4, 16, 64, 256))
 STRIDES: Final = tuple(kibibytes * 1024 for kibibytes in (1, 64, 128, 256))
-# (randomness, stride) of a direction.
+# (randomness, stride) of one direction.
 PATTERNS: Final = ((0.0, 0), (0.5, 0), (1.0, 0), *((0.0, stride) for stride in STRIDES))
 DISTINCT: Final = 14_980
 _POPULATION: Final = (
@@ -39,7 +39,7 @@ def huang2011(name: str, count: int | None) -> GridDesign:
 
 
 def _combinations() -> Iterator[Characteristics]:
-    """Yield every combination; without writes only one of the write values, and so on."""
+    """Yield every combination; characteristics without effect take only one value."""
     direction = tuple(product(SIZES, PATTERNS))
     for write_ratio, queue_depth in product(WRITE_RATIOS, QUEUE_DEPTHS):
         reads = direction if write_ratio < 1 else direction[:1]

@@ -3,13 +3,13 @@
 Section III.C: read only, write only, random, sequential, random read, random write, sequential read
 and sequential write. Section IV.A gives their values: each workload only reads or only writes,
 sizes from 1 to 256 KiB, randomness from 0 to 100 %, strides from 1 to 256 KiB, queue depth from 1.
-They are finer than those of `drivelab.workloads.huang2011`, and the paper names the ends of the
-ranges and not the steps: here sizes, strides and queue depths (to 64, as there) go in powers of
-two, randomness in steps of 10 %.
+These values are finer than those of `drivelab.workloads.huang2011`. The paper gives the ends of the
+ranges but not the steps. Here sizes, strides and queue depths (up to 64, as there) are powers of
+two, and randomness has steps of 10 %.
 
 A workload has one access pattern: sequential (nothing random, no stride), random (10 to 100 % of
-the requests, no stride) or stride (nothing random). What only reads and what only writes has any of
-the three, the other six have the one that their name says.
+the requests, no stride) or stride (nothing random). Read-only and write-only workloads have any of
+the three; the other six models have the pattern in their name.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class SpecificModel:
     Attributes
     ----------
     name
-        As table IV calls it.
+        Name in table IV.
     write_ratios
-        0 where it reads, 1 where it writes.
+        0 for reads, 1 for writes.
     accesses
         Its access patterns.
     """
@@ -81,7 +81,7 @@ class SpecificModel:
 def _source(
     write_ratios: tuple[float, ...], accesses: tuple[Access, ...]
 ) -> Callable[[], Iterator[Characteristics]]:
-    """Return one function for a model, by which a grid's combinations are expanded once."""
+    """Return one function per model, so that a grid's combinations are expanded only once."""
     return partial(_combinations, write_ratios, accesses)
 
 

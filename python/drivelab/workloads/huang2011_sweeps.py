@@ -2,10 +2,10 @@
 
 "We change one parameter each time while using the default values for the others" (section
 III.A): read only or write only, queue depth 1, sizes of 256 KiB, 100 % random. Figures 6 and 7
-change the size under each access pattern. The paper names the ends of the axes and not the steps:
-here sizes and queue depths go in powers of two, the write ratio in steps of 10 %. It names no
-stride for figures 6 and 7 either; of its set (1, 64, 128, 256 KiB) they take 64 KiB, the smallest
-that drives with blocks of 4 KiB can be asked for.
+change the size under each access pattern. The paper gives the ends of the axes but not the steps.
+Here sizes and queue depths are powers of two, and the write ratio has steps of 10 %. The paper
+gives no stride for figures 6 and 7 either. Of its values (1, 64, 128, 256 KiB) this design takes 64
+KiB, the smallest that a drive with blocks of 4 KiB supports.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ QUEUE_DEPTHS: Final = tuple(2**power for power in range(7))
 SIZES: Final = tuple(1024 * 2**power for power in range(9))
 DEFAULT_SIZE: Final = 256 * 1024
 STRIDE: Final = 64 * 1024
-# (randomness, stride) under each access pattern.
+# (randomness, stride) of each access pattern.
 PATTERNS: Final = {"sequential": (0.0, 0), "random": (1.0, 0), "stride": (0.0, STRIDE)}
 
-# What is asked in each direction, and the characteristic that is its size.
+# The write ratio of each direction, and the characteristic that is its size.
 _PANELS: Final[tuple[tuple[Panel, float, str], ...]] = (
     ("reads", 0.0, "read_size"),
     ("writes", 1.0, "write_size"),
@@ -46,16 +46,16 @@ class Sweep:
     figure
         Number in the paper, 3 to 7.
     panel
-        What a figure's axes are shared by: ``mixed``, ``reads`` or ``writes``.
+        Group of curves with common axes: ``mixed``, ``reads`` or ``writes``.
     characteristic
-        The one that changes, by its name in `Characteristics`; the x axis.
+        The characteristic that changes, by its name in `Characteristics`; the x axis.
     series
-        The curve's name among those of its panel: the access pattern.
+        Name of the curve within its panel: the access pattern.
     metrics
-        What the figure shows of a measurement, by the names of its properties.
+        Properties of a measurement that the figure shows.
     workloads
-        In the order of the axis. Measurements are found by `Characteristics.key`: figures
-        share some workloads.
+        Workloads in the order of the axis. Measurements are found by `Characteristics.key`, because
+        figures share some workloads.
     """
 
     figure: int
@@ -93,12 +93,12 @@ def sweep_workloads() -> tuple[Characteristics, ...]:
 
 
 def huang2011_sweeps(name: str, count: int | None) -> ListedDesign:  # noqa: ARG001
-    """Return the sweeps' workloads as a design; nothing of it is drawn at random."""
+    """Return the sweeps' workloads as a design; none of it is drawn at random."""
     return ListedDesign(name, sweep_workloads(), _POPULATION, calibrates=False)
 
 
 def _workload(write_ratio: float, queue_depth: int = 1) -> Characteristics:
-    """Return a workload of the defaults: requests of 256 KiB, all random."""
+    """Return a workload with the paper's defaults: requests of 256 KiB, all random."""
     return Characteristics(
         write_ratio=write_ratio,
         queue_depth=queue_depth,

@@ -1,4 +1,4 @@
-"""Designs that are a list of workloads, chosen by a paper or by the user."""
+"""Designs that are a fixed list of workloads, from a paper or from the user."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from drivelab.workloads.selection import Accepts, Selection, narrowed
 
 @dataclass(frozen=True)
 class ListedDesign:
-    """A list of workloads, all of which are measured.
+    """A list of workloads that are all measured.
 
     Attributes
     ----------
     name
-        As written by people.
+        Name as the user writes it.
     listed
-        The workloads. One that is listed twice is measured twice: how much the two differ
-        says how well the drive repeats itself.
+        The workloads. A workload that is listed twice is measured twice; the difference shows how
+        well the drive repeats itself.
     population
-        Where they are from, in words.
+        Origin of the workloads, in words.
     calibrates
-        Whether a fifth of the distinct ones is drawn at random for calibration, each with
-        all its repetitions: a workload that models were trained on would look too easy.
+        Whether to draw a fifth of the distinct workloads at random for calibration, each with all
+        its repetitions. A workload that models were trained on would look too easy.
     """
 
     name: str
@@ -38,7 +38,7 @@ class ListedDesign:
 
     @property
     def distinct(self) -> int:
-        """Distinct workloads in the list."""
+        """Number of distinct workloads in the list."""
         return len({workload.key() for workload in self.listed})
 
     def select(
@@ -47,21 +47,21 @@ class ListedDesign:
         accepts: Accepts | None = None,
         block_bytes: int = SECTOR_BYTES,  # noqa: ARG002
     ) -> Selection:
-        """Return the workloads that the drive can express, in the order of the list.
+        """Return the workloads that the drive can run, in the order of the list.
 
         Parameters
         ----------
         seed
             Key of the random numbers that choose the calibration share.
         accepts
-            Whether the drive can express a workload; by default every one.
+            Returns whether the drive can run a workload; by default every one.
         block_bytes
-            Not needed here: what is no multiple of it, the drive does not accept.
+            Unused: the drive refuses workloads that are not multiples of it.
 
         Raises
         ------
         UsageError
-            When the drive can express none of them.
+            When the drive can run none of them.
         """
         possible = [
             workload.without_ineffective()

@@ -1,8 +1,7 @@
-"""The parts of a run: what each of its measurements is for.
+"""The parts of a run: the purpose of each measurement.
 
-A campaign measures one list of workloads. The list is cut into stretches, one after the other, so
-that a measurement's index says what it may be used for. Of a list that is known before, each part
-is one stretch::
+A campaign measures one list of workloads. The list consists of consecutive stretches, so that a
+measurement's index tells its purpose. If the list is known in advance, each part is one stretch::
 
     0 ─── training ─── calibration ─── check ─── sweeps ───
           models       models and      accuracy   curves
@@ -25,44 +24,44 @@ from drivelab.workloads.given import shown
 
 PartName = Literal["training", "calibration", "check", "sweeps", "chosen", "probes", "fills"]
 PART_NAMES: Final[tuple[PartName, ...]] = get_args(PartName)
-# Every run says how many it has of these; the others came later, and say it where they are.
+# Every run stores the number of these; newer parts are stored only if there are any.
 _ALWAYS: Final[tuple[PartName, ...]] = ("training", "calibration", "check", "sweeps")
-#: Models are fitted to these.
+#: Parts that models are fitted to.
 FITTED: Final[tuple[PartName, ...]] = ("training", "calibration", "chosen")
-#: Of these, the workloads that stand for the design's population.
+#: The parts among them that represent the design's population.
 DRAWN: Final[tuple[PartName, ...]] = ("training", "calibration")
 
-#: A part, and how many measurements follow each other in it.
+#: A part, and the number of consecutive measurements of it.
 Stretch = tuple[PartName, int]
 
 
 @dataclass(frozen=True)
 class Parts:
-    """How many measurements each part of a run has.
+    """The number of measurements in each part of a run.
 
     Attributes
     ----------
     training
-        Spread over the design's population; models are fitted to these.
+        Workloads spread over the design's population; models are fitted to them.
     calibration
-        Drawn at random from the population: how far models that were fitted without them are off
-        here sets the width of intervals.
+        Workloads drawn at random from the population. The errors here of models that were fitted
+        without them set the width of intervals.
     check
-        Off-grid workloads that are the same for every run: how good models are between the
+        Off-grid workloads, the same for every run, which show how good models are between the
         values that they were trained on. Nothing is fitted to them.
     sweeps
-        One characteristic changed at a time, for curves.
+        Workloads that vary one characteristic at a time, for curves.
     chosen
-        Where a model would learn most; models are fitted to these too, but they say nothing about
-        the population.
+        Workloads at which a model learns most. Models are fitted to these too, but they do not
+        represent the population.
     probes
-        Short sweeps that find how a drive is built. Nothing is fitted to them: what makes units
-        of a drive wait for each other is so rare elsewhere that models grew worse by it.
+        Short sweeps that find the structure of a drive. Nothing is fitted to them: they make units
+        of the drive wait for each other, which is so rare elsewhere that models became worse.
     fills
-        Writes counted from the first one, without a warm-up: how much a drive takes before it
-        slows down. Nothing is fitted to them.
+        Writes counted from the first one, without a warm-up, which show how much a drive accepts
+        before it slows down. Nothing is fitted to them.
     order
-        The stretches by index; as the parts stand here where it is empty.
+        Stretches by index; if empty, one per part in the order above.
     """
 
     training: int = 0
@@ -85,7 +84,7 @@ class Parts:
 
     @classmethod
     def of_stretches(cls, stretches: Iterable[Stretch]) -> Parts:
-        """Return the parts of a run that asks for one stretch after the other."""
+        """Return the parts of a run that consists of these stretches."""
         order = tuple(stretches)
         counts = dict.fromkeys(PART_NAMES, 0)
         for name, count in order:
@@ -94,26 +93,26 @@ class Parts:
 
     @property
     def counts(self) -> dict[PartName, int]:
-        """Measurements by part."""
+        """Number of measurements of each part."""
         return {name: getattr(self, name) for name in PART_NAMES}
 
     @property
     def total(self) -> int:
-        """Measurements of all parts."""
+        """Number of measurements of all parts."""
         return sum(self.counts.values())
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
-        """The stretches by index."""
+        """The stretches, ordered by index."""
         return self.order or tuple((name, count) for name, count in self.counts.items() if count)
 
     def range(self, name: PartName) -> range:
-        """Return the indices of a part that is one stretch, as in a list that is known before.
+        """Return the indices of a part with a single stretch, as in a list known in advance.
 
         Raises
         ------
         KeyError
-            For a name of no part.
+            When there is no such part.
         ValueError
             When the part has several stretches.
         """
@@ -128,7 +127,7 @@ class Parts:
         return range(start, start + getattr(self, name))
 
     def part_of(self, index: int) -> PartName:
-        """Return the part that a measurement belongs to.
+        """Return the part of a measurement.
 
         Raises
         ------
@@ -144,9 +143,9 @@ class Parts:
         return list(accumulate(count for _, count in self.stretches))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the counts by the names of the parts, and the stretches where there are rounds.
+        """Return the counts by part, and the stretches if the run has rounds.
 
-        A run without rounds says what one of release 0.1.0 said.
+        A run without rounds writes the same as in release 0.1.0.
         """
         order = {"order": [list(one) for one in self.order]} if self.order else {}
         counts = {
@@ -156,7 +155,7 @@ class Parts:
 
     @classmethod
     def from_json(cls, data: object) -> Parts:
-        """Read what `to_json` wrote.
+        """Read a value that `to_json` wrote.
 
         Raises
         ------

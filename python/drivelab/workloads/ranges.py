@@ -1,8 +1,9 @@
-"""The continuous ranges of workloads, as a population that can be drawn from.
+"""Continuous ranges of workloads, as a population to draw from.
 
-Eight uniform numbers become a workload. The ends carry mass, or pure reads, sequential runs and
-fully random ones would never be drawn. All of it is whole-number arithmetic on coordinates in
-units of 2**-30, so that a workload is the same on every machine.
+Eight uniform numbers determine a workload. The ends of the ranges have extra probability; otherwise
+pure reads, sequential and fully random workloads would never be drawn. Coordinates are whole
+numbers in units of 2**-30, and so is all arithmetic, so that a workload is the same on every
+machine.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ MIN_SIZE_BYTES: Final = 1024
 MAX_SIZE_BYTES: Final = 256 * 1024
 MAX_STRIDE_BYTES: Final = 256 * 1024
 
-# A ratio is exactly 0, and exactly 1, in one workload of so many; a stride is 0 in one of so many.
+# A ratio is 0 in one of this many workloads, and 1 in as many; a stride is 0 in one of this many.
 _RATIO_END: Final = 10
 _STRIDE_ZERO: Final = 4
-# Between the ends ratios go in steps of one over this.
+# Between the ends, ratios have steps of one over this.
 _RATIO_STEPS: Final = 10_000
 
 
 def population(block_bytes: int) -> str:
-    """Say what is drawn, in words."""
+    """Describe the population in words."""
     return (
         "write ratio and randomness 0 in a tenth and 1 in a tenth of the workloads, otherwise even "
         "between; queue depth 1 to 64 and sizes 1 to 256 KiB even in the logarithm, rounded down; "
@@ -53,7 +54,7 @@ def workload_at(point: Sequence[int], block_bytes: int) -> Characteristics:
     Raises
     ------
     UsageError
-        When blocks are larger than the largest size.
+        When the blocks are larger than the largest size.
     """
     if block_bytes > MAX_SIZE_BYTES:
         raise UsageError(
@@ -101,17 +102,17 @@ def _stride(coordinate: int, block_bytes: int) -> int:
 def _even_in_logarithm(coordinate: int, least: int, most: int) -> int:
     """Return the whole number below ``least * ((most + 1) / least) ** u``.
 
-    So each number n has the weight log((n + 1) / n); the largest has its share too.
+    So each number n has the weight log((n + 1) / n), including the largest one.
     """
     return least + bisect_right(thresholds(least, most), coordinate)
 
 
 @lru_cache(maxsize=16)
 def thresholds(least: int, most: int) -> tuple[int, ...]:
-    """Return from which coordinate on each number above `least` is chosen.
+    """Return the coordinate from which each number above `least` is chosen.
 
-    The logarithms of two machines may differ in the last bit. That changes no threshold: the
-    tests show that none comes closer to a whole number than a thousand such bits.
+    The logarithms of two machines may differ in the last bit. That changes no threshold: tests show
+    that each is at least a thousand such bits away from a whole number.
     """
     span = math.log((most + 1) / least)
     return tuple(

@@ -1,4 +1,4 @@
-"""Files of a trace and how they are read: which requests they hold, by what they are known."""
+"""Files of a trace: how they are read, and what they contain."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ if TYPE_CHECKING:
 
     from drivelab._core import SurveyedTrace, TraceSurvey
 
-#: A request may come behind this many later ones.
+#: A request may come after this many later ones.
 SORT_WINDOW: Final = 4096
 
-# So many requests are looked at before signals are, and whoever watches.
+# Requests between two checks for signals and two progress reports.
 _STEP: Final = 1 << 20
-# More devices are counted, not named.
+# Further devices are counted but not named.
 _MOST_NAMED: Final = 32
 
 
 class SurveyProgress(Protocol):
-    """Whoever wants to know how far the first reading of a trace is."""
+    """Receives the progress of the first reading of a trace."""
 
     def __call__(self, requests: int) -> None:
-        """Take how many requests were looked at."""
+        """Report the number of requests read so far."""
         ...
 
 
 @dataclass(frozen=True)
 class RecordedFiles:
-    """Files of one trace, merged by their times, and how they are read (docs/traces.md).
+    """The files of one trace, merged by their times, and how to read them (docs/traces.md).
 
     Attributes
     ----------
     paths
-        At least one, plain, gzip or zstd.
+        At least one file: plain, gzip or zstd.
     format
-        The name of the format; ``None`` for what the content says.
+        Name of the format; ``None`` recognises it from the content.
     devices
-        Only requests to these devices, by name; ``None`` for all.
+        Names of the devices whose requests are kept; ``None`` for all.
     skip_bad_lines
-        Count and leave out what is wrong; else the first bad line is an error.
+        Whether to count bad lines and skip them; otherwise the first one is an error.
     device_bytes
-        Requests that end beyond are bad.
+        Size of the recorded device; a request that ends beyond it is a bad line.
     time_unit_ns, sector_bytes
-        Units of times and of addresses where they are not the format's.
+        Units of times and addresses, if they differ from those of the format.
     sort_window
-        A request may come behind this many later ones.
+        A request may come after this many later ones.
     columns
-        Of a Parquet file pairs of what a column holds and its name.
+        For a Parquet file: pairs of a column's meaning and its name.
     """
 
     paths: tuple[str, ...]
@@ -97,13 +97,13 @@ class RecordedFiles:
                 )
 
     def open(self) -> _core.TraceReader:
-        """Open it; raises `UsageError` or `RunError` with one line that says what is wrong."""
+        """Open the files; raises `UsageError` or `RunError` with a one-line message."""
         reader = _core.TraceReader(list(self.paths), **self.options())
         self.refuse_unused(reader.format)
         return reader
 
     def refuse_unused(self, format_name: str | None) -> None:
-        """Raise `UsageError` for an option that does nothing where this is the files' format."""
+        """Raise `UsageError` for an option that has no effect on files of this format."""
         if self.columns is not None and format_name != "parquet":
             raise UsageError(
                 f"{self.name} is of the format {format_name}; only Parquet has columns to map: "
@@ -117,7 +117,7 @@ class RecordedFiles:
             )
 
     def options(self) -> dict[str, Any]:
-        """Return how they are read, as the core takes it."""
+        """Return the options of reading, for the native core."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         del values["paths"]
         return {
@@ -127,13 +127,13 @@ class RecordedFiles:
 
     @property
     def name(self) -> str:
-        """What people call it: the last part of the first path, and how many follow."""
+        """Name for people: the last part of the first path, and the number of further files."""
         first = self.paths[0].rstrip("/").rpartition("/")[2]
         more = len(self.paths) - 1
         return f"{first} and {more} more" if more else first
 
     def to_json(self) -> dict[str, Any]:
-        """Return the paths, and what is not as usual."""
+        """Return the paths, and the options that differ from the defaults."""
         usual = RecordedFiles(self.paths)
         changed = {
             name: value
@@ -144,7 +144,7 @@ class RecordedFiles:
 
     @classmethod
     def from_json(cls, data: object) -> RecordedFiles:
-        """Read what `to_json` wrote; `UsageError` for anything else."""
+        """Read a value that `to_json` wrote; `UsageError` for anything else."""
         names = [each.name for each in fields(cls)]
         values = dict(attributes_of(data, "files of a trace", names, ["paths"]))
         for name in ("paths", "devices"):
@@ -162,35 +162,35 @@ class TraceFacts:
     Attributes
     ----------
     requests
-        How many are sent.
+        Number of requests that are sent.
     commands
-        As how many commands of each kind: requests above 64 MiB are sent as several.
+        Number of commands of each kind: a request above 64 MiB is sent as several commands.
     bytes
-        Of these commands.
+        Bytes of these commands.
     span_ns
-        From the first to the last, as recorded.
+        Time from the first to the last request, as recorded.
     end_bytes
-        Bytes that it takes of a drive, from its first on: for addresses that begin again at the
-        drive's end those of a drive where none does.
+        Space that the trace needs on a drive, from its first byte on. For addresses that wrap
+        around at the drive's end, the size of a drive on which none does.
     devices, device_count
-        Names of those with requests, each with how many, the first of them; and how many there are.
+        Names and request counts of the first devices, and the number of all devices.
     rounded
-        Requests that were no whole sectors, and are sent as the sectors that hold them.
+        Requests that were not whole sectors; they are sent as the sectors that contain them.
     cut
         Requests that are sent as several commands.
     left_out
-        Requests that are no commands of a drive, or trim nothing.
+        Requests that are not commands of a drive, or trim nothing.
     skipped
-        Bad lines, where these are skipped.
+        Number of skipped bad lines.
     depth_mean, depth_max
-        Requests outstanding in the recording when one arrived, itself among them, where that was
-        looked at.
+        Outstanding requests in the recording when a request arrived, including itself, if they were
+        counted.
     format
-        Of files.
+        Format of the files.
     cautions
-        What speaks against the trace's units, or limits what it can tell; a sentence each.
+        Sentences on doubts about the trace's units, or on limits of what it can show.
     content
-        By what the requests are known: a number of all of them in order, in 16 hexadecimal digits.
+        Identifies the requests: a checksum of all of them in order, in 16 hexadecimal digits.
     """
 
     requests: int
@@ -212,7 +212,7 @@ class TraceFacts:
 
     @classmethod
     def of_core(cls, told: Mapping[str, Any]) -> TraceFacts:
-        """Take what the native core reports."""
+        """Return the facts that the native core found."""
         changed = {"commands", "devices", "device_count", "cautions"}
         names = {each.name for each in fields(cls)} - changed
         return cls(
@@ -224,7 +224,7 @@ class TraceFacts:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the values under their names."""
+        """Return the values by name."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return values | {
             "commands": dict(self.commands),
@@ -234,7 +234,7 @@ class TraceFacts:
 
     @classmethod
     def from_json(cls, data: object) -> TraceFacts:
-        """Read what `to_json` wrote; `UsageError` for anything else."""
+        """Read a value that `to_json` wrote; `UsageError` for anything else."""
         names = [each.name for each in fields(cls)]
         values = dict(attributes_of(data, "facts of a trace", names, names))
         commands, devices = values["commands"], values["devices"]
@@ -265,7 +265,7 @@ def _pairs(value: object) -> tuple[tuple[Any, Any], ...]:
 
 
 def refuse_named(files: Sequence[Path]) -> None:
-    """Raise `UsageError` when a file of a trace is named twice, or is none."""
+    """Raise `UsageError` if a file of a trace is named twice, or is a folder."""
     seen: set[Path] = set()
     for path in files:
         if path.is_dir():
@@ -283,20 +283,20 @@ def survey_files(
     Parameters
     ----------
     files
-        Which, and how.
+        The files, and how to read them.
     fit
-        How their addresses are fitted to a drive.
+        How to map their addresses to a drive.
     needs_depth
-        Whether the recorded depth is looked for; every request then has a response time.
+        Whether to compute the recorded depth; then every request needs a response time.
     progress
-        Called now and then.
+        Called from time to time.
 
     Raises
     ------
     UsageError
-        When they are no trace, or cannot be replayed so.
+        When they are not a trace, or cannot be replayed with these options.
     RunError
-        When a file cannot be read on.
+        When a file cannot be read to its end.
     """
     survey = _core.TraceSurvey.of_files(list(files.paths), files.options(), fit, needs_depth)
     found = surveyed(survey, progress)
@@ -305,7 +305,7 @@ def survey_files(
 
 
 def surveyed(survey: TraceSurvey, progress: SurveyProgress | None = None) -> SurveyedTrace:
-    """Bring a survey to its end."""
+    """Run a survey to its end."""
     while survey.go_on(_STEP):
         if progress is not None:
             progress(survey.requests)

@@ -1,4 +1,4 @@
-"""Workloads side by side on one drive, each in its own part of it.
+"""Several workloads at the same time on one drive, each in its own part of it.
 
 ```text
 0                                              the drive's end
@@ -6,8 +6,8 @@
   scenario       rate      trace
 ```
 
-Each keeps its own pace: characteristics at a queue depth or at a rate, a scenario and a trace as
-they say themselves. What differs from a scenario is that any workload can be part of it, as it is.
+Each workload keeps its own pace: characteristics a queue depth or a rate, scenarios and traces the
+pace that they define. Unlike a scenario, any workload can be a part, unchanged.
 """
 
 from __future__ import annotations
@@ -28,46 +28,45 @@ from drivelab.workloads.trace import STREAM, Trace
 if TYPE_CHECKING:
     from drivelab._core import WindowTuple
 
-#: What can run next to others.
+#: Kinds of workloads that can run next to others.
 Placeable = Characteristics | Scenario | Trace
 _KINDS: Final[dict[str, type[Placeable]]] = {
     each.kind: each for each in (Characteristics, Scenario, Trace)
 }
-#: Requests a second of what arrives at a rate.
+#: Least and most requests per second, for arrivals at a rate.
 RATES: Final = (0.001, 1e9)
 _MOST_COPIES: Final = 64
 
 
 @dataclass(frozen=True)
 class Part:
-    """One of the workloads, and where it lies.
+    """One of the workloads, and its place on the drive.
 
     Attributes
     ----------
     name
-        What people call it.
+        Name for people.
     workload
-        What is sent.
+        The workload.
     size_bytes
-        The part of the drive that is its own, in whole sectors.
+        Size of its own part of the drive, in whole sectors.
     start_bytes
-        Where that begins.
+        Start of that part.
     rate_iops
-        For characteristics: this many requests arrive per second,
-        whether others have completed or not.
-        Without it as many are outstanding as their queue depth says. Others say their pace
-        themselves.
+        For characteristics: requests that arrive per second, whether or not earlier ones have
+        completed. Without a rate, the queue depth determines the pace. Other workloads define their
+        own pace.
     is_poisson
-        Whether they arrive at random; else in equal gaps.
+        Whether requests arrive at random times; otherwise at equal intervals.
     content
-        What the written data of characteristics and traces looks like; scenarios say so themselves.
+        Kind of written data, for characteristics and traces; scenarios define their own.
     copies
-        This many copies run at the same time, in the same place.
+        Number of copies that run at the same time in the same place.
 
     Raises
     ------
     UsageError
-        Names the attribute, its value and what is allowed.
+        Names the attribute, its value and the allowed values.
     """
 
     name: str
@@ -126,7 +125,7 @@ class Part:
             )
 
     def streams(self) -> list[Stream]:
-        """Return its streams, as a drive takes them, in its place."""
+        """Return the streams for a drive, moved to the part's place."""
         return self._one() * self.copies
 
     def _one(self) -> list[Stream]:
@@ -149,7 +148,7 @@ class Part:
         return found
 
     def stream_names(self) -> list[str]:
-        """Return what its streams are called; no file of a trace is opened."""
+        """Return the names of the streams, without opening files of a trace."""
         if isinstance(self.workload, Characteristics):
             return [self.name] * self.copies
         if isinstance(self.workload, Trace):
@@ -157,7 +156,7 @@ class Part:
         return [each.described()["name"] for each in self.workload.streams()] * self.copies
 
     def to_json(self) -> dict[str, Any]:
-        """Return the attributes; those that are as usual are left out."""
+        """Return the attributes that differ from the defaults."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         for name, usual in _USUAL.items():
             if values[name] == usual:
@@ -166,7 +165,7 @@ class Part:
 
     @classmethod
     def from_json(cls, data: object) -> Part:
-        """Read what `to_json` wrote; `UsageError` for anything else."""
+        """Read a value that `to_json` wrote; `UsageError` for anything else."""
         names = [each.name for each in fields(cls)]
         required = [name for name in names if name not in _USUAL]
         values = dict(attributes_of(data, "a part", names, required))
@@ -187,26 +186,26 @@ _USUAL: Final = {
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Several workloads on one drive at once.
+    """Several workloads at the same time on one drive.
 
     Attributes
     ----------
     parts
-        At least one; no two have the same name.
+        At least one part, all with different names.
     duration_ns
-        Counted, in the drive's time.
+        Length of the counted time, in the drive's time.
     warmup_ns
-        Before counting begins.
+        Time before counting begins.
     requests
-        Counted requests of all that end it sooner; ``None`` for no limit.
+        Number of counted requests, of all parts, after which it ends early; ``None`` for no limit.
     after
-        A kind of writing that came before, as `drivelab.drives.write_pattern` calls it, where that
-        leaves more behind than the kind of any part.
+        Kind of writing that the drive saw before, as in `drivelab.drives.write_pattern`, if it
+        changes the drive more than the kinds of the parts do.
 
     Raises
     ------
     UsageError
-        Names the attribute, its value and what is allowed.
+        Names the attribute, its value and the allowed values.
     """
 
     kind: ClassVar[Literal["side_by_side"]] = "side_by_side"
@@ -236,24 +235,24 @@ class SideBySide:
 
     @property
     def window(self) -> WindowTuple:
-        """When counting begins and ends."""
+        """Start and end of the counted time."""
         return (0, self.warmup_ns, self.requests, self.duration_ns, None, 0)
 
     @property
     def footprint_bytes(self) -> int:
-        """From the drive's first byte to the end of the last part."""
+        """Bytes from the start of the drive to the end of the last part."""
         return max(each.start_bytes + each.size_bytes for each in self.parts)
 
     def streams(self) -> list[Stream]:
-        """Return it as a drive takes it, part by part."""
+        """Return the streams for a drive, part by part."""
         return [stream for part in self.parts for stream in part.streams()]
 
     def stream_names(self) -> list[str]:
-        """Return what the streams are called, in order."""
+        """Return the names of the streams, in order."""
         return [name for part in self.parts for name in part.stream_names()]
 
     def shares(self) -> Iterator[tuple[Part, slice]]:
-        """Yield each part and which of the streams are its own."""
+        """Yield each part, and the slice of the streams that belong to it."""
         begin = 0
         for part in self.parts:
             end = begin + len(part.stream_names())
@@ -261,11 +260,11 @@ class SideBySide:
             begin = end
 
     def describe(self) -> str:
-        """Say in a line what is sent."""
+        """Describe in one line what is sent."""
         return f"{', '.join(each.name for each in self.parts)}, each in its part of the drive"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the attributes, which carry their units."""
+        """Return the attributes; their names contain the units."""
         limit = {
             name: value
             for name in ("requests", "after")
@@ -280,7 +279,7 @@ class SideBySide:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> SideBySide:
-        """Read what `to_json` wrote; `UsageError` for anything else."""
+        """Read a value that `to_json` wrote; `UsageError` for anything else."""
         names = ("parts", "duration_ns", "warmup_ns", "requests", "after")
         values = dict(attributes_of(data, "workloads side by side", names, names[:2]))
         if not isinstance(values["parts"], list):

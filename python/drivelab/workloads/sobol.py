@@ -1,7 +1,7 @@
 """The design ``sobol:N``: workloads from the continuous ranges.
 
-Four fifths are scrambled Sobol points, spread evenly, to train on; a fifth are independent draws
-from the same ranges, to calibrate intervals with. Each is a first part of those of a larger N.
+Four fifths are scrambled Sobol points, spread evenly, for training. One fifth are independent draws
+from the same ranges, to calibrate intervals. A larger N only adds workloads to both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from drivelab.workloads.ranges import population, workload_at
 from drivelab.workloads.selection import Accepts, Selection, narrowed
 from drivelab.workloads.sobol_points import DIMENSIONS, SCALE, sobol_points
 
-# Nobody waits for more to be measured, and a slip of the finger would fill the memory.
+# No campaign measures more, and a mistyped number would fill the memory.
 _MOST: Final = 1_000_000
 
 
@@ -31,9 +31,9 @@ class SobolDesign:
     Attributes
     ----------
     name
-        As written by people: ``sobol:2000``.
+        Name as the user writes it: ``sobol:2000``.
     count
-        How many workloads, both parts together.
+        Number of workloads in both parts together.
     """
 
     name: str
@@ -44,22 +44,22 @@ class SobolDesign:
     def select(
         self, seed: int, accepts: Accepts | None = None, block_bytes: int = SECTOR_BYTES
     ) -> Selection:
-        """Choose the workloads; those that the drive cannot express are left out and counted.
+        """Return the workloads, and the number that the drive cannot run.
 
         Parameters
         ----------
         seed
             Key of the scrambling and of the draws.
         accepts
-            Whether the drive can express a workload; by default every one. Where it cannot,
-            the population is what it can.
+            Returns whether the drive can run a workload; by default every one. The population then
+            consists of the workloads that it can run.
         block_bytes
             Sizes and strides are multiples of this.
 
         Raises
         ------
         UsageError
-            When the drive can express none of them.
+            When the drive can run none of them.
         """
         drawn = calibration_count(self.count)
         points = sobol_points(f"training {seed}")
@@ -89,7 +89,7 @@ def sobol(name: str, count: int | None) -> SobolDesign:
     Raises
     ------
     UsageError
-        When they are more than a million.
+        When `count` is more than a million.
     """
     if count is None or count > _MOST:
         raise UsageError(f"{name} is too many; allowed: sobol:1 to sobol:{_MOST}")
@@ -97,7 +97,7 @@ def sobol(name: str, count: int | None) -> SobolDesign:
 
 
 def independent_draws(count: int, key: str, block_bytes: int) -> list[Characteristics]:
-    """Draw workloads from the ranges, independently; `key` is that of the random numbers."""
+    """Draw independent workloads from the ranges; `key` is the key of the random numbers."""
     # Only random() itself is promised to stay the same in later versions of Python.
     uniform = random.Random(f"calibration {key}").random  # noqa: S311
     return [

@@ -1,9 +1,9 @@
-"""Scrambled Sobol points: even in every one and two dimensions, and random all the same.
+"""Scrambled Sobol points: random, yet evenly spread in every one and two dimensions.
 
 The direction numbers are those of Joe and Kuo 2008 (new-joe-kuo-6.21201), the order is Gray code.
-Scrambling is a random linear matrix and a digital shift (Matousek 1998): every point on its own is
-uniform, all together stay a net. It is done here and not by SciPy because designs have to be the
-same bytes under every version of every library, and NumPy's generators promise that for none.
+Scrambling multiplies by a random matrix and adds a digital shift (Matousek 1998). Each point alone
+is then uniform, and all together remain a net. SciPy is not used, because designs must be the same
+bytes with every version of every library, and NumPy's generators do not guarantee that.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Final
 
 DIMENSIONS: Final = 8
 _BITS: Final = 30
-#: Coordinates are whole numbers below this; a point is one over it.
+#: Coordinates are whole numbers below this; divided by it they lie in the unit cube.
 SCALE: Final = 1 << _BITS
 
-# Degree and coefficients of the primitive polynomial, and the first direction numbers, of each
-# dimension but the first.
+# Degree and coefficients of the primitive polynomial, and the first direction numbers, for each
+# dimension except the first.
 _JOE_KUO: Final[tuple[tuple[int, int, tuple[int, ...]], ...]] = (
     (1, 0, (1,)),
     (2, 1, (1, 3)),
@@ -31,13 +31,13 @@ _JOE_KUO: Final[tuple[tuple[int, int, tuple[int, ...]], ...]] = (
 
 
 def sobol_points(key: str | None) -> Iterator[tuple[int, ...]]:
-    """Yield the points of the sequence one after the other, in `DIMENSIONS` dimensions.
+    """Yield the points of the sequence in `DIMENSIONS` dimensions.
 
     Parameters
     ----------
     key
-        Of the random numbers that scramble; the same key gives the same points on every
-        machine. ``None`` leaves the sequence as it is.
+        Key of the random numbers for scrambling; the same key gives the same points on every
+        machine. ``None`` gives the unscrambled sequence.
 
     Yields
     ------
@@ -59,7 +59,7 @@ def sobol_points(key: str | None) -> Iterator[tuple[int, ...]]:
 
 
 def _direction_numbers(dimension: int) -> list[int]:
-    """Return what each bit of the index turns over in a coordinate (Joe and Kuo 2008, eq. 2)."""
+    """Return what each bit of the index flips in a coordinate (Joe and Kuo 2008, eq. 2)."""
     if dimension == 0:
         return [1 << (_BITS - 1 - bit) for bit in range(_BITS)]
     degree, coefficients, first = _JOE_KUO[dimension - 1]
@@ -74,10 +74,10 @@ def _direction_numbers(dimension: int) -> list[int]:
 
 
 def _scrambled(numbers: list[int], uniform: Callable[[], float]) -> list[int]:
-    """Multiply each number, as a vector of bits, by one random triangular matrix.
+    """Multiply each number, as a vector of bits, by a random triangular matrix.
 
-    A bit turns over itself and, at random, less significant ones: which half, quarter and so
-    on a point falls into is permuted, and nothing else.
+    A bit flips itself and, at random, less significant bits. This only permutes the half, the
+    quarter and so on that a point falls into.
     """
     columns = [(1 << bit) | _random_bits(uniform, bit) for bit in range(_BITS)]
     scrambled = []

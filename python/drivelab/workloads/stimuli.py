@@ -1,4 +1,4 @@
-"""Access patterns that are sent at the same time (SNIA performance test specification)."""
+"""Access patterns that run at the same time (SNIA performance test specification)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Stimuli:
     stimuli
         At least one.
     shares
-        Of the requests, for each stimulus, above 0 to 1: one that is ahead of its share waits for
-        the others. Empty where each is as fast as it can be.
+        Share of the requests of each stimulus, above 0 to 1. A stimulus that is ahead of its share
+        waits for the others. If empty, each is as fast as possible.
 
     Raises
     ------
     UsageError
-        Names what is impossible and what is allowed.
+        Names the impossible value and the allowed ones.
     """
 
     kind: ClassVar[Literal["stimuli"]] = "stimuli"
@@ -50,7 +50,7 @@ class Stimuli:
             )
 
     def streams(self) -> list[Stream]:
-        """Return them as a drive takes them: a stream for each stimulus."""
+        """Return the streams for a drive: one per stimulus."""
         held: tuple[float | None, ...] = self.shares or (None,) * len(self.stimuli)
         return [
             Stream.of_stimulus(
@@ -61,21 +61,21 @@ class Stimuli:
 
     @property
     def footprint_bytes(self) -> int:
-        """From the drive's first byte to the last that may be addressed."""
+        """Bytes from the start of the drive to the last that may be addressed."""
         return max(each.range_start_bytes + each.range_bytes for each in self.stimuli)
 
     def describe(self) -> str:
-        """Say in a line what is sent."""
+        """Describe in one line what is sent."""
         return " next to ".join(_described(each) for each in self.stimuli)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the attributes, which carry their units."""
+        """Return the attributes; their names contain the units."""
         values: dict[str, Any] = {"stimuli": [each.to_json() for each in self.stimuli]}
         return {**values, "shares": list(self.shares)} if self.shares else values
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Stimuli:
-        """Read what `to_json` wrote; `UsageError` for impossible values."""
+        """Read a value that `to_json` wrote; `UsageError` for impossible values."""
         values = attributes_of(data, "a workload of stimuli", ["stimuli", "shares"], ["stimuli"])
         stimuli, shares = values["stimuli"], values.get("shares", [])
         check_items("stimuli", stimuli, lambda each: isinstance(each, dict), "stimuli")

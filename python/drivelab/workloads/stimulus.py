@@ -1,4 +1,4 @@
-"""What a host keeps sending to a drive: the access patterns of the performance test specification.
+"""The requests that a host keeps sending: an access pattern of the performance test specification.
 
 ::
 
@@ -29,7 +29,7 @@ from drivelab.workloads.given import (
 if TYPE_CHECKING:
     from drivelab._core import StimulusTuple
 
-#: Shares are given in per cent or as fractions; their sum may be off by rounding.
+#: Shares may be rounded decimal fractions, so their sum may be off by this.
 _SUM_TOLERANCE: Final = 1e-6
 _MOST_THREADS: Final = 1024
 _SIZES: Final = "pairs of bytes and a share"
@@ -44,34 +44,34 @@ class Stimulus:
     Attributes
     ----------
     read_ratio
-        Share of reads, 0 to 1; the rest writes.
+        Share of reads, 0 to 1; the rest are writes.
     sizes
-        Bytes of a request, whole sectors up to 64 MiB, with the share of requests of that size;
-        shares add up to 1.
+        Request sizes in bytes (whole sectors, at most 64 MiB), each with its share of the requests;
+        the shares add up to 1.
     is_random
-        Whether offsets are random, multiples of the request's size; otherwise each follows
-        the one before, and goes back to the beginning behind the last that fits.
+        Whether offsets are random multiples of the request's size. Otherwise each request follows
+        the one before, and starts again at the beginning when no further one fits.
     zones
-        Share of accesses and share of the range, one after the other from the range's start;
-        each adds up to 1. Only of random accesses.
+        Shares of accesses and of the range, in order from the start of the range; each add up to 1.
+        Only for random accesses.
     threads
-        Programs that send. In order, each has its own part of the range, all of them alike.
+        Number of programs that send. For accesses in order, each has an equal part of the range.
     queue_depth
-        Requests outstanding of each thread.
+        Outstanding requests of each thread.
     range_start_bytes, range_bytes
-        The part of the drive, whole sectors, that it goes to.
+        Part of the drive that is accessed, in whole sectors.
     begin_bytes
-        Where in its part of the range each thread begins, of accesses in order: whole sectors,
-        less than a part.
+        For accesses in order: where each thread begins within its part of the range. Whole sectors,
+        less than the part.
     content
-        What written data looks like: ``zero``, ``database`` or ``random``.
+        Kind of written data: ``zero``, ``database`` or ``random``.
     is_forced
-        Whether a write is complete only when it would survive a loss of power.
+        Whether a write completes only when it would survive a power failure.
 
     Raises
     ------
     UsageError
-        Names what is impossible and what is allowed.
+        Names the impossible value and the allowed ones.
     """
 
     read_ratio: float
@@ -106,28 +106,28 @@ class Stimulus:
     def of_size(
         cls, size_bytes: int, read_ratio: float, range_bytes: int, **others: Any
     ) -> Stimulus:
-        """Make one whose requests are all of one size; `others` are attributes by name."""
+        """Return a stimulus with a single request size; `others` are attributes by name."""
         return cls(
             read_ratio=read_ratio, sizes=((size_bytes, 1.0),), range_bytes=range_bytes, **others
         )
 
     @property
     def outstanding(self) -> int:
-        """Requests outstanding of all threads."""
+        """Outstanding requests of all threads."""
         return self.threads * self.queue_depth
 
     @property
     def largest_bytes(self) -> int:
-        """Bytes of the largest request."""
+        """Size of the largest request in bytes."""
         return max(size for size, _ in self.sizes)
 
     @property
     def part_bytes(self) -> int:
-        """Bytes of each thread's part of the range, of accesses in order: whole requests."""
+        """Size of each thread's part of the range, for accesses in order: whole requests."""
         return self.range_bytes // self.threads // self.largest_bytes * self.largest_bytes
 
     def as_tuple(self) -> StimulusTuple:
-        """Return the access pattern in the order in which the native core takes it."""
+        """Return the attributes in the order of the native core."""
         return (
             self.read_ratio,
             self.is_random,
@@ -141,7 +141,7 @@ class Stimulus:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the attributes, which carry their units."""
+        """Return the attributes; their names contain the units."""
         values = asdict(self)
         values["sizes"] = [list(each) for each in self.sizes]
         values["zones"] = [list(each) for each in self.zones]
@@ -149,7 +149,7 @@ class Stimulus:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Stimulus:
-        """Read what `to_json` wrote; `UsageError` for anything else."""
+        """Read a value that `to_json` wrote; `UsageError` for anything else."""
         every = fields(cls)
         required = [each.name for each in every if each.default is MISSING]
         values = dict(attributes_of(data, "a stimulus", [each.name for each in every], required))

@@ -1,12 +1,12 @@
-"""Recorded requests: a drive is asked as the recorded one was, at its times or as fast as it can.
+"""Recorded requests, replayed at their times or as fast as possible.
 
 ```text
 requests, or files ──> at recorded times x speed ──┐
                        as fast as answered ────────┴─> keep, wrap, scale ──> a drive
 ```
 
-Files are read twice: once when the workload is made, which finds out what it addresses and how
-long it is, and again while requests are sent. Nothing is kept, so memory does not grow with them.
+Files are read twice: once when the workload is made, to find its addresses and its length, and
+again while requests are sent. Requests are not stored, so memory does not grow with the files.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from drivelab.workloads.recorded import (
 if TYPE_CHECKING:
     from drivelab._core import RecordedSegments, SurveyedTrace
 
-#: ns from the beginning, what is asked (``read``, ``write``, ``trim``, ``flush``), offset and
-#: size in bytes; a flush concerns the whole drive, and its offset and size are 0.
+#: Time in ns since the start, action (``read``, ``write``, ``trim``, ``flush``), offset and size in
+#: bytes. A flush concerns the whole drive, and its offset and size are 0.
 Request = tuple[int, str, int, int]
 
 _ALLOWED: Final = (
     "requests (ns from the beginning; read, write, trim or flush; offset and size in bytes)"
 )
 _SIZE_END: Final = 1 << 32
-#: What several requests of a kind are called.
+#: Plural words for the kinds of requests.
 PLURALS: Final = {
     "read": "reads",
     "write": "writes",
@@ -46,9 +46,9 @@ PLURALS: Final = {
     "flush": "flushes",
     "write_zeroes": "writes of zeroes",
 }
-#: What its one stream is called.
+#: Name of the single stream.
 STREAM: Final = "trace"
-#: Slowest and fastest replay.
+#: Slowest and fastest speed of a replay.
 SPEEDS: Final = (1e-6, 1e6)
 
 _FITTED: Final = {
@@ -60,32 +60,32 @@ _FITTED: Final = {
 
 @dataclass(frozen=True)
 class Trace:
-    """Requests in memory or in files, sent at their times or as fast as they are answered.
+    """Requests in memory or in files, sent at their times or as fast as possible.
 
     Attributes
     ----------
     requests
-        In order of arrival; see `Request`. Offsets and sizes are whole sectors.
+        Requests in order of arrival; see `Request`. Offsets and sizes are whole sectors.
     files
-        Where they are instead.
+        Files with the requests instead.
     speed
-        So many times as fast as recorded. ``None`` for as fast as they are answered: the next is
-        sent as soon as fewer than `depth` are outstanding.
+        How many times as fast as recorded. ``None`` sends as fast as possible: the next request as
+        soon as fewer than `depth` are outstanding.
     depth
-        The most requests outstanding; what is due while there are as many is sent late. ``None`` at
-        recorded times for 1024 of files, and for any number of requests in memory; as fast as they
-        are answered for as many as were recorded, where files say how long each took.
+        Most outstanding requests; a request beyond this limit is sent late. ``None`` at recorded
+        times means 1024 for files, and no limit for requests in memory. ``None`` as fast as
+        possible means as many as were recorded, for files with response times.
     fit
-        Where on a drive requests fall. ``keep``: where they were recorded, and a smaller drive is
-        refused. ``wrap``: modulo the drive's size. ``scale``: regions of 1 MiB that the trace
-        touches are laid in a row, in their order. Several devices lie one after the other.
+        Where requests go on the drive. ``keep``: to the recorded addresses; a smaller drive is
+        refused. ``wrap``: modulo the drive's size. ``scale``: the touched regions of 1 MiB are
+        moved together, in their order. Several devices are placed one after the other.
     facts
-        What is in the files; looked up unless given.
+        What the files contain; determined by reading them if not given.
 
     Raises
     ------
     UsageError
-        Names what is impossible and what is allowed.
+        Names the impossible value and the allowed ones.
     RunError
         When a file cannot be read to its end.
     """
@@ -114,14 +114,14 @@ class Trace:
     def of_files(
         cls, files: RecordedFiles, *, progress: SurveyProgress | None = None, **how: Any
     ) -> Trace:
-        """Make a trace of files.
+        """Return a trace of files.
 
         Parameters
         ----------
         files
-            Which, and how they are read.
+            The files, and how to read them.
         progress
-            Told now and then how many requests were looked at.
+            Called from time to time with the number of requests read.
         how
             Other attributes by name.
         """
@@ -137,7 +137,7 @@ class Trace:
         check_items("the trace", self.requests, _is_request, _ALLOWED)
         if self.speed is None and self.depth is None:
             raise UsageError("requests in memory have no recorded depth; give a depth")
-        # The core looks at sectors and names.
+        # The native core checks sectors and names.
         Stream.of_requests(list(self.requests), STREAM)
         before = 0
         for place, (at_ns, *_) in enumerate(self.requests):
@@ -150,7 +150,7 @@ class Trace:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether it is a list that is sent as it is."""
+        """Whether it is a list that is sent unchanged."""
         usual = (self.speed, self.depth, self.fit) == (1.0, None, "keep")
         return self.files is None and usual
 
@@ -182,19 +182,19 @@ class Trace:
         return found
 
     def streams(self) -> list[Stream]:
-        """Return it as a drive takes it: one stream.
+        """Return the streams for a drive: a single one.
 
         Raises
         ------
         UsageError
-            When a file holds other requests than when the workload was made.
+            When a file has other requests than when the workload was made.
         """
         if self._is_plain:
             return [Stream.of_requests(list(self.requests), STREAM)]
         return [self.paced_stream()]
 
     def paced_stream(self) -> Stream:
-        """Return it as one stream that may lie anywhere on a drive; raises as `streams` does."""
+        """Return a stream that may start anywhere on a drive; raises as `streams` does."""
         found = self._unchanged()
         depth = self.depth
         if depth is None and self.files is None:
@@ -202,29 +202,29 @@ class Trace:
         return found.stream(STREAM, speed=self.speed, depth=depth)
 
     def on_real_drive(self, capacity_bytes: int, depth: int) -> RecordedSegments:
-        """Return it as fio takes it, in pieces: at most `depth` are outstanding.
+        """Return the trace in pieces for fio, with at most `depth` requests outstanding.
 
         Raises
         ------
         UsageError
-            When it does not fit into so many bytes, or a file holds other requests than when the
-            workload was made.
+            When the trace does not fit into `capacity_bytes`, or a file has other requests than
+            when the workload was made.
         """
         return self._unchanged().segments(0, capacity_bytes, speed=self.speed, depth=depth)
 
     @property
     def largest_bytes(self) -> int:
-        """The largest command."""
+        """Size of the largest command in bytes."""
         return int(self._survey().facts()["largest_bytes"])
 
     @property
     def alignment_bytes(self) -> int:
-        """The largest power of two of which the places and sizes of all commands are multiples."""
+        """Largest power of two that divides the offsets and sizes of all commands."""
         return int(self._survey().facts()["alignment_bytes"])
 
     @property
     def footprint_bytes(self) -> int | None:
-        """From the drive's first byte to the last that is addressed; none where it fits any."""
+        """Bytes from the start of the drive to the last one addressed; None if any drive fits."""
         if self.fit == "wrap":
             return None
         if self.facts is not None:
@@ -235,23 +235,23 @@ class Trace:
 
     @property
     def span_ns(self) -> int:
-        """From the first request to the last, as recorded."""
+        """Time from the first to the last request, as recorded."""
         return self.requests[-1][0] if self.facts is None else self.facts.span_ns
 
     @property
     def lasting_ns(self) -> int | None:
-        """How long it takes at its speed at least; none where that is as fast as it is answered."""
+        """Least duration at its speed; None if requests are sent as fast as possible."""
         return None if self.speed is None else round(self.span_ns / self.speed)
 
     @property
     def commands(self) -> dict[str, int]:
-        """How many commands of each kind are sent, where there are any."""
+        """Number of commands of each kind that occurs."""
         if self.facts is not None:
             return dict(self.facts.commands)
         return dict(Counter(action for _, action, _, _ in self.requests))
 
     def describe(self) -> str:
-        """Say in a line what is sent, when and where."""
+        """Describe in one line what is sent, when and where."""
         parts = [
             f"{count:,} {PLURALS[action] if count > 1 else action}"
             for action, count in self.commands.items()
@@ -271,7 +271,7 @@ class Trace:
         return f"{'' if self.speed == 1.0 else f', {self.speed:g} times as fast'}{at_most}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the requests in order or the files, and how they are sent if not as usual."""
+        """Return the requests or the files, and the options that differ from the defaults."""
         how = {
             name: value
             for name, value, usual in (
@@ -287,7 +287,7 @@ class Trace:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Trace:
-        """Read what `to_json` wrote; `UsageError` for anything else. No file is opened."""
+        """Read what `to_json` wrote, without opening files; `UsageError` for anything else."""
         how = ["speed", "depth", "fit"]
         if isinstance(data, dict) and "files" in data:
             names = ["files", "facts", *how]
@@ -318,7 +318,7 @@ def _is_request(request: object) -> bool:
     if not isinstance(request, tuple) or len(request) != 4:
         return False
     at_ns, action, offset, size = request
-    # There may be millions.
+    # A trace may have millions of requests.
     return (
         type(at_ns) is type(offset) is type(size) is int
         and isinstance(action, str)

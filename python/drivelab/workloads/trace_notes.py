@@ -1,4 +1,4 @@
-"""What of a trace is not sent as it was recorded, in words."""
+"""Differences between a recorded trace and what is sent, in words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_NAMED: Final = 4
 
 
 def trace_notes(trace: Trace) -> list[str]:
-    """Say what of a trace is not sent as it was recorded, a sentence each."""
+    """Return one sentence for each difference between the recording and what is sent."""
     facts = trace.facts
     if facts is None:
         return []

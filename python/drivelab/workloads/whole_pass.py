@@ -1,4 +1,4 @@
-"""A file transferred once, whole, at one request size (Boito et al. 2015, section 3)."""
+"""One transfer of a whole file at one request size (Boito et al. 2015, section 3)."""
 
 from __future__ import annotations
 
@@ -22,29 +22,28 @@ MIB: Final = 1024 * KIB
 
 @dataclass(frozen=True)
 class WholePass:
-    """One transfer of a whole file, one request at a time.
+    """One transfer of a whole file, with one request at a time.
 
     Attributes
     ----------
     direction
         ``read`` or ``write``.
     is_random
-        Whether requests come in a random order, each once; otherwise in that of the file.
+        Whether requests are in random order, each once; otherwise in the order of the file.
     request_bytes
-        Bytes of a request: whole sectors, at most the file and 64 MiB.
+        Size of a request: whole sectors, at most the file and at most 64 MiB.
     file_bytes
-        Bytes of the file, whole sectors. What is left over behind its last whole request is not
-        transferred.
+        Size of the file in whole sectors. A rest that is smaller than a request is not transferred.
     start_bytes
-        Where on the drive it begins, a multiple of a sector.
+        Start of the file on the drive, a multiple of a sector.
     first_requests
-        Stop after so many requests of that order, at least one: a partial pass. ``None``
-        transfers the whole file.
+        Stop after this many requests, at least one: a partial pass. ``None`` transfers the whole
+        file.
 
     Raises
     ------
     UsageError
-        Names what is impossible and what is allowed.
+        Names the impossible value and the allowed ones.
     """
 
     kind: ClassVar[Literal["whole_pass"]] = "whole_pass"
@@ -78,37 +77,37 @@ class WholePass:
             raise UsageError(
                 f"request_bytes is {size}; allowed: at most file_bytes, {self.file_bytes}"
             )
-        # The file's place is checked where requests are made of it.
+        # Where the file lies is checked when requests are made.
         self.streams()
 
     @property
     def whole_requests(self) -> int:
-        """How many requests the whole file has."""
+        """Number of requests in the whole file."""
         return self.file_bytes // self.request_bytes
 
     @property
     def requests(self) -> int:
-        """How many requests are sent."""
+        """Number of requests that are sent."""
         whole = self.whole_requests
         return whole if self.first_requests is None else min(max(1, self.first_requests), whole)
 
     @property
     def is_partial(self) -> bool:
-        """Whether it stops before the file's end."""
+        """Whether it stops before the end of the file."""
         return self.requests < self.whole_requests
 
     @property
     def transferred_bytes(self) -> int:
-        """What they transfer."""
+        """Bytes that are transferred."""
         return self.requests * self.request_bytes
 
     @property
     def footprint_bytes(self) -> int:
-        """From the drive's first byte to the file's last."""
+        """Bytes from the start of the drive to the end of the file."""
         return self.start_bytes + self.file_bytes
 
     def describe(self) -> str:
-        """Say in a line what is sent."""
+        """Describe in one line what is sent."""
         order = "at random" if self.is_random else "in order"
         part = f"the first {self.requests:,} requests of " if self.is_partial else ""
         return (
@@ -117,18 +116,18 @@ class WholePass:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the attributes, which carry their units."""
+        """Return the attributes; their names contain the units."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> WholePass:
-        """Read what `to_json` wrote; `UsageError` for anything else."""
+        """Read a value that `to_json` wrote; `UsageError` for anything else."""
         every = fields(cls)
         required = [each.name for each in every if each.default is MISSING]
         return cls(**attributes_of(data, "a pass", [each.name for each in every], required))
 
     def characteristics(self) -> Characteristics:
-        """Return the workload that it looks like to a drive, one request at a time."""
+        """Return the characteristics of the pass: one request at a time."""
         is_write = self.direction == "write"
         return Characteristics(
             write_ratio=float(is_write),
@@ -140,11 +139,11 @@ class WholePass:
         )
 
     def streams(self) -> list[Stream]:
-        """Return it as a drive takes it: one request at a time."""
+        """Return the streams for a drive: one, with one request at a time."""
         return [Stream.of_pass(self.as_tuple())]
 
     def as_tuple(self) -> PassTuple:
-        """Return the fields in the order in which the native core takes them."""
+        """Return the fields in the order of the native core."""
         return (
             self.direction,
             self.is_random,
@@ -155,14 +154,14 @@ class WholePass:
         )
 
 
-#: The intervals of request sizes of Boito et al. 2015, section 4.1: first, last, gap. The paper's
-#: units are IOzone's, which are binary.
+#: Intervals of request sizes in Boito et al. 2015, section 4.1: first, last, step. The paper's
+#: units are those of IOzone, which are binary.
 BOITO2015_INTERVALS: Final = ((8 * KIB, 64 * KIB, 8 * KIB), (64 * KIB, 4 * MIB, 32 * KIB))
 
-#: All sizes of these intervals, each once: 134.
+#: All distinct sizes in these intervals: 134.
 BOITO2015_SIZES: Final = tuple(
     sorted({size for low, high, gap in BOITO2015_INTERVALS for size in range(low, high + 1, gap)})
 )
 
-#: The file sizes there.
+#: The paper's file sizes.
 BOITO2015_FILES: Final = tuple(size * MIB for size in (40, 200, 400, 800, 1200))

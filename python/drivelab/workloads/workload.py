@@ -1,4 +1,4 @@
-"""Any workload: what can be asked of a drive, each kind a frozen value.
+"""All kinds of workloads; each kind is a class of frozen values.
 
 ::
 
@@ -10,10 +10,9 @@
     trace             Trace              recorded requests, in memory or in files
     side_by_side      SideBySide         any of these at once, each in its own part of a drive
 
-A simulated drive takes any of them: it asks for the `streams` that a workload consists of, and
-knows no kinds. Other drives refuse what they cannot answer (`Drive.check`). A new kind is a class
-with `kind`, `to_json`, `from_json`, `describe`, `footprint_bytes` and `streams`, and a name in
-`Workload`.
+A simulated drive accepts every kind: it uses a workload's `streams` and knows no kinds. Other
+drives refuse workloads that they cannot run (`Drive.check`). A new kind is a class with `kind`,
+`to_json`, `from_json`, `describe`, `footprint_bytes` and `streams`, and its name in `Workload`.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ KINDS: Final[dict[str, type[Workload]]] = {each.kind: each for each in get_args(
 
 
 def ends_by_itself(workload: Workload, streams: Sequence[Stream]) -> bool:
-    """Return whether it is over at some time: a pass, a list, a scenario that says when.
+    """Return whether a workload ends: a pass, a list, a scenario with a length.
 
     Parameters
     ----------
     workload, streams
-        Any, and what it consists of: made once by whoever sends them, as they may be long.
+        Any workload, and its streams, which the caller makes once because they may be long.
     """
     if isinstance(workload, SideBySide):
         return True
@@ -53,17 +52,17 @@ def ends_by_itself(workload: Workload, streams: Sequence[Stream]) -> bool:
 
 
 def told_by_stream(workload: Workload, streams: Sequence[Stream]) -> bool:
-    """Return whether what each of its streams did is part of what a drive did under it.
+    """Return whether results are reported for each stream of a workload.
 
-    One stream without a name of its own is the whole; one of a scenario has a name, and a list may
-    trim and flush. Parameters are those of `ends_by_itself`.
+    A single stream without a name is the whole workload. A scenario's stream has a name, and a list
+    may trim and flush. Parameters are those of `ends_by_itself`.
     """
     is_listed = any(each.described()["source"] in ("listed", "recorded") for each in streams)
     return len(streams) > 1 or is_listed or isinstance(workload, (Scenario, SideBySide))
 
 
 def names_of_streams(workload: Workload) -> list[str]:
-    """Return what the streams of a workload are called, in order; no file of a trace is opened."""
+    """Return the names of a workload's streams in order, without opening files of a trace."""
     if isinstance(workload, Trace):
         return [STREAM]
     if isinstance(workload, SideBySide):
@@ -72,17 +71,17 @@ def names_of_streams(workload: Workload) -> list[str]:
 
 
 def workload_json(workload: Workload) -> dict[str, Any]:
-    """Return a workload as JSON: its attributes under their names, and its kind."""
+    """Return a workload as JSON: its attributes by name, and its kind."""
     return {"kind": workload.kind, **workload.to_json()}
 
 
 def workload_of_json(data: object) -> Workload:
-    """Read what `workload_json` wrote.
+    """Read a value that `workload_json` wrote.
 
     Raises
     ------
     UsageError
-        When it is no workload, or of a kind that there is not.
+        When it is not a workload, or its kind is unknown.
     """
     kind = data.get("kind") if isinstance(data, dict) else None
     if not isinstance(data, dict) or not isinstance(kind, str) or kind not in KINDS:
