@@ -260,7 +260,8 @@ def _value(one: FittedValue, hidden: dict[str, int | list[int]]) -> Value:
     found = _first(one.value)
     if true is None or found is None:
         raise ValueError(f"{key} has no value")
-    return Value(one.parameter.name, true, found, _first(one.low), _first(one.high), one.is_told)
+    low, high = _first(one.low), _first(one.high)
+    return Value(one.parameter.name, true, found, low, high, one.is_determined)
 
 
 def _first(value: int | list[int] | None) -> int | None:

@@ -168,8 +168,8 @@ def _table(columns: Mapping[str, Any]) -> FloatArray:
     }
     lengths = {name: len(values) for name, values in read.items() if values.ndim}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise UsageError(f"the columns differ in length: {told}")
+        counted = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise UsageError(f"the columns differ in length: {counted}")
     rows = next(iter(lengths.values()), 1)
     table = np.column_stack([np.broadcast_to(read[name], rows) for name in FIELDS])
     wrong = np.flatnonzero(~plausible(table))

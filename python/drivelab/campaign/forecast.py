@@ -209,14 +209,14 @@ def forecast_by_pilot(
     ended = time.monotonic()
     scale = len(workloads) / len(pilot)
     larger = (capacity_bytes or drive.capacity_bytes) / drive.capacity_bytes
-    told = list(zip(shares, measurements, strict=True))
+    pairs = list(zip(shares, measurements, strict=True))
     return Forecast(
-        drive_seconds=sum(len(share) * measurement_seconds(one, plan) for share, one in told),
+        drive_seconds=sum(len(share) * measurement_seconds(one, plan) for share, one in pairs),
         host_seconds=larger * (started - preparing) + scale * (ended - started),
         written_bytes=round(
             sum(
                 _requests_sent(one, plan) * sum(_written_bytes(workloads[at]) for at in share)
-                for share, one in told
+                for share, one in pairs
             )
         ),
         settling_bytes=0,

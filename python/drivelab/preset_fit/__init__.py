@@ -1,1 +1,1 @@
-"""From measurements of a drive to a preset that behaves like it."""
+"""Fitting a preset to measurements of a drive, so that the simulated drive behaves like it."""

@@ -1,4 +1,4 @@
-"""A fit as programs read it, and in sentences."""
+"""The result of a fit, as JSON for programs and as sentences."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.choosing import Compared
     from drivelab.preset_fit.fitting import Errors, Fitted, FittedValue
 
-# A real drive has what no simulator has; beyond this it does something else.
+# A real drive has effects that no simulator has; with an error above this it behaves differently.
 _FAR: Final = 0.10
 
 
 def answer_of(fitted: Fitted, preset: str) -> dict[str, Any]:
-    """Return everything that was found (docs/json-fit.md).
+    """Return all results (docs/json-fit.md).
 
     Parameters
     ----------
     fitted
-        What was found.
+        The result of the fit.
     preset
-        Where the preset was written.
+        Path of the preset that was written.
     """
     run, again = fitted.run, fitted.repeated
     repeated = {} if again is None else {"repeated_error": _errors(again)}
@@ -51,12 +51,12 @@ def answer_of(fitted: Fitted, preset: str) -> dict[str, Any]:
                 "value": one.value,
                 "low": one.low,
                 "high": one.high,
-                "is_told": one.is_told,
+                "is_told": one.is_determined,
                 "is_at_edge": one.is_at_edge,
             }
             for one in fitted.values
         ],
-        # A twin is of one preset; its page shows what was changed of that.
+        # A twin has a single base preset, and its page shows the changes to it.
         **(compared if again is None else {}),
         "simulations": fitted.simulations,
         "headline": headline(fitted),
@@ -73,7 +73,7 @@ def _errors(errors: Errors) -> dict[str, float]:
 
 
 def headline(fitted: Fitted) -> str:
-    """Say how close the fitted drive is, and the drive to itself where that is known."""
+    """Say how close the fitted drive is, and how close the drive is to itself, if known."""
     again = ""
     if fitted.repeated is not None:
         again = (
@@ -89,9 +89,9 @@ def headline(fitted: Fitted) -> str:
 
 
 def cautions(fitted: Fitted) -> list[str]:
-    """Say what speaks against the fit, a sentence or two each."""
+    """Return the doubts about the fit, one or two sentences each."""
     found = []
-    # Nothing can be closer to a drive than the drive itself.
+    # No simulation can be closer to a drive than the drive is to itself.
     if fitted.after.mean > _FAR + (0.0 if fitted.repeated is None else fitted.repeated.mean):
         found.append(
             "The simulated drive does not behave like the drive. The drive may be built "
@@ -102,17 +102,17 @@ def cautions(fitted: Fitted) -> list[str]:
             f"At the end of what is searched, a twentieth or twenty times: {listed(edge)}. The "
             "base preset is far from this drive: try another --base."
         )
-    if untold := [one.parameter.name for one in fitted.values if not one.is_told]:
+    if unknown := [one.parameter.name for one in fitted.values if not one.is_determined]:
         rest = ", with the rest fitted to them" if len(fitted.values) > 1 else ""
         found.append(
-            f"These measurements do not determine {listed(untold)}: very different values fit "
+            f"These measurements do not determine {listed(unknown)}: very different values fit "
             f"as well{rest}."
         )
     return found
 
 
 def chosen_text(fitted: Fitted) -> list[str]:
-    """Say which preset was the nearest and what was changed of it, a sentence each."""
+    """Say which preset was nearest and what was changed in it, one sentence each."""
     found = []
     if fitted.bases:
         found.append(f"Best of {len(fitted.bases)} presets: {fitted.base.reference}.")
@@ -124,7 +124,7 @@ def chosen_text(fitted: Fitted) -> list[str]:
 
 
 def compared_tables(fitted: Fitted) -> tuple[Table, ...]:
-    """Return the presets and the changes that were compared, one row each; nothing without any."""
+    """Return the presets and the changes that were compared, one row each; empty without any."""
     found = []
     for name, head, every, note in (
         (
@@ -152,7 +152,7 @@ def compared_tables(fitted: Fitted) -> tuple[Table, ...]:
 
 
 def value_table(fitted: Fitted) -> Table:
-    """Return one row a fitted value."""
+    """Return one row per fitted value."""
     rows = tuple(
         (
             one.parameter.name,
@@ -173,12 +173,12 @@ def value_table(fitted: Fitted) -> Table:
 
 
 def amount_text(value: int | list[int]) -> str:
-    """Write a value; of several that keep their ratio the first."""
+    """Write a value; of several values that keep their ratio, the first."""
     return f"{value[0]:,} ..." if isinstance(value, list) else f"{value:,}"
 
 
 def interval_text(value: FittedValue) -> str:
-    """Write between which values it lies, or that nothing tells it."""
+    """Write the interval of a value, or that the measurements do not determine it."""
     if value.low is None and value.high is None:
         return "not determined"
     if value.high is None:
@@ -186,4 +186,4 @@ def interval_text(value: FittedValue) -> str:
     if value.low is None:
         return f"not determined; {amount_text(value.high)} or less"
     between = f"{amount_text(value.low)} to {amount_text(value.high)}"
-    return between if value.is_told else f"not determined; {between}"
+    return between if value.is_determined else f"not determined; {between}"

@@ -1,4 +1,4 @@
-"""One preset fitted: values, then how it is built where those do not come near, then both again."""
+"""Fitting one preset: its values, then its structure if that is not enough, then both again."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.simulator import Simulators
     from drivelab.preset_fit.watch import Watch
 
-# With a root mean square of what is left above this, the drive may be built otherwise.
+# If the root mean square of the residuals exceeds this, the drive may have another structure.
 _OTHERWISE: Final = 0.10
 
 
 @dataclass(frozen=True)
 class How:
-    """How much is searched.
+    """The effort of the search.
 
     Attributes
     ----------
     generations, seed
-        Of the search from afar, and of random numbers.
+        Generations of the global search, and the seed of random numbers.
     builds
-        Whether geometry and policies may be changed.
+        Whether to try changes of geometry and policies.
     simulators
-        Who simulates.
+        Runs the simulations.
     """
 
     generations: int
@@ -48,13 +48,13 @@ class Attempt:
     Attributes
     ----------
     base
-        As it was.
+        The preset before the fit.
     bench
-        Of the preset with what was changed of how it is built; to be closed.
+        Simulates the preset, including changes of its structure; the caller closes it.
     found
-        Where the search ended.
+        The end of the search.
     builds
-        Changes that were tried.
+        Changes of structure that were tried.
     """
 
     base: Base
@@ -69,15 +69,15 @@ def attempt(run: Run, base: Base, choose: Choose, how: How, watch: Watch) -> Att
     Parameters
     ----------
     run
-        What was measured.
+        The measurements.
     base
         The preset.
     choose
-        Says what is fitted of a preset.
+        Chooses the parameters of a preset to fit.
     how
-        How much is searched.
+        The effort of the search.
     watch
-        Shows what goes on.
+        Shows the progress.
     """
     say = watch.say
     builds: list[Compared] = []
@@ -86,7 +86,7 @@ def attempt(run: Run, base: Base, choose: Choose, how: How, watch: Watch) -> Att
     try:
         here = search_down(bench, how.seed, say)
         if how.builds and how_far(bench.left(here)) > near_enough(bench, _OTHERWISE):
-            # How often it goes on with another change is not known.
+            # It is unknown how many more changes will be tried.
             watch.expect(0, 0)
             built, builds = choose_builds(run, base, choose, say, who)
             if built.built != base.built:

@@ -1,9 +1,9 @@
-"""Candidates compared with measurements: brief simulations, corrected by whole ones.
+"""Comparing candidates with measurements, by brief simulations corrected by full ones.
 
 A candidate is judged by brief simulations, with the same random numbers each time. Each workload
-has as few requests as give about the same result as a whole measurement of the base preset. The
-difference between whole and brief simulations of the best candidate so far corrects every brief
-one.
+has the fewest requests that give about the same result as a full measurement of the base preset.
+The difference between full and brief simulations of the best candidate so far corrects all brief
+ones.
 
 The mean latencies of reads and of writes are compared, weighted by their share of the workload's
 requests.
@@ -32,47 +32,47 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.parameters import Parameter
     from drivelab.preset_fit.watch import Watch
 
-#: Requests of brief simulations, after half as many: the fewest that say about the same as whole
-#: ones are enough.
+#: Numbers of requests for brief simulations, each after half as many in a warm-up. The smallest
+#: number that gives about the same as a full simulation is used.
 BRIEF_REQUESTS: Final = (400, 1600, 6400)
-#: By how much the two may differ, each workload; whole ones are known to about 1 % themselves.
+#: Most difference between the two for each workload; full ones are only known to about 1 %.
 _ABOUT: Final = 0.08
-# How well a latency is known that does not scatter, and what whole simulations scatter over brief
+# Uncertainty of a latency that does not vary, and variation of full simulations over that of brief
 # ones.
 _KNOWN: Final = 0.01
 _WHOLE: Final = 0.5
-# Errors beyond this on the logarithm count as their root: a mishap of the drive is no value of it.
+# Larger errors of a logarithm count as their root, because a disturbance says nothing about values.
 SOFT: Final = 0.1
-#: Of the logarithms, at least: it decides where nothing else does.
+#: Least weight of the logarithms; it decides only if nothing else does.
 PULL: Final = 0.02
-#: A drive's values are about so far from its base preset's, on the logarithm.
+#: Typical distance of a drive's values from its base preset's, as a logarithm.
 USUALLY_AWAY: Final = 0.7
 
 
 class Bench:
-    """Simulates candidates under the workloads that are fitted to.
+    """Simulates candidates under the workloads of the fit.
 
     Parameters
     ----------
     base
-        The preset that they start from.
+        The preset that the candidates start from.
     parameters
-        What is fitted.
+        The parameters to fit.
     observed
-        What was measured.
+        The measurements.
     plan
-        How that was measured.
+        Plan of the measurements.
     plans
-        Brief ones, of each workload; without them they are chosen.
+        Plans of the brief simulations, one per workload; chosen by default.
     watch
-        Counts simulations, where somebody waits for them.
+        Counts simulations to show progress.
     simulators
-        Who simulates; without them threads of this process do.
+        Runs the simulations; threads of this process by default.
 
     Attributes
     ----------
     active
-        Places of the parameters that change something here; all of them at first.
+        Indices of the parameters that have an effect; all of them at first.
     """
 
     def __init__(
@@ -95,46 +95,47 @@ class Bench:
         self._simulator = (simulators or Simulators()).simulator()
         self._weights = _weights(observed)
         self._beyond: FloatArray = np.zeros(len(self._weights))
-        #: Root mean square of what brief simulations of the base preset are off from whole ones.
+        #: Root mean square of the differences between brief and full simulations of the base
+        #: preset.
         self.roughness = 0.0
         self._plans = plans or self._brief_enough()
 
     @property
     def simulations(self) -> int:
-        """How often a drive was simulated under all workloads, in brief or whole."""
+        """Number of simulations of all workloads, brief or full."""
         return self._simulator.runs
 
     @property
     def pull(self) -> float:
-        """Weight of the base preset's values against latencies that are off by chance."""
-        # Two simulations are off, what was measured and the candidate's.
+        """Weight of the base preset's values against random errors of the latencies."""
+        # Both the measurement and the candidate's simulation have random errors.
         return max(PULL, math.sqrt(2) * self.roughness / USUALLY_AWAY)
 
     @property
     def compared(self) -> int:
-        """How many latencies are compared: of reads and of writes of each workload."""
+        """Number of compared latencies: of reads and of writes in each workload."""
         return len(self._weights)
 
     @property
     def requests(self) -> int:
-        """Requests of all brief simulations of one candidate."""
+        """Requests in all brief simulations of one candidate."""
         return sum(plan.warmup_requests + (plan.requests or 0) for plan in self._plans)
 
     def expect(self, own: int, after: int) -> None:
-        """Say how many simulations what begins now usually takes, and what comes after it."""
+        """Set the usual number of simulations in the phase that begins, and in those after it."""
         if self._watch is not None:
             self._watch.expect(own, after)
 
     def close(self) -> None:
-        """Let go of the simulated drive's state."""
+        """Release the state of the simulated drive."""
         self._simulator.close()
 
     def values(self, logarithms: FloatArray) -> dict[str, Any]:
-        """Return what differs from the base preset, by key."""
+        """Return the values that differ from the base preset, by key."""
         return dict(fitted_values(self.parameters, logarithms, self.base.values))
 
     def whole(self, logarithms: FloatArray, observed: Observed) -> Behaviour:
-        """Simulate workloads as they were measured."""
+        """Simulate workloads with the full length of their measurements."""
         values = self.values(logarithms)
         plans = [self.plan] * len(observed.workloads)
         work = list(enumerate(observed.workloads))
@@ -143,23 +144,23 @@ class Bench:
         )
 
     def _blocks(self, values: Mapping[str, Any]) -> int | None:
-        """Return the blocks of a plane, where they are others than the base preset's."""
+        """Return the blocks per plane if they differ from the base preset's."""
         blocks: int | None = values.get(BLOCKS)
         return None if blocks == self.base.values.get(BLOCKS) else blocks
 
     def left(
         self, logarithms: FloatArray, places: Sequence[int] | None = None
     ) -> FloatArray | None:
-        """Return what brief simulations, corrected, are above what was measured, by weight.
+        """Return the weighted residuals of brief simulations, after correction.
 
-        None where the values are impossible together.
+        None if the values are impossible together.
 
         Parameters
         ----------
         logarithms
-            Of the parameters' factors.
+            Logarithms of the parameters' factors.
         places
-            Of the workloads that are asked; all without.
+            Indices of the workloads to simulate; all by default.
         """
         every = range(len(self.observed.workloads))
         started = time.monotonic()
@@ -180,7 +181,7 @@ class Bench:
         return self._above(_parts(found), asked)
 
     def correct(self, logarithms: FloatArray) -> None:
-        """Add from now on what whole simulations of a candidate say beyond its brief ones."""
+        """From now on, correct brief simulations by the full ones of this candidate."""
         self._beyond = np.zeros(len(self._weights))
         short = self.left(logarithms)
         if short is not None:
@@ -188,7 +189,7 @@ class Bench:
             self._beyond = whole - short
 
     def correct_around(self, places: Sequence[FloatArray]) -> None:
-        """As `correct`, by the mean over several candidates: each meets a chance of its own."""
+        """Like `correct`, with the mean over several candidates, whose random errors differ."""
         beyond = []
         for place in places:
             self.correct(place)
@@ -196,26 +197,26 @@ class Bench:
         self._beyond = np.mean(beyond, axis=0)
 
     def trust(self, scatter: FloatArray) -> None:
-        """Count less what candidates scatter in by themselves; what is left changes with it.
+        """Reduce the weight of latencies that vary between candidates; this changes the residuals.
 
         Parameters
         ----------
         scatter
-            Of what is left, as a standard deviation.
+            Standard deviation of each residual.
         """
         share = _KNOWN / np.sqrt(_KNOWN**2 + (_WHOLE * scatter) ** 2)
         self._weights = self._weights * share
         self._beyond = self._beyond * share
 
     def slopes(self, logarithms: FloatArray, here: FloatArray, step: float) -> FloatArray:
-        """Return how what is left changes with each parameter, from a step to one side.
+        """Return the derivatives of the residuals by each parameter, from a step to one side.
 
         Parameters
         ----------
         logarithms, here
-            Where, and what is left there.
+            The place, and the residuals there.
         step
-            How far; to the other side where that is impossible.
+            Length of the step; it goes to the other side if the first is impossible.
         """
         slopes = np.zeros((len(here), len(logarithms)))
         for place in self.active:
@@ -227,7 +228,7 @@ class Bench:
         return slopes
 
     def cheapest(self, most: int) -> list[int]:
-        """Return places of at most so many workloads, those of the briefest simulations."""
+        """Return the indices of at most `most` workloads, those with the briefest simulations."""
         ordered = sorted(
             range(len(self._plans)), key=lambda place: (self._plans[place].requests or 0, place)
         )
@@ -237,11 +238,11 @@ class Bench:
         observed, beyond, weights = _parts(self.observed.behaviour), self._beyond, self._weights
         if asked is not None:
             observed, beyond, weights = observed[asked], beyond[asked], weights[asked]
-        # A brief simulation may have none of few writes, say.
+        # A brief simulation may have no writes if they are rare.
         return np.nan_to_num(weights * (parts - observed)) + beyond
 
     def _brief_enough(self) -> list[MeasurementPlan]:
-        """Return of each workload the shortest plan that does about the same as the whole."""
+        """Return for each workload the shortest plan that gives about the same as the full one."""
         source, workloads = self.base.changed({}), self.observed.workloads
         whole = _parts(self.whole(np.zeros(len(self.parameters)), self.observed))
         plans = [self.plan] * len(workloads)
@@ -266,23 +267,23 @@ class Bench:
 
 
 def loss_of(left: FloatArray, logarithms: FloatArray, pull: float = PULL) -> float:
-    """Return what is searched for the least of.
+    """Return the loss that the search minimises.
 
     Parameters
     ----------
     left
-        What is left, by weight.
+        Weighted residuals.
     logarithms
-        Of the factors.
+        Logarithms of the factors.
     pull
-        How much these count.
+        Weight of the logarithms.
     """
     soft = 2 * SOFT**2 * (np.sqrt(1 + (left / SOFT) ** 2) - 1)
     return float(soft.sum() + ((pull * logarithms) ** 2).sum())
 
 
 def moved(logarithms: FloatArray, place: int, by: float) -> FloatArray:
-    """Return a copy with one of them moved."""
+    """Return a copy with one logarithm changed."""
     changed = logarithms.copy()
     changed[place] += by
     return changed
@@ -293,7 +294,7 @@ def _parts(behaviour: Behaviour) -> FloatArray:
 
 
 def _weights(observed: Observed) -> FloatArray:
-    """Return roots of the shares of reads and writes: each workload counts once."""
+    """Return roots of the shares of reads and writes, so that each workload counts once."""
     reads = np.array(
         [
             0 if one.read is None else one.read.requests / one.requests

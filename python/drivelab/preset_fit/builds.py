@@ -1,8 +1,7 @@
-"""How a drive may be built otherwise than its base preset: what does not grow smoothly.
+"""Changes of a drive's structure: settings that are not continuous quantities.
 
-Words of the one table of keys (how pages are mapped, in what order requests are served, when a
-write is complete), counts that are halved and doubled with the capacity kept, and parts that a
-drive may have or do without.
+They are words from the table of keys (the mapping of pages, the order of requests, when a write is
+complete), counts that are halved and doubled at equal capacity, and optional parts of a drive.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from drivelab.preset_fit.parameters import CAPACITY
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-#: Keys that are words or yes and no, by the kind of drive. What bursts do not show is left out.
+#: Keys whose values are words or booleans, by kind of drive, except those that bursts do not show.
 _WORDS: Final = {
     "ssd": (
         "mapping.scheme",
@@ -33,11 +32,11 @@ _WORDS: Final = {
     ),
     "hdd": ("scheduling.order", "cache.read_ahead", "cache.policy", "host.interface"),
 }
-# Only what lasts shows how blocks are collected.
+# Only sustained writes show how blocks are collected.
 _OF_COLLECTION: Final = ("collection.policy", "collection.pace")
-# Nothing in a campaign has a class of its own, and no link is free.
+# Workloads of a campaign have no priority class, and every link takes time.
 _NEVER: Final = frozenset({"priority", "free"})
-#: Counts, each with the one that becomes less as it becomes more, so that the capacity stays.
+#: Counts, each with the one that shrinks as it grows, so that the capacity stays the same.
 _COUNTS: Final[dict[str, tuple[tuple[str, str | None], ...]]] = {
     "ssd": (
         ("geometry.channels", "geometry.blocks_per_plane"),
@@ -57,7 +56,7 @@ _COUNTS: Final[dict[str, tuple[tuple[str, str | None], ...]]] = {
         ("host.commands", None),
     ),
 }
-#: Parts that a drive may do without, and what they are tried as where it does.
+#: Optional parts, and the values that are tried for a drive without them.
 _PARTS: Final[dict[str, tuple[tuple[str, int], ...]]] = {
     "ssd": (
         ("buffer.write_buffer_bytes", 1 << 20),
@@ -74,27 +73,27 @@ _CYLINDERS: Final = "geometry.zone_cylinders"
 _BLOCKS: Final = "geometry.blocks_per_plane"
 _RESERVE: Final = "collection.reserve_blocks_per_plane"
 _BLOCK_MAPS: Final = ("block", "bast", "fast")
-# A map on the flash of which so small a part is in memory.
+# A map on flash with only this small part in memory.
 _CACHED_SHARE: Final = 64
 
 
 @dataclass(frozen=True)
 class Build:
-    """A change of how a drive is built.
+    """A change of a drive's structure.
 
     Attributes
     ----------
     key
-        What changes, or words for several keys.
+        The key that changes, or a name for several keys.
     values
-        By key; others that have to change with it too.
+        The new values by key, including others that must change with it.
     """
 
     key: str
     values: Mapping[str, Any]
 
     def describe(self) -> str:
-        """Say it: a key and its value."""
+        """Describe the change: a key and its value."""
         if self.key not in self.values:
             return self.key
         value = self.values[self.key]
@@ -104,14 +103,14 @@ class Build:
 
 
 def builds_of(kind: str, values: Mapping[str, Any], writes: str = BURST) -> list[Build]:
-    """Return every change of one thing that is tried; some may be impossible.
+    """Return all changes of a single thing to try; some may be impossible.
 
     Parameters
     ----------
     kind
         ``ssd`` or ``hdd``.
     values
-        Of the preset, by key.
+        Values of the preset, by key.
     writes
         ``burst`` or ``sustained``.
     """
@@ -123,14 +122,14 @@ def builds_of(kind: str, values: Mapping[str, Any], writes: str = BURST) -> list
 def as_probed(
     values: Mapping[str, Any], page_bytes: int | None, units: int | None
 ) -> dict[str, Any]:
-    """Return what of a geometry changes so that it has the pages and units that probes found.
+    """Return the changes that give a geometry the pages and units that probes found.
 
     Parameters
     ----------
     values
-        Of an SSD's preset, by key.
+        Values of an SSD's preset, by key.
     page_bytes, units
-        As probes found them; None where they did not.
+        Results of the probes; None if unknown.
     """
     found: dict[str, Any] = {}
     page, pages = values["geometry.page_size_bytes"], values["geometry.pages_per_block"]
@@ -141,7 +140,7 @@ def as_probed(
         values[f"geometry.{name}"]
         for name in ("channels", "ways_per_channel", "dies_per_way", "planes_per_die")
     )
-    # Pages are dealt out to dies, or to each of their planes.
+    # Pages are distributed over dies, or over the planes of each.
     known = channels * ways * dies
     if units is None or units in (known, known * planes):
         return found
@@ -156,20 +155,20 @@ def as_probed(
 
 
 def as_large(kind: str, values: Mapping[str, Any], capacity_bytes: int) -> dict[str, Any]:
-    """Return what of a geometry changes so that it has the capacity of what was measured.
+    """Return the changes that give a geometry the measured capacity.
 
     Parameters
     ----------
     kind
         ``ssd`` or ``hdd``.
     values
-        Of the preset, by key.
+        Values of the preset, by key.
     capacity_bytes
-        Of what was measured.
+        The measured capacity.
     """
     now = values[CAPACITY]
     if kind == "ssd":
-        # Whole pages.
+        # A whole number of pages.
         capacity_bytes -= capacity_bytes % values["geometry.page_size_bytes"]
     if capacity_bytes == now:
         return {}
@@ -181,7 +180,7 @@ def as_large(kind: str, values: Mapping[str, Any], capacity_bytes: int) -> dict[
 
 
 def _blocks(values: Mapping[str, Any], more: int, less: int) -> dict[str, int]:
-    """Return blocks of a plane, and those it keeps in reserve, times a ratio."""
+    """Return a plane's blocks, and those in reserve, scaled by a ratio."""
     found = {_BLOCKS: _share(values[_BLOCKS], more, less)}
     if values.get(_RESERVE):
         found[_RESERVE] = max(2, _share(values[_RESERVE], more, less))
@@ -195,7 +194,7 @@ def _words(kind: str, keys: Sequence[str], values: Mapping[str, Any]) -> Iterato
         words: list[Any] = re.findall(r'"(\w+)"', text)
         if text == "true or false":
             words = [True, False]
-        # What the resolved preset leaves out is the first word, or no.
+        # A key that is missing has its first word as value, or false.
         now = values.get(key, False if words == [True, False] else words[0])
         for word in words:
             if word != now and word not in _NEVER:
@@ -203,11 +202,11 @@ def _words(kind: str, keys: Sequence[str], values: Mapping[str, Any]) -> Iterato
 
 
 def _together(key: str, word: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what has to change with a word."""
+    """Return the values that must change with a word."""
     if key != "mapping.scheme":
         return {}
     if word in _BLOCK_MAPS:
-        # A merge is not put off.
+        # This scheme cannot postpone a merge.
         return {"collection.pace": "whole_block"}
     if word == "demand_cached_page":
         pages = values["geometry.user_capacity_bytes"] // values["geometry.page_size_bytes"]
@@ -237,7 +236,7 @@ def _counts(kind: str, values: Mapping[str, Any]) -> Iterator[Build]:
 
 
 def _share(value: int, more: int, less: int) -> int:
-    """Return a value times a ratio, never less than is needed."""
+    """Return a value scaled by a ratio, but at least the least possible one."""
     return -(-value * more // less)
 
 

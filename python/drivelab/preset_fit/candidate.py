@@ -1,4 +1,4 @@
-"""A preset with some values changed, as text, and what a drive of it does as numbers."""
+"""A preset with changed values as text, and the behaviour of its drive as numbers."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-#: What the drive is called while it is fitted.
+#: Name of the drive during the fit.
 NAME: Final = "fitted"
-#: The percentile that is compared.
+#: The percentile to compare.
 PERCENT: Final = 99.0
 
 
 @dataclass(frozen=True)
 class Base:
-    """The preset that a fit begins with.
+    """The preset that a fit starts from.
 
     Attributes
     ----------
     reference
-        As the user wrote it, without ``sim:``.
+        Name as the user wrote it, without ``sim:``.
     name
-        By which a preset that starts from it names it.
+        Name by which a preset based on it refers to it.
     kind
         ``ssd`` or ``hdd``.
     values
-        By key, resolved.
+        All values of the resolved preset, by key.
     texts
-        Texts of presets that it needs and that the package does not have, by name.
+        Texts of presets that it needs and that are not in the package, by name.
     built
-        By key, what was changed of how it is built; `values` has that too.
+        Changes of structure by key; `values` includes them.
     """
 
     reference: str
@@ -51,7 +51,7 @@ class Base:
     built: Mapping[str, Any] = field(default_factory=dict)
 
     def changed(self, values: Mapping[str, Any]) -> PresetSource:
-        """Return the preset with these values instead of its own."""
+        """Return the preset with these values replaced."""
         text = preset_text(self.name, NAME, {**self.built, **values})
         return PresetSource(NAME, text, dict(self.texts))
 
@@ -59,18 +59,18 @@ class Base:
 def preset_text(
     base: str, name: str, values: Mapping[str, Any], sources: Mapping[str, str] | None = None
 ) -> str:
-    """Write a preset that starts from another.
+    """Return the text of a preset that is based on another.
 
     Parameters
     ----------
     base
-        The name of the other.
+        Name of the other preset.
     name
-        Its own.
+        Name of the new preset.
     values
-        By key; the order of the tables is that of their first keys.
+        Values by key; tables are in the order of their first keys.
     sources
-        By key what stands behind the value; nothing where a key is missing.
+        Comment after each value, by key; none for a missing key.
     """
     tables: dict[str, list[str]] = {}
     for key, value in values.items():
@@ -96,14 +96,14 @@ def _toml(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What a drive does under workloads: logarithms of ns, each of shape (n,).
+    """The results of a drive under workloads: logarithms of ns, each of shape (n,).
 
     Attributes
     ----------
     mean, p99
-        Of all requests.
+        Latencies of all requests.
     read, write
-        Mean latencies of either direction; NaN where a workload has none of it.
+        Mean latency of reads and of writes; NaN if a workload has none.
     """
 
     mean: FloatArray
@@ -113,7 +113,7 @@ class Behaviour:
 
 
 def brief(plan: MeasurementPlan, requests: int) -> MeasurementPlan:
-    """Return a plan of so many requests after half as many that do not count."""
+    """Return a plan for this many requests, after half as many in a warm-up."""
     return replace(
         plan,
         requests=requests,

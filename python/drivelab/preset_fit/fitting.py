@@ -1,4 +1,4 @@
-"""The fit as a whole: from a run and a base preset to values, intervals and a judgement."""
+"""The whole fit: from a run and a base preset to values, intervals and errors."""
 
 from __future__ import annotations
 
@@ -37,34 +37,34 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.observed import Run
     from drivelab.runs.executor import TurningExecutors
 
-#: Generations of the search from afar.
+#: Generations of the global search.
 USUAL_GENERATIONS: Final = 20
 _NOUNS: Final = {"ssd": "an SSD", "hdd": "a disk", "raid0": "an array", "raid": "an array"}
 _FITTED_KINDS: Final = ("ssd", "hdd")
 # Of presets that were compared.
 _FITTED_FURTHER: Final = 2
-# So near the end of what is searched, on the logarithm, the best may lie beyond.
+# If a value is this close to the end of the search range (as a logarithm), the best may be outside.
 _EDGE: Final = 0.05
 
 
 @dataclass(frozen=True)
 class FittedValue:
-    """A value of the preset as it was fitted.
+    """A fitted value of the preset.
 
     Attributes
     ----------
     parameter
-        What it is.
+        The parameter.
     base
-        What the base preset says, of the parameter's first key.
+        Value in the base preset, of the parameter's first key.
     value
-        What was found for it.
+        The fitted value.
     low, high
-        Ends of its interval at 95 %; None where that end is out of reach.
-    is_told
-        Whether these measurements tell it.
+        Ends of its 95 % interval; None for an end beyond the search range.
+    is_determined
+        Whether the measurements determine the value.
     is_at_edge
-        Whether it lies at the end of what is searched.
+        Whether it lies at the end of the search range.
     """
 
     parameter: Parameter
@@ -72,18 +72,18 @@ class FittedValue:
     value: int | list[int]
     low: int | list[int] | None
     high: int | list[int] | None
-    is_told: bool
+    is_determined: bool
     is_at_edge: bool
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Mean relative errors of the latencies of workloads that were held out.
+    """Mean relative errors of the latencies on workloads that were held out.
 
     Attributes
     ----------
     mean, p99
-        Of the mean and of the 99 % latency.
+        Errors of the mean and of the 99 % latency.
     """
 
     mean: float
@@ -91,35 +91,35 @@ class Errors:
 
     @classmethod
     def of(cls, said: Behaviour, observed: Behaviour) -> Errors:
-        """Compare what a drive does with what was measured."""
+        """Compare a drive's behaviour with the measured one."""
         return cls(_error(said.mean, observed.mean), _error(said.p99, observed.p99))
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was found.
+    """The result of a fit.
 
     Attributes
     ----------
     base, run
-        What it began with, and was fitted to.
+        The preset that it started from, and the run that it was fitted to.
     values
-        In the order of the parameters.
+        Fitted values, in the order of the parameters.
     changed
-        Every key that differs from the base preset, with its value.
+        All keys that differ from the base preset, with their values.
     before, after
-        Errors of the base preset and of the fitted one on what was held out.
+        Errors of the base preset and of the fitted one on the held-out workloads.
     held_out
-        What the fitted drive does there.
+        Behaviour of the fitted drive on them.
     simulations
-        How often a drive was simulated under all workloads.
+        Number of simulations of all workloads.
     bases
-        Presets that were compared, the nearest first; none where one was named.
+        Presets that were compared, the nearest first; empty if the user named one.
     builds
-        Changes of how it is built that were tried, those that left least first.
+        Changes of structure that were tried, best first.
     repeated
-        How far the drive itself was from what was held out when it was measured again; None where
-        it was not.
+        Difference between two measurements of the drive on the held-out workloads; None if it was
+        not measured again.
     """
 
     base: Base
@@ -135,7 +135,7 @@ class Fitted:
     repeated: Errors | None = None
 
     def text(self, name: str) -> str:
-        """Write the preset, each value with where it comes from."""
+        """Return the text of the preset, with the source of each value."""
         chosen = f"fitted: {escaped(str(self.run.path))}, the nearest of those that were tried"
         sources = dict.fromkeys(self.base.built, chosen)
         sources |= {
@@ -148,12 +148,12 @@ class Fitted:
 
 
 def base_of(source: PresetSource) -> Base:
-    """Read the preset that a fit begins with.
+    """Return the preset that a fit starts from.
 
     Raises
     ------
     UsageError
-        For an array, whose members are presets of their own, or a preset that is impossible.
+        For an array, whose members are separate presets, or for an impossible preset.
     """
     resolved, _ = source.resolved()
     if resolved["kind"] not in _FITTED_KINDS:
@@ -170,16 +170,16 @@ def base_of(source: PresetSource) -> Base:
 
 
 def refuse_another_kind(measured: str, kind: str | None, base: Base) -> None:
-    """Raise `UsageError` where a drive of another kind than the base preset was measured.
+    """Raise `UsageError` if the measured drive is of another kind than the base preset.
 
     Parameters
     ----------
     measured
-        What is, or was, measured.
+        Name of the measured drive or run.
     kind
-        What it is; None where nobody knows.
+        Kind of the measured drive; None if unknown.
     base
-        The preset to begin with.
+        The preset to start from.
     """
     if kind not in (None, base.kind):
         raise UsageError(
@@ -198,27 +198,27 @@ def fit_preset(
     seed: int = 0,
     builds: bool = True,
 ) -> Fitted:
-    """Find the values with which a simulated drive does what was measured.
+    """Find the values with which a simulated drive behaves as measured.
 
     Parameters
     ----------
     run
-        What was measured.
+        The measurements.
     base
-        The preset to begin with.
+        The preset to start from.
     only, fixed
-        Names of parameters to fit, all without any; and of those to hold.
+        Names of parameters to fit (all if empty), and of parameters to keep.
     generations
-        Of the search from afar; 0 leaves it out.
+        Generations of the global search; 0 skips it.
     seed
-        Of random numbers.
+        Seed of random numbers.
     builds
-        Whether geometry and policies are changed where values alone do not come near.
+        Whether to change geometry and policies if values alone are not enough.
 
     Raises
     ------
     UsageError
-        For unknown names, or when the base preset cannot be simulated with these workloads.
+        For unknown names, or if the base preset cannot be simulated with these workloads.
     """
     return fit_nearest(
         run, [base], only=only, fixed=fixed, generations=generations, seed=seed, builds=builds
@@ -236,23 +236,23 @@ def fit_nearest(
     builds: bool = True,
     executors: TurningExecutors = nobody_else,
 ) -> Fitted:
-    """As `fit_preset`, from the nearest of several presets.
+    """Like `fit_preset`, starting from the nearest of several presets.
 
-    All are compared in brief, the two nearest are fitted, and the better one is taken.
+    All presets are compared briefly, the two nearest are fitted, and the better one is returned.
 
     Parameters
     ----------
     run, only, fixed, generations, seed, builds
-        As for `fit_preset`.
+        As in `fit_preset`.
     bases
-        The presets to begin with.
+        The presets to start from.
     executors
-        Give who simulates; the answer is the same whoever does.
+        Run the simulations; the result does not depend on them.
 
     Raises
     ------
     UsageError
-        As `fit_preset`, or when none can be simulated with these workloads.
+        As in `fit_preset`, or if none of the presets can be simulated with these workloads.
     """
 
     def choose(base: Base) -> tuple[Parameter, ...]:
@@ -283,7 +283,7 @@ def _fitted_nearest(run: Run, bases: Sequence[Base], choose: Choose, how: How) -
             try:
                 attempts.append(attempt(run, base, choose, how, watch))
             except UsageError:
-                # Another one may do: only where none does it is worth a word.
+                # Other presets may work; this one is only mentioned if none does.
                 if not attempts and base is bases[-1]:
                     raise
                 continue
@@ -302,7 +302,7 @@ def _fitted_nearest(run: Run, bases: Sequence[Base], choose: Choose, how: How) -
 def _possible(
     run: Run, bases: Sequence[Base], choose: Callable[[Base], tuple[Parameter, ...]]
 ) -> list[Base]:
-    """Leave out presets that cannot be fitted; raise what the last one says where none is left."""
+    """Drop presets that cannot be fitted; if none is left, raise the last one's error."""
     possible = []
     for base in bases:
         try:
@@ -315,15 +315,16 @@ def _possible(
 
 
 def _off(run: Run, one: Attempt) -> float:
-    """Return how far an attempt is off where it was fitted, by whole simulations.
+    """Return the error of an attempt on the workloads of the fit, by full simulations.
 
-    Losses of two searches do not compare: each weighs workloads by how its own candidates scatter.
+    Losses of two searches cannot be compared, because the weights depend on each search's
+    candidates.
     """
     return Errors.of(one.bench.whole(one.found.logarithms, run.fitted), run.fitted.behaviour).mean
 
 
 def _refuse(run: Run, base: Base, parameters: Sequence[Parameter]) -> None:
-    """Refuse a preset of another kind, and more values than the run can tell."""
+    """Refuse a preset of another kind, and more values than the run can determine."""
     refuse_another_kind(f"what {run.path} measured", run.kind, base)
     workloads = len(run.fitted.workloads)
     if workloads < 2 * len(parameters):
@@ -334,14 +335,14 @@ def _refuse(run: Run, base: Base, parameters: Sequence[Parameter]) -> None:
 
 
 def _judged(run: Run, best: Attempt, watch: Watch, simulators: Simulators) -> Fitted:
-    """Say how sure each value is, and how good the whole is on what was held out."""
+    """Return the fit with the interval of each value, and its errors on held-out workloads."""
     bench, found, base = best.bench, best.found, best.bench.base
     observed = run.held_out.behaviour
     bench.expect(FOR_AN_INTERVAL * len(bench.active), 0)
     watch.say("how sure each value is")
-    told = intervals(bench, found)
+    found_intervals = intervals(bench, found)
     held_out = bench.whole(found.logarithms, run.held_out)
-    # As it was: without what was changed of how it is built.
+    # The base as it was, without changes of structure.
     with simulators.simulator() as simulator:
         plans = [run.plan] * len(run.held_out.workloads)
         work = list(enumerate(run.held_out.workloads))
@@ -349,7 +350,7 @@ def _judged(run: Run, best: Attempt, watch: Watch, simulators: Simulators) -> Fi
     values = tuple(
         _value(base, one, logarithm, interval)
         for one, logarithm, interval in zip(
-            bench.parameters, found.logarithms.tolist(), told, strict=True
+            bench.parameters, found.logarithms.tolist(), found_intervals, strict=True
         )
     )
     return Fitted(
@@ -378,7 +379,9 @@ def _value(base: Base, parameter: Parameter, logarithm: float, interval: Interva
         raise TypeError("a fitted value is a number")
     low, high = at(interval.low), at(interval.high)
     is_at_edge = abs(logarithm) > REACH - _EDGE
-    return FittedValue(parameter, base.values[key], value, low, high, interval.is_told, is_at_edge)
+    return FittedValue(
+        parameter, base.values[key], value, low, high, interval.is_determined, is_at_edge
+    )
 
 
 def _error(said: FloatArray, observed: FloatArray) -> float:
@@ -386,8 +389,8 @@ def _error(said: FloatArray, observed: FloatArray) -> float:
 
 
 def _source(value: FittedValue, run: str) -> str:
-    """Say where a value comes from, as the lines of presets do."""
-    if not value.is_told:
+    """Return the source of a value, in the form of the comments in presets."""
+    if not value.is_determined:
         return f"fitted: {run}, which does not determine it"
     low, high, base = (
         one[0] if isinstance(one, list) else one for one in (value.low, value.high, value.base)

@@ -1,8 +1,8 @@
-"""How sure each fitted value is: profile likelihood (Venzon and Moolgavkar 1988).
+"""Intervals of fitted values by profile likelihood (Venzon and Moolgavkar 1988).
 
-A value is held a little off, everything else is fitted again, and the loss may rise by what chance
-explains. Where it never does within reach, these measurements do not tell the value: others take
-over what it loses.
+A value is moved a little and everything else is fitted again; the loss may rise by what chance can
+explain. If it never rises by more within the search range, the measurements do not determine the
+value, because others can compensate for it.
 """
 
 from __future__ import annotations
@@ -22,46 +22,46 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.search import Found
 
 LEVEL: Final = 0.95
-#: A value that may be this many times as large or as small is not determined.
+#: A value that may change by this factor in both directions is not determined.
 UNTOLD: Final = 2.0
-# A search for where the loss has risen enough goes twice as far each time, at first so far.
+# The first step of the search for an end of the interval; each further step is twice as long.
 _LEAST: Final = 0.005
-# How often the others are fitted again at each place.
+# Number of times that the other values are fitted again at each step.
 _AGAIN: Final = 1
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Between which factors on the base preset's value a fitted one lies.
+    """The interval of a fitted value, as factors on the base preset's value.
 
     Attributes
     ----------
     low, high
-        Logarithms of the factors; infinite where the end is out of reach.
+        Logarithms of the factors; infinite for an end beyond the search range.
     """
 
     low: float
     high: float
 
     @property
-    def is_told(self) -> bool:
-        """Whether the measurements tell the value."""
+    def is_determined(self) -> bool:
+        """Whether the measurements determine the value."""
         return bool(self.high - self.low < 2 * math.log(UNTOLD))
 
 
 def intervals(bench: Bench, found: Found) -> list[Interval]:
-    """Return an interval for each parameter; of those that change nothing an open one.
+    """Return an interval for each parameter; an infinite one if the parameter has no effect.
 
     Parameters
     ----------
     bench
-        Simulates.
+        Runs the simulations.
     found
-        Where the search ended.
+        The end of the search.
     """
     from scipy.stats import f as f_distribution
 
-    # Reads and writes of a workload say no more than one of them would.
+    # Reads and writes of one workload are not independent, so they count as one.
     free = max(len(bench.observed.workloads) - len(bench.active), 1)
     allowed = min(found.loss, found.ground) / free * float(f_distribution.ppf(LEVEL, 1, free))
     every = [Interval(-math.inf, math.inf)] * len(found.logarithms)
@@ -73,8 +73,8 @@ def intervals(bench: Bench, found: Found) -> list[Interval]:
 
 
 def _reach(bench: Bench, found: Found, place: int, sign: int, allowed: float) -> float:
-    """Return how far a parameter can be moved before the loss rises by more than chance."""
-    # Less than slopes say is the roughness of simulations, not what the measurements tell.
+    """Return how far a parameter can move before the loss rises by more than chance."""
+    # A reach below what the slopes say is due to the roughness of simulations.
     reach = _expected(found, place, allowed)
     if _is_rough(found, allowed):
         return reach if reach < 2 * math.log(UNTOLD) else math.inf
@@ -87,13 +87,13 @@ def _reach(bench: Bench, found: Found, place: int, sign: int, allowed: float) ->
 
 
 def _is_rough(found: Found, allowed: float) -> bool:
-    """Return whether candidates scatter by more than chance allows: one says nothing then."""
+    """Return whether candidates vary too much for a single one to mean anything."""
     return float((found.lines.scatter**2).sum()) > allowed
 
 
 def _expected(found: Found, place: int, allowed: float) -> float:
-    """Return what lines alone say of it."""
-    # What nothing tells may be anywhere within reach, and takes along no more than its share.
+    """Return the distance that the fitted lines alone predict."""
+    # A value without effect may be anywhere in the range, and shifts others only by its share.
     normal = found.lines.normal + allowed / REACH**2 * np.eye(len(found.logarithms))
     return math.sqrt(max(float(np.linalg.inv(normal)[place, place]), 0.0) * allowed)
 
@@ -104,7 +104,7 @@ def _is_within(bench: Bench, found: Found, place: int, by: float, allowed: float
     here: FloatArray = found.logarithms.copy()
     here[place] += by
     slopes = found.lines.slopes[:, others]
-    # What slopes say the others do about it, then what is left of that.
+    # Let the others compensate as the slopes predict, then compensate for the rest again.
     left: FloatArray | None = found.left + by * found.lines.slopes[:, place]
     for _ in range(_AGAIN + 1):
         if left is None:

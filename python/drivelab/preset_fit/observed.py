@@ -1,4 +1,4 @@
-"""What was measured of a drive, as a fit takes it: some workloads to fit to, others to judge by."""
+"""The measurements of a drive for a fit: some workloads to fit to, others to judge the result."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
     from drivelab.workloads.characteristics import Characteristics
 
-#: A fit sees so many workloads at most; more tell the same again, and every one is simulated often.
+#: Most workloads to fit to; more would add little, and every one is simulated often.
 MOST_FITTED: Final = 100
-#: So many others judge it at most.
+#: Most workloads to judge the result.
 MOST_HELD_OUT: Final = 100
-#: With fewer to fit to there is no fit, and with fewer others no judgement.
+#: With fewer there is no fit, or no judgement.
 FEWEST_FITTED: Final = 20
 FEWEST_HELD_OUT: Final = 5
-# What of a plan decides results.
+# Parts of a plan that affect results.
 _PLAN: Final = (
     *("seed", "warmup_requests", "warmup_seconds", "requests", "seconds"),
     *("half_width_ratio", "max_requests", "content", "writes"),
 )
-# Of a run without a check part every so many-th workload is held out.
+# In a run without a check part, one of this many workloads is held out.
 _EVERY: Final = 4
 
 
 @dataclass(frozen=True)
 class Observed:
-    """Workloads of a drive and what was measured of them.
+    """Workloads of a drive with their measurements.
 
     Attributes
     ----------
     workloads
-        In the order of the run.
+        Workloads in the order of the run.
     behaviour
         Logarithms of their latencies in ns.
     measurements
-        As the run holds them.
+        The measurements, as stored in the run.
     """
 
     workloads: Sequence[Characteristics]
@@ -60,7 +60,7 @@ class Observed:
 
     @classmethod
     def of(cls, measurements: Sequence[Measurement]) -> Observed:
-        """Put measurements into arrays."""
+        """Convert measurements to arrays."""
         workloads = [one.characteristics for one in measurements]
         return cls(workloads, behaviour_of(measurements), measurements)
 
@@ -72,21 +72,21 @@ class Run:
     Attributes
     ----------
     drive
-        What it measured.
+        Name of the measured drive.
     path
-        Where it lies.
+        Folder of the run.
     plan
-        How each workload was measured.
+        Plan of the measurements.
     fitted, held_out
-        To fit to, and to judge by; no workload is in both.
+        Workloads to fit to, and workloads to judge the result; none is in both.
     kind
-        ``ssd`` or ``hdd`` where the run says it: of simulated drives.
+        ``ssd`` or ``hdd`` if the run knows it, which it does for simulated drives.
     page_bytes, units
-        Size of pages and number of units that they are dealt out to, where probes found them.
+        Size of pages, and number of units over which they are distributed, if probes found them.
     capacity_bytes
-        Of what was measured.
+        Capacity of the measured drive.
     has_arm
-        Whether probes found an arm; None where they say nothing.
+        Whether probes found the arm of a disk; None if unknown.
     """
 
     drive: str
@@ -102,12 +102,12 @@ class Run:
 
 
 def read_run(path: Path) -> Run:
-    """Read a run's workloads and deal them out.
+    """Read a run, and divide its workloads.
 
     Raises
     ------
     UsageError
-        When it is no campaign, has too few workloads, or measured an array.
+        When it is not a campaign, has too few workloads, or measured an array.
     RunError
         When it is damaged.
     """
@@ -148,13 +148,13 @@ def read_run(path: Path) -> Run:
 
 
 def _plan_of(stored: Mapping[str, Any]) -> MeasurementPlan:
-    """Return how a run measured, for simulated time."""
+    """Return the plan of a run in simulated time."""
     known = {name: stored[name] for name in _PLAN if stored.get(name) is not None}
     return MeasurementPlan(**known)
 
 
 def some(measurements: Sequence[Measurement], most: int) -> list[Measurement]:
-    """Return so many measurements at most, spread over all."""
+    """Return at most `most` measurements, spread evenly over all."""
     if len(measurements) <= most:
         return list(measurements)
     places = np.linspace(0, len(measurements) - 1, most).astype(int)

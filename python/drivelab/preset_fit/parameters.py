@@ -1,8 +1,8 @@
-"""Which values of a preset are fitted to measurements, and what a factor makes of them.
+"""The values of a preset that are fitted, and the effect of a factor on them.
 
-A parameter is a value, or several that change together, and is searched as the logarithm of a
-factor on what the base preset says: twice and half as long are equally far away, and no time
-becomes negative. A value of 0 says that the drive does without, and stays.
+A parameter is one value, or several that change together. The search uses the logarithm of a factor
+on the base preset's value: double and half are then equally far away, and no time becomes negative.
+A value of 0 means that the drive does not have the feature, and stays 0.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
 
     from drivelab.preset_fit.candidate import FloatArray
 
-#: Fitted are those that hold neither what the user sees nor what collection keeps free.
+#: Values that hold neither the capacity for the user nor the blocks that collection keeps free.
 BLOCKS: Final = "geometry.blocks_per_plane"
-# Blocks of a plane that are written to, by the host and by collection.
+# Blocks of a plane that the host and the collection write to.
 _OPEN: Final = 2
 _PAGE: Final = "geometry.page_size_bytes"
-#: What the user sees.
+#: The capacity for the user.
 CAPACITY: Final = "geometry.user_capacity_bytes"
-# Blocks of a plane that are kept for something else.
+# Blocks of a plane that are reserved for other purposes.
 _HELD_BACK: Final = (
     "collection.reserve_blocks_per_plane",
     "collection.hot_blocks_per_plane",
     "slc.blocks_per_plane",
 )
-# Buffers of whole pages.
+# Sizes that are whole numbers of pages.
 _OF_PAGES: Final = ("buffer.write_buffer_bytes", "buffer.read_cache_bytes")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A value of a preset that is fitted, or several that keep their ratio.
+    """A value of a preset to fit, or several that keep their ratio.
 
     Attributes
     ----------
     name
-        What people read and write: the key, or a word for several.
+        Name for people: the key, or a word for several keys.
     keys
-        Of the preset.
+        Keys of the preset.
     step
-        Values are multiples of it.
+        Values are multiples of this.
     fixed
-        So much of a value is never changed; the factor is on what lies above.
+        Part of a value that never changes; the factor applies to the rest.
     """
 
     name: str
@@ -61,9 +61,9 @@ class Parameter:
 
 
 def fitted_parameters(kind: str) -> tuple[Parameter, ...]:
-    """Return what may be fitted of a kind of drive, as the table of keys says it.
+    """Return the parameters that may be fitted for a kind of drive, from the table of keys.
 
-    Geometry and policies are no quantities that grow smoothly, and stay.
+    Geometry and policies are not continuous quantities, and are left out.
 
     Parameters
     ----------
@@ -85,16 +85,16 @@ def fitted_parameters(kind: str) -> tuple[Parameter, ...]:
 def parameters_of(
     kind: str, values: Mapping[str, Any], writes: str = BURST
 ) -> tuple[Parameter, ...]:
-    """Return the parameters of a preset: those whose values are above 0.
+    """Return the parameters of a preset: those with values above 0.
 
     Parameters
     ----------
     kind
         ``ssd`` or ``hdd``.
     values
-        Of the base preset, by key.
+        Values of the base preset, by key.
     writes
-        ``burst`` or ``sustained``: only what lasts shows how many blocks are spare.
+        ``burst`` or ``sustained``; only sustained writes show the number of spare blocks.
     """
     spare = () if kind != "ssd" or writes == BURST else _spare(values)
     return spare + tuple(
@@ -119,12 +119,12 @@ def _spare(values: Mapping[str, Any]) -> tuple[Parameter, ...]:
 def chosen_parameters(
     parameters: Sequence[Parameter], only: Sequence[str], fixed: Sequence[str]
 ) -> tuple[Parameter, ...]:
-    """Return those that are asked for and not held.
+    """Return the parameters to fit: those that are requested and not held.
 
     Raises
     ------
     UsageError
-        For a name that is none of them, or when nothing is left.
+        For an unknown name, or if no parameter is left.
     """
     names = [one.name for one in parameters]
     for name in (*only, *fixed):
@@ -146,23 +146,23 @@ def chosen_parameters(
 def fitted_values(
     parameters: Sequence[Parameter], logarithms: FloatArray, values: Mapping[str, Any]
 ) -> dict[str, int | list[int]]:
-    """Return the values that factors give, by key.
+    """Return the values for given factors, by key.
 
     Parameters
     ----------
     parameters
-        What is fitted.
+        The parameters.
     logarithms
-        Of each one's factor, shape (n,).
+        Logarithm of each parameter's factor, shape (n,).
     values
-        Of the base preset, by key.
+        Values of the base preset, by key.
     """
     found: dict[str, int | list[int]] = {}
     for one, logarithm in zip(parameters, logarithms.tolist(), strict=True):
         for key in one.keys:
             found[key] = _multiplied(values[key], math.exp(logarithm), one)
     if BLOCKS in found:
-        # Where the preset states a share for spare blocks, the user would see another drive.
+        # If the preset states spare blocks as a share, the capacity for the user would change.
         found[CAPACITY] = values[CAPACITY]
     return found
 

@@ -1,8 +1,8 @@
-"""Which values change anything under these workloads: elementary effects (Morris 1991).
+"""Finding the values that have an effect under these workloads: elementary effects (Morris 1991).
 
-Each value is moved by itself at the base preset. What changes nothing there is moved again in
-places around it, where others are other values too. What still changes nothing is held: no search
-could tell it.
+Each value is moved alone, starting from the base preset. A value without effect there is moved
+again at places around it, where other values differ too. If it still has no effect, it is kept: no
+search could determine it.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.bench import Bench
     from drivelab.preset_fit.candidate import FloatArray
 
-#: How far values are moved, on the logarithm: half or twice.
+#: Distance of the moves as a logarithm: half or double.
 FAR: Final = 0.7
-#: What moves no workload's latency by more is nothing.
+#: A smaller change of all latencies counts as no effect.
 NOTHING: Final = 0.005
-# Places around the base preset in which a value without an effect is moved again.
+# Number of places around the base preset at which such a value is moved again.
 _PLACES: Final = 3
 
 
 def screen(bench: Bench, seed: int) -> FloatArray:
-    """Let only those parameters be searched that change something; return slopes at the base.
+    """Restrict the search to parameters with an effect; return the derivatives at the base.
 
     Parameters
     ----------
     bench
-        Simulates.
+        Runs the simulations.
     seed
-        Of the places around.
+        Seed of the places around the base.
     """
     nothing = np.zeros(len(bench.parameters))
     columns = {place: _effect(bench, nothing, place) for place in bench.active}
@@ -42,7 +42,7 @@ def screen(bench: Bench, seed: int) -> FloatArray:
     for _ in range(_PLACES if still else 0):
         around = uniform(-FAR, FAR, len(nothing))
         still = [place for place in still if not _is_something(_effect(bench, around, place))]
-    # Where nothing changes anything there is nothing to search, and the fit says so of each.
+    # If no parameter has an effect there is nothing to search; the fit then reports this for each.
     bench.active = [place for place in bench.active if place not in still]
     none = np.zeros(bench.compared)
     return np.column_stack(
@@ -51,7 +51,7 @@ def screen(bench: Bench, seed: int) -> FloatArray:
 
 
 def _effect(bench: Bench, here: FloatArray, place: int) -> FloatArray | None:
-    """Return how latencies change from half to twice a parameter; None where that is impossible."""
+    """Return the change of latencies from half to double a parameter; None if impossible."""
     low, high = (bench.left(moved(here, place, sign * FAR)) for sign in (-1, 1))
     return None if low is None or high is None else high - low
 

@@ -1,14 +1,14 @@
-"""The search for the values with which a simulated drive behaves as was measured.
+"""The search for the values with which a simulated drive behaves as measured.
 
-Steps, each on logarithms of factors::
+Its steps work on logarithms of factors::
 
-    screening       what changes nothing is held
-    least squares   goes down by slopes from the base preset
-    CMA-ES          finds another valley, where that is not near enough (Hansen 2016)
-    corrections     what brief simulations leave out of whole ones is added, twice
-    lines           through candidates around the ground, which is rough
+    screening       keeps values without effect
+    least squares   descends by derivatives from the base preset
+    CMA-ES          finds another minimum if that is not close enough (Hansen 2016)
+    corrections     adds the difference between full and brief simulations, twice
+    lines           fits lines to candidates around the minimum, because the loss is rough
 
-What whole simulations say is what is fitted in the end.
+The result of full simulations is what is fitted in the end.
 """
 
 from __future__ import annotations
@@ -31,44 +31,44 @@ if TYPE_CHECKING:
     from drivelab.preset_fit.bench import Bench
     from drivelab.preset_fit.candidate import FloatArray
 
-# How far slopes look after each correction, on the logarithm.
+# Step for derivatives after each correction, as a logarithm.
 _LOOKS: Final = (0.15, 0.1)
-# With a root mean square of what is left below this, no other valley is looked for.
+# With a root mean square of the residuals below this, no other minimum is sought.
 _NEAR_ENOUGH: Final = 0.05
-# What brief simulations leave of a drive that is found is chance, of two of them.
+# The residual of a correct drive is the random error of two brief simulations.
 _ROUGHNESSES: Final = 3.0
-# Workloads that are simulated from afar.
+# Number of workloads in the global search.
 _FEW: Final = 30
-# Of the first candidates of CMA-ES, on the logarithm.
+# Spread of the first candidates of CMA-ES, as a logarithm.
 _AFAR: Final = 0.5
-# Lines are drawn through candidates that lie so far on either side, at least and at most.
+# Least and most distance, to either side, of candidates that lines are fitted to.
 _NARROW: Final = 0.03
 _WIDE: Final = 0.3
-# How often lines are drawn again where those before said the ground is.
+# Number of times that lines are fitted again around the minimum that the last ones predict.
 _AGAIN: Final = 2
-# The last correction is the mean over so many candidates, so far around the best.
+# The last correction is a mean over this many candidates, within this distance of the best.
 _CORRECTED_AT: Final = 3
 _NEAR: Final = 0.02
-# Where nothing can be simulated.
+# Residual of a candidate that cannot be simulated.
 _IMPOSSIBLE: Final = 3.0
 
 
 @dataclass(frozen=True)
 class Found:
-    """The best that was found.
+    """The best candidate of a search.
 
     Attributes
     ----------
     logarithms
-        Of the parameters' factors, shape (p,).
+        Logarithms of the parameters' factors, shape (p,).
     left
-        What whole simulations are above what was measured, by weight, on the logarithm, shape (n,).
+        Weighted residuals of full simulations, as logarithms, shape (n,).
     lines
         Lines through candidates around it.
     loss
-        What is left, with mishaps held back.
+        Loss, in which large errors count less.
     ground
-        The same by the lines, which candidates scatter around.
+        Loss according to the lines, around which candidates vary.
     """
 
     logarithms: FloatArray
@@ -79,16 +79,16 @@ class Found:
 
 
 def search_down(bench: Bench, seed: int, say: Callable[[str], None]) -> FloatArray:
-    """Find what changes nothing, and go down by slopes from the base preset.
+    """Find the parameters without effect, then descend from the base preset.
 
     Parameters
     ----------
     bench
-        Simulates.
+        Runs the simulations.
     seed
-        Of random numbers.
+        Seed of random numbers.
     say
-        Is given what goes on.
+        Receives a description of the current step.
     """
     count = len(bench.active)
     bench.expect(2 * count, STEPS + after_search(count))
@@ -106,20 +106,20 @@ def search_on(
     seed: int,
     say: Callable[[str], None] = lambda _: None,
 ) -> Found:
-    """Find the factors with which simulations are nearest to what was measured.
+    """Find the factors for which simulations are closest to the measurements.
 
     Parameters
     ----------
     bench
-        Simulates.
+        Runs the simulations.
     here
-        Where `search_down` ended.
+        The end of `search_down`.
     generations
-        Of the search by CMA-ES, where one is needed; 0 leaves it out.
+        Generations of CMA-ES, if it is needed; 0 skips it.
     seed
-        Of its random numbers.
+        Seed of random numbers.
     say
-        Is given what goes on.
+        Receives a description of the current step.
     """
     if generations and how_far(bench.left(here)) > near_enough(bench, _NEAR_ENOUGH):
         other = descend(bench, _scattered(bench, here, generations, seed, say), say)
@@ -135,17 +135,17 @@ def search_on(
 
 
 def near_enough(bench: Bench, least: float) -> float:
-    """Return what is as near as brief simulations tell, or a share where they tell better."""
+    """Return the loss that is close enough: `least`, or what brief simulations cannot resolve."""
     return max(least, _ROUGHNESSES * bench.roughness)
 
 
 def how_far(left: FloatArray | None) -> float:
-    """Return the root mean square of what is left, each workload counting once."""
+    """Return the root mean square of the residuals, with each workload counted once."""
     return math.inf if left is None else math.sqrt(2 * float((left**2).mean()))
 
 
 def _smoothed(bench: Bench, here: FloatArray, seed: int) -> Found:
-    """Take the lowest place of lines around the ground, again from there, each time corrected."""
+    """Move to the minimum of lines, several times, with a correction each time."""
     count = len(bench.active)
     width = np.full(len(here), _WIDE)
     lines = lines_around(bench, here, width, 4 * count + 4, seed)
@@ -173,9 +173,9 @@ def _smoothed(bench: Bench, here: FloatArray, seed: int) -> Found:
 
 
 def _lowest(lines: Lines, here: FloatArray) -> FloatArray:
-    """Return the change from a place to the lowest one of the lines."""
+    """Return the change from a place to the minimum of the lines."""
     counts = 1 / np.sqrt(1 + (lines.left / SOFT) ** 2)
-    # What nothing tells stays near the base preset.
+    # A value that nothing determines stays near the base preset.
     free = max(len(lines.left) - len(here), 1)
     pull = max(PULL**2, float(lines.left @ lines.left) / free / USUALLY_AWAY**2)
     downhill = lines.slopes.T @ (counts * lines.left) + pull * here
@@ -185,7 +185,7 @@ def _lowest(lines: Lines, here: FloatArray) -> FloatArray:
 
 
 def _width(lines: Lines) -> FloatArray:
-    """Return how far candidates have to lie so that slopes stand out of what scatters."""
+    """Return the distance of candidates at which derivatives exceed the random variation."""
     steep = np.sqrt(np.maximum(np.diag(lines.normal), 1e-12))
     noise = math.sqrt(float((lines.scatter**2).sum()))
     width: FloatArray = np.clip(noise / steep, _NARROW, _WIDE)
@@ -200,7 +200,7 @@ def _loss(bench: Bench, logarithms: FloatArray) -> float:
 def _scattered(
     bench: Bench, start: FloatArray, generations: int, seed: int, say: Callable[[str], None]
 ) -> FloatArray:
-    """Search by candidates that are scattered around the best so far, wherever slopes lead."""
+    """Search with random candidates around the best so far, independent of derivatives."""
     import cma
 
     active, few = bench.active, bench.cheapest(_FEW)
@@ -217,12 +217,12 @@ def _scattered(
         return loss_of(left, candidate)
 
     if len(active) < 2:
-        # A line needs no search in many directions.
+        # A single parameter needs no search in several directions.
         tried = np.linspace(-REACH, REACH, 2 * generations + 1)
         return whole(min((np.array([one]) for one in tried), key=loss))
     options = {
         "bounds": [-REACH, REACH],
-        # It takes 0 for a seed of its own choice, and others of 32 bits.
+        # CMA-ES replaces a seed of 0 by its own, and accepts only 32 bits.
         "seed": seed % 2**31 + 1,
         "verbose": -9,
         "maxiter": generations,

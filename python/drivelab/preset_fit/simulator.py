@@ -1,12 +1,12 @@
-"""Who simulates the candidates of a fit: threads here, or the workers of an executor.
+"""Running the simulations of a fit: on threads here, or by the workers of an executor.
 
 ::
 
-    candidate ──> Simulator ──> DriveExecutor     a drive here, in the state of one before
+    candidate ──> Simulator ──> DriveExecutor     a drive here, in the state of an earlier one
                        │
-                       └──────> TurningExecutor   workers, who turn from one to the next
+                       └──────> TurningExecutor   workers, which turn from one candidate to the next
 
-What comes of a candidate is the same to the last digit, whoever simulates it.
+Results are identical to the last digit in both cases.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
 
 
 class NobodySimulatesError(RunError):
-    """No worker is left: another candidate would do no better."""
+    """No worker is left, so that no other candidate can be simulated either."""
 
 
 class Simulators(ClosedOnExit):
-    """Whoever simulates for a fit, from its first candidate to its last.
+    """Runs all simulations of a fit, from its first candidate to its last.
 
     Parameters
     ----------
     executors
-        Gives workers for the first candidate's drive, which then measure all others too; without
-        any, threads of this process do.
+        Starts workers for the first candidate's drive; they simulate all later ones too. By
+        default, threads of this process do.
     """
 
     def __init__(self, executors: TurningExecutors = nobody_else) -> None:
@@ -59,11 +59,11 @@ class Simulators(ClosedOnExit):
         self._groups = count()
 
     def simulator(self) -> Simulator:
-        """Return a simulator for presets that differ in little."""
+        """Return a simulator for presets that differ only slightly."""
         return Simulator(self, next(self._groups))
 
     def workers_for(self, drive: SimulatedDrive) -> TurningExecutor | None:
-        """Return the workers, which start for the first drive; ``None`` where there are none."""
+        """Return the workers, which start with the first drive; ``None`` if there are none."""
         if not self._is_open:
             self._elsewhere = self._open.enter_context(self._executors(drive))
             self._is_open = True
@@ -71,7 +71,7 @@ class Simulators(ClosedOnExit):
 
     @property
     def is_over(self) -> bool:
-        """Whether no worker is left of those that there were."""
+        """Whether all workers are lost."""
         return self._elsewhere is not None and self._elsewhere.is_over
 
     def close(self) -> None:
@@ -81,18 +81,18 @@ class Simulators(ClosedOnExit):
 
 
 class Simulator(ClosedOnExit):
-    """Runs workloads on presets that differ in little, each begun in the state of one before.
+    """Runs workloads on presets that differ only slightly, each from the state of an earlier one.
 
     Parameters
     ----------
     simulators
-        Say who measures.
+        Runs the simulations.
     group
-        Tells its presets from those of others.
+        Distinguishes its presets from those of other simulators.
     """
 
     def __init__(self, simulators: Simulators, group: int) -> None:
-        #: Drives simulated so far.
+        #: Number of drives simulated so far.
         self.runs = 0
         self._simulators = simulators
         self._group = group
@@ -112,12 +112,12 @@ class Simulator(ClosedOnExit):
         source
             The preset.
         work
-            What is asked, each with the number that is part of the key of its random numbers.
+            Workloads, each with the number that is part of the key of its random numbers.
         plans
-            How long each is.
+            Length of each.
         blocks
-            Of a plane, where the preset has others than its base: only drives with as many begin in
-            the same state.
+            Blocks per plane, if they differ from those of the base. Only drives with the same
+            number can start in the same state.
 
         Raises
         ------
@@ -146,7 +146,7 @@ class Simulator(ClosedOnExit):
         return workers
 
     def close(self) -> None:
-        """Let go of the states here."""
+        """Release the states on this machine."""
         self._alike.close()
 
 
@@ -169,7 +169,7 @@ def _measured(
 
 
 def behaviour_of(measurements: Sequence[Measurement]) -> Behaviour:
-    """Put latencies of measurements into arrays."""
+    """Convert latencies of measurements to arrays."""
     return Behaviour(
         np.log([max(one.latency_ns_mean, 1.0) for one in measurements]),
         np.log([max(one.percentile_ns(PERCENT), 1) for one in measurements]),

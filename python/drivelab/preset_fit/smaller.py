@@ -1,8 +1,8 @@
-"""What a campaign on a simulated drive costs, estimated on a smaller drive of the same build.
+"""The costs of a campaign on a simulated drive, estimated on a smaller drive of the same build.
 
-To bring a drive of terabytes into its condition takes a minute, and more for each kind of sustained
-writing. A look at the costs must not take that long. A drive with fewer blocks in each plane serves
-requests in about the same time: channels, dies, buffers and times are the same.
+Preparing a drive of terabytes takes a minute, and longer for each kind of sustained writing, which
+is too long for an estimate. A drive with fewer blocks per plane serves requests in about the same
+time, because channels, dies, buffers and times are the same.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from drivelab.drives.protocol import Drive
     from drivelab.workloads.characteristics import Characteristics
 
-#: Memory of the state of a drive that is prepared for a look.
+#: Memory for the state of the smaller drive.
 MOST_STATE_BYTES: Final = 32 << 20
-# Where blocks are large, so few are too few for collection: then times so many.
+# If blocks are large, this number is too small for collection; then it is multiplied.
 _MORE: Final = (1, 2, 4)
 _PER_PLANE: Final = "blocks_per_plane"
 _LEAST_BLOCKS: Final = 2
@@ -39,18 +39,18 @@ _MEMBER: Final = re.compile(r"^member\s*=.*$", re.MULTILINE)
 def forecast_on_smaller(
     drive: Drive, workloads: Sequence[Characteristics], plan: MeasurementPlan
 ) -> Forecast:
-    """Say what a campaign costs, by a pilot on a drive that is prepared in a moment.
+    """Estimate the costs of a campaign by a pilot on a drive that is quickly prepared.
 
-    Where there is no such drive, only what the plan itself says is known.
+    If there is no such drive, return only what the plan itself says.
 
     Parameters
     ----------
     drive
-        Simulated, or a formula; not prepared.
+        A simulated drive or a formula, not prepared.
     workloads
-        Those of all parts.
+        Workloads of all parts.
     plan
-        How long each is measured.
+        Length of each measurement.
     """
     if not isinstance(drive, SimulatedDrive) or _is_ready(drive):
         return forecast_by_pilot(drive, workloads, plan)
@@ -65,17 +65,17 @@ def forecast_on_smaller(
 
 
 def _is_ready(drive: SimulatedDrive) -> bool:
-    """Return whether a drive has no condition to be brought into, or is small."""
+    """Return whether a drive needs no preparation, or is small."""
     return drive.condition is None or drive.session_bytes <= MOST_STATE_BYTES
 
 
 def smaller_drive(drive: SimulatedDrive) -> SimulatedDrive:
-    """Return a drive with fewer blocks, whose state takes about `MOST_STATE_BYTES`, or some more.
+    """Return a drive with fewer blocks and a state of about `MOST_STATE_BYTES` or a little more.
 
     Raises
     ------
     UsageError
-        When the preset says something that does not become less with it.
+        When the preset has a value that cannot shrink with the drive.
     """
     reasons = []
     for more in _MORE:
@@ -91,7 +91,7 @@ def smaller_drive(drive: SimulatedDrive) -> SimulatedDrive:
 
 
 def _smaller_source(drive: SimulatedDrive, share: float) -> PresetSource:
-    """Return the preset with a share of the blocks; of an array, with such members."""
+    """Return the preset with a share of the blocks; for an array, with such members."""
     member = drive.preset.get("member")
     if member is not None:
         one = _smaller_preset(_member(drive.source, member), share)
@@ -122,6 +122,6 @@ def _smaller_preset(source: PresetSource, share: float) -> PresetSource:
 
 
 def _scales(key: str, value: Any) -> bool:
-    """Return whether a value counts blocks of a plane that are kept for something."""
+    """Return whether a value is a number of reserved blocks per plane."""
     is_count = isinstance(value, int) and value > 0
     return is_count and key.endswith(_PER_PLANE) and key != f"geometry.{_PER_PLANE}"

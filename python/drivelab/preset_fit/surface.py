@@ -1,7 +1,7 @@
-"""The ground as it is over a little width: straight lines through candidates around a place.
+"""The loss averaged over a small range: straight lines through candidates around a place.
 
-Simulated requests meet by chance, on disks above all, and a change that does nothing else makes
-them meet otherwise. One candidate is no better than the next; the lines through many are.
+Simulated requests meet by chance, above all on disks, and even a change without other effects makes
+them meet differently. A single candidate is therefore unreliable; lines through many are not.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Lines:
-    """What is left around a place, as straight lines.
+    """The residuals around a place as straight lines.
 
     Attributes
     ----------
     left
-        At the place itself, shape (n,).
+        Residuals at the place itself, shape (n,).
     slopes
-        By how much that changes with each parameter, shape (n, p).
+        Their derivatives by each parameter, shape (n, p).
     scatter
         Standard deviation of candidates around each line, shape (n,).
     doubt
-        What scatter alone adds to the slopes' products on average, shape (p, p).
+        Mean contribution of the random variation to the products of the slopes, shape (p, p).
     """
 
     left: FloatArray
@@ -41,7 +41,7 @@ class Lines:
 
     @property
     def normal(self) -> FloatArray:
-        """Products of the slopes, shape (p, p), without what scatter alone would make of them."""
+        """Products of the slopes, shape (p, p), without the contribution of random variation."""
         values, vectors = np.linalg.eigh(self.slopes.T @ self.slopes - self.doubt)
         kept: FloatArray = (vectors * np.maximum(values, 0.0)) @ vectors.T
         return kept
@@ -50,25 +50,25 @@ class Lines:
 def lines_around(
     bench: Bench, here: FloatArray, width: FloatArray, count: int, seed: int
 ) -> Lines | None:
-    """Draw lines through what is left at candidates around a place.
+    """Fit lines to the residuals of candidates around a place.
 
-    None where too few are possible.
+    None if too few candidates are possible.
 
     Parameters
     ----------
     bench
-        Simulates.
+        Runs the simulations.
     here
         Logarithms, shape (p,).
     width
-        How far candidates lie on either side, shape (p,).
+        Distance of the candidates to either side, shape (p,).
     count
-        How many.
+        Number of candidates.
     seed
-        Of random numbers.
+        Seed of random numbers.
     """
     active = bench.active
-    # Pairs on either side of the place: a curve does not tilt the lines.
+    # In pairs, one on either side: a curvature then does not tilt the lines.
     half = np.random.default_rng(seed).uniform(-1, 1, ((count + 1) // 2, len(active)))
     places: list[FloatArray] = []
     found: list[FloatArray] = []

@@ -1,7 +1,7 @@
-"""What a fit is at, and about how long it still takes.
+"""The progress of a fit: its current step, and an estimate of the time left.
 
-How many simulations a search needs is known roughly beforehand, and how long one takes once some
-are done. A phase that takes more of them than usual still counts as one from its end.
+The number of simulations of a search is roughly known in advance, and the duration of one is known
+after a few. A phase that takes more than usual counts as one simulation from its end.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ if TYPE_CHECKING:
 
     from drivelab.runs.status_line import StatusLine
 
-#: Simulations that steps by slopes usually take.
+#: Usual number of simulations for steps by derivatives.
 STEPS: Final = 10
-#: Of a value's interval, with the others fitted again at each place.
+#: Simulations per step of a value's interval, in which the others are fitted again.
 FOR_AN_INTERVAL: Final = 10
-# Before so many simulations are done nothing is known of how long one takes.
+# Before this many simulations the duration of one is unknown.
 _FEWEST: Final = 3
 
 
 def for_lines(values: int) -> int:
-    """Return simulations for lines around the ground, three times, and corrections."""
+    """Return the number of simulations for three fits of lines, with corrections."""
     return 14 * values + 24
 
 
 def after_search(values: int) -> int:
-    """Return simulations that come after the search from afar."""
+    """Return the number of simulations after the global search."""
     return 2 * (values + STEPS) + for_lines(values) + FOR_AN_INTERVAL * values
 
 
 class Watch:
-    """Shows what goes on.
+    """Shows the progress.
 
     Parameters
     ----------
     line
-        On standard error.
+        Status line on standard error.
     clock
-        Of the wall, in seconds.
+        Clock in seconds.
     """
 
     def __init__(self, line: StatusLine, clock: Callable[[], float] = time.monotonic) -> None:
@@ -54,17 +54,17 @@ class Watch:
         self._seconds = 0.0
         self._count = 0
         self._shown = clock()
-        #: Presets that are fitted after this one.
+        #: Number of presets to be fitted after this one.
         self.others = 0
         self._whole = 0
 
     def say(self, text: str) -> None:
-        """Show what goes on now."""
+        """Show the current step."""
         self._text = text
         self._show()
 
     def expect(self, own: int, after: int) -> None:
-        """Say how many simulations what begins now usually takes, and what comes after it."""
+        """Set the usual number of simulations in the phase that begins, and in those after it."""
         self._own, self._after, self._done = own, after, 0
         self._whole = max(self._whole, own + after)
 
@@ -78,7 +78,7 @@ class Watch:
             self._show()
 
     def seconds_left(self) -> float | None:
-        """Return about how long it still takes; None where nothing is known of it."""
+        """Return an estimate of the time left; None if it is unknown."""
         if self._count < _FEWEST or not self._own:
             return None
         left = max(self._own - self._done, 1) + self._after + self.others * self._whole

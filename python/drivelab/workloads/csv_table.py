@@ -156,7 +156,7 @@ class WorkloadCsv:
 
 
 def open_csv(path: Path) -> BinaryIO:
-    """Open a file of workloads; `UsageError` when it is none."""
+    """Open a file of workloads; raise `UsageError` if it cannot be one."""
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
@@ -178,10 +178,10 @@ def _value(name: str, text: str) -> float:
 
 
 def _line_numbers(text: bytes) -> list[int]:
-    """Return the lines, from 0, that are rows: those in which a cell holds something."""
+    """Return the numbers, from 0, of the lines with at least one non-empty cell."""
 
     def is_row(line: bytes) -> bool:
-        # The number of cells does not matter here: if it is wrong, the line is a row all the same.
+        # The number of cells does not matter: a line with a wrong number is still a row.
         cells, _, bad = read_cells(line, 1, [0])
         return bool(cells) or bad is not None
 
@@ -189,7 +189,7 @@ def _line_numbers(text: bytes) -> list[int]:
 
 
 def plausible(table: FloatArray) -> BoolArray:
-    """Tell which rows are workloads, as `Characteristics.validate` does."""
+    """Return which rows are workloads, as judged by `Characteristics.validate`."""
 
     def within(name: str, low: float, high: float, step: float = 0) -> BoolArray:
         values = table[:, _COLUMN[name]]

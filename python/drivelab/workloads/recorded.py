@@ -211,16 +211,16 @@ class TraceFacts:
     content: str
 
     @classmethod
-    def of_core(cls, told: Mapping[str, Any]) -> TraceFacts:
+    def of_core(cls, reported: Mapping[str, Any]) -> TraceFacts:
         """Return the facts that the native core found."""
         changed = {"commands", "devices", "device_count", "cautions"}
         names = {each.name for each in fields(cls)} - changed
         return cls(
-            commands=tuple((name, count) for name, count in told["commands"].items() if count),
-            devices=tuple(told["devices"][:_MOST_NAMED]),
-            device_count=len(told["devices"]),
-            cautions=tuple(told["cautions"]),
-            **{name: told[name] for name in names},
+            commands=tuple((name, count) for name, count in reported["commands"].items() if count),
+            devices=tuple(reported["devices"][:_MOST_NAMED]),
+            device_count=len(reported["devices"]),
+            cautions=tuple(reported["cautions"]),
+            **{name: reported[name] for name in names},
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a campaign measures in addition to its design: the check part and the sweeps."""
+"""The parts that a campaign adds to its design: the check part and the sweeps."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from drivelab.workloads.ranges import workload_at
 from drivelab.workloads.selection import Accepts, Selection
 from drivelab.workloads.sobol_points import sobol_points
 
-# No seed of a run is spelt like this: its training points are never these.
+# No run's seed can have this form, so a run's training points never equal these.
 _CHECK_KEY: Final = "check"
-# A drive that takes few kinds of workload gets fewer than asked for, not an endless search.
+# Limits the search for a drive that can run few workloads; it then gets fewer than requested.
 _TRIES: Final = 4
-# On a simulated drive they cost seconds, on a real one an hour and its wear.
+# On a simulated drive they take seconds; on a real one they take an hour and wear it.
 _CHECKED: Final = 1000
 
 
 def default_check(kind: str) -> int:
-    """Return how many off-grid workloads check the models of a kind of drive, unless asked."""
+    """Return the default number of off-grid workloads that check the models of a kind of drive."""
     return 0 if kind == "real" else _CHECKED
 
 
@@ -35,21 +35,21 @@ def with_check_and_sweeps(
     accepts: Accepts | None = None,
     block_bytes: int = SECTOR_BYTES,
 ) -> Selection:
-    """Add the other two parts of a run behind a design's workloads.
+    """Add the check part and the sweeps after a design's workloads.
 
     Parameters
     ----------
     selection
-        What the design asks for.
+        The design's workloads.
     check
-        How many off-grid workloads: the first ones of a scrambled Sobol sequence that is the
-        same for every run and drive. What the design holds already, or the drive cannot
-        express, is passed over; a drive that can express few gets fewer.
+        Number of off-grid workloads: the first points of a scrambled Sobol sequence that is the
+        same for every run and drive. Workloads that the design already has, or that the drive
+        cannot run, are skipped; a drive that can run only a few gets fewer.
     sweeps
-        Whether to add the sweeps of Huang et al. 2011. Those that are in another part already
-        are found there.
+        Whether to add the sweeps of Huang et al. 2011. Workloads of the sweeps that another part
+        already has are used from there.
     accepts
-        Whether the drive can express a workload; by default every one.
+        Returns whether the drive can run a workload; by default every one.
     block_bytes
         Sizes and strides of the check part are multiples of this.
     """

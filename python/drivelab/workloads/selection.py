@@ -1,4 +1,4 @@
-"""What a design asks of one drive: workloads, what each is for, and what they stand for."""
+"""The workloads that a design selects for one drive, their purpose and their population."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ Accepts = Callable[[Characteristics], bool]
 
 @dataclass(frozen=True)
 class Selection:
-    """What a campaign measures.
+    """The workloads that a campaign measures.
 
     Attributes
     ----------
     workloads
-        Those of all parts, in the order of the parts; a measurement's index is its place here.
+        Workloads of all parts, in the order of the parts; a measurement's index is its position
+        here.
     parts
-        Which of them train, calibrate, check and draw curves.
+        Purpose of each: training, calibration, check or curves.
     distinct
-        Distinct workloads that the whole design holds; `None` where it is a continuous range.
+        Number of distinct workloads in the whole design; `None` for a continuous range.
     left_out
-        Workloads of the design that the drive cannot run.
+        Number of the design's workloads that the drive cannot run.
     population
-        What the design's workloads are drawn from, in words that end with what the drive
-        leaves of it: intervals hold for questions from there.
+        Population of the design in words, narrowed to what the drive can run. Intervals hold for
+        workloads from this population.
     left_out_sweeps
-        Workloads of the sweeps that the drive cannot run.
+        Number of the sweeps' workloads that the drive cannot run.
     """
 
     workloads: list[Characteristics]
@@ -41,5 +42,5 @@ class Selection:
 
 
 def narrowed(population: str, left_out: int) -> str:
-    """Return what is left of a population when the drive cannot run some of its workloads."""
+    """Return the part of a population that the drive can run, in words."""
     return f"{population}; of these, what this drive can run" if left_out else population

@@ -54,25 +54,25 @@ def test_of_straight_lines_an_interval_is_that_of_least_squares() -> None:
         # Student's t of 58 degrees of freedom; what is found doubles, so at most twice as wide.
         expected = 2.0 * 0.01 * math.sqrt(normal[place, place])
         assert 0.8 * expected < one.high < 2.4 * expected
-        assert one.is_told
+        assert one.is_determined
 
 
 def test_a_value_that_nothing_depends_on_is_not_determined() -> None:
     slopes = np.column_stack([np.random.default_rng(2).normal(0, 1, 60), np.zeros(60)])
     sure, open_ended = of_line(slopes)
-    assert sure.is_told
-    assert not open_ended.is_told
+    assert sure.is_determined
+    assert not open_ended.is_determined
     assert open_ended.high == math.inf
 
 
 def test_of_two_values_with_the_same_effect_neither_is_determined() -> None:
     column = np.random.default_rng(2).normal(0, 1, 60)
     for one in of_line(np.column_stack([column, column])):
-        assert not one.is_told
+        assert not one.is_determined
 
 
 @pytest.mark.parametrize(("low", "high", "is_determined"), [(-0.1, 0.1, True), (-0.7, 0.7, False)])
 def test_a_determined_value_may_not_be_halved_or_doubled(
     low: float, high: float, is_determined: bool
 ) -> None:
-    assert Interval(low, high).is_told is is_determined
+    assert Interval(low, high).is_determined is is_determined
