@@ -18,7 +18,7 @@ PYTHON_ORDER: list[set[str]] = [
     {"_core"},
     {"errors"},
     {
-        *("units", "whole_file", "closed_on_exit", "told", "signals_later", "plain_text"),
+        *("units", "whole_file", "closed_on_exit", "notes", "signals_later", "plain_text"),
         *("csv_text", "near_names", "student", "ssh"),
     },
     {"bounded_json", "bounded_toml", "core_panic"},
