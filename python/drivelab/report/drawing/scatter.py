@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Panels with more dots than this get smaller dots.
 MANY_DOTS: Final = 500
+#: Dots are large in panels with at most this many, where readers look at each of them.
+FEW_DOTS: Final = 60
 _COLORS: Final = (BLUE, ORANGE)
 _SIZE_INCHES: Final = (SMALL_INCHES[0], 3.3)
 _BOTTOM_INCHES: Final = 0.48
@@ -67,9 +69,15 @@ def _draw(axes: Axes, figure: ScatterFigure, height: float) -> None:
         figure.across,
         figure.up,
         color=_COLORS[figure.place],
-        size=3.4 if len(figure.up) <= MANY_DOTS else 2.2,
-        opacity=0.6,
+        size=_size_points(len(figure.up)),
+        opacity=0.8 if len(figure.up) <= FEW_DOTS else 0.6,
         name="points",
         front=True,
     )
     axes.set_title(figure.title)
+
+
+def _size_points(dots_drawn: int) -> float:
+    if dots_drawn <= FEW_DOTS:
+        return 5.5
+    return 3.4 if dots_drawn <= MANY_DOTS else 2.2
