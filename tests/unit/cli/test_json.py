@@ -212,7 +212,7 @@ ALSO: dict[str, list[list[str]]] = {
         ["simulate", "sim:array-cheetah-raid5-rebuilding", "--requests", "50", "--interval", "1s"],
         ["simulate", "sim:handles.toml", "--scenario", "placed.toml", "--interval", "1s"],
         ["simulate", "sim:zoned.toml", "--scenario", "appended.toml", "--interval", "1s"],
-        ["simulate", "sim:namespaces.toml", "--scenario", "in-namespace.toml"],
+        ["simulate", "sim:namespaces.toml", "--scenario", "in-namespace.toml", "--interval", "1s"],
     ],
     # Compared over time, which has other keys than block sizes and mixes.
     "pts compare": [
@@ -289,7 +289,7 @@ writes_as = "append"
 
 # A drive with namespaces, and a stream in one of them.
 NAMESPACES = """
-base = "x25m-yoo2014"
+base = "x25m"
 name = "namespaces"
 namespaces.names = ["one", "two"]
 namespaces.shares = [1, 1]
