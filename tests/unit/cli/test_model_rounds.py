@@ -40,7 +40,7 @@ def test_a_run_grows_where_more_is_asked_for_and_never_shrinks(tmp_path: Path, c
         assert len(store.done()) == len(places) == 93
     assert cli.main([*WORDS, "--check", "3", *out, "--measurements", "20"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "it has 90 measurements already, and 20 were asked for; error to be expected" in said
+    assert "it already has 90 measurements, and 20 were asked for; expected error" in said
     assert cli.main([*WORDS, "--check", "3", *out, "--measurements", "95", "--seed", "1"]) == 2
     assert "seed: 0 before, 1 now" in capsys.readouterr().err
 
