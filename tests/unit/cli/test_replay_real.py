@@ -36,7 +36,7 @@ def test_a_replay_says_how_long_it_takes_and_how_it_was_sent(
     trace = spc_file(tmp_path, [f"0,{8 * k},4096,{'rw'[k % 2]},{k / 100}" for k in range(21)])
     words = ["measure", file, "--size", "8MiB", "--trace", trace, "--speed", "2x", "--depth", "5"]
     out, err = said(capsys, 0, *words)
-    assert f"replaying the trace on {file}, which takes 100 ms; Ctrl-C ends it" in err
+    assert f"replaying the trace on {file}, which takes 100 ms; Ctrl-C stops it" in err
     assert "5 jobs of fio sent one request at a time each" in out
     assert "sent late" in out
     out, _ = said(capsys, 0, *words, "--json")

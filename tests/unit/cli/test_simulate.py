@@ -19,6 +19,7 @@ from drivelab.drives.simulated.simulation import (
     series_json,
     submitted_requests,
 )
+from drivelab.drives.stream_result import OPERATIONS
 from drivelab.errors import RunError
 
 ROOT = Path(__file__).parents[3]
@@ -335,7 +336,7 @@ def test_what_completes_as_the_window_ends_has_no_interval_of_its_own() -> None:
 
 
 def test_a_lost_request_fails_the_run() -> None:
-    result = {"read": {"requests": 5}, "write": None, "trim": None, "flush": None}
+    result = dict.fromkeys(OPERATIONS) | {"read": {"requests": 5}}
     stream = {"submitted_requests": 8, "result": result}
     values = {
         "warmup_requests": 2,
@@ -352,8 +353,9 @@ def test_a_lost_request_fails_the_run() -> None:
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
 def test_examples_run(path: Path, capsys) -> None:
     is_drive = "stream" not in tomllib.loads(path.read_text())
-    # Its queue pairs have classes on a drive that knows them.
-    drive = {"four-classes": f"sim:{EXAMPLES / 'queue-classes.toml'}"}.get(path.stem)
+    # Their streams use what these drives have.
+    drives = {"four-classes": "queue-classes", "noisy-namespace": "namespaces"}
+    drive = f"sim:{EXAMPLES / drives[path.stem]}.toml" if path.stem in drives else None
     words = [f"sim:{path}"] if is_drive else [drive or "sim:bench-64gib", "--scenario", str(path)]
     if tomllib.loads(path.read_text()).get("condition") == "fresh":
         # What was never written is not read.
@@ -367,7 +369,7 @@ def test_examples_run(path: Path, capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--write-ratio", "1"], "a scenario says its own workloads: leave out --write-ratio"),
+        (["--write-ratio", "1"], "a scenario sets its own workloads: leave out --write-ratio"),
         (["--csv", "a.csv"], "--csv is the time series: give --interval too"),
         (["--interval", "1ms", "--csv", "a.txt"], "a.txt does not end in .csv"),
     ],

@@ -74,7 +74,7 @@ def test_the_words_of_a_run_name_what_is_otherwise(capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["sim:x25m"], "ssdconfig.xml says the drive: leave out sim:x25m or --mqsim"),
+        (["sim:x25m"], "ssdconfig.xml describes the drive: leave out sim:x25m or --mqsim"),
         (["--scenario", "tpc-c"], "leave out --scenario or --mqsim"),
         (["--queue-depth", "4"], "leave out --queue-depth or --mqsim"),
         (["--save-state", "a.state"], "leave out --save-state or --mqsim"),
