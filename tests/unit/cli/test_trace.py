@@ -158,7 +158,7 @@ def test_files_are_never_replaced_unasked(capsys, tmp_path: Path) -> None:
     )
     for words in (["convert", "--to", "spc"], ["cut", "--reads", "--to-format", "spc"]):
         err = refused(capsys, *words, "small.spc", "-o", "out.parquet")
-        assert "would be of the format spc" in err
+        assert "would have the format spc" in err
 
 
 def test_cut_a_span_a_device_and_a_direction(capsys, tmp_path: Path) -> None:
