@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
-    Action, Cause, Checked, Exclusive, Firmware, FlashLayout, Lpn, OperationBuffer, OperationKind,
-    Pace, PageMap, PageRun, Policies, Restorable, Undo,
+    Action, Cause, Checked, Exclusive, Firmware, FlashLayout, IdleTime, Lpn, OperationBuffer,
+    OperationKind, Pace, PageMap, PageRun, Policies, Restorable, Undo,
 };
 
 const LAYOUT: FlashLayout = FlashLayout {
@@ -17,8 +17,14 @@ const LAYOUT: FlashLayout = FlashLayout {
 type Drive = Checked<PageMap<Exclusive>>;
 
 fn drive(pace: Pace) -> Drive {
+    resting(pace, None)
+}
+
+/// A drive that also collects in idle time until this many blocks of a plane are free.
+fn resting(pace: Pace, background_blocks: Option<u32>) -> Drive {
     let policies = Policies {
         pace,
+        background_blocks,
         ..Policies::USUAL
     };
     Checked::fresh(PageMap::erased(LAYOUT, policies).unwrap())
@@ -95,16 +101,28 @@ fn drawn(state: &mut u64, limit: u32) -> u32 {
     ((*state >> 33) % u64::from(limit)) as u32
 }
 
-/// Writes, trims and refreshes at random: the checker follows every page, and a refreshed block
-/// is empty, whatever its plane was doing.
+/// Writes, trims, refreshes and, on some drives, steps of idle time at random: the checker follows
+/// every page, and a refreshed block is empty, whatever its plane was doing.
 #[test]
 fn nothing_is_lost_whatever_is_refreshed_when() {
-    for pace in [Pace::WholeBlock, Pace::Paced] {
-        let mut drive = drive(pace);
+    for (pace, background) in [
+        (Pace::WholeBlock, None),
+        (Pace::Paced, None),
+        (Pace::WholeBlock, Some(4)),
+        (Pace::Paced, Some(3)),
+    ] {
+        let mut drive = resting(pace, background);
+        let mut rested = 0;
         let mut out = OperationBuffer::default();
         let mut state = 7;
         let (mut refreshed, mut refused) = (0, 0);
         for _ in 0..20_000 {
+            if background.is_some() {
+                out.clear();
+                let offer = IdleTime::on_all_planes(drawn(&mut state, 3));
+                drive.background(&offer, &mut out).unwrap();
+                rested += out.operations().len();
+            }
             out.clear();
             match drawn(&mut state, 4) {
                 0 => {
@@ -126,6 +144,7 @@ fn nothing_is_lost_whatever_is_refreshed_when() {
             }
         }
         assert!(refreshed > 500 && refused > 500, "{refreshed} {refused}");
+        assert_eq!(rested > 1_000, background.is_some(), "{rested}");
         // Every page that was written is where the map says.
         for page in 0..40 {
             let read = PageRun::whole(Action::Read, Lpn(page), 1);

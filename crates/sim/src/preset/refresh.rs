@@ -11,7 +11,6 @@ use super::schema::{self, integer};
 
 const READ_LIMIT: &str = "refresh.read_limit";
 const RETENTION: &str = "refresh.retention_ns";
-const BACKGROUND: &str = "collection.background_blocks_per_plane";
 
 /// Longer than any run: simulated time ends after 6.5 days.
 const LONGEST_RETENTION_NS: u64 = 1 << 60;
@@ -64,13 +63,9 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
         "ageing.factory_bad_ratio",
         "ageing.program_failure_probability",
         "ageing.erase_failure_probability",
-        BACKGROUND,
     ] {
         if keys.entry(key).is_some() {
-            let allowed = match key {
-                BACKGROUND => "none: a drive with [refresh] does not collect in idle time",
-                _ => "none: a drive with [refresh] has plain blocks that do not fail",
-            };
+            let allowed = "none: a drive with [refresh] has plain blocks that do not fail";
             return Err(schema::wrong_value(
                 key,
                 keys.need(key)?,
